@@ -1,0 +1,41 @@
+# make demo    set up, run the main job on the embedded default, write a report
+# make test    set up, check and test everything
+# make check   lint, format and types alone
+# make bench   speed, as ratios against what a user would call instead
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test check bench clean
+
+demo: $(VENV)/.core
+	$(BIN)/python examples/01_spaces.py --out build/demo
+
+test: check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/spaces.py
+	$(BIN)/python benchmarks/startup.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nasbed needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; run make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[torch,dev]'
+	touch $@ $(VENV)/.core
+
+clean:
+	rm -rf $(VENV) build

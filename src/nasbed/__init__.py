@@ -1,0 +1,56 @@
+"""nasbed: a test bed for neural architecture search.
+
+The names below load what they need when they are first used, so that ``import nasbed`` costs almost nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nasbed.core.architecture import Architecture
+    from nasbed.core.errors import NasbedError
+    from nasbed.core.metric import Metric
+    from nasbed.core.observation import Observation, Status
+    from nasbed.spaces import SearchSpace, list_spaces, space
+    from nasbed.spaces.from_configspace import space_from_configspace
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Architecture": "nasbed.core.architecture",
+    "Metric": "nasbed.core.metric",
+    "NasbedError": "nasbed.core.errors",
+    "Observation": "nasbed.core.observation",
+    "SearchSpace": "nasbed.spaces",
+    "Status": "nasbed.core.observation",
+    "list_spaces": "nasbed.spaces",
+    "space": "nasbed.spaces",
+    "space_from_configspace": "nasbed.spaces.from_configspace",
+}
+
+__all__ = [
+    "Architecture",
+    "Metric",
+    "NasbedError",
+    "Observation",
+    "SearchSpace",
+    "Status",
+    "__version__",
+    "list_spaces",
+    "space",
+    "space_from_configspace",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'nasbed' has no attribute {name!r}; it offers {', '.join(sorted(_HOMES))}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

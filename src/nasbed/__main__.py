@@ -1,0 +1,5 @@
+"""``python -m nasbed``."""
+
+from nasbed.cli import main
+
+main()

@@ -1,0 +1,47 @@
+"""The command line: parse, call, print. Every command is a few lines over the library."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import nasbed
+from nasbed.cli import list_, space
+from nasbed.core.errors import NasbedError
+
+app = typer.Typer(
+    name="nasbed",
+    help="A test bed for neural architecture search.\n\nStart with: nasbed list spaces",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(list_.app, name="list")
+app.add_typer(space.app, name="space")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"nasbed {nasbed.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line. What a user got wrong is one line on standard error and exit status 2, never a
+    traceback."""
+    try:
+        app()
+    except (NasbedError, OSError) as error:
+        typer.echo(f"nasbed: {' '.join(str(error).split())}", err=True)
+        sys.exit(2)

@@ -1,0 +1,42 @@
+"""How commands print: JSON for scripts, tables for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def print_json(data: Any) -> None:
+    typer.echo(json.dumps(data, ensure_ascii=False))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table as wide as the terminal; numbers to the right."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    rows = [list(row) for row in rows]
+    for index, column in enumerate(columns):
+        numeric = all(isinstance(row[index], int | float) for row in rows)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(readable(cell) for cell in row))
+    Console(highlight=False).print(table)
+
+
+def print_fields(fields: Mapping[str, object]) -> None:
+    """Name and value, a line each; a value is never cut or wrapped, so that it can be copied."""
+    width = max(map(len, fields))
+    for name, value in fields.items():
+        typer.echo(f"{name:<{width}}  {readable(value)}")
+
+
+def readable(value: object) -> str:
+    """Digits of an integer in groups of three."""
+    return f"{value:_}".replace("_", " ") if isinstance(value, int) and not isinstance(value, bool) else str(value)

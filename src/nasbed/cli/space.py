@@ -1,0 +1,171 @@
+"""``nasbed space …``: look at a search space and its architectures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nasbed.cli.output import Json, print_fields, print_json
+from nasbed.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from nasbed.core.architecture import Architecture
+    from nasbed.spaces import SearchSpace
+
+app = typer.Typer(help="Look at a search space: sample, read, enumerate and draw architectures.", no_args_is_help=True)
+
+SpaceName = Annotated[str, typer.Argument(metavar="SPACE", help="A name from: nasbed list spaces")]
+ArchText = Annotated[
+    str,
+    typer.Argument(
+        metavar="ARCH", help="An architecture as text; 'nasbed space sample SPACE' shows how it is written."
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same architectures.")]
+
+
+@app.command()
+def sample(
+    name: SpaceName,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many.")] = 1,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Print random architectures, one a line.
+
+    Example: nasbed space sample nb201 -n 3 --seed 1
+    """
+    import numpy as np
+
+    from nasbed.spaces import space
+
+    found = space(name)
+    rng = np.random.default_rng(seed)
+    _print_architectures(found, [found.sample(rng) for _ in range(count)], json)
+
+
+@app.command()
+def parse(name: SpaceName, arch: ArchText, json: Json = False) -> None:
+    """Check an architecture, and print it in its usual and its canonical form with its properties.
+
+    Example: nasbed space parse nb101 conv3x3:0/maxpool3x3:0,1/output:1,2
+    """
+    from nasbed.spaces import space
+
+    found = space(name)
+    fields = _described(found, found.parse(arch))
+    if json:
+        print_json(fields)
+    else:
+        print_fields(fields)
+
+
+@app.command()
+def info(name: SpaceName, json: Json = False) -> None:
+    """Print what a space is: its size, encodings, an example, the paper to cite.
+
+    Example: nasbed space info darts
+    """
+    import numpy as np
+
+    from nasbed.spaces import space
+
+    found = space(name)
+    example = found.sample(np.random.default_rng(0))
+    fields: dict[str, Any] = {"name": found.name, "title": found.title, "size": found.size}
+    fields |= {"encodings": list(found.encodings), "parameters of its ConfigSpace": len(found.configspace())}
+    fields |= {"example": found.format(example), "neighbours of it": sum(1 for _ in found.neighbors(example))}
+    fields |= {"citation": found.citation}
+    if json:
+        print_json(fields)
+    else:
+        print_fields(fields | {"encodings": ", ".join(found.encodings)})
+
+
+@app.command()
+def neighbors(name: SpaceName, arch: ArchText, json: Json = False) -> None:
+    """Print every architecture one edit away, one a line.
+
+    Example: nasbed space neighbors transnas-micro 64-41414-1_02_333
+    """
+    from nasbed.spaces import space
+
+    found = space(name)
+    _print_architectures(found, list(found.neighbors(found.parse(arch))), json)
+
+
+@app.command("enumerate")
+def enumerate_(
+    name: SpaceName,
+    count: Annotated[bool, typer.Option("--count", help="Enumerate, but print only how many there are.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write a .parquet, .csv or .txt file instead, with every architecture's properties."),
+    ] = None,
+) -> None:
+    """Print every architecture of a space that can be listed, one a line.
+
+    Example: nasbed space enumerate nb101 --out cells.parquet
+    """
+    from nasbed.cli.enumerate import print_all, write_all
+    from nasbed.spaces import space
+
+    found = space(name)
+    if count:
+        print_fields(found.counts())
+    elif out is not None:
+        typer.echo(f"{write_all(found, out)} architectures in {out}")
+    else:
+        print_all(found)
+
+
+@app.command()
+def draw(
+    name: SpaceName,
+    arch: Annotated[
+        str | None, typer.Argument(metavar="[ARCH]", help="An architecture as text; a random one if left out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A .svg, .png or .pdf file. [default: SPACE.svg]")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Draw the cells of an architecture.
+
+    Example: nasbed space draw darts --seed 3 --out cell.png
+    """
+    import numpy as np
+
+    from nasbed.reports.cells import save_cells
+    from nasbed.spaces import space
+
+    found = space(name)
+    drawn = found.sample(np.random.default_rng(seed)) if arch is None else found.parse(arch)
+    path = out or Path(f"{found.name}.svg")
+    if path.is_dir():
+        raise InvalidOption(
+            f"the picture goes into a .svg, .png or .pdf file, got the folder {path}; name a file in it"
+        )
+    save_cells(found.diagrams(drawn), path)
+    typer.echo(f"{path}: {found.format(drawn)}")
+
+
+def _described(found: SearchSpace, arch: Architecture) -> dict[str, Any]:
+    """An architecture and everything its space can say of it."""
+    return {
+        "space": found.name,
+        "text": found.format(arch),
+        "code": list(arch.code),
+        "canonical": found.format(found.canonical(arch)),
+        **{key: values[0].item() for key, values in found.properties([arch]).items()},
+    }
+
+
+def _print_architectures(found: SearchSpace, archs: list[Architecture], json: bool) -> None:
+    if json:
+        print_json([{"space": arch.space, "code": list(arch.code), "text": found.format(arch)} for arch in archs])
+    else:
+        for arch in archs:
+            typer.echo(found.format(arch))

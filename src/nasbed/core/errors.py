@@ -1,0 +1,99 @@
+"""Every error that nasbed raises on purpose.
+
+::
+
+    NasbedError
+    ├── InvalidArchitecture   (ValueError)    a value that is not in its search space
+    ├── ParseError            (ValueError)    text or a foreign object that cannot be read
+    ├── InvalidMeasurement    (ValueError)    a metric value outside its bounds, NaN, or of the wrong split
+    ├── InvalidOption         (ValueError)    an argument outside its allowed set or range
+    ├── UnknownName           (KeyError)      an id that no registry knows
+    ├── DuplicateName         (ValueError)    an id registered twice
+    ├── BadFile               (ValueError)    a file that is damaged, of another format, or not safe to read
+    ├── TooLarge              (ValueError)    a request whose answer cannot be listed or held
+    ├── DownloadFailed        (OSError)       a published file that could not be downloaded
+    └── MissingDependency     (ImportError)   an optional package that is not installed
+
+A message is one line: the rule, the value that broke it, the remedy. The command line prints that line and exits with
+status 2.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class NasbedError(Exception):
+    """The root of the tree above."""
+
+
+class InvalidArchitecture(NasbedError, ValueError):
+    """A value that is not in its search space."""
+
+
+class ParseError(NasbedError, ValueError):
+    """Text or a foreign object that cannot be read."""
+
+
+class InvalidMeasurement(NasbedError, ValueError):
+    """A metric value outside its bounds, NaN, or of the wrong split."""
+
+
+class InvalidOption(NasbedError, ValueError):
+    """An argument outside its allowed set or range."""
+
+
+class UnknownName(NasbedError, KeyError):
+    """An id that no registry knows."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of the message
+        return str(self.args[0])
+
+
+class DuplicateName(NasbedError, ValueError):
+    """An id registered twice."""
+
+
+class BadFile(NasbedError, ValueError):
+    """A file that is damaged, of another format, or not safe to read."""
+
+
+class TooLarge(NasbedError, ValueError):
+    """A request whose answer cannot be listed or held."""
+
+
+class DownloadFailed(NasbedError, OSError):
+    """A published file that could not be downloaded."""
+
+
+class MissingDependency(NasbedError, ImportError):
+    """An optional package that is not installed."""
+
+
+def shorten(value: object, limit: int = 60) -> str:
+    """The repr of a value, on one line, cut in the middle so that an error message stays readable.
+
+    >>> shorten("a" * 100, limit=20)
+    "'aaaaaaa … aaaaaaaa'"
+    """
+    text = " ".join(repr(value).split())
+    if len(text) <= limit:
+        return text
+    half = (limit - 3) // 2
+    return f"{text[:half]} … {text[len(text) - half - 1 :]}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of an error message for an unknown name: near matches first, otherwise everything there is.
+
+    >>> nearest("nb102", ["nb101", "nb201", "darts"])
+    'did you mean nb101, nb201?'
+    >>> nearest("resnet", ["nb101", "darts"])
+    'known: darts, nb101'
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        return f"did you mean {', '.join(close)}?"
+    return f"known: {', '.join(names)}" if names else "none is known"

@@ -1,0 +1,25 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def complete_file(path: Path) -> Iterator[Path]:
+    """A draft beside ``path`` to write to; it takes the name ``path`` when the block ends well and is removed when not.
+
+    Whoever looks at ``path`` meanwhile, or after a crash, sees the old file or none.
+    """
+    draft = path.with_name(f".{secrets.token_hex(8)}.partial")
+    try:
+        yield draft
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,73 @@
+"""What is measured: a metric owns its split, direction, unit and bounds, so that nothing else has to guess them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from nasbed.core.errors import InvalidMeasurement, InvalidOption, shorten
+
+Split = Literal["train", "validation", "test"]
+Direction = Literal["maximize", "minimize"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One measured quantity. ``split`` is ``None`` for what belongs to the architecture alone (parameters, latency).
+
+    >>> accuracy = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
+    >>> accuracy.key
+    'validation_accuracy'
+    >>> accuracy.regret(93.0, best=94.5)
+    1.5
+    """
+
+    name: str
+    split: Split | None = None
+    direction: Direction = "maximize"
+    unit: str = ""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise InvalidOption(
+                f"a metric's name is an identifier, got {shorten(self.name)}; use letters, digits and _"
+            )
+        if self.split not in (None, "train", "validation", "test"):
+            raise InvalidOption(f"a metric's split is train, validation, test or None, got {shorten(self.split)}")
+        if self.direction not in ("maximize", "minimize"):
+            raise InvalidOption(f"a metric's direction is maximize or minimize, got {shorten(self.direction)}")
+        low, high = self.bounds
+        if not low < high:
+            raise InvalidOption(f"a metric's bounds rise, got {shorten(self.bounds)} for {self.name}")
+
+    @property
+    def key(self) -> str:
+        """The metric's column name, unique within a benchmark."""
+        return self.name if self.split is None else f"{self.split}_{self.name}"
+
+    @property
+    def best_bound(self) -> float:
+        return self.bounds[1] if self.direction == "maximize" else self.bounds[0]
+
+    @property
+    def worst_bound(self) -> float:
+        return self.bounds[0] if self.direction == "maximize" else self.bounds[1]
+
+    def better(self, one: float, other: float) -> bool:
+        """Whether ``one`` is strictly better than ``other``."""
+        return one > other if self.direction == "maximize" else one < other
+
+    def regret(self, value: float, *, best: float) -> float:
+        """How much worse ``value`` is than ``best``: never negative when ``best`` is the optimum."""
+        return best - value if self.direction == "maximize" else value - best
+
+    def check(self, value: float) -> None:
+        """Raise unless ``value`` is a number within the bounds. A missing value is left out, never given as NaN."""
+        low, high = self.bounds
+        if not low <= value <= high:
+            raise InvalidMeasurement(
+                f"{self.key} lies in [{low:g}, {high:g}] {self.unit}".rstrip()
+                + f", got {value!r}; leave a missing value out and mark a diverged run by its status"
+            )

@@ -1,0 +1,64 @@
+"""What one evaluation of an architecture gave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidMeasurement, UnknownName, nearest
+from nasbed.core.metric import Metric
+
+
+class Status(StrEnum):
+    """How an evaluation ended. Only an ``ok`` one must carry metrics."""
+
+    OK = "ok"
+    DIVERGED = "diverged"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One evaluation: the architecture, how it was evaluated, and what was measured. Checked when it is made.
+
+    ``fidelity`` is the budget it was trained for (epochs, usually), ``seed`` the repeat, ``cost_s`` the simulated or
+    real seconds that it took.
+
+    >>> accuracy = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
+    >>> best = Architecture("nb201", (3,) * 6)
+    >>> observation = Observation(best, {accuracy: 91.5}, fidelity=200, seed=777, cost_s=2130.0)
+    >>> observation["validation_accuracy"]
+    91.5
+    """
+
+    architecture: Architecture
+    values: Mapping[Metric, float] = field(default_factory=dict, hash=False)
+    fidelity: int | None = None
+    seed: int | None = None
+    cost_s: float | None = None
+    status: Status = Status.OK
+
+    def __post_init__(self) -> None:
+        for metric, value in self.values.items():
+            metric.check(value)
+        if self.cost_s is not None and not 0 <= self.cost_s < math.inf:
+            raise InvalidMeasurement(f"a cost is a finite number of seconds, not negative, got {self.cost_s!r}")
+        if self.status is Status.OK and not self.values:
+            raise InvalidMeasurement(
+                "an ok observation carries at least one metric; use status diverged or failed for none"
+            )
+        object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
+
+    def __getitem__(self, key: str) -> float:
+        for metric, value in self.values.items():
+            if metric.key == key:
+                return value
+        raise UnknownName(f"no metric {key!r} in this observation; {nearest(key, (m.key for m in self.values))}")
+
+    def without_test(self) -> Observation:
+        """The same observation as a search method may see it: every test metric removed."""
+        return replace(self, values={metric: value for metric, value in self.values.items() if metric.split != "test"})

@@ -1,0 +1,87 @@
+"""Names for things that are loaded only when they are asked for."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar, cast
+
+from nasbed.core.errors import DuplicateName, UnknownName, nearest
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Ids of one kind of thing (spaces, optimizers, proxies …).
+
+    An entry is the thing itself or the text ``"package.module:attribute"``, imported on first use so that listing
+    costs nothing. Installed packages add entries through the entry-point group given.
+
+    >>> colours = Registry[str]("colour", group="example.colours")
+    >>> colours.add("red", "string:ascii_letters")
+    >>> colours.add("red", "string:digits")
+    Traceback (most recent call last):
+    ...
+    nasbed.core.errors.DuplicateName: the colour id 'red' is taken by string:ascii_letters; choose another
+    >>> colours.get("rad")
+    Traceback (most recent call last):
+    ...
+    nasbed.core.errors.UnknownName: no colour is called 'rad'; did you mean red?
+    """
+
+    def __init__(self, kind: str, *, group: str) -> None:
+        self.kind = kind
+        self.group = group
+        self._entries: dict[str, T | str | EntryPoint] = {}
+        self._plugins_loaded = False
+
+    def add(self, name: str, target: T | str | EntryPoint) -> None:
+        """Register ``target`` under ``name``. A taken name raises: whose result it would be must never depend on
+        import order."""
+        if name in self._entries:
+            raise DuplicateName(
+                f"the {self.kind} id {name!r} is taken by {_origin(self._entries[name])}; choose another"
+            )
+        self._entries[name] = target
+
+    def get(self, name: str) -> T:
+        """The thing called ``name``, imported now if it was not before."""
+        if name not in self._entries:
+            self._load_plugins()
+        if name not in self._entries:
+            raise UnknownName(f"no {self.kind} is called {name!r}; {nearest(name, self._entries)}")
+        target = self._entries[name]
+        if isinstance(target, EntryPoint):
+            target = cast(T, target.load())
+        elif isinstance(target, str):
+            module, _, attribute = target.partition(":")
+            target = cast(T, getattr(import_module(module), attribute))
+        self._entries[name] = target
+        return target
+
+    def names(self, pattern: str = "*") -> list[str]:
+        """Every id that matches a glob, sorted; plug-ins included, nothing imported."""
+        self._load_plugins()
+        return sorted(name for name in self._entries if fnmatch.fnmatchcase(name, pattern))
+
+    def __contains__(self, name: object) -> bool:
+        self._load_plugins()
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def _load_plugins(self) -> None:
+        if self._plugins_loaded:
+            return
+        self._plugins_loaded = True
+        for entry_point in entry_points(group=self.group):
+            self.add(entry_point.name, entry_point)
+
+
+def _origin(target: object) -> str:
+    if isinstance(target, EntryPoint):
+        return f"the plug-in {target.value}"
+    return target if isinstance(target, str) else type(target).__qualname__

@@ -1,0 +1,221 @@
+"""What every search space can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError, TooLarge, nearest, shorten
+from nasbed.spaces.graph import Diagram, Graphs
+
+if TYPE_CHECKING:
+    from ConfigSpace import Configuration, ConfigurationSpace
+
+Codes = NDArray[np.int64]
+"""A batch of architectures as their codes, ``[n, code_length]``."""
+
+Batch = Sequence[Architecture] | Codes
+"""What every vectorised method takes: architectures, or their codes if you already hold them as an array.
+
+Codes are trusted: check what comes from outside with :meth:`SearchSpace.validate`."""
+
+LISTABLE = 10_000_000
+"""Spaces up to this size can be enumerated."""
+
+
+class SearchSpace(ABC):
+    """A set of architectures as plain values. It holds no network, no table and no state.
+
+    An architecture's ``code`` is a tuple of ``code_length`` integers whose meaning the space's own docstring gives.
+    Methods on single architectures trust their argument; :meth:`validate` is for what comes from outside, and
+    :meth:`parse`, :meth:`from_native` and :meth:`from_config` always validate.
+    """
+
+    name: str
+    title: str
+    citation: str
+    code_length: int
+    encodings: ClassVar[tuple[str, ...]] = ("onehot", "config")
+
+    # --- the space ---------------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many architectures there are, exactly."""
+
+    def counts(self) -> dict[str, int]:
+        """What :meth:`enumerate` yields, counted by listing it: the total, and before it the parts of a space that has
+        some."""
+        return {"total": sum(1 for _ in self.enumerate())}
+
+    def enumerate(self) -> Iterator[Architecture]:
+        """Every architecture once, in order, for a space small enough to list."""
+        if self.size > LISTABLE:
+            raise TooLarge(
+                f"a space of up to {LISTABLE:,} architectures can be listed, {self.name} has {self.size:.3g}; use "
+                "sample"
+            )
+        return self._enumerate()
+
+    def _enumerate(self) -> Iterator[Architecture]:
+        raise TooLarge(f"the space {self.name} cannot be listed; use sample")
+
+    # --- moving in it ------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator) -> Architecture:
+        """A random architecture; uniform over the encoded space unless the space says otherwise."""
+
+    @abstractmethod
+    def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
+        """Every architecture one edit away, each once, in a fixed order. Being a neighbour is mutual."""
+
+    def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
+        """A random neighbour, uniformly unless the space has a mutation of its own."""
+        choices = list(self.neighbors(arch))
+        return choices[int(rng.integers(len(choices)))]
+
+    def canonical(self, arch: Architecture) -> Architecture:
+        """The one representative of all architectures that compute the same family of functions by isomorphism."""
+        return arch
+
+    def canonical_codes(self, archs: Batch) -> Codes:
+        """:meth:`canonical` of a batch, as codes."""
+        codes = self.codes(archs)
+        if type(self).canonical is SearchSpace.canonical:
+            return codes
+        return self.codes([self.canonical(arch) for arch in self.architectures(codes)])
+
+    # --- checking ----------------------------------------------------------------------------------------------------
+
+    def validate(self, arch: Architecture) -> None:
+        """Raise :class:`~nasbed.core.errors.InvalidArchitecture` unless ``arch`` is in this space."""
+        if not isinstance(arch, Architecture):
+            raise InvalidArchitecture(
+                f"{self.name} takes an Architecture, got {type(arch).__name__} {shorten(arch)}; make one with parse "
+                "or from_native"
+            )
+        if arch.space != self.name:
+            raise InvalidArchitecture(
+                f"this architecture belongs to the space {arch.space!r}, not {self.name!r}; ask that space"
+            )
+        if type(arch.code) is not tuple or len(arch.code) != self.code_length:
+            raise InvalidArchitecture(
+                f"a {self.name} code is a tuple of {self.code_length} integers, got {shorten(arch.code)}; make one "
+                "with parse or from_native"
+            )
+        for item in arch.code:
+            if type(item) is not int:
+                raise InvalidArchitecture(
+                    f"a {self.name} code holds plain integers, got {type(item).__name__} {item!r} in "
+                    f"{shorten(arch.code)}"
+                )
+        self._check_code(arch.code)
+
+    @abstractmethod
+    def _check_code(self, code: tuple[int, ...]) -> None:
+        """Raise unless this code, of the right length and types, is in the space."""
+
+    # --- text and foreign forms --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def format(self, arch: Architecture) -> str:
+        """One line of text for people and command lines; :meth:`parse` reads it back."""
+
+    @abstractmethod
+    def parse(self, text: str) -> Architecture:
+        """The architecture that a text describes; raises on anything else."""
+
+    @abstractmethod
+    def to_native(self, arch: Architecture) -> Any:
+        """The architecture as the space's own community writes it in Python."""
+
+    @abstractmethod
+    def from_native(self, obj: Any) -> Architecture:
+        """The inverse of :meth:`to_native`; raises on anything else."""
+
+    @cached_property
+    def _configspace(self) -> ConfigurationSpace:
+        return self._build_configspace()
+
+    def configspace(self) -> ConfigurationSpace:
+        """The space as a ConfigSpace object, for tools that speak that. The same object each time: copy it before
+        changing it."""
+        return self._configspace
+
+    @abstractmethod
+    def _build_configspace(self) -> ConfigurationSpace: ...
+
+    @abstractmethod
+    def to_config(self, arch: Architecture) -> Configuration:
+        """The architecture as a configuration of :meth:`configspace`."""
+
+    @abstractmethod
+    def from_config(self, config: Configuration | Mapping[str, Any]) -> Architecture:
+        """The architecture that a configuration describes; raises where the configuration is no architecture."""
+
+    def config_values(self, config: Configuration | Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that a configuration sets, by name."""
+        try:
+            values = dict(config)
+        except (TypeError, ValueError):
+            values = {}
+        if not values or not all(isinstance(name, str) for name in values):
+            raise ParseError(f"a configuration maps parameter names to values, got {shorten(config)}")
+        return values
+
+    # --- batches -----------------------------------------------------------------------------------------------------
+
+    def codes(self, archs: Batch) -> Codes:
+        """The codes of a batch as an array ``[n, code_length]``."""
+        if isinstance(archs, np.ndarray):
+            if archs.ndim != 2 or archs.shape[1] != self.code_length or archs.dtype.kind not in "iu":
+                raise InvalidOption(
+                    f"a batch of {self.name} codes is an integer array [n, {self.code_length}], got {archs.dtype} "
+                    f"{archs.shape}"
+                )
+            return archs.astype(np.int64, copy=False)
+        foreign = next((arch for arch in archs if arch.space != self.name or len(arch.code) != self.code_length), None)
+        if foreign is not None:
+            raise InvalidArchitecture(
+                f"a batch for {self.name} holds its architectures only, got {shorten(foreign)}; sort them by space"
+            )
+        return np.array([arch.code for arch in archs], dtype=np.int64).reshape(len(archs), self.code_length)
+
+    def architectures(self, codes: Codes) -> list[Architecture]:
+        """The inverse of :meth:`codes`."""
+        return [Architecture(self.name, tuple(row)) for row in self.codes(codes).tolist()]
+
+    def encode(self, archs: Batch, how: str = "onehot") -> NDArray[np.float32]:
+        """A batch as feature vectors ``[n, features]``; ``encodings`` names the ways this space has.
+
+        ``onehot``: a block of indicator bits a choice. ``path``: one bit for each possible sequence of operations from
+        an input to the output (BANANAS). ``config``: one value in [0, 1] for each parameter of :meth:`configspace`,
+        NaN where it is inactive (Surrogate NAS Benchmarks, appendix E.1).
+        """
+        if how not in self.encodings:
+            raise InvalidOption(f"{self.name} has no encoding {how!r}; {nearest(how, self.encodings)}")
+        features: NDArray[np.float32] = getattr(self, f"_encode_{how}")(self.codes(archs))
+        return features
+
+    def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
+        """What can be said of each architecture without training it, by name: a hash, parameters, multiply-adds …"""
+        return {}
+
+    @abstractmethod
+    def graphs(self, archs: Batch) -> Graphs:
+        """A batch as labelled graphs, for a graph network."""
+
+    @abstractmethod
+    def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        """What to draw: one diagram a cell."""
+
+    def __repr__(self) -> str:
+        return f"<space {self.name}: {self.title}>"

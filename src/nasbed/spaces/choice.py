@@ -1,0 +1,133 @@
+"""Spaces that are a fixed row of independent choices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidArchitecture, nearest, shorten
+from nasbed.spaces.base import Codes, SearchSpace
+from nasbed.spaces.encodings import one_hot
+
+if TYPE_CHECKING:
+    from ConfigSpace import Configuration, ConfigurationSpace
+
+
+class ChoiceSpace(SearchSpace):
+    """A product of categorical choices: ``code[i]`` indexes ``choices[i]``, called ``choice_names[i]``. One edit
+    changes one choice."""
+
+    choice_names: tuple[str, ...]
+    choices: tuple[tuple[str, ...], ...]
+
+    @property
+    def code_length(self) -> int:  # type: ignore[override]
+        return len(self.choices)
+
+    @cached_property
+    def _counts(self) -> NDArray[np.int64]:
+        return np.array([len(options) for options in self.choices], dtype=np.int64)
+
+    @property
+    def size(self) -> int:
+        return math.prod(len(options) for options in self.choices)
+
+    def _enumerate(self) -> Iterator[Architecture]:
+        for code in product(*(range(len(options)) for options in self.choices)):
+            yield Architecture(self.name, code)
+
+    def sample(self, rng: np.random.Generator) -> Architecture:
+        return Architecture(self.name, tuple(rng.integers(self._counts).tolist()))
+
+    def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
+        name, code = self.name, list(arch.code)
+        for position, options in enumerate(self.choices):
+            own = code[position]
+            for choice in range(len(options)):
+                if choice != own:
+                    code[position] = choice
+                    yield Architecture(name, tuple(code))
+            code[position] = own
+
+    def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
+        position = int(rng.integers(len(self.choices)))
+        choice = int(rng.integers(len(self.choices[position]) - 1))
+        choice += choice >= arch.code[position]
+        return Architecture(self.name, (*arch.code[:position], choice, *arch.code[position + 1 :]))
+
+    def _check_code(self, code: tuple[int, ...]) -> None:
+        for choice, options, label in zip(code, self.choices, self.choice_names, strict=True):
+            if not 0 <= choice < len(options):
+                raise InvalidArchitecture(
+                    f"{self.name}'s {label} is 0 to {len(options) - 1} ({', '.join(options)}), got {choice}"
+                )
+
+    def from_options(self, options: Sequence[object]) -> Architecture:
+        """The architecture with these options, given by name or by index, in order."""
+        if len(options) != len(self.choices):
+            raise InvalidArchitecture(
+                f"{self.name} has {len(self.choices)} choices, got {len(options)} in {shorten(list(options))}"
+            )
+        return Architecture(self.name, tuple(map(self._option_index, range(len(options)), options)))
+
+    def to_options(self, arch: Architecture) -> tuple[str, ...]:
+        """The names of the options chosen."""
+        return tuple(options[choice] for options, choice in zip(self.choices, arch.code, strict=True))
+
+    def _option_index(self, position: int, option: object) -> int:
+        options = self.choices[position]
+        if isinstance(option, str):
+            if option in options:
+                return options.index(option)
+            raise InvalidArchitecture(
+                f"{self.name}'s {self.choice_names[position]} has no option {shorten(option)}; "
+                f"{nearest(option, options)}"
+            )
+        if isinstance(option, int | np.integer) and not isinstance(option, bool) and 0 <= option < len(options):
+            return int(option)
+        raise InvalidArchitecture(
+            f"{self.name}'s {self.choice_names[position]} is one of {', '.join(options)} or an index below "
+            f"{len(options)}, "
+            f"got {shorten(option)}"
+        )
+
+    def _build_configspace(self) -> ConfigurationSpace:
+        from ConfigSpace import CategoricalHyperparameter, ConfigurationSpace
+
+        space = ConfigurationSpace(name=self.name)
+        space.add(
+            *(
+                CategoricalHyperparameter(label, options)
+                for label, options in zip(self.choice_names, self.choices, strict=True)
+            )
+        )
+        return space
+
+    def to_config(self, arch: Architecture) -> Configuration:
+        from ConfigSpace import Configuration
+
+        return Configuration(
+            self.configspace(), values=dict(zip(self.choice_names, self.to_options(arch), strict=True))
+        )
+
+    def from_config(self, config: Configuration | Mapping[str, Any]) -> Architecture:
+        values = self.config_values(config)
+        if set(values) != set(self.choice_names):
+            odd = sorted(set(values) ^ set(self.choice_names))
+            raise InvalidArchitecture(
+                f"a {self.name} configuration sets exactly {len(self.choice_names)} parameters; wrong: {shorten(odd)}"
+            )
+        return self.from_options([str(values[label]) for label in self.choice_names])
+
+    def _encode_onehot(self, codes: Codes) -> NDArray[np.float32]:
+        return one_hot(codes, self._counts)
+
+    def _encode_config(self, codes: Codes) -> NDArray[np.float32]:
+        return (codes / np.maximum(self._counts - 1, 1)).astype(np.float32)

@@ -1,0 +1,123 @@
+"""A DARTS cell as integers, its isomorphism classes, and how many there are.
+
+A cell's code is sixteen integers: for each of its intermediate nodes 2, 3, 4, 5 the pair ``(input, operation)`` of its
+two incoming edges, the smaller input first. Nodes 0 and 1 are the outputs of the two cells before; all four
+intermediate nodes are concatenated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations, permutations, product
+
+OPERATIONS = (
+    "max_pool_3x3",
+    "avg_pool_3x3",
+    "skip_connect",
+    "sep_conv_3x3",
+    "sep_conv_5x5",
+    "dil_conv_3x3",
+    "dil_conv_5x5",
+)
+INPUTS = 2
+NODES = (2, 3, 4, 5)
+CELL_LENGTH = 4 * len(NODES)
+EDGE_OFFSET = {2: 0, 3: 2, 4: 5, 5: 9}
+"""The id of edge source→node, among the fourteen possible ones, is this offset plus the source."""
+
+EDGE_COUNT = 14
+PAIRS = {node: tuple(combinations(range(node), 2)) for node in NODES}
+"""The two distinct inputs that a node can have."""
+
+CellCode = tuple[int, ...]
+
+
+def node_edges(cell: CellCode) -> Iterator[tuple[int, int, int]]:
+    """(node, input, operation) of the eight edges."""
+    for place, node in enumerate(NODES):
+        first, op_first, second, op_second = cell[4 * place : 4 * place + 4]
+        yield node, first, op_first
+        yield node, second, op_second
+
+
+def with_edges(edges: list[tuple[int, int]]) -> CellCode:
+    """The code of eight (input, operation) pairs, two a node, each node's sorted by input."""
+    code: list[int] = []
+    for place in range(len(NODES)):
+        for source, op in sorted(edges[2 * place : 2 * place + 2]):
+            code += (source, op)
+    return tuple(code)
+
+
+@lru_cache(maxsize=1 << 16)
+def canonical_cell(cell: CellCode) -> CellCode:
+    """The smallest code among the orders of the intermediate nodes in which every edge still points forward.
+
+    Renumbering intermediate nodes only permutes the channels of the cell's output, which the next cell's 1x1
+    convolutions absorb.
+    """
+    return min(_renumbered(cell))
+
+
+def _renumbered(cell: CellCode) -> Iterator[CellCode]:
+    def place(order: dict[int, int], code: CellCode) -> Iterator[CellCode]:
+        if len(code) == CELL_LENGTH:
+            yield code
+            return
+        for node in NODES:
+            first, op_first, second, op_second = cell[4 * (node - 2) : 4 * (node - 2) + 4]
+            if node not in order and first in order and second in order:
+                (a, op_a), (b, op_b) = sorted(((order[first], op_first), (order[second], op_second)))
+                yield from place({**order, node: len(order)}, (*code, a, op_a, b, op_b))
+
+    return place({0: 0, 1: 1}, ())
+
+
+def cell_count(operations: int = len(OPERATIONS)) -> int:
+    """How many cells there are: 3·6·10 choices of inputs, eight operations."""
+    topologies = 1
+    for pairs in PAIRS.values():
+        topologies *= len(pairs)
+    return topologies * int(operations ** (2 * len(NODES)))
+
+
+@lru_cache
+def unique_cell_count(operations: int = len(OPERATIONS)) -> int:
+    """How many cells there are up to isomorphism, by Burnside's lemma on the automorphisms of each topology."""
+    total = 0
+    for topology in _topologies():
+        images = [_image(topology, order) for order in permutations(NODES)]
+        forward = [image for image in images if all(source < target for source, target in image)]
+        if topology != min(tuple(sorted(image)) for image in forward):
+            continue
+        automorphisms = [image for image in images if tuple(sorted(image)) == topology]
+        fixed = sum(operations ** _cycles(topology, image) for image in automorphisms)
+        total += fixed // len(automorphisms)
+    return total
+
+
+Topology = tuple[tuple[int, int], ...]
+
+
+def _topologies() -> Iterator[Topology]:
+    for pairs in product(*PAIRS.values()):
+        yield tuple(sorted((source, node) for node, pair in zip(NODES, pairs, strict=True) for source in pair))
+
+
+def _image(topology: Topology, order: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Where a renumbering of the intermediate nodes takes each edge."""
+    number = {0: 0, 1: 1, **dict(zip(NODES, order, strict=True))}
+    return [(number[source], number[target]) for source, target in topology]
+
+
+def _cycles(topology: Topology, image: list[tuple[int, int]]) -> int:
+    """The number of cycles of a permutation of the edges."""
+    moves = dict(zip(topology, image, strict=True))
+    cycles = 0
+    while moves:
+        cycles += 1
+        edge = next(iter(moves))
+        while edge in moves:
+            edge = moves.pop(edge)
+    return cycles

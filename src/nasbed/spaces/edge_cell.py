@@ -1,0 +1,51 @@
+"""Cells of four nodes with an operation on every edge, operation 0 being none: what NAS-Bench-201 and
+TransNAS-Bench-101 share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.spaces.base import Codes
+from nasbed.spaces.encodings import path_offsets
+from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
+
+EDGES = ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3))
+"""(source, target) of each position of the code, in the order of the published architecture strings."""
+
+PATHS = ((3,), (0, 4), (1, 5), (0, 2, 5))
+"""The ways from input to output, as positions of the code."""
+
+
+def edge_path_encoding(codes: Codes, operations: int) -> NDArray[np.float32]:
+    """One bit for each sequence of the operations 1 … ``operations`` along a path; a path over an edge with none does
+    not exist."""
+    offsets = path_offsets(operations, 3) - 1  # no path has length 0
+    features = np.zeros((len(codes), int(offsets[-1])), dtype=np.float32)
+    for path in PATHS:
+        steps = codes[:, list(path)]
+        there = (steps > 0).all(axis=1)
+        sequence = (steps - 1) @ operations ** np.arange(len(path))[::-1]
+        features[np.flatnonzero(there), offsets[len(path)] + sequence[there]] = 1
+    return features
+
+
+def edge_cell_graphs(codes: Codes, operations: tuple[str, ...]) -> Graphs:
+    """The cells as graphs; none is no edge."""
+    nodes = np.tile(np.array([0, 1, 1, 2], dtype=np.int8), (len(codes), 1))
+    labels = np.full((len(codes), 4, 4), ABSENT, dtype=np.int8)
+    for position, (source, target) in enumerate(EDGES):
+        labels[:, source, target] = codes[:, position] - 1
+    return Graphs(nodes, labels, ("input", "sum", "output"), operations[1:])
+
+
+def edge_cell_diagram(title: str, options: tuple[str, ...]) -> Diagram:
+    """The cell with its operations as boxes between the nodes; edges with none are left out."""
+    nodes = [Node("0", "input", "input"), Node("1", "1", "sum"), Node("2", "2", "sum"), Node("3", "output", "output")]
+    links = []
+    for (source, target), option in zip(EDGES, options, strict=True):
+        if option != "none":
+            box = f"{source}-{target}"
+            nodes.append(Node(box, option))
+            links += [(str(source), box), (box, str(target))]
+    return Diagram(title, tuple(nodes), tuple(links))

@@ -1,0 +1,326 @@
+"""Any ConfigSpace as a search space, so that a benchmark can be made for a space nobody has heard of."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError, TooLarge, nearest, shorten
+from nasbed.spaces.base import Batch, Codes, SearchSpace
+from nasbed.spaces.conditions import COUNT_STEPS, INACTIVE, Rules, any_holds, count
+from nasbed.spaces.encodings import one_hot
+from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
+from nasbed.spaces.hyperparameters import Choice, Hyperparameter, Ordinal, hyperparameter
+from nasbed.spaces.neighborhoods import Neighborhoods
+
+if TYPE_CHECKING:
+    from ConfigSpace import Configuration, ConfigurationSpace
+
+SAMPLE_TRIES = 10_000
+"""How many draws may break a forbidden clause before :meth:`FromConfigSpace.sample` gives up."""
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_ROOT = "configuration"
+_MOST_LABELS = 127
+
+
+def space_from_configspace(cs: ConfigurationSpace, name: str) -> FromConfigSpace:
+    """A search space over the configurations of ``cs``, which is copied and never changed. It is not registered.
+
+    >>> from ConfigSpace import ConfigurationSpace
+    >>> space = space_from_configspace(ConfigurationSpace({"op": ["conv", "pool"], "width": (1, 4)}), "mine")
+    >>> space.size, space.parse('{"op": "pool", "width": 3}').code
+    (8, (1, 2))
+    """
+    return FromConfigSpace(cs, name)
+
+
+class FromConfigSpace(SearchSpace):
+    """The valid configurations of a ConfigSpace.
+
+    ``code`` has one integer for each hyperparameter, in the ConfigSpace's own order: the index of the value of a
+    categorical, ordinal or constant; the value minus the lower bound of an integer; of a float, how many doubles lie
+    between the lower bound and the value, so that 0.1 stays 0.1; ``INACTIVE`` where the condition does not hold.
+    Floats that are drawn or stepped to are rounded to the 13 decimal places that ConfigSpace keeps.
+    """
+
+    citation = ""
+
+    def __init__(self, cs: ConfigurationSpace, name: str) -> None:
+        from ConfigSpace import ConfigurationSpace
+
+        if not isinstance(cs, ConfigurationSpace):
+            raise InvalidOption(f"a space is made from a ConfigurationSpace, got {type(cs).__name__} {shorten(cs)}")
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise InvalidOption(f"a space's name has letters, digits, '-', '_' and '.', got {shorten(name)}")
+        if not len(cs):
+            raise InvalidOption(
+                f"a space has at least one hyperparameter, the ConfigSpace for {name} has none; add one"
+            )
+        self.name = name
+        self.title = f"{cs.name or 'a ConfigSpace'} ({len(cs)} hyperparameters)"
+        self.code_length = len(cs)
+        self._source = copy.deepcopy(cs)
+        self.hyperparameters: tuple[Hyperparameter, ...] = tuple(map(hyperparameter, self._source.values()))
+        self._positions = {one.name: position for position, one in enumerate(self.hyperparameters)}
+        self._rules = Rules(self._source, self.hyperparameters)
+        self._neighborhoods = Neighborhoods(self.hyperparameters, self._rules)
+        self._forbidden = tuple(rule.holds for rule in self._rules.forbidden)
+        self._steps = tuple(
+            (one.draw, rule.holds if rule else None)
+            for one, rule in zip(self.hyperparameters, self._rules.conditions, strict=True)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FromConfigSpace, (self._source, self.name)
+
+    # --- the space ---------------------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """How many valid configurations there are, exactly, conditions and forbidden clauses honoured.
+
+        Raises :class:`~nasbed.core.errors.TooLarge` where there is no such number: with a float among the
+        hyperparameters, or with rules so entangled that counting would look at more than ``COUNT_STEPS`` partial
+        configurations.
+        """
+        return self._size
+
+    @cached_property
+    def _size(self) -> int:
+        for one in self.hyperparameters:
+            if not one.countable:
+                raise TooLarge(
+                    f"a space with a float has no exact size, {self.name} has {one.name}; sample, or make it an ordinal"
+                )
+        number = count(self._rules, self.hyperparameters)
+        if number is None:
+            raise TooLarge(
+                f"a space is counted in up to {COUNT_STEPS:,} steps, the rules of {self.name} take more; use sample"
+            )
+        return number
+
+    def _enumerate(self) -> Iterator[Architecture]:
+        rules, last = self._rules, self.code_length - 1
+        due = [tuple(rule.holds for rule in rules.forbidden if max(rule.reads) == at) for at in range(self.code_length)]
+        code = [INACTIVE] * self.code_length
+        pending = [iter(range(self.hyperparameters[0].size))]
+        while pending:
+            at = len(pending) - 1
+            for value in pending[at]:
+                code[at] = value
+                if any_holds(due[at], code):
+                    continue
+                if at < last:
+                    active = rules.active(at + 1, code)
+                    pending.append(iter(range(self.hyperparameters[at + 1].size) if active else (INACTIVE,)))
+                    break
+                yield Architecture(self.name, tuple(code))
+            else:
+                pending.pop()
+
+    # --- moving in it ------------------------------------------------------------------------------------------------
+
+    def sample(self, rng: np.random.Generator) -> Architecture:
+        """Each active hyperparameter from its prior; a draw that breaks a forbidden clause is redrawn as a whole."""
+        for _ in range(SAMPLE_TRIES):
+            code: list[int] = []
+            for (draw, condition), uniform in zip(self._steps, rng.random(self.code_length).tolist(), strict=True):
+                code.append(draw(uniform) if condition is None or condition(code) else INACTIVE)
+            if not any_holds(self._forbidden, code):
+                return Architecture(self.name, tuple(code))
+        raise InvalidOption(
+            f"a sample keeps all forbidden clauses, {SAMPLE_TRIES:,} draws from {self.name} did not; "
+            "turn the clauses into conditions or narrower ranges"
+        )
+
+    def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
+        """Every valid configuration one edit away.
+
+        An edit gives one active hyperparameter another value (categorical), the next or the one before (ordinal,
+        integer), or moves it by 1/16 of its (log-)range (float); all others that are active before and after stay.
+        What is active only before or only after may have any values on either side, if these hyperparameters have
+        at most ``COMPLETIONS`` settings together; where they have more, they all must be at their defaults. So being a
+        neighbour is mutual. With floats, it is so up to rounding, and a float that an edit switches on starts at its
+        default, whatever it was when it was switched off.
+        """
+        for code in self._neighborhoods.around(arch.code):
+            yield Architecture(self.name, code)
+
+    def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
+        """One active hyperparameter, any with equal chance, redrawn to another value.
+
+        Categoricals take any other value, the rest a Gaussian step of 0.2 of the (log-)range, reflected at the bounds;
+        what this switches on is drawn from its prior. Where forbidden clauses leave no such way, a random neighbour;
+        and where there is none, as in a space of one point, ``arch`` itself.
+        """
+        return Architecture(self.name, self._neighborhoods.mutated(arch.code, rng))
+
+    # --- checking ----------------------------------------------------------------------------------------------------
+
+    def _check_code(self, code: tuple[int, ...]) -> None:
+        for position, (own, one) in enumerate(zip(code, self.hyperparameters, strict=True)):
+            rule = self._rules.conditions[position]
+            if own != INACTIVE and not 0 <= own <= one.last:
+                raise InvalidArchitecture(
+                    f"{self.name}'s {one.name} has codes 0 to {one.last}, {INACTIVE} where inactive, got {own}; "
+                    "make them with parse or from_native"
+                )
+            if rule is not None and not rule.holds(code):
+                if own != INACTIVE:
+                    raise InvalidArchitecture(
+                        f"{self.name}'s {one.name} is inactive ({rule.text}), got {shorten(one.value(own))}; drop it"
+                    )
+            elif own == INACTIVE:
+                why = f" ({rule.text})" if rule else ""
+                raise InvalidArchitecture(
+                    f"{self.name}'s {one.name} is active{why}, got no value; set it: {one.describe()}"
+                )
+        for rule in self._rules.forbidden:
+            if rule.holds(code):
+                read = [self.hyperparameters[at] for at in sorted(rule.reads) if code[at] != INACTIVE]
+                values = {one.name: one.value(code[self._positions[one.name]]) for one in read}
+                raise InvalidArchitecture(
+                    f"{self.name} forbids {rule.text}, got {shorten(values)}; change one of these"
+                )
+
+    # --- text and foreign forms --------------------------------------------------------------------------------------
+
+    def format(self, arch: Architecture) -> str:
+        """A JSON object of the active hyperparameters, in the ConfigSpace's order."""
+        return json.dumps(self.to_native(arch))
+
+    def parse(self, text: str) -> Architecture:
+        try:
+            values = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ParseError(f"a {self.name} architecture is a JSON object, got {shorten(text)}: {error}") from None
+        if not isinstance(values, dict):
+            raise ParseError(f'a {self.name} architecture reads {{"name": value, …}} in JSON, got {shorten(text)}')
+        return self.from_native(values)
+
+    def to_native(self, arch: Architecture) -> dict[str, Any]:
+        """The values of the active hyperparameters, as plain Python."""
+        return {
+            one.name: one.value(own)
+            for one, own in zip(self.hyperparameters, arch.code, strict=True)
+            if own != INACTIVE
+        }
+
+    def from_native(self, obj: Mapping[str, Any]) -> Architecture:
+        """The architecture with these values, which may be numpy scalars; what is inactive is left out."""
+        if not isinstance(obj, Mapping):
+            raise InvalidArchitecture(
+                f"{self.name} takes a mapping of names to values, got {type(obj).__name__} {shorten(obj)}"
+            )
+        code = [INACTIVE] * self.code_length
+        for name, value in dict(obj).items():
+            position = self._positions.get(name)
+            if position is None:
+                raise InvalidArchitecture(
+                    f"{self.name} has no hyperparameter {shorten(name)}; {nearest(str(name), self._positions)}"
+                )
+            code[position] = self.hyperparameters[position].code(value)
+        arch = Architecture(self.name, tuple(code))
+        self.validate(arch)
+        return arch
+
+    def _build_configspace(self) -> ConfigurationSpace:
+        return self._source
+
+    def to_config(self, arch: Architecture) -> Configuration:
+        """The configuration with exactly these values; from its vector, ConfigSpace would compute floats anew."""
+        from ConfigSpace import Configuration
+
+        values = self.to_native(arch)
+        vector = [self._source[one].to_vector(values[one]) if one in values else np.nan for one in self._positions]
+        config = Configuration(self.configspace(), vector=np.array(vector, dtype=np.float64))
+        config._values = values
+        return config
+
+    def from_config(self, config: Configuration | Mapping[str, Any]) -> Architecture:
+        return self.from_native(config)
+
+    # --- batches -----------------------------------------------------------------------------------------------------
+
+    def _encode_onehot(self, codes: Codes) -> NDArray[np.float32]:
+        """A block of indicators for a categorical or constant, all zero where it is inactive; for the rest its place in
+        [0, 1], and before it, where there is a condition, whether it is active (its place is 0 where it is not)."""
+        blocks: list[NDArray[Any]] = []
+        for one, rule, own in zip(self.hyperparameters, self._rules.conditions, codes.T, strict=True):
+            if isinstance(one, Choice) and not isinstance(one, Ordinal):
+                blocks.append(one_hot(own[:, None], [one.size]))
+                continue
+            active = own != INACTIVE
+            if rule is not None:
+                blocks.append(active[:, None])
+            blocks.append(np.where(active, one.units(np.maximum(own, 0)), 0)[:, None])
+        return np.concatenate(blocks, axis=1, dtype=np.float32)
+
+    def _encode_config(self, codes: Codes) -> NDArray[np.float32]:
+        """The place of each value in [0, 1] on its own scale, index by ``size - 1`` where it is a choice."""
+        columns = [
+            np.where(own == INACTIVE, np.nan, one.units(np.maximum(own, 0)))
+            for one, own in zip(self.hyperparameters, codes.T, strict=True)
+        ]
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    def graphs(self, archs: Batch) -> Graphs:
+        """The tree of choices: a node ``name=value`` for each active hyperparameter, below the active parents of its
+        condition, or below a root node where there are none.
+
+        A space has this view if nothing is lost in it, that is if it has no numbers and at most 126 values in all.
+        """
+        for one in self.hyperparameters:
+            if not isinstance(one, Choice):
+                raise InvalidOption(f"a graph's nodes have labels, not numbers, {self.name} has {one.name}; use encode")
+        names = [f"{one.name}={one.value(code)}" for one in self.hyperparameters for code in range(one.size)]
+        if len(names) >= _MOST_LABELS:
+            raise InvalidOption(
+                f"graphs have up to {_MOST_LABELS} node labels, {self.name} needs {len(names) + 1}; use encode"
+            )
+        codes = self.codes(archs)
+        active = codes != INACTIVE
+        first = 1 + np.cumsum([0, *(one.size for one in self.hyperparameters[:-1])])
+        nodes = np.zeros((len(codes), self.code_length + 1), dtype=np.int8)
+        nodes[:, 1:] = np.where(active, codes + first, ABSENT)
+        edges = np.full((len(codes), self.code_length + 1, self.code_length + 1), ABSENT, dtype=np.int8)
+        for child, parents in enumerate(self._rules.parents):
+            orphan = active[:, child].copy()
+            for parent in parents:
+                both = active[:, child] & active[:, parent]
+                edges[both, parent + 1, child + 1] = 0
+                orphan &= ~both
+            edges[orphan, 0, child + 1] = 0
+        return Graphs(nodes, edges, (_ROOT, *names), ("condition",))
+
+    def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        values = self.to_native(arch)
+        nodes = tuple(Node(name, f"{name}={value}") for name, value in values.items())
+        edges = tuple(
+            (self.hyperparameters[parent].name, self.hyperparameters[child].name)
+            for child, parents in enumerate(self._rules.parents)
+            for parent in parents
+            if arch.code[child] != INACTIVE != arch.code[parent]
+        )
+        return (Diagram(self.name, nodes, edges),)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is given more than once")
+    return values
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"{text} is no number")

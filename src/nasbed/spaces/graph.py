@@ -1,0 +1,61 @@
+"""Architectures as labelled graphs: arrays for a graph network, and a small diagram for a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+ABSENT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """A batch of ``n`` directed graphs over the same ``N`` node slots, densely stored.
+
+    A label is an index into ``node_names`` or ``edge_names``; ``-1`` says that the node or edge is not there.
+    """
+
+    node_labels: NDArray[np.int8]  # [n, N]
+    edge_labels: NDArray[np.int8]  # [n, N, N], from row to column
+    node_names: tuple[str, ...]
+    edge_names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.node_labels)
+
+    @property
+    def adjacency(self) -> NDArray[np.bool_]:
+        """Where there is an edge, ``[n, N, N]``."""
+        there: NDArray[np.bool_] = self.edge_labels != ABSENT
+        return there
+
+    def edge_list(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The batch as one sparse graph: ``edge_index [2, E]`` over nodes numbered ``graph * N + node``, and the label
+        of each edge."""
+        graph, source, target = np.nonzero(self.adjacency)
+        width = self.node_labels.shape[1]
+        return np.stack([graph * width + source, graph * width + target]), self.edge_labels[
+            graph, source, target
+        ].astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a diagram. ``at`` fixes its (column, row); without it the layout decides."""
+
+    id: str
+    label: str
+    kind: Literal["input", "output", "operation", "sum"] = "operation"
+    at: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """A picture to be drawn: nodes and the edges between their ids. Operations of the same label share a colour."""
+
+    title: str
+    nodes: tuple[Node, ...]
+    edges: tuple[tuple[str, str], ...]

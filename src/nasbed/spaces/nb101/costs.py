@@ -1,0 +1,106 @@
+"""Parameters and multiply-adds of a NAS-Bench-101 network, in closed form over a batch of cells.
+
+Channels (section 2.3 and the published builder): the vertices that feed the output share its channels evenly, the
+remainder going one each to the earliest; any other interior vertex has as many as the largest it feeds. An edge from
+the input is a 1x1 convolution; every convolution is followed by batch normalisation (two parameters a channel) and has
+no bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.spaces.nb101.canonical import compact_batch
+from nasbed.spaces.nb101.cell import FIRST_BIT, MAX_VERTICES
+
+KERNEL_AREA = np.array([9, 1, 0])
+"""Weights a channel pair of each operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class NB101Skeleton:
+    """The network around the cell: a 3x3 stem, stacks of equal cells with halved resolution and doubled channels
+    between, a classifier."""
+
+    channels: int = 128
+    stacks: int = 3
+    cells_per_stack: int = 3
+    image: int = 32
+    image_channels: int = 3
+    classes: int = 10
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if getattr(self, name) < 1:
+                raise InvalidOption(f"the skeleton's {name} is at least 1, got {getattr(self, name)}")
+
+
+def vertex_channels(vertices: NDArray[np.int64], edges: NDArray[np.int64], channels_out: int) -> NDArray[np.int64]:
+    """The channels of every vertex ``[n, 7]`` of a batch of compact cells; 0 for the input and beyond the cell."""
+    count = len(edges)
+    channels = np.zeros((count, MAX_VERTICES), dtype=np.int64)
+    last = vertices - 1
+    into_output = (edges >> np.array(FIRST_BIT)[last]) & ~np.int64(1)
+    share, remainder = np.divmod(channels_out, np.maximum(np.bitwise_count(into_output).astype(np.int64), 1))
+    given = np.zeros(count, dtype=np.int64)
+    for vertex in range(1, MAX_VERTICES - 1):
+        feeds_output = (into_output >> vertex & 1) * (vertex < last)
+        channels[:, vertex] = feeds_output * (share + (given < remainder))
+        given += feeds_output
+    for vertex in range(MAX_VERTICES - 2, 0, -1):
+        waiting = (channels[:, vertex] == 0) & (vertex < last)
+        for target in range(vertex + 1, MAX_VERTICES - 1):
+            fed = waiting & (target < last) & (edges >> (FIRST_BIT[target] + vertex) & 1 == 1)
+            channels[:, vertex] = np.where(
+                fed, np.maximum(channels[:, vertex], channels[:, target]), channels[:, vertex]
+            )
+    channels[np.arange(count), last] = channels_out
+    return channels
+
+
+def _module(
+    vertices: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    ops: NDArray[np.int64],
+    channels_in: int,
+    channels_out: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The convolution weights of one cell, and its normalised channels."""
+    channels = vertex_channels(vertices, edges, channels_out)
+    last = vertices - 1
+    weights = np.zeros(len(edges), dtype=np.int64)
+    normalised = np.zeros(len(edges), dtype=np.int64)
+    for vertex in range(1, MAX_VERTICES):
+        own = channels[:, vertex]
+        projected = (edges >> FIRST_BIT[vertex] & 1) * (vertex <= last)
+        weights += projected * channels_in * own
+        normalised += projected * own
+        if vertex < MAX_VERTICES - 1:
+            area = KERNEL_AREA[ops[:, vertex - 1]] * (vertex < last)
+            weights += area * own * own
+            normalised += (area > 0) * own
+    return weights, normalised
+
+
+def network_costs(codes: NDArray[np.int64], skeleton: NB101Skeleton) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Parameters and multiply-adds of each network; the cells are taken as given, not in canonical form."""
+    vertices, edges, ops = compact_batch(codes)
+    channels, side = skeleton.channels, skeleton.image
+    stem = 9 * skeleton.image_channels * channels
+    parameters = np.full(len(codes), stem + 2 * channels, dtype=np.int64)
+    multiply_adds = np.full(len(codes), stem * side * side, dtype=np.int64)
+    channels_in = channels
+    for stack in range(skeleton.stacks):
+        if stack:
+            channels, side = 2 * channels, side // 2
+        for _ in range(skeleton.cells_per_stack):
+            weights, normalised = _module(vertices, edges, ops, channels_in, channels)
+            parameters += weights + 2 * normalised
+            multiply_adds += weights * side * side
+            channels_in = channels
+    classifier = channels * skeleton.classes
+    return parameters + classifier + skeleton.classes, multiply_adds + classifier

@@ -1,0 +1,288 @@
+"""The NAS-Bench-101 search space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidArchitecture, nearest, shorten
+from nasbed.spaces.base import Batch, Codes, SearchSpace
+from nasbed.spaces.encodings import one_hot, path_offsets
+from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
+from nasbed.spaces.nb101 import canonical, cell, shape, text
+from nasbed.spaces.nb101.cell import ALL_EDGES, FIRST_BIT, LAST, MAX_VERTICES, OPERATIONS, Compact
+from nasbed.spaces.nb101.costs import NB101Skeleton, network_costs
+from nasbed.spaces.nb101.enumeration import COUNTS, unique_codes
+from nasbed.spaces.nb101.hashing import module_hash, module_hashes
+
+if TYPE_CHECKING:
+    from ConfigSpace import Configuration, ConfigurationSpace
+
+INTERIOR = MAX_VERTICES - 2
+BY_ROW = tuple(FIRST_BIT[y] + x for x in range(MAX_VERTICES) for y in range(x + 1, MAX_VERTICES))
+"""The edge bits in the row-by-row order of the adjacency matrix, as ``edge_0`` … ``edge_20`` are numbered in the
+public scripts."""
+
+
+class NB101(SearchSpace):
+    """Cells of up to seven vertices and nine edges (after pruning), three operations on the vertices.
+
+    The code is described in :mod:`nasbed.spaces.nb101.cell`; the native form is the pair (adjacency matrix,
+    operations). Samples, edits and codes live in the seven-vertex encoding of the paper's section 2.2, where several
+    codes mean one cell; :meth:`canonical` and :meth:`hash` say which.
+    """
+
+    name = "nb101"
+    title = "NAS-Bench-101: cells of ≤7 vertices and ≤9 edges, operations on vertices"
+    citation = (
+        "Ying et al., NAS-Bench-101: Towards Reproducible Neural Architecture Search, ICML 2019, arXiv:1902.09635"
+    )
+    code_length = 1 + INTERIOR
+    encodings = ("onehot", "path", "config")
+
+    @property
+    def size(self) -> int:
+        """The number of unique cells; there are 2²¹·3⁵ codes."""
+        return sum(COUNTS.values())
+
+    def unique_codes(self, vertices: int | None = None) -> Codes:
+        """The codes of all unique cells (of so many vertices), each in canonical form, in the published order."""
+        return unique_codes(vertices)
+
+    def counts(self) -> dict[str, int]:
+        counts = {f"{vertices} vertices": len(unique_codes(vertices)) for vertices in COUNTS}
+        return {**counts, "total": sum(counts.values())}
+
+    def _enumerate(self) -> Iterator[Architecture]:
+        yield from (Architecture(self.name, tuple(code)) for code in unique_codes().tolist())
+
+    def sample(self, rng: np.random.Generator) -> Architecture:
+        """Uniform over the valid seven-vertex codes (section 2.2), not over unique cells."""
+        while True:
+            edges = int(rng.integers(1 << ALL_EDGES))
+            if cell.is_valid(edges):
+                return Architecture(self.name, (edges, *rng.integers(len(OPERATIONS), size=INTERIOR).tolist()))
+
+    def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
+        """Every valid code with one operation or one edge flipped (section 3.3)."""
+        edges, *ops = arch.code
+        for place, own in enumerate(ops):
+            for op in range(len(OPERATIONS)):
+                if op != own:
+                    ops[place] = op
+                    yield Architecture(self.name, (edges, *ops))
+            ops[place] = own
+        for bit in range(ALL_EDGES):
+            if cell.is_valid(edges ^ 1 << bit):
+                yield Architecture(self.name, (edges ^ 1 << bit, *ops))
+
+    def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
+        """A neighbour, uniformly."""
+        edges, *ops = arch.code
+        other = len(OPERATIONS) - 1
+        while True:
+            edit = int(rng.integers(ALL_EDGES + other * INTERIOR))
+            if edit >= ALL_EDGES:
+                place, step = divmod(edit - ALL_EDGES, other)
+                ops[place] = (ops[place] + 1 + step) % len(OPERATIONS)
+                return Architecture(self.name, (edges, *ops))
+            if cell.is_valid(edges ^ 1 << edit):
+                return Architecture(self.name, (edges ^ 1 << edit, *ops))
+
+    def canonical(self, arch: Architecture) -> Architecture:
+        """The published representative of the cell's isomorphism class, pruned."""
+        return Architecture(self.name, cell.padded(canonical.canonical(cell.compact(arch.code))))
+
+    def canonical_codes(self, archs: Batch) -> Codes:
+        """:meth:`canonical` of a batch, as codes."""
+        return canonical.canonical_codes(self.codes(archs))
+
+    # --- properties of a cell ----------------------------------------------------------------------------------------
+
+    def hash(self, arch: Architecture) -> str:
+        """The published module hash: the same exactly for isomorphic cells."""
+        return module_hash(cell.compact(arch.code))
+
+    def hashes(self, archs: Batch) -> NDArray[np.str_]:
+        """:meth:`hash` of a batch, compiled and on all cores."""
+        return module_hashes(self.codes(archs))
+
+    def pruned(self, arch: Architecture) -> Compact:
+        """The cell without the vertices that are on no path from input to output."""
+        return cell.compact(arch.code)
+
+    def depth(self, arch: Architecture) -> int:
+        """The length of the longest path from input to output (section 3.2)."""
+        return int(shape.depths(np.array(arch.code[:1]))[0])
+
+    def width(self, arch: Architecture) -> int:
+        """The largest directed cut (section 3.2)."""
+        return int(shape.widths(np.array(arch.code[:1]))[0])
+
+    def parameters(self, archs: Batch, skeleton: NB101Skeleton | None = None) -> NDArray[np.int64]:
+        """Trainable parameters. The published counts are those of the canonical forms: a cell as given may differ by a
+        few channels."""
+        return network_costs(self.codes(archs), skeleton or NB101Skeleton())[0]
+
+    def multiply_adds(self, archs: Batch, skeleton: NB101Skeleton | None = None) -> NDArray[np.int64]:
+        """Multiply-adds of one forward pass: convolutions and the classifier; pooling and normalisation not counted."""
+        return network_costs(self.codes(archs), skeleton or NB101Skeleton())[1]
+
+    def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
+        codes = self.codes(archs)
+        edges = codes[:, 0]
+        parameters, multiply_adds = network_costs(codes, NB101Skeleton())
+        return {
+            "hash": self.hashes(codes)
+            if len(codes) > 1
+            else np.array([self.hash(each) for each in self.architectures(codes)]),
+            "vertices": np.bitwise_count(canonical.kept_batch(edges)).astype(np.int64),
+            "edges": shape.edge_counts(edges),
+            "depth": shape.depths(edges),
+            "width": shape.widths(edges),
+            "parameters": parameters,
+            "multiply_adds": multiply_adds,
+        }
+
+    # --- checking and other forms ------------------------------------------------------------------------------------
+
+    def _check_code(self, code: tuple[int, ...]) -> None:
+        if not 0 <= code[0] < 1 << ALL_EDGES:
+            raise InvalidArchitecture(
+                f"an nb101 code starts with {ALL_EDGES} edge bits, 0 to {(1 << ALL_EDGES) - 1}, got {code[0]}"
+            )
+        for op in code[1:]:
+            if not 0 <= op < len(OPERATIONS):
+                raise InvalidArchitecture(
+                    f"an nb101 operation is 0 to {len(OPERATIONS) - 1} ({', '.join(OPERATIONS)}), got {op}"
+                )
+        cell.check(code[0])
+
+    def format(self, arch: Architecture) -> str:
+        return text.format_cell(cell.trimmed(arch.code))
+
+    def parse(self, text_: str) -> Architecture:
+        return self._checked(text.parse_cell(text_))
+
+    def to_native(self, arch: Architecture) -> tuple[NDArray[np.int64], list[str]]:
+        """(matrix, ops), isolated padding left out, nothing else pruned."""
+        return text.to_matrix(cell.trimmed(arch.code))
+
+    def from_native(self, obj: Any) -> Architecture:
+        return self._checked(text.from_matrix(obj))
+
+    def _checked(self, given: Compact) -> Architecture:
+        arch = Architecture(self.name, cell.padded(given))
+        cell.check(arch.code[0])
+        return arch
+
+    @cached_property
+    def _edge_names(self) -> tuple[str, ...]:
+        return tuple(f"edge_{i}" for i in range(ALL_EDGES))
+
+    @cached_property
+    def _op_names(self) -> tuple[str, ...]:
+        return tuple(f"op_node_{i}" for i in range(INTERIOR))
+
+    def _build_configspace(self) -> ConfigurationSpace:
+        """Not every configuration is a valid cell: :meth:`from_config` says which rule one breaks."""
+        from ConfigSpace import CategoricalHyperparameter, ConfigurationSpace
+
+        space = ConfigurationSpace(name=self.name)
+        space.add(*(CategoricalHyperparameter(name, (0, 1)) for name in self._edge_names))
+        space.add(*(CategoricalHyperparameter(name, OPERATIONS) for name in self._op_names))
+        return space
+
+    def to_config(self, arch: Architecture) -> Configuration:
+        from ConfigSpace import Configuration
+
+        values: dict[str, Any] = {
+            name: arch.code[0] >> bit & 1 for name, bit in zip(self._edge_names, BY_ROW, strict=True)
+        }
+        values |= {name: OPERATIONS[op] for name, op in zip(self._op_names, arch.code[1:], strict=True)}
+        return Configuration(self.configspace(), values=values)
+
+    def from_config(self, config: Configuration | Mapping[str, Any]) -> Architecture:
+        values = self.config_values(config)
+        names = {*self._edge_names, *self._op_names}
+        if set(values) != names:
+            odd = sorted(set(values) ^ names)
+            raise InvalidArchitecture(
+                f"an nb101 configuration sets edge_0 … edge_20 and op_node_0 … op_node_4; wrong: {shorten(odd)}"
+            )
+        edges = 0
+        for name, bit in zip(self._edge_names, BY_ROW, strict=True):
+            if values[name] not in (0, 1):
+                raise InvalidArchitecture(f"an nb101 edge is 0 or 1, got {name} = {shorten(values[name])}")
+            edges |= int(values[name]) << bit
+        ops = []
+        for name in self._op_names:
+            op = str(values[name])
+            if op not in OPERATIONS:
+                raise InvalidArchitecture(
+                    f"an nb101 operation is called {shorten(op)} in {name}; {nearest(op, OPERATIONS)}"
+                )
+            ops.append(OPERATIONS.index(op))
+        cell.check(edges)
+        return Architecture(self.name, (edges, *ops))
+
+    # --- batches -----------------------------------------------------------------------------------------------------
+
+    def _edge_matrix(self, codes: Codes) -> Codes:
+        matrix: Codes = codes[:, :1] >> np.array(BY_ROW) & 1
+        return matrix
+
+    def _encode_onehot(self, codes: Codes) -> NDArray[np.float32]:
+        operations = one_hot(codes[:, 1:], [len(OPERATIONS)] * INTERIOR)
+        return np.concatenate([self._edge_matrix(codes).astype(np.float32), operations], axis=1)
+
+    def _encode_config(self, codes: Codes) -> NDArray[np.float32]:
+        operations = codes[:, 1:] / (len(OPERATIONS) - 1)
+        return np.concatenate([self._edge_matrix(codes), operations], axis=1).astype(np.float32)
+
+    def _encode_path(self, codes: Codes) -> NDArray[np.float32]:
+        """One bit for each sequence of up to five operations: 364."""
+        offsets = path_offsets(len(OPERATIONS), INTERIOR)
+        features = np.zeros((len(codes), int(offsets[-1])), dtype=np.float32)
+        rows = np.arange(len(codes))
+        for chosen in range(1 << INTERIOR):
+            stops = [vertex for vertex in range(1, LAST) if chosen >> (vertex - 1) & 1]
+            there = np.ones(len(codes), dtype=np.int64)
+            for source, target in zip([0, *stops], [*stops, LAST], strict=True):
+                there &= codes[:, 0] >> (FIRST_BIT[target] + source)
+            sequence = np.zeros(len(codes), dtype=np.int64)
+            for vertex in stops:
+                sequence = sequence * len(OPERATIONS) + codes[:, vertex]
+            hit = (there & 1) == 1
+            features[rows[hit], offsets[len(stops)] + sequence[hit]] = 1
+        return features
+
+    def graphs(self, archs: Batch) -> Graphs:
+        """Seven node slots; pruned vertices and their edges are absent."""
+        codes = self.codes(archs)
+        kept = (canonical.kept_batch(codes[:, 0])[:, None] >> np.arange(MAX_VERTICES) & 1) == 1
+        nodes = np.concatenate([np.zeros((len(codes), 1)), codes[:, 1:] + 2, np.ones((len(codes), 1))], axis=1).astype(
+            np.int8
+        )
+        nodes[~kept] = ABSENT
+        edges = np.full((len(codes), MAX_VERTICES, MAX_VERTICES), ABSENT, dtype=np.int8)
+        for target in range(1, MAX_VERTICES):
+            for source in range(target):
+                there = (codes[:, 0] >> (FIRST_BIT[target] + source) & 1 == 1) & kept[:, source] & kept[:, target]
+                edges[there, source, target] = 0
+        return Graphs(nodes, edges, ("input", "output", *OPERATIONS), ("edge",))
+
+    def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        pruned = cell.compact(arch.code)
+        last = pruned.vertices - 1
+        nodes = (
+            Node("0", "input", "input"),
+            *(Node(str(i + 1), text.SHORT_NAMES[op]) for i, op in enumerate(pruned.ops)),
+            Node(str(last), "output", "output"),
+        )
+        return (Diagram("NAS-Bench-101 cell", nodes, tuple((str(x), str(y)) for x, y in cell.edge_pairs(pruned))),)

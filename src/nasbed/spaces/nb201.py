@@ -1,0 +1,150 @@
+"""The NAS-Bench-201 search space (the topology space of NATS-Bench)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption, ParseError, shorten
+from nasbed.spaces.base import Batch, Codes
+from nasbed.spaces.choice import ChoiceSpace
+from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
+from nasbed.spaces.graph import Diagram, Graphs
+
+OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
+NONE, SKIP, CONV1, CONV3, POOL = range(5)
+_STRING = re.compile(r"\|([^|~]+)~0\|\+\|([^|~]+)~0\|([^|~]+)~1\|\+\|([^|~]+)~0\|([^|~]+)~1\|([^|~]+)~2\|")
+
+
+@dataclass(frozen=True, slots=True)
+class NB201Skeleton:
+    """The network around the cell: a 3x3 stem, three stages of equal cells, a residual block that halves the
+    resolution and doubles
+    the channels between stages, a classifier."""
+
+    channels: int = 16
+    cells_per_stage: int = 5
+    image: int = 32
+    classes: int = 10
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if getattr(self, name) < 1:
+                raise InvalidOption(f"the skeleton's {name} is at least 1, got {getattr(self, name)}")
+
+    @property
+    def stages(self) -> tuple[tuple[int, int], ...]:
+        """(channels, pixels) of each stage."""
+        sides = [self.image, (self.image + 1) // 2, ((self.image + 1) // 2 + 1) // 2]
+        return tuple((self.channels << stage, side * side) for stage, side in enumerate(sides))
+
+
+class NB201(ChoiceSpace):
+    """A cell of four nodes in which each of the six edges carries one of five operations.
+
+    ``code[i]`` is the operation on ``EDGES[i]``. The native form is the published string
+    ``|nor_conv_3x3~0|+|none~0|skip_connect~1|+|…|``. Cells that compute the same function are kept apart, as in the
+    published table.
+    """
+
+    name = "nb201"
+    title = "NAS-Bench-201: four nodes, five operations on six edges"
+    citation = "Dong & Yang, NAS-Bench-201: Extending the Scope of Reproducible NAS, ICLR 2020, arXiv:2001.00326"
+    encodings = ("onehot", "path", "config")
+    choice_names = tuple(f"{target}<-{source}" for source, target in EDGES)
+    choices = (OPERATIONS,) * len(EDGES)
+
+    def format(self, arch: Architecture) -> str:
+        nodes: dict[int, str] = {}
+        for (source, target), op in zip(EDGES, arch.code, strict=True):
+            nodes[target] = nodes.get(target, "|") + f"{OPERATIONS[op]}~{source}|"
+        return "+".join(nodes.values())
+
+    def parse(self, text: str) -> Architecture:
+        match = _STRING.fullmatch(text.strip()) if isinstance(text, str) else None
+        if match is None:
+            raise ParseError(f"an nb201 cell reads |op~0|+|op~0|op~1|+|op~0|op~1|op~2|, got {shorten(text)}")
+        return self.from_options(match.groups())
+
+    def to_native(self, arch: Architecture) -> str:
+        return self.format(arch)
+
+    def from_native(self, obj: Any) -> Architecture:
+        return self.parse(obj)
+
+    # --- costs -------------------------------------------------------------------------------------------------------
+
+    def parameters(self, archs: Batch, skeleton: NB201Skeleton | None = None) -> NDArray[np.int64]:
+        """Trainable parameters, as published."""
+        skeleton = skeleton or NB201Skeleton()
+        ones, threes, _ = self._counted(archs)
+        total = np.zeros(len(ones), dtype=np.int64)
+        for channels, _pixels in skeleton.stages:
+            cell = (ones + 9 * threes) * channels**2 + (ones + threes) * 2 * channels
+            total += skeleton.cells_per_stage * cell
+        weights, normalised, _ = _fixed_parts(skeleton)
+        return total + weights + 2 * normalised + skeleton.classes
+
+    def multiply_adds(self, archs: Batch, skeleton: NB201Skeleton | None = None) -> NDArray[np.int64]:
+        """Multiply-adds of one forward pass: convolutions and the classifier; pooling, ReLU and normalisation not
+        counted."""
+        skeleton = skeleton or NB201Skeleton()
+        ones, threes, _ = self._counted(archs)
+        total = np.full(len(ones), _fixed_parts(skeleton)[2], dtype=np.int64)
+        for channels, pixels in skeleton.stages:
+            total += skeleton.cells_per_stage * pixels * (ones + 9 * threes) * channels**2
+        return total
+
+    def published_flops(self, archs: Batch) -> NDArray[np.int64]:
+        """The ``flops`` of the published CIFAR-10 tables, which are not plain multiply-adds.
+
+        To the convolutions they add 3 for each output element of a convolution edge (ReLU 1, batch normalisation 2), 9
+        for each of an average-pooling edge, and 160 832 for the activations of the fixed parts.
+        """
+        skeleton = NB201Skeleton()
+        ones, threes, pools = self._counted(archs)
+        elements = skeleton.cells_per_stage * sum(channels * pixels for channels, pixels in skeleton.stages)
+        return self.multiply_adds(archs) + elements * (3 * (ones + threes) + 9 * pools) + 160_832
+
+    def _counted(self, archs: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """How many 1x1 convolutions, 3x3 convolutions and poolings each cell has."""
+        codes = self.codes(archs)
+        ones, threes, pools = ((codes == op).sum(axis=1) for op in (CONV1, CONV3, POOL))
+        return ones, threes, pools
+
+    def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
+        return {
+            "parameters": self.parameters(archs),
+            "multiply_adds": self.multiply_adds(archs),
+            "published_flops": self.published_flops(archs),
+        }
+
+    # --- features and pictures ---------------------------------------------------------------------------------------
+
+    def _encode_path(self, codes: Codes) -> NDArray[np.float32]:
+        return edge_path_encoding(codes, len(OPERATIONS) - 1)
+
+    def graphs(self, archs: Batch) -> Graphs:
+        return edge_cell_graphs(self.codes(archs), OPERATIONS)
+
+    def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        return (edge_cell_diagram("NAS-Bench-201 cell", self.to_options(arch)),)
+
+
+def _fixed_parts(skeleton: NB201Skeleton) -> tuple[int, int, int]:
+    """Weights, normalised channels and multiply-adds of stem, residual blocks and classifier (its bias left out)."""
+    (first, pixels), *later = skeleton.stages
+    weights, normalised, multiply_adds = 27 * first, first, 27 * first * pixels
+    for channels, pixels in later:
+        block = 9 * channels * channels // 2 + 9 * channels**2 + channels * channels // 2
+        weights += block
+        normalised += 2 * channels
+        multiply_adds += block * pixels
+    last = skeleton.stages[-1][0]
+    classifier = last * skeleton.classes
+    return weights + classifier, normalised + last, multiply_adds + classifier

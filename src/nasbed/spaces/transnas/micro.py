@@ -1,0 +1,72 @@
+"""TransNAS-Bench-101, micro: what a cell computes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import ParseError, shorten
+from nasbed.spaces.base import Batch, Codes
+from nasbed.spaces.choice import ChoiceSpace
+from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
+from nasbed.spaces.graph import Diagram, Graphs
+from nasbed.spaces.transnas.text import CITATION, matched_digits
+
+if TYPE_CHECKING:
+    pass
+
+_OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3")
+_MICRO_TEXT = re.compile("(?:64-41414-)?([0-3])_([0-3]{2})_([0-3]{3})|([0-3]{6})")
+
+
+class TransNASMicro(ChoiceSpace):
+    """Cells of four nodes, each the sum of an operation on every earlier one.
+
+    ``code`` gives the operations on the edges 0→1, 0→2, 1→2, 0→3, 1→3, 2→3. The published text ``64-41414-1_02_333``
+    has the fixed network around the cell (64 channels, five modules), then the digits of the edges into nodes 1, 2, 3.
+    Isomorphic cells are kept apart, as in the published table.
+
+    >>> space = TransNASMicro()
+    >>> space.parse("102333").code, space.format(space.parse("1_02_333"))
+    ((1, 0, 2, 3, 3, 3), '64-41414-1_02_333')
+    """
+
+    name = "transnas-micro"
+    title = "TransNAS-Bench-101, micro: four nodes, four operations on six edges"
+    citation = CITATION
+    encodings = ("onehot", "path", "config")
+    choice_names = tuple(f"{target}<-{source}" for source, target in EDGES)
+    choices = (_OPERATIONS,) * len(EDGES)
+
+    def format(self, arch: Architecture) -> str:
+        return "64-41414-{}_{}{}_{}{}{}".format(*arch.code)
+
+    def parse(self, text: str) -> Architecture:
+        """Reads ``64-41414-1_02_333``, ``1_02_333`` or ``102333``."""
+        digits = matched_digits(_MICRO_TEXT, text)
+        if not digits:
+            raise ParseError(
+                f"a {self.name} text reads 64-41414-1_02_333, 1_02_333 or 102333, with digits 0 to 3 "
+                f"({', '.join(_OPERATIONS)}), got {shorten(text)}"
+            )
+        return Architecture(self.name, tuple(map(int, digits)))
+
+    def to_native(self, arch: Architecture) -> str:
+        """The published architecture string."""
+        return self.format(arch)
+
+    def from_native(self, obj: Any) -> Architecture:
+        return self.parse(obj)
+
+    def _encode_path(self, codes: Codes) -> NDArray[np.float32]:
+        return edge_path_encoding(codes, len(_OPERATIONS) - 1)
+
+    def graphs(self, archs: Batch) -> Graphs:
+        return edge_cell_graphs(self.codes(archs), _OPERATIONS)
+
+    def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        return (edge_cell_diagram("TransNAS-Bench-101 cell", self.to_options(arch)),)

@@ -1,0 +1,14 @@
+"""Conformance suites: subclass one in your own tests and your plug-in is held to the same rules as what ships here.
+
+::
+
+    from nasbed.testing import SpaceConformance
+
+    class TestMySpace(SpaceConformance):
+        def make_space(self):
+            return MySpace()
+"""
+
+from nasbed.testing.spaces import SpaceConformance
+
+__all__ = ["SpaceConformance"]

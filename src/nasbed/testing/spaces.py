@@ -1,0 +1,218 @@
+"""What every search space must satisfy, whatever it describes. Needs no test framework but plain ``assert``."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import tempfile
+from abc import ABC, abstractmethod
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidArchitecture, NasbedError, TooLarge
+from nasbed.spaces import SearchSpace
+
+SAMPLES = 40
+JUNK = (
+    "",
+    " ",
+    "junk",
+    "[]",
+    "{}",
+    "null",
+    "|||",
+    "0",
+    "-1",
+    "nan",
+    "é\x00",
+    "[" * 2000,
+    "a" * 5000,
+    "/" * 50,
+    "+" * 50,
+)
+
+
+class SpaceConformance(ABC):
+    """The rules of :class:`~nasbed.spaces.SearchSpace`, as test methods over one space."""
+
+    @abstractmethod
+    def make_space(self) -> SearchSpace:
+        """The space under test."""
+
+    def architectures(self) -> tuple[SearchSpace, list[Architecture]]:
+        space = self.make_space()
+        rng = np.random.default_rng(0)
+        return space, [space.sample(rng) for _ in range(SAMPLES)]
+
+    def test_samples_are_valid_plain_values(self) -> None:
+        space, archs = self.architectures()
+        for arch in archs:
+            space.validate(arch)
+            assert arch.space == space.name
+            assert len(arch.code) == space.code_length
+            assert Architecture.from_json(arch.to_json()) == arch
+
+    def test_sampling_depends_on_the_generator_alone(self) -> None:
+        space = self.make_space()
+        drawn = [[space.sample(rng) for _ in range(5)] for rng in (np.random.default_rng(7), np.random.default_rng(7))]
+        assert drawn[0] == drawn[1]
+
+    def test_text_round_trip(self) -> None:
+        space, archs = self.architectures()
+        for arch in archs:
+            text = space.format(arch)
+            assert "\n" not in text
+            assert space.parse(text) == arch
+
+    def test_native_round_trip(self) -> None:
+        space, archs = self.architectures()
+        assert [space.from_native(space.to_native(arch)) for arch in archs] == archs
+
+    def test_config_round_trip(self) -> None:
+        space, archs = self.architectures()
+        for arch in archs:
+            config = space.to_config(arch)
+            config.check_valid_configuration()
+            assert space.from_config(config) == arch
+            assert space.from_config(dict(config)) == arch
+
+    def test_neighbors_are_valid_distinct_and_mutual(self) -> None:
+        space, archs = self.architectures()
+        for arch in archs[:5]:
+            near = list(space.neighbors(arch))
+            assert len(set(near)) == len(near)
+            assert arch not in near
+            for other in near:
+                space.validate(other)
+            for other in near[:: max(1, len(near) // 12)]:
+                assert arch in set(space.neighbors(other))
+
+    def test_mutants_are_valid(self) -> None:
+        space, archs = self.architectures()
+        rng = np.random.default_rng(1)
+        for arch in archs:
+            space.validate(space.mutate(arch, rng))
+
+    def test_mutation_moves(self) -> None:
+        space, archs = self.architectures()
+        rng = np.random.default_rng(2)
+        assert any(space.mutate(archs[0], rng) != archs[0] for _ in range(50))
+
+    def test_canonical_is_idempotent_and_valid(self) -> None:
+        space, archs = self.architectures()
+        for arch in archs:
+            canonical = space.canonical(arch)
+            space.validate(canonical)
+            assert space.canonical(canonical) == canonical
+
+    def test_codes_round_trip(self) -> None:
+        space, archs = self.architectures()
+        codes = space.codes(archs)
+        assert codes.shape == (len(archs), space.code_length)
+        assert space.architectures(codes) == archs
+        assert space.codes([]).shape == (0, space.code_length)
+
+    def test_encodings_work_row_by_row(self) -> None:
+        space, archs = self.architectures()
+        for how in space.encodings:
+            together = space.encode(archs, how)
+            alone = np.concatenate([space.encode([arch], how) for arch in archs])
+            np.testing.assert_array_equal(together, alone)
+            assert space.encode([], how).shape == (0, together.shape[1])
+
+    def test_config_encoding_follows_the_configspace(self) -> None:
+        space, archs = self.architectures()
+        vectors = space.encode(archs, "config")
+        assert vectors.shape[1] == len(space.configspace())
+        for arch, vector in zip(archs, vectors, strict=True):
+            active = dict(space.to_config(arch))
+            assert [name in active for name in space.configspace()] == (~np.isnan(vector)).tolist()
+            assert np.nanmin(vector) >= 0 and np.nanmax(vector) <= 1
+
+    def test_properties_give_one_value_each(self) -> None:
+        space, archs = self.architectures()
+        for name, values in space.properties(archs).items():
+            assert len(values) == len(archs), name
+
+    def test_graphs_are_consistent(self) -> None:
+        space, archs = self.architectures()
+        graphs = space.graphs(archs)
+        assert len(graphs) == len(archs)
+        present = graphs.node_labels >= 0
+        rows, sources, targets = np.nonzero(graphs.adjacency)
+        assert present[rows, sources].all() and present[rows, targets].all()
+        assert graphs.node_labels.max() < len(graphs.node_names)
+        assert graphs.edge_labels.max() < len(graphs.edge_names)
+
+    def test_diagrams_can_be_drawn(self) -> None:
+        from nasbed.reports.cells import save_cells
+
+        space, archs = self.architectures()
+        for arch in archs[:3]:
+            diagrams = space.diagrams(arch)
+            for diagram in diagrams:
+                ids = [node.id for node in diagram.nodes]
+                assert len(set(ids)) == len(ids)
+                assert {end for edge in diagram.edges for end in edge} <= set(ids)
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "cell.svg"
+                save_cells(diagrams, path)
+                assert path.stat().st_size > 0
+
+    def test_enumeration_starts_with_valid_distinct_architectures_or_says_no(self) -> None:
+        space = self.make_space()
+        try:
+            first = list(islice(space.enumerate(), 200))
+        except TooLarge:
+            return
+        assert len(set(first)) == len(first)
+        for arch in first:
+            space.validate(arch)
+
+    def test_junk_is_refused_in_one_line(self) -> None:
+        space = self.make_space()
+        for text in JUNK:
+            _refused(lambda text=text: space.parse(text))
+        for obj in (None, 3, 2.5, object(), [[[]]], {"a": 1}, b"x"):
+            _refused(lambda obj=obj: space.from_native(obj))
+            _refused(lambda obj=obj: space.parse(obj))
+
+    def test_foreign_and_malformed_architectures_are_refused(self) -> None:
+        space, archs = self.architectures()
+        code = archs[0].code
+        for bad in (
+            Architecture("another space", code),
+            Architecture(space.name, (*code, 0)),
+            Architecture(space.name, code[:-1]),
+            Architecture(space.name, (*code[:-1], -5)),
+            Architecture(space.name, (*code[:-1], 2**70)),
+            Architecture(space.name, (*code[:-1], True)),
+            Architecture(space.name, (*code[:-1], 0.0)),  # type: ignore[arg-type]
+            Architecture(space.name, list(code)),  # type: ignore[arg-type]
+        ):
+            message = _refused(lambda bad=bad: space.validate(bad))
+            assert message
+        try:
+            space.validate("nonsense")  # type: ignore[arg-type]
+        except InvalidArchitecture:
+            return
+        raise AssertionError("a text was taken for an architecture")
+
+    def test_the_space_can_be_copied_to_another_process(self) -> None:
+        space, archs = self.architectures()
+        for twin in (pickle.loads(pickle.dumps(space)), copy.deepcopy(space)):
+            assert twin.format(archs[0]) == space.format(archs[0])
+
+
+def _refused(call: object) -> str:
+    """The one-line message with which a call fails."""
+    try:
+        result = call()  # type: ignore[operator]
+    except NasbedError as error:
+        message = str(error)
+        assert "\n" not in message and len(message) < 400, message
+        return message
+    raise AssertionError(f"bad input gave {result!r}")

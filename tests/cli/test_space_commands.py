@@ -1,0 +1,123 @@
+"""The command line as a user meets it: a real process, its output, its exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import nasbed
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "nasbed", *arguments], capture_output=True, text=True, cwd=cwd)
+
+
+def ok(*arguments: str, cwd: Path | None = None) -> str:
+    done = run(*arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_version() -> None:
+    assert ok("--version").strip() == f"nasbed {nasbed.__version__}"
+
+
+@pytest.mark.parametrize("words", [(), ("list",), ("space",), ("space", "sample"), ("space", "draw")])
+def test_help_teaches(words: tuple[str, ...]) -> None:
+    shown = ok(*words, "--help")
+    assert "Usage" in shown
+    if len(words) == 2:
+        assert "Example: nasbed space" in " ".join(shown.split())
+
+
+def test_list_spaces_shows_exact_sizes() -> None:
+    found = {entry["name"]: entry["size"] for entry in json.loads(ok("list", "spaces", "--json"))}
+    assert found["nb101"] == 423_624 and found["nb201"] == 15_625 and found["fbnet"] == 9**22
+    assert "423 624" in ok("list", "spaces")
+    assert [entry["name"] for entry in json.loads(ok("list", "spaces", "nb*", "--json"))] == ["nb101", "nb201"]
+
+
+@pytest.mark.parametrize("name", ["nb101", "darts", "transnas-macro"])
+def test_sample_is_what_the_library_samples(name: str) -> None:
+    space = nasbed.space(name)
+    rng = np.random.default_rng(5)
+    expected = [space.format(space.sample(rng)) for _ in range(3)]
+    assert ok("space", "sample", name, "-n", "3", "--seed", "5").splitlines() == expected
+    assert [
+        entry["text"] for entry in json.loads(ok("space", "sample", name, "-n", "3", "--seed", "5", "--json"))
+    ] == expected
+
+
+def test_parse_gives_the_published_hash_and_parameters() -> None:
+    text = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
+    shown = json.loads(ok("space", "parse", "nb101", text, "--json"))
+    assert shown["hash"] == "28cfc7874f6d200472e1a9dcd8650aa0"
+    assert shown["parameters"] == 2_694_282
+    assert "2 694 282" in ok("space", "parse", "nb101", text)
+
+
+def test_info_names_the_paper() -> None:
+    assert "arXiv:1902.09635" in ok("space", "info", "nb101")
+    assert json.loads(ok("space", "info", "darts", "--json"))["size"] == 1_076_746_950_455_072_400
+
+
+def test_neighbors_prints_one_a_line() -> None:
+    assert len(ok("space", "neighbors", "transnas-micro", "102333").splitlines()) == 18
+
+
+def test_enumerate_counts_and_lists() -> None:
+    assert ok("space", "enumerate", "transnas-macro", "--count").split()[-1] == "256"
+    assert len(set(ok("space", "enumerate", "transnas-macro").splitlines())) == 3_256
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "txt"])
+def test_enumerate_writes_a_table(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"cells.{suffix}"
+    ok("space", "enumerate", "nb201", "--out", str(path))
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    if suffix == "parquet":
+        table = pq.read_table(path)
+        assert len(table) == 15_625 and max(table["parameters"].to_pylist()) == 1_531_546
+    else:
+        assert len(path.read_text().splitlines()) == 15_625 + (suffix == "csv")
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_draw_writes_the_picture(tmp_path: Path, suffix: str) -> None:
+    ok("space", "draw", "darts", "--out", f"cell.{suffix}", cwd=tmp_path)
+    assert (tmp_path / f"cell.{suffix}").stat().st_size > 1000
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("space", "sample", "nb102"), "did you mean nb101"),
+        (("space", "parse", "nb201", "junk"), "an nb201 cell reads"),
+        (("space", "enumerate", "darts"), "can be listed, darts has 1.08e+18"),
+        (("space", "enumerate", "darts", "--out", "x.csv"), "can be listed"),
+        (("space", "enumerate", "nb201", "--out", "x.xlsx"), ".parquet, .csv or .txt"),
+        (("space", "draw", "nb201", "--out", "x.gif"), ".svg, .png or .pdf"),
+        (("space", "draw", "nb201", "--out", "no/such/folder/x.svg"), "folder"),
+        (("space", "draw", "nb201", "--out", "."), "name a file"),
+        (("space", "enumerate", "nb201", "--out", "no/such/folder/x.csv"), "No such file"),
+    ],
+)
+def test_user_errors_are_one_line_and_exit_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == [], "nothing half-written is left"
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m nasbed space enumerate nb201 | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stdout.startswith("|none~0|") and "Traceback" not in done.stderr

@@ -1,0 +1,37 @@
+"""What tests of every part share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # the suite runs one process a core; threads on top only wait for each other
+settings.register_profile("nasbed", deadline=None)
+settings.load_profile("nasbed")
+
+collect_ignore_glob = [] if find_spec("torch") else ["spaces/torch_*.py"]
+
+
+@pytest.fixture(scope="session")
+def published_data() -> Callable[[str], Path]:
+    """Finds a file of published results; the test is skipped where there is none.
+
+    The folder is the environment variable NASBED_TEST_DATA, or shared/data beside the repository.
+    """
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("NASBED_TEST_DATA", beside))
+
+    def find(name: str) -> Path:
+        path = folder / name
+        if not path.is_file():
+            pytest.skip(f"needs the published results {name}, not in {folder}; set NASBED_TEST_DATA to their folder")
+        return path
+
+    return find

@@ -1,0 +1,104 @@
+"""Architecture, Metric and Observation: plain values that cannot hold nonsense."""
+
+import dataclasses
+import math
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nasbed import Architecture, Metric, NasbedError, Observation, Status
+from nasbed.core import errors
+from nasbed.core.errors import InvalidMeasurement, InvalidOption, ParseError, UnknownName
+
+ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
+TEST_ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
+ARCH = Architecture("nb201", (0, 1, 2, 3, 4, 0))
+
+architectures = st.builds(Architecture, st.text(max_size=8), st.lists(st.integers(), max_size=8).map(tuple))
+
+
+@given(architectures)
+def test_architecture_round_trips(arch: Architecture) -> None:
+    assert Architecture.from_json(arch.to_json()) == arch
+    assert pickle.loads(pickle.dumps(arch)) == arch
+    assert hash(Architecture(arch.space, tuple(arch.code))) == hash(arch)
+
+
+@given(architectures, architectures)
+def test_architectures_are_ordered_by_space_then_code(one: Architecture, other: Architecture) -> None:
+    assert (one < other) == ((one.space, one.code) < (other.space, other.code))
+
+
+def test_architecture_is_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        ARCH.space = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"space": 1, "code": []}', '{"space": "a", "code": [1.5]}', "[" * 9999]
+)
+def test_architecture_from_json_refuses(text: str) -> None:
+    with pytest.raises(ParseError):
+        Architecture.from_json(text)
+
+
+def test_metric_direction_decides_regret() -> None:
+    loss = Metric("loss", split="validation", direction="minimize", bounds=(0, math.inf))
+    assert ACCURACY.regret(90, best=94) == 4 == loss.regret(94, best=90)
+    assert ACCURACY.better(94, 90) and loss.better(90, 94)
+    assert (ACCURACY.best_bound, ACCURACY.worst_bound) == (100, 0)
+    assert (loss.best_bound, loss.worst_bound) == (0, math.inf)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"name": "a b"}, {"split": "valid"}, {"direction": "up"}, {"bounds": (1, 1)}, {"bounds": (0, math.nan)}],
+)
+def test_metric_refuses(wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidOption):
+        Metric(**({"name": "accuracy"} | wrong))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [-0.1, 100.1, math.nan, math.inf])
+def test_observation_refuses_values_outside_the_bounds(value: float) -> None:
+    with pytest.raises(InvalidMeasurement, match="validation_accuracy lies in"):
+        Observation(ARCH, {ACCURACY: value})
+
+
+@pytest.mark.parametrize("cost", [-1.0, math.nan, math.inf])
+def test_observation_refuses_costs(cost: float) -> None:
+    with pytest.raises(InvalidMeasurement, match="a cost is"):
+        Observation(ARCH, {ACCURACY: 50.0}, cost_s=cost)
+
+
+def test_observation_needs_a_metric_unless_it_says_why_not() -> None:
+    with pytest.raises(InvalidMeasurement):
+        Observation(ARCH)
+    assert Observation(ARCH, status=Status.DIVERGED).status == "diverged"
+
+
+def test_observation_without_test_hides_test_metrics() -> None:
+    observation = Observation(ARCH, {ACCURACY: 91.0, TEST_ACCURACY: 90.0}, seed=1)
+    hidden = observation.without_test()
+    assert hidden["validation_accuracy"] == 91.0 and hidden.seed == 1
+    with pytest.raises(UnknownName, match="no metric 'test_accuracy'"):
+        hidden["test_accuracy"]
+
+
+def test_observation_does_not_share_the_callers_dict() -> None:
+    values = {ACCURACY: 91.0}
+    observation = Observation(ARCH, values)
+    values[ACCURACY] = 0.0
+    assert observation["validation_accuracy"] == 91.0
+    with pytest.raises(TypeError):
+        observation.values[ACCURACY] = 0.0  # type: ignore[index]
+
+
+def test_error_tree_is_drawn_completely_and_each_is_a_builtin_too() -> None:
+    classes = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, NasbedError)]
+    for each in classes:
+        assert each.__name__ in (errors.__doc__ or "")
+        if each is not NasbedError:
+            assert issubclass(each, ValueError | KeyError | ImportError)

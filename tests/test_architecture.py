@@ -1,0 +1,97 @@
+"""What holds the house together: imports go one way, the public names are the documented ones, every example runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nasbed
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "nasbed"
+
+LAYERS = [
+    {"core"},
+    {"spaces"},
+    {"results", "datasets", "networks"},
+    {"training", "oneshot", "proxies", "surrogates"},
+    {"benchmarks"},
+    {"optimizers"},
+    {"experiments"},
+    {"evaluation"},
+    {"reports"},
+    {"compat"},
+    {"cli"},
+]
+LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
+OUTSIDE = {"testing", "__init__", "__main__"}
+"""Conformance suites look at everything, and the root only re-exports."""
+
+
+def imported_packages(path: Path) -> set[str]:
+    """The packages of nasbed that a module imports, anywhere in it, type checking included."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide what is imported"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        found |= {name.split(".")[1] for name in names if name.startswith("nasbed.")}
+    return found
+
+
+@pytest.mark.parametrize(
+    "package", sorted(path.name for path in SOURCE.iterdir() if path.is_dir() and "__" not in path.name)
+)
+def test_imports_go_one_way(package: str) -> None:
+    if package in OUTSIDE:
+        return
+    assert package in LEVEL, f"give the new package {package} its place in LAYERS and in docs/architecture.md"
+    for path in (SOURCE / package).rglob("*.py"):
+        for other in imported_packages(path) & set(LEVEL):
+            same = other == package
+            assert same or LEVEL[other] < LEVEL[package], (
+                f"{path.relative_to(SOURCE)} imports nasbed.{other}, which is above"
+            )
+            assert not (package == "optimizers" and other == "benchmarks"), "an optimizer never holds a benchmark"
+
+
+def test_public_names_are_the_documented_ones() -> None:
+    documented = re.findall(r"^### `nasbed\.(\w+)", (ROOT / "docs" / "api.md").read_text(), flags=re.MULTILINE)
+    assert sorted(documented) == sorted(set(nasbed.__all__))
+    for name in nasbed.__all__:
+        assert getattr(nasbed, name) is not None
+    with pytest.raises(AttributeError, match="it offers"):
+        nasbed.nothing_of_this_name  # noqa: B018
+
+
+def test_import_and_help_load_no_heavy_library() -> None:
+    """Start-up stays fast because of what is not imported; benchmarks/startup.py measures the time."""
+    heavy = ["numpy", "scipy", "sklearn", "pyarrow", "numba", "ConfigSpace", "lightgbm", "xgboost", "altair", "torch"]
+    code = f"import sys, nasbed, nasbed.cli; print([m for m in {heavy} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
+def test_examples_run(example: str, tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / example)], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout
+
+
+def test_readme_python_works(tmp_path: Path) -> None:
+    """Every Python block of the README, one after the other, as a newcomer would paste them."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert blocks
+    run = subprocess.run([sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr

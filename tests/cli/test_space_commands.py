@@ -100,7 +100,7 @@ def test_draw_writes_the_picture(tmp_path: Path, suffix: str) -> None:
     [
         (("space", "sample", "nb102"), "did you mean nb101"),
         (("space", "parse", "nb201", "junk"), "an nb201 cell reads"),
-        (("space", "enumerate", "darts"), "can be listed, darts has 1.08e+18"),
+        (("space", "enumerate", "darts"), "can be listed, darts has about 10^18"),
         (("space", "enumerate", "darts", "--out", "x.csv"), "can be listed"),
         (("space", "enumerate", "nb201", "--out", "x.xlsx"), ".parquet, .csv or .txt"),
         (("space", "draw", "nb201", "--out", "x.gif"), ".svg, .png or .pdf"),

@@ -20,9 +20,8 @@ from scipy import stats
 
 from nasbed.core import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, NasbedError, ParseError, TooLarge
-from nasbed.spaces import neighborhoods
-from nasbed.spaces.conditions import INACTIVE
-from nasbed.spaces.from_configspace import FromConfigSpace, space_from_configspace
+from nasbed.spaces.from_configspace import FromConfigSpace, neighborhoods, space_from_configspace
+from nasbed.spaces.from_configspace.conditions import INACTIVE
 
 Drawn = st.DrawFn
 slow = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from nasbed.spaces.hyperparameters import hyperparameter
-from nasbed.spaces.scales import double_at, doubles_at, rank_of, truncated_normal
+from nasbed.spaces.from_configspace.hyperparameters import hyperparameter
+from nasbed.spaces.from_configspace.scales import double_at, doubles_at, rank_of, truncated_normal
 
 
 def drawn(hp: Any, number: int = 20_000, seed: int = 3) -> list[Any]:

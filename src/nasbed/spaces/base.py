@@ -59,8 +59,8 @@ class SearchSpace(ABC):
         """Every architecture once, in order, for a space small enough to list."""
         if self.size > LISTABLE:
             raise TooLarge(
-                f"a space of up to {LISTABLE:,} architectures can be listed, {self.name} has {self.size:.3g}; use "
-                "sample"
+                f"a space of up to {LISTABLE:,} architectures can be listed, {self.name} has about "
+                f"10^{len(str(self.size)) - 1}; use sample"
             )
         return self._enumerate()
 
@@ -149,6 +149,12 @@ class SearchSpace(ABC):
         """The space as a ConfigSpace object, for tools that speak that. The same object each time: copy it before
         changing it."""
         return self._configspace
+
+    def definition(self) -> dict[str, Any] | None:
+        """What a table must carry so that this space can be made again elsewhere: nothing for a space that has a
+        registered
+        name, the ConfigSpace's own dictionary for one made from a ConfigSpace."""
+        return None
 
     @abstractmethod
     def _build_configspace(self) -> ConfigurationSpace: ...

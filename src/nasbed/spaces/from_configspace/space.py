@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError, TooLarge, nearest, shorten
 from nasbed.spaces.base import Batch, Codes, SearchSpace
-from nasbed.spaces.conditions import COUNT_STEPS, INACTIVE, Rules, any_holds, count
 from nasbed.spaces.encodings import one_hot
+from nasbed.spaces.from_configspace.conditions import COUNT_STEPS, INACTIVE, Rules, any_holds, count
+from nasbed.spaces.from_configspace.hyperparameters import Choice, Hyperparameter, Ordinal, hyperparameter
+from nasbed.spaces.from_configspace.neighborhoods import Neighborhoods
 from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
-from nasbed.spaces.hyperparameters import Choice, Hyperparameter, Ordinal, hyperparameter
-from nasbed.spaces.neighborhoods import Neighborhoods
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration, ConfigurationSpace
@@ -41,6 +41,16 @@ def space_from_configspace(cs: ConfigurationSpace, name: str) -> FromConfigSpace
     (8, (1, 2))
     """
     return FromConfigSpace(cs, name)
+
+
+def space_from_definition(definition: Mapping[str, Any], name: str) -> FromConfigSpace:
+    """The space whose :meth:`FromConfigSpace.definition` this is."""
+    from ConfigSpace import ConfigurationSpace
+
+    try:
+        return FromConfigSpace(ConfigurationSpace.from_serialized_dict(dict(definition)), name)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ParseError(f"the definition of the space {name} cannot be read: {shorten(str(error))}") from None
 
 
 class FromConfigSpace(SearchSpace):
@@ -78,6 +88,10 @@ class FromConfigSpace(SearchSpace):
             (one.draw, rule.holds if rule else None)
             for one, rule in zip(self.hyperparameters, self._rules.conditions, strict=True)
         )
+
+    def definition(self) -> dict[str, Any]:
+        serialized: dict[str, Any] = json.loads(json.dumps(self._source.to_serialized_dict()))
+        return serialized
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FromConfigSpace, (self._source, self.name)

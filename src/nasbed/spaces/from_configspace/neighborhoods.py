@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nasbed.spaces.conditions import INACTIVE, Rules, any_holds
-from nasbed.spaces.hyperparameters import Hyperparameter
+from nasbed.spaces.from_configspace.conditions import INACTIVE, Rules, any_holds
+from nasbed.spaces.from_configspace.hyperparameters import Hyperparameter
 
 COMPLETIONS = 1024
 """Hyperparameters that an edit switches on or off are free to be anything if they have up to this many settings."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, nearest, shorten
-from nasbed.spaces.scales import Scale, double_at, doubles_at, prior_quantile, rank_of
+from nasbed.spaces.from_configspace.scales import Scale, double_at, doubles_at, prior_quantile, rank_of
 
 if TYPE_CHECKING:
     from ConfigSpace.hyperparameters import FloatHyperparameter, IntegerHyperparameter

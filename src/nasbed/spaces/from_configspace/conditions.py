@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from nasbed.core.errors import InvalidOption
-from nasbed.spaces.hyperparameters import Choice, Hyperparameter
+from nasbed.spaces.from_configspace.hyperparameters import Choice, Hyperparameter
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace

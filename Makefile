@@ -24,6 +24,7 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/spaces.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/tables.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nasbed needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; run make PYTHON=python3.11")'
@@ -34,7 +35,7 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[torch,dev]'
+	$(PIP) --editable '.[torch,tables,dev]'
 	touch $@ $(VENV)/.core
 
 clean:

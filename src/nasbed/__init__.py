@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nasbed.benchmarks import Benchmark, load
     from nasbed.core.architecture import Architecture
     from nasbed.core.errors import NasbedError
     from nasbed.core.metric import Metric
@@ -20,18 +21,21 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Architecture": "nasbed.core.architecture",
+    "Benchmark": "nasbed.benchmarks",
     "Metric": "nasbed.core.metric",
     "NasbedError": "nasbed.core.errors",
     "Observation": "nasbed.core.observation",
     "SearchSpace": "nasbed.spaces",
     "Status": "nasbed.core.observation",
     "list_spaces": "nasbed.spaces",
+    "load": "nasbed.benchmarks",
     "space": "nasbed.spaces",
     "space_from_configspace": "nasbed.spaces.from_configspace",
 }
 
 __all__ = [
     "Architecture",
+    "Benchmark",
     "Metric",
     "NasbedError",
     "Observation",
@@ -39,6 +43,7 @@ __all__ = [
     "Status",
     "__version__",
     "list_spaces",
+    "load",
     "space",
     "space_from_configspace",
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import nasbed
-from nasbed.cli import list_, space
+from nasbed.cli import fetch, import_, list_, query, results, space, study
 from nasbed.core.errors import NasbedError
 
 app = typer.Typer(
@@ -18,8 +18,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(fetch.fetch)
+app.command("import")(import_.import_)
 app.add_typer(list_.app, name="list")
+app.command()(query.query)
+app.add_typer(results.app, name="results")
 app.add_typer(space.app, name="space")
+app.add_typer(study.app, name="study")
 
 
 def _version(asked: bool) -> None:

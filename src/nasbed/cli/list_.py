@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.output import Json, print_json, print_table
+from nasbed.cli.output import Json, print_fields, print_json, print_table
+from nasbed.core.errors import TooLarge
 
-app = typer.Typer(help="List what there is: spaces.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from nasbed.spaces import SearchSpace
+
+app = typer.Typer(help="List what there is: spaces, benchmarks.", no_args_is_help=True)
 
 
 @app.command()
@@ -21,6 +25,41 @@ def spaces(
 
     found = [space(name) for name in list_spaces(pattern)]
     if json:
-        print_json([{"name": each.name, "size": each.size, "title": each.title} for each in found])
+        print_json([{"name": each.name, "size": _size(each), "title": each.title} for each in found])
     else:
-        print_table(("name", "architectures", "what"), [(each.name, each.size, each.title) for each in found])
+        rows = [(each.name, _size(each) or "uncounted", each.title) for each in found]
+        print_table(("name", "architectures", "what"), rows)
+
+
+def _size(space: SearchSpace) -> int | None:
+    """The exact size, or nothing where there is none, as with a float among the choices."""
+    try:
+        return space.size
+    except TooLarge:
+        return None
+
+
+@app.command()
+def benchmarks(
+    name: Annotated[str | None, typer.Argument(help="Show the whole card of this one.")] = None,
+    json: Json = False,
+) -> None:
+    """List the benchmarks: what each is, whether its table is here, and how to get it."""
+    from dataclasses import asdict
+
+    from nasbed.benchmarks.catalog import card, cards
+
+    if name is not None:
+        fields = asdict(card(name))
+        if json:
+            print_json(fields)
+        else:
+            shown = {
+                key: ", ".join(map(str, value)) if isinstance(value, tuple) else value for key, value in fields.items()
+            }
+            print_fields({key: value for key, value in shown.items() if value != ""})
+    elif json:
+        print_json([asdict(each) for each in cards()])
+    else:
+        rows = [(each.name, each.architectures, each.what, "present" if each.present else each.get) for each in cards()]
+        print_table(("name", "architectures", "what", "how to get it"), rows)

@@ -19,6 +19,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     """A table as wide as the terminal; numbers to the right."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     rows = [list(row) for row in rows]
@@ -26,7 +27,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
         numeric = all(isinstance(row[index], int | float) for row in rows)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(readable(cell) for cell in row))
+        table.add_row(*(Text(readable(cell)) for cell in row))
     Console(highlight=False).print(table)
 
 

@@ -128,7 +128,7 @@ def draw(
         str | None, typer.Argument(metavar="[ARCH]", help="An architecture as text; a random one if left out.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A .svg, .png or .pdf file. [default: SPACE.svg]")
+        Path | None, typer.Option("--out", "-o", show_default="SPACE.svg", help="A .svg, .png or .pdf file.")
     ] = None,
     seed: Seed = 0,
 ) -> None:

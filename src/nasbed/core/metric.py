@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from nasbed.core.errors import InvalidMeasurement, InvalidOption, shorten
@@ -28,6 +28,8 @@ class Metric:
     direction: Direction = "maximize"
     unit: str = ""
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    key: str = field(init=False, repr=False, compare=False)
+    """The metric's column name, unique within a benchmark."""
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -41,11 +43,10 @@ class Metric:
         low, high = self.bounds
         if not low < high:
             raise InvalidOption(f"a metric's bounds rise, got {shorten(self.bounds)} for {self.name}")
+        object.__setattr__(self, "key", self.name if self.split is None else f"{self.split}_{self.name}")
 
-    @property
-    def key(self) -> str:
-        """The metric's column name, unique within a benchmark."""
-        return self.name if self.split is None else f"{self.split}_{self.name}"
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     @property
     def best_bound(self) -> float:

@@ -44,7 +44,9 @@ class Observation:
 
     def __post_init__(self) -> None:
         for metric, value in self.values.items():
-            metric.check(value)
+            low, high = metric.bounds
+            if not low <= value <= high:
+                metric.check(value)
         if self.cost_s is not None and not 0 <= self.cost_s < math.inf:
             raise InvalidMeasurement(f"a cost is a finite number of seconds, not negative, got {self.cost_s!r}")
         if self.status is Status.OK and not self.values:

@@ -15,6 +15,7 @@ body { font: 15px/1.5 system-ui, "Liberation Sans", sans-serif; color: var(--ink
 padding: 2rem 1.5rem; } h1 { font-size: 1.7rem; margin: 0 0 1.5rem; }
 section { border-top: 1px solid var(--line); padding: 1.5rem 0; }
 h2 { font-size: 1.15rem; margin: 0 0 .75rem; }
+p { margin: 0 0 .75rem; max-width: 48rem; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1.25rem; margin: 0 0 1rem; }
 dt { color: var(--faint); }
 dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
@@ -25,11 +26,12 @@ svg { max-width: 100%; height: auto; }
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, what there is to say, and a picture as SVG text."""
+    """A heading, what there is to say, a picture as SVG text, and a paragraph that explains it."""
 
     title: str
     facts: Mapping[str, object]
     svg: str = ""
+    text: str = ""
 
 
 def write_page(path: Path, title: str, sections: Sequence[Section]) -> None:
@@ -48,8 +50,9 @@ def _section(section: Section) -> str:
     facts = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(_readable(fact))}</dd>" for name, fact in section.facts.items()
     )
+    text = f"<p>{escape(section.text)}</p>\n" if section.text else ""
     figure = f"<figure>{section.svg}</figure>" if section.svg else ""
-    return f"<section>\n<h2>{escape(section.title)}</h2>\n<dl>{facts}</dl>\n{figure}\n</section>"
+    return f"<section>\n<h2>{escape(section.title)}</h2>\n{text}<dl>{facts}</dl>\n{figure}\n</section>"
 
 
 def _readable(fact: object) -> str:

@@ -16,6 +16,8 @@ SPACES.add("darts", "nasbed.spaces.darts:Darts")
 SPACES.add("fbnet", "nasbed.spaces.fbnet:FBNet")
 SPACES.add("transnas-micro", "nasbed.spaces.transnas:TransNASMicro")
 SPACES.add("transnas-macro", "nasbed.spaces.transnas:TransNASMacro")
+SPACES.add("fcnet", "nasbed.spaces.fcnet:FCNet")
+SPACES.add("nats-sss", "nasbed.spaces.nats_sss:NatsSSS")
 
 
 @cache

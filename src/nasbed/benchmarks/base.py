@@ -1,0 +1,82 @@
+"""What every benchmark answers, whether it looks up, predicts or really trains."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.benchmarks.observations import Observations
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption, UnknownName, nearest
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation
+from nasbed.spaces.base import Batch, SearchSpace
+
+
+class Benchmark(ABC):
+    """Answers ``query`` for the architectures of one space.
+
+    The protocol is that of NAS-Bench-101's section 2.6: a query trains one network once, so its answer is noisy, has a
+    cost, and depends on ``seed``; it never carries a test metric. What a search found is judged afterwards by
+    :meth:`mean_test`.
+    """
+
+    name: str
+    space: SearchSpace
+    metrics: tuple[Metric, ...]
+    """What a query can answer; the test metrics are not among them."""
+    objective: Metric
+    """The validation metric that a search optimises."""
+    fidelities: tuple[int, ...]
+    """The budgets that can be asked for, rising; the last one is the default."""
+
+    def query(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> Observation:
+        """Evaluate one architecture: the same arguments give the same answer."""
+        return self._query(arch, self._fidelity(fidelity), seed)
+
+    def query_many(self, archs: Batch, *, fidelity: int | None = None, seed: int = 0) -> Observations:
+        """:meth:`query` of a batch, vectorised: the same answers."""
+        return self._query_many(archs, self._fidelity(fidelity), seed)
+
+    def _fidelity(self, fidelity: int | None) -> int:
+        if fidelity is None:
+            return self.fidelities[-1]
+        if fidelity in self.fidelities:
+            return fidelity
+        raise InvalidOption(
+            f"{self.name} has the fidelities {', '.join(map(str, self.fidelities))}, got {fidelity!r}; choose one of "
+            "them"
+        )
+
+    @abstractmethod
+    def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation: ...
+
+    @abstractmethod
+    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations: ...
+
+    # --- for evaluation only -----------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def test_metric(self) -> Metric | None:
+        """The metric by which a finished search is judged, or ``None`` if no test results are known."""
+
+    @abstractmethod
+    def mean_test(self, archs: Batch) -> NDArray[np.float64]:
+        """The mean test metric of architectures at the highest fidelity, NaN where unknown. Not for searching."""
+
+    @abstractmethod
+    def optimum(self) -> tuple[Architecture, float]:
+        """The architecture with the best mean test metric (validation, where there is no test metric) and that mean."""
+
+    def metric(self, key: str) -> Metric:
+        """The metric with that key."""
+        for metric in self.metrics:
+            if metric.key == key:
+                return metric
+        raise UnknownName(f"{self.name} has no metric {key!r}; {nearest(key, (metric.key for metric in self.metrics))}")
+
+    def __repr__(self) -> str:
+        return f"<benchmark {self.name}: {self.space.name}, {len(self.fidelities)} fidelities>"

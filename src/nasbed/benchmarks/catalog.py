@@ -1,0 +1,149 @@
+"""The benchmarks that have a name: what each is, whether it is here, and how to get it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.benchmarks.wrappers import nas_bench_mini
+from nasbed.core.errors import MissingDependency, UnknownName, nearest
+from nasbed.results.home import table_folder, tables_folder
+from nasbed.results.importing import import_tables
+from nasbed.results.manifest import FILE_NAME, Manifest
+
+TRANSNAS_TASKS = (
+    "autoencoder",
+    "class_object",
+    "class_scene",
+    "jigsaw",
+    "normal",
+    "room_layout",
+    "segmentsemantic",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A published table. ``wheel`` names the import format that reads it from an installed package, if one does."""
+
+    name: str
+    space: str
+    architectures: int
+    what: str
+    get: str
+    wheel: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """All there is to say of a benchmark; what only the table itself can tell is empty until it is present."""
+
+    name: str
+    space: str
+    architectures: int
+    what: str
+    present: bool
+    get: str
+    metrics: tuple[str, ...] = ()
+    fidelities: tuple[int, ...] = ()
+    repeats: int = 0
+    licence: str = ""
+    citation: str = ""
+
+
+def _known() -> dict[str, Known]:
+    tables = "pip install nasbed[tables]"
+    entries = [
+        Known("nb101", "nb101", 423_624, "CIFAR-10, 4 budgets × 3 repeats, each half-way too", "nasbed fetch nb101"),
+        Known(
+            "nb101-mini",
+            "nb101",
+            64_542,
+            "NAS-Bench-Mini: the cells of nb101 with at most six vertices",
+            "nasbed fetch nb101",
+        ),
+    ]
+    for dataset in ("cifar10", "cifar100", "imagenet16-120"):
+        entries.append(Known(f"nb201/{dataset}", "nb201", 15_625, f"{dataset}, 200 epochs", tables, "nb201"))
+        for part, space, size in (("tss", "nb201", 15_625), ("sss", "nats-sss", 32_768)):
+            what = f"NATS-Bench on {dataset}: several budgets and seeds"
+            entries.append(Known(f"nats-{part}/{dataset}", space, size, what, "nasbed import nats-bench FOLDER"))
+    for dataset in ("protein", "naval", "slice", "parkinsons"):
+        entries.append(Known(f"fcnet/{dataset}", "fcnet", 62_208, f"NAS-HPO-Bench on {dataset}", tables, "fcnet"))
+    for part, size in (("micro", 4_096), ("macro", 3_256)):
+        for task in TRANSNAS_TASKS:
+            get = "nasbed import transnas FILE"
+            entries.append(Known(f"transnas-{part}/{task}", f"transnas-{part}", size, f"Taskonomy {task}", get))
+    return {entry.name: entry for entry in entries}
+
+
+KNOWN = _known()
+_PARTS: dict[str, tuple[str, Callable[[TabularBenchmark], Benchmark]]] = {"nb101-mini": ("nb101", nas_bench_mini)}
+
+
+def load(name: str | Path) -> Benchmark:
+    """A benchmark by its id or by the folder of its table. What an installed package holds is imported on first use."""
+    folder = Path(name)
+    if isinstance(name, Path) or (folder / FILE_NAME).is_file():
+        return TabularBenchmark.open(folder)
+    if name in _PARTS:
+        whole, part = _PARTS[name]
+        benchmark = load(whole)
+        assert isinstance(benchmark, TabularBenchmark)
+        return part(benchmark)
+    if name not in KNOWN and name not in _present():
+        raise UnknownName(f"no benchmark is called {name!r}; {nearest(name, [*KNOWN, *_present()])}")
+    if not _is_present(name):
+        entry = KNOWN[name]
+        if entry.wheel is None:
+            raise MissingDependency(f"the table {name} is not here; get it with: {entry.get}")
+        import_tables(entry.wheel, None, tables_folder(), {})
+    return TabularBenchmark.open(table_folder(name))
+
+
+def cards() -> list[Card]:
+    """A card for every benchmark that is known or present, by name."""
+    return [card(name) for name in sorted({*KNOWN, *_present()})]
+
+
+def card(name: str) -> Card:
+    """What is known of one benchmark."""
+    entry = KNOWN.get(name)
+    table = _PARTS[name][0] if name in _PARTS else name
+    if not _is_present(table):
+        if entry is None:
+            raise UnknownName(f"no benchmark is called {name!r}; {nearest(name, [*KNOWN, *_present()])}")
+        return Card(entry.name, entry.space, entry.architectures, entry.what, False, entry.get)
+    manifest = Manifest.read(table_folder(table))
+    benchmark = TabularBenchmark.open(table_folder(table))
+    about = manifest.about
+    return Card(
+        name=name,
+        space=about.space,
+        architectures=entry.architectures if name in _PARTS and entry else manifest.architectures,
+        what=entry.what if entry else about.dataset,
+        present=True,
+        get="",
+        metrics=tuple(metric.key for metric in about.metrics),
+        fidelities=benchmark.fidelities,
+        repeats=benchmark.cache.repeats,
+        licence=about.licence,
+        citation=about.citation,
+    )
+
+
+def _is_present(name: str) -> bool:
+    return (table_folder(name) / FILE_NAME).is_file()
+
+
+def _present() -> list[str]:
+    """The tables in the tables folder."""
+    root = tables_folder()
+    return (
+        sorted(path.parent.relative_to(root).as_posix() for path in root.glob(f"**/{FILE_NAME}"))
+        if root.is_dir()
+        else []
+    )

@@ -1,0 +1,50 @@
+"""A batch of answers, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation, Status
+
+STATUSES = (Status.OK, Status.DIVERGED, Status.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """What ``query_many`` answers. A value that was not measured is NaN here and left out of the single observation."""
+
+    space: str
+    codes: NDArray[np.int64]
+    values: Mapping[Metric, NDArray[np.float64]]
+    fidelity: int | None
+    seeds: NDArray[np.int64]  # -1 where it was not recorded
+    cost_s: NDArray[np.float64]
+    status: NDArray[np.int8]  # index into STATUSES
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, position: int) -> Observation:
+        values = {metric: float(column[position]) for metric, column in self.values.items()}
+        cost, seed = float(self.cost_s[position]), int(self.seeds[position])
+        return Observation(
+            Architecture(self.space, tuple(self.codes[position].tolist())),
+            {metric: value for metric, value in values.items() if value == value},
+            fidelity=self.fidelity,
+            seed=None if seed < 0 else seed,
+            cost_s=None if cost != cost else cost,
+            status=STATUSES[self.status[position]],
+        )
+
+    def __iter__(self) -> Iterator[Observation]:
+        return (self[position] for position in range(len(self)))
+
+    def column(self, key: str) -> NDArray[np.float64]:
+        """The values of the metric with that key."""
+        return next(column for metric, column in self.values.items() if metric.key == key)

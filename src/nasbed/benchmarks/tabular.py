@@ -1,0 +1,226 @@
+"""Benchmarks that look up what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.observations import STATUSES, Observations
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation
+from nasbed.results.cache import MASK, code_key, code_keys
+from nasbed.results.store import Results
+from nasbed.spaces.base import Batch, Codes
+
+GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+MOST_REMEMBERED = 1 << 20
+
+
+class TabularBenchmark(Benchmark):
+    """Every evaluation of a results table behind one query. Opened in milliseconds: the columns are memory-mapped.
+
+    A seed picks one of the stored repeats, uniformly and independently for each architecture and fidelity, as a
+    training with that seed would; the observation's own ``seed`` says which one it is. Architectures are looked up in
+    canonical form.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self.name = results.about.name
+        self.space = results.space
+        self.cache = cache = results.cache()
+        present = [metric for metric in results.about.metrics if metric.key in cache.values]
+        self.metrics = tuple(metric for metric in present if metric.split != "test")
+        self._test_metrics = tuple(metric for metric in present if metric.split == "test")
+        self.objective = _objective(self.metrics, self._test_metrics, self.name)
+        self.fidelities = cache.fidelities
+        self._position = {fidelity: position for position, fidelity in enumerate(cache.fidelities)}
+        self._columns = [(metric, _flat(cache.values[metric.key])) for metric in self.metrics]
+        self._cost = _flat(cache.values["train_time_s"]) if "train_time_s" in cache.values else None
+        self._seeds = _flat(cache.seeds) if cache.seeds is not None else None
+        self._status = _flat(cache.status)
+        self._found: dict[tuple[int, ...], tuple[int, int]] = {}
+
+    @classmethod
+    def open(cls, folder: Path) -> TabularBenchmark:
+        """The table in a results folder."""
+        return cls(Results.open(folder))
+
+    def __len__(self) -> int:
+        """How many architectures the table has."""
+        return len(self.cache)
+
+    # --- one ---------------------------------------------------------------------------------------------------------
+
+    def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
+        row, key = self._row(arch)
+        first, count = self._repeats(row, fidelity, arch)
+        return self._observation(arch, fidelity, first + _pick(key, fidelity, seed, count))
+
+    def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
+        """All stored evaluations of an architecture at one fidelity."""
+        chosen = self._fidelity(fidelity)
+        row, _ = self._row(arch)
+        first, count = self._repeats(row, chosen, arch)
+        return [self._observation(arch, chosen, cell) for cell in range(first, first + count)]
+
+    def _row(self, arch: Architecture) -> tuple[int, int]:
+        """The row and the key of an architecture; what was found once is remembered."""
+        if type(arch) is Architecture and arch.space == self.space.name:
+            return self._found.get(arch.code) or self._find(arch)
+        return self._find(arch)
+
+    def _find(self, arch: Architecture) -> tuple[int, int]:
+        self.space.validate(arch)
+        code = self.space.canonical(arch).code
+        row = self.cache.find(code)
+        if row < 0:
+            raise InvalidArchitecture(
+                f"{self.name} has {len(self)} architectures, {shorten(self.space.format(arch))} is not one of them; "
+                "sample from benchmark.architectures()"
+            )
+        if len(self._found) < MOST_REMEMBERED:
+            self._found[arch.code] = row, code_key(code)
+        return row, code_key(code)
+
+    def _repeats(self, row: int, fidelity: int, arch: Architecture) -> tuple[int, int]:
+        """The first cell of the repeats, and how many there are."""
+        width = self.cache.repeats
+        first = (row * len(self.fidelities) + self._position[fidelity]) * width
+        count = width
+        while count and self._status[first + count - 1] < 0:
+            count -= 1
+        if not count:
+            there = [each for each in self.fidelities if self.cache.status[row, self._position[each], 0] >= 0]
+            raise InvalidOption(
+                f"{shorten(self.space.format(arch))} was not evaluated at fidelity {fidelity}; it was at {there}"
+            )
+        return first, count
+
+    def _observation(self, arch: Architecture, fidelity: int, cell: int) -> Observation:
+        values = {}
+        for metric, column in self._columns:
+            value = column[cell]
+            if value == value:
+                values[metric] = value
+        cost = self._cost[cell] if self._cost is not None else None
+        seed = self._seeds[cell] if self._seeds is not None else -1
+        return Observation(
+            arch,
+            values,
+            fidelity if fidelity >= 0 else None,
+            None if seed < 0 else seed,
+            cost if cost == cost else None,
+            STATUSES[self._status[cell]],
+        )
+
+    # --- many --------------------------------------------------------------------------------------------------------
+
+    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
+        codes = self.space.codes(archs)
+        rows, canonical = self._find_many(codes)
+        position = self._position[fidelity]
+        status = self.cache.status[rows, position]
+        counts = (status >= 0).sum(axis=1)
+        if len(counts) and not counts.all():
+            worst = int(np.argmin(counts))
+            self._repeats(int(rows[worst]), fidelity, self.space.architectures(codes[worst : worst + 1])[0])
+        repeat = _pick_many(code_keys(canonical), fidelity, seed, counts)
+        return Observations(
+            space=self.space.name,
+            codes=codes,
+            values={
+                metric: self.cache.values[metric.key][rows, position, repeat].astype(np.float64)
+                for metric in self.metrics
+            },
+            fidelity=fidelity if fidelity >= 0 else None,
+            seeds=np.full(len(rows), -1) if self.cache.seeds is None else self.cache.seeds[rows, position, repeat],
+            cost_s=self._costs(rows, position, repeat),
+            status=status[np.arange(len(rows)), repeat],
+        )
+
+    def _costs(self, rows: NDArray[np.int64], position: int, repeat: NDArray[np.int64]) -> NDArray[np.float64]:
+        if "train_time_s" not in self.cache.values:
+            return np.full(len(rows), np.nan)
+        costs: NDArray[np.float64] = self.cache.values["train_time_s"][rows, position, repeat].astype(np.float64)
+        return costs
+
+    def _find_many(self, codes: Codes) -> tuple[NDArray[np.int64], Codes]:
+        """The rows of a batch, and its canonical codes. Most codes asked for are canonical already: those are found as
+        they are."""
+        rows = self.cache.find_many(codes)
+        missing = np.flatnonzero(rows < 0)
+        if len(missing):
+            for arch in self.space.architectures(codes[missing[:64]]):
+                self.space.validate(arch)
+            canonical = codes.copy()
+            canonical[missing] = self.space.canonical_codes(codes[missing])
+            rows[missing] = self.cache.find_many(canonical[missing])
+            lost = missing[rows[missing] < 0]
+            if len(lost):
+                self._find(self.space.architectures(codes[lost[:1]])[0])
+            return rows, canonical
+        return rows, codes
+
+    def architectures(self) -> Iterator[Architecture]:
+        """Every architecture of the table, in canonical form."""
+        return (Architecture(self.space.name, tuple(code)) for code in self.cache.codes.tolist())
+
+    # --- for evaluation only -----------------------------------------------------------------------------------------
+
+    @property
+    def test_metric(self) -> Metric | None:
+        return self._test_metrics[0] if self._test_metrics else None
+
+    def mean_test(self, archs: Batch) -> NDArray[np.float64]:
+        if self.test_metric is None:
+            raise InvalidOption(f"{self.name} has no test metric; merge one in with: nasbed results merge")
+        rows, _ = self._find_many(self.space.codes(archs))
+        return self.cache.mean(self.test_metric.key, self.fidelities[-1])[rows]
+
+    def optimum(self) -> tuple[Architecture, float]:
+        metric = self.test_metric or self.objective
+        means = self.cache.mean(metric.key, self.fidelities[-1])
+        best = int(np.nanargmax(means) if metric.direction == "maximize" else np.nanargmin(means))
+        return Architecture(self.space.name, tuple(self.cache.codes[best].tolist())), float(means[best])
+
+
+def _objective(metrics: tuple[Metric, ...], test_metrics: tuple[Metric, ...], name: str) -> Metric:
+    """The first validation metric. A table of test results alone can be looked at, not searched: its objective is its
+    test metric."""
+    for split in ("validation", "train", None):
+        for metric in metrics:
+            if metric.split == split:
+                return metric
+    if test_metrics:
+        return test_metrics[0]
+    raise InvalidOption(f"a benchmark needs a metric, the table {name} has no value at all")
+
+
+def _flat(column: NDArray[Any]) -> memoryview:
+    """A memory-mapped array as one row of plain numbers, several times faster to read singly than through numpy."""
+    flat: Any = column.reshape(-1)
+    return memoryview(flat)
+
+
+def _pick(key: int, fidelity: int, seed: int, count: int) -> int:
+    """Which of ``count`` repeats a seed means for an architecture: uniform, the same on every machine."""
+    mixed = (key + (seed * 2 + 1) * GOLDEN + fidelity) & MASK
+    mixed = ((mixed ^ (mixed >> 30)) * MIX_1) & MASK
+    mixed = ((mixed ^ (mixed >> 27)) * MIX_2) & MASK
+    return (mixed ^ (mixed >> 31)) % count
+
+
+def _pick_many(keys: NDArray[np.uint64], fidelity: int, seed: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """:func:`_pick` of a batch."""
+    mixed = keys + np.uint64(((seed * 2 + 1) * GOLDEN + fidelity) & MASK)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(MIX_1)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(MIX_2)
+    return ((mixed ^ (mixed >> np.uint64(31))) % counts.astype(np.uint64)).astype(np.int64)

@@ -1,0 +1,143 @@
+"""``nasbed fetch``: get a published file and make tables of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.cli.import_ import print_written
+from nasbed.cli.output import Json, print_json, print_table
+from nasbed.cli.progress import byte_bar, note, row_bars
+from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption
+
+if TYPE_CHECKING:
+    from nasbed.results import Results
+    from nasbed.results.sources import Source
+
+
+def fetch(
+    id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="A file from: nasbed fetch --list", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder for the tables. Without it, where benchmarks look for them."),
+    ] = None,
+    sha256: Annotated[
+        str | None, typer.Option(metavar="HEX", help="What the file must have, where the list knows none.")
+    ] = None,
+    unverified: Annotated[bool, typer.Option("--unverified", help="Take whatever the server sends, on trust.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the downloaded file when its tables are made.")] = False,
+    url: Annotated[str | None, typer.Option(metavar="MIRROR", help="Get the file from this address instead.")] = None,
+    list_files: Annotated[bool, typer.Option("--list", help="List the files that can be fetched.")] = False,
+    json: Json = False,
+) -> None:
+    """Download a published file, check it, and make tables of it. A download that was cut goes on where it was.
+
+    Files and tables are kept in the folder that NASBED_HOME names, or in the usual place for a program's data.
+
+    Example: nasbed fetch --list
+
+    Example: nasbed fetch nb101-108
+
+    Example: nasbed fetch nb301 --unverified --keep
+    """
+    if list_files:
+        _list_files(json)
+        return
+    if id is None:
+        raise InvalidOption("a fetch needs the id of a published file; list them with: nasbed fetch --list")
+    from nasbed.results.sources import SOURCES
+
+    source = SOURCES.get(id)
+    address = url or _address(source)
+    expected = _expected(source, sha256, unverified)
+    try:
+        written = _fetch(source, address, expected, out, keep)
+    except KeyboardInterrupt:
+        note("interrupted; what was downloaded is kept, run the same again to go on")
+        raise typer.Exit(130) from None
+    print_written(written, json)
+
+
+def _fetch(source: Source, address: str, sha256: str | None, out: Path | None, keep: bool) -> list[Results]:
+    from nasbed.results.download import download
+    from nasbed.results.home import downloads_folder
+    from nasbed.results.importers import IMPORTERS
+
+    IMPORTERS.get(source.format)  # a format that is not there is better noticed before hours of download
+    path = downloads_folder() / source.file
+    while True:
+        with byte_bar(f"Fetching {source.file}") as told:
+            download(address, path, sha256=sha256, progress=told, say=note)
+        try:
+            return _import(source, path, out, keep=keep, trusted=sha256 is not None)
+        except FileNotFoundError:
+            if path.exists():
+                raise
+            note(f"another process has removed {path.name} after use; fetching it again")
+
+
+def _import(source: Source, path: Path, out: Path | None, *, keep: bool, trusted: bool) -> list[Results]:
+    from nasbed.results.home import tables_folder
+    from nasbed.results.importing import import_tables
+    from nasbed.results.partial import reading
+
+    with reading(path) as remove:
+        try:
+            with row_bars() as rows:
+                written = import_tables(source.format, path, out or tables_folder(), source.options, rows)
+        except BadFile:
+            if not trusted:
+                remove()  # whatever it is, it would be found here and taken for the file next time
+            raise
+        if not keep:
+            remove()
+    return written
+
+
+def _address(source: Source) -> str:
+    if source.url is None:
+        raise DownloadFailed(
+            f"{source.id} cannot be fetched by a program; get {source.file} from {source.page} by hand, then run: "
+            f"nasbed import {source.format} {source.file}"
+        )
+    return source.url
+
+
+def _expected(source: Source, sha256: str | None, unverified: bool) -> str | None:
+    """The SHA-256 that the file must have; ``None`` only if the user said so."""
+    if sha256 and unverified:
+        raise InvalidOption("a file is either checked or not: give --sha256 or --unverified, not both")
+    if unverified:
+        return None
+    if sha256 or source.sha256:
+        return sha256 or source.sha256
+    raise InvalidOption(
+        f"the SHA-256 of {source.file} is not known here; give it with --sha256, or take the file on trust with "
+        "--unverified"
+    )
+
+
+def _list_files(json: bool) -> None:
+    from nasbed.results.sources import SOURCES
+
+    sources = [SOURCES.get(name) for name in SOURCES]
+    if json:
+        print_json([asdict(source) for source in sources])
+        return
+    rows = [(each.id, each.title, _megabytes(each), _how(each), each.licence) for each in sources]
+    print_table(("id", "what", "size", "how it is fetched", "licence"), rows)
+
+
+def _megabytes(source: Source) -> str:
+    return f"{source.bytes / 1e6:,.0f} MB".replace(",", " ") if source.bytes else "?"
+
+
+def _how(source: Source) -> str:
+    if source.url is None:
+        return "by hand"
+    return "checked" if source.sha256 else "--sha256 or --unverified"

@@ -1,0 +1,105 @@
+"""``nasbed import``: read a published file into tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.cli.output import Json, print_json, print_table, readable
+from nasbed.cli.progress import row_bars
+from nasbed.core.errors import InvalidOption, shorten
+
+if TYPE_CHECKING:
+    from nasbed.results import Results
+
+
+def import_(
+    format: Annotated[
+        str | None, typer.Argument(metavar="FORMAT", help="A format from: nasbed import --list", show_default=False)
+    ] = None,
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="PATH",
+            help="The published file, .zip, .tar or folder; nb201 and fcnet find theirs if it is installed.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder for the tables. Without it, where benchmarks look for them."),
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set an option of the format; may be repeated.")
+    ] = None,
+    list_formats: Annotated[bool, typer.Option("--list", help="List the formats and their options.")] = False,
+    json: Json = False,
+) -> None:
+    """Read a published file and write its tables, ready to be queried. Nothing in the file is executed.
+
+    Example: nasbed import nb101 nasbench_only108.tfrecord
+
+    Example: nasbed import nb301 nb_301_v13/ --out tables/
+
+    Example: nasbed import --list
+    """
+    if list_formats:
+        _list_formats(json)
+        return
+    if format is None:
+        raise InvalidOption("an import needs a format; list them with: nasbed import --list")
+    from nasbed.results.home import tables_folder
+    from nasbed.results.importing import import_tables
+
+    with row_bars() as progress:
+        written = import_tables(format, path, out or tables_folder(), _options(option or []), progress)
+    print_written(written, json)
+
+
+def print_written(written: list[Results], json: bool) -> None:
+    """Say what tables there are now."""
+    if json:
+        print_json(
+            [
+                {
+                    "name": each.about.name,
+                    "rows": each.manifest.rows,
+                    "architectures": each.manifest.architectures,
+                    "folder": str(each.folder),
+                }
+                for each in written
+            ]
+        )
+        return
+    for each in written:
+        rows, architectures = readable(each.manifest.rows), readable(each.manifest.architectures)
+        typer.echo(f"{each.about.name}: {rows} rows, {architectures} architectures in {each.folder}")
+
+
+def _options(given: list[str]) -> dict[str, str]:
+    options = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise InvalidOption(f"an option reads KEY=VALUE, got {shorten(text)}")
+        if key in options:
+            raise InvalidOption(f"the option {key} is given twice; give it once")
+        options[key] = value
+    return options
+
+
+def _list_formats(json: bool) -> None:
+
+    from nasbed.results.importers import IMPORTERS
+
+    found = [(name, IMPORTERS.get(name)) for name in IMPORTERS]
+    if json:
+        print_json([{"format": name, "summary": each.summary, "options": dict(each.options)} for name, each in found])
+    else:
+        rows = [
+            (name, each.summary, "\n".join(f"{key}: {text}" for key, text in each.options.items()))
+            for name, each in found
+        ]
+        print_table(("format", "what it reads", "options"), rows)

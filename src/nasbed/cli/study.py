@@ -1,0 +1,104 @@
+"""``nasbed study …``: the statistics and figures of a paper, for a table of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nasbed.cli.output import print_fields
+from nasbed.core.errors import InvalidOption, nearest
+
+app = typer.Typer(help="Study a table as a paper did: statistics, figures, a report.", no_args_is_help=True)
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")]
+Formats = Annotated[
+    list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
+]
+FORMATS = ("svg", "png", "pdf")
+NAS_HPO_TABLES = ("fcnet/protein", "fcnet/naval", "fcnet/slice", "fcnet/parkinsons")
+
+
+@app.command()
+def landscape(
+    benchmark: Annotated[
+        str, typer.Argument(metavar="BENCHMARK", help="An id from 'nasbed list benchmarks', or a folder.")
+    ],
+    out: Out,
+    metric: Annotated[
+        str | None, typer.Option(help="The metric to study. [default: what a search would optimise]")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the random walks.")] = 0,
+    walk_steps: Annotated[int, typer.Option(min=65, help="How long random walks are.")] = 2000,
+    format: Formats = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Describe a table as NAS-Bench-101's section 3 does: distributions, noise, costs, operations, shapes, locality.
+
+    Example: nasbed study landscape nb201/cifar10 --out landscape
+    """
+    _check(out, format)
+
+    import numpy as np
+
+    from nasbed.benchmarks import load
+    from nasbed.evaluation.studies.landscape import STAGES, landscape_study
+    from nasbed.reports.landscape import landscape_facts, write_landscape_report
+
+    found = load(benchmark)
+    with _stage_bar(f"Studying {found.name}", (*STAGES, "report")) as tell:
+        rng = np.random.default_rng(seed)
+        study = landscape_study(found, rng, metric=metric, walk_steps=walk_steps, progress=tell)
+        tell("report")
+        write_landscape_report(study, out, formats=format)
+    print_fields({name: fact for part in landscape_facts(study).values() for name, fact in part.items()})
+    typer.echo(f"\n{out / 'report.html'}")
+
+
+@app.command("nas-hpo")
+def nas_hpo(out: Out, format: Formats = ["svg", "png"]) -> None:  # noqa: B006
+    """Compare tuning each architecture with one setting for all, on NAS-HPO-Bench (NAS-Bench-101, section 5.1).
+
+    Example: nasbed study nas-hpo --out nas-hpo
+    """
+    _check(out, format)
+
+    from nasbed.benchmarks import load
+    from nasbed.evaluation.studies.nas_hpo import PUBLISHED, nas_hpo_study
+    from nasbed.reports.nas_hpo import nas_hpo_facts, nearest_definition, write_nas_hpo_report
+
+    results = []
+    with _stage_bar("Studying", (*NAS_HPO_TABLES, "report")) as tell:
+        for name in NAS_HPO_TABLES:
+            tell(name)
+            results += nas_hpo_study(load(name))
+        tell("report")
+        write_nas_hpo_report(results, out, formats=format)
+    print_fields(nas_hpo_facts(results))
+    closest = nearest_definition(results)
+    typer.echo(f"\npublished for protein: {PUBLISHED}; nearest: {closest.definition}, {closest.transfer.spearman:.4f}")
+    typer.echo(str(out / "report.html"))
+
+
+def _check(out: Path, formats: Sequence[str]) -> None:
+    """What would fail at the end fails now."""
+    for form in formats:
+        if form not in FORMATS:
+            raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
+    if out.exists() and not out.is_dir():
+        raise InvalidOption(f"a report goes into a folder, {out} is a file; name another with --out")
+
+
+@contextmanager
+def _stage_bar(title: str, stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
+    """A bar over named stages; the function given says which one starts."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=len(stages))
+        yield lambda stage: bar.update(task, completed=stages.index(stage), description=f"{title}: {stage}")

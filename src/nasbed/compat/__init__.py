@@ -1,0 +1,52 @@
+"""Drop-ins: the interfaces that existing research scripts import, over nasbed's tables.
+
+``install()`` makes ``from nasbench import api`` and ``from nats_bench import create`` find them. An unchanged script
+runs with ``python -m nasbed.compat script.py …``.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+from nasbed.core.errors import DuplicateName, UnknownName, nearest
+
+PACKAGES = {
+    "nasbench": ("nasbench", "nasbench.api", "nasbench.lib", "nasbench.lib.config", "nasbench.lib.model_spec"),
+    "nats_bench": ("nats_bench",),
+}
+"""The packages that can be stood in for, and the modules of each."""
+
+
+def install(*packages: str, replace: bool = False) -> None:
+    """Let the imports of this process find the drop-ins under their published names: all of them, or those named.
+
+    Where the published package itself is installed this raises, and changes nothing, unless ``replace`` says that the
+    drop-in takes its place.
+    """
+    chosen = packages or tuple(PACKAGES)
+    for package in chosen:
+        if package not in PACKAGES:
+            raise UnknownName(f"there is no drop-in for {package!r}; {nearest(package, PACKAGES)}")
+        if not replace and _is_installed(package):
+            raise DuplicateName(
+                f"the package {package} itself is installed and would be hidden; uninstall it, or let the drop-in take "
+                "its place with install(replace=True) or --replace"
+            )
+    for package in chosen:
+        for name in [name for name in sys.modules if name.split(".")[0] == package]:
+            del sys.modules[name]
+        for name in PACKAGES[package]:
+            sys.modules[name] = import_module(f"nasbed.compat.{name}")
+
+
+def _is_installed(package: str) -> bool:
+    """Whether an import would find something else than the drop-in."""
+    loaded = sys.modules.get(package)
+    if loaded is not None:
+        return loaded.__name__ != f"nasbed.compat.{package}"
+    return find_spec(package) is not None
+
+
+__all__ = ["PACKAGES", "install"]

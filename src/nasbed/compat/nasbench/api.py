@@ -1,0 +1,260 @@
+"""NAS-Bench-101's query interface over a nasbed table: opened in milliseconds, without TensorFlow.
+
+What differs from the published package: repeats are drawn by the object's own generator, so that no global seed is set
+or used up; a cell of more than seven vertices is outside the domain instead of an internal error; the adjacency and
+operations in an answer are those of the cell that was asked for, pruned. Training new networks is not offered.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, KeysView, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from nasbed.compat._tables import is_table, one_table, table_by_id, tables_of_file
+from nasbed.compat.nasbench.lib import config
+from nasbed.compat.nasbench.lib.model_spec import ModelSpec, compact
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import BadFile, InvalidArchitecture, InvalidOption, NasbedError, UnknownName, shorten
+from nasbed.results.store import Results
+from nasbed.spaces.nb101 import NB101
+from nasbed.spaces.nb101.canonical import canonical
+from nasbed.spaces.nb101.cell import INPUT, MAX_EDGES, OPERATIONS, OUTPUT, Compact, padded
+
+SCHEDULES = (4, 12, 36, 108)
+"""The published training lengths, in epochs. The table has each one's half-way point as a fidelity of its own."""
+
+MEASURED = {
+    "training_time": "train_time_s",
+    "train_accuracy": "train_accuracy",
+    "validation_accuracy": "validation_accuracy",
+    "test_accuracy": "test_accuracy",
+}
+"""What an answer calls a column of the table."""
+
+Fixed = dict[str, Any]
+Computed = dict[int, list[dict[str, float]]]
+
+
+class OutOfDomainError(NasbedError, ValueError):
+    """A cell outside the space or the table, or a number of epochs that the table does not have."""
+
+
+class NASBench:
+    """The table behind the published methods.
+
+    ``dataset_file`` is a results folder, a table's id, or a published ``.tfrecord`` file, which is read into a table
+    the first time. ``seed`` fixes which repeats are drawn. A repeat that diverged has NaN accuracies.
+    """
+
+    def __init__(self, dataset_file: str | Path, seed: int | None = None) -> None:
+        results = _open(dataset_file)
+        self.name = results.about.name
+        self.config = config.build_config()
+        self.history: dict[Any, Any] = {}
+        self._space = NB101()
+        self._cache = results.cache()
+        self.valid_epochs = {epochs for epochs in SCHEDULES if epochs in self._cache.fidelities}
+        values = self._cache.values
+        missing = [key for key in MEASURED.values() if key not in values]
+        if missing or not self.valid_epochs:
+            raise BadFile(
+                f"a nasbench table has {', '.join(MEASURED.values())} at 4, 12, 36 or 108 epochs; {self.name} has "
+                f"{', '.join(values)} at {', '.join(map(str, self._cache.fidelities))}; use nasbed.load"
+            )
+        self._position = {fidelity: position for position, fidelity in enumerate(self._cache.fidelities)}
+        self._columns = {name: np.asarray(values[key]) for name, key in MEASURED.items()}
+        self._parameters = np.asarray(values["parameters"]) if "parameters" in values else None
+        self._status = np.asarray(self._cache.status)
+        self._found: dict[Compact, int] = {}
+        self._random = random.Random(seed)
+        self.reset_budget_counters()
+
+    # --- for benchmarking --------------------------------------------------------------------------------------------
+
+    def query(self, model_spec: ModelSpec, epochs: int = 108, stop_halfway: bool = False) -> dict[str, Any]:
+        """One stored training, drawn uniformly from the cell's repeats; its time and epochs go on the counters.
+
+        With ``stop_halfway`` it is the state in the middle of the schedule, and half the epochs are counted.
+        """
+        if epochs not in self.valid_epochs:
+            raise OutOfDomainError(
+                f"{self.name} has trainings of {', '.join(map(str, sorted(self.valid_epochs)))} epochs, got "
+                f"{epochs!r}; choose one of them"
+            )
+        row = self._row(model_spec)
+        trained = epochs // 2 if stop_halfway else epochs
+        count = self._count(row, trained)
+        if not count:
+            raise OutOfDomainError(f"{self.name} has no result of this cell after {trained} of {epochs} epochs")
+        repeat = self._random.randint(0, count - 1)
+        data = {**self._fixed_of_spec(model_spec, row), **self._measured(row, trained, repeat)}
+        self.training_time_spent += data["training_time"]
+        self.total_epochs_spent += trained
+        return data
+
+    def is_valid(self, model_spec: ModelSpec) -> bool:
+        """Whether :meth:`query` knows the cell: it is in the space, and in the table."""
+        try:
+            self._check_spec(model_spec)
+        except OutOfDomainError:
+            return False
+        return True
+
+    def get_budget_counters(self) -> tuple[float, int]:
+        """The seconds and epochs of all queries since the last reset."""
+        return self.training_time_spent, self.total_epochs_spent
+
+    def reset_budget_counters(self) -> None:
+        self.training_time_spent = 0.0
+        self.total_epochs_spent = 0
+
+    def evaluate(self, model_spec: ModelSpec, model_dir: str) -> NoReturn:
+        raise InvalidOption("this drop-in answers from a table and trains nothing; query a cell that is_valid instead")
+
+    # --- for analysis ------------------------------------------------------------------------------------------------
+
+    def get_metrics_from_spec(self, model_spec: ModelSpec) -> tuple[Fixed, Computed]:
+        """What does not depend on training, and every repeat of every schedule; nothing is counted."""
+        row = self._row(model_spec)
+        return self._fixed_of_spec(model_spec, row), self._computed(row)
+
+    def get_metrics_from_hash(self, module_hash: str) -> tuple[Fixed, Computed]:
+        """The same by module hash, with the published representative's adjacency and operations."""
+        return self.fixed_statistics[module_hash], self.computed_statistics[module_hash]
+
+    def hash_iterator(self) -> KeysView[str]:
+        """The module hashes of all cells. Computed on first use: seconds for the whole space."""
+        return self._rows.keys()
+
+    @cached_property
+    def fixed_statistics(self) -> Mapping[str, Fixed]:
+        return _ByHash(self._rows, self._fixed)
+
+    @cached_property
+    def computed_statistics(self) -> Mapping[str, Computed]:
+        return _ByHash(self._rows, self._computed)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        hashes = self._space.hashes(np.asarray(self._cache.codes))
+        return {module_hash: row for row, module_hash in enumerate(hashes.tolist())}
+
+    # --- the table ---------------------------------------------------------------------------------------------------
+
+    def _check_spec(self, model_spec: ModelSpec) -> None:
+        self._row(model_spec)
+
+    def _hash_spec(self, model_spec: ModelSpec) -> str:
+        return model_spec.hash_spec(OPERATIONS)
+
+    def _row(self, model_spec: ModelSpec) -> int:
+        """Where the table has a cell; raises if it has not, saying why."""
+        try:
+            cell = compact(model_spec, OPERATIONS)
+        except InvalidArchitecture as error:
+            raise OutOfDomainError(str(error)) from None
+        if model_spec.ops is None or model_spec.ops[0] != INPUT or model_spec.ops[-1] != OUTPUT:
+            raise OutOfDomainError(f"a cell's operations start with input and end with output, got {model_spec.ops}")
+        row = self._found.get(cell)
+        if row is None:
+            if cell.edges.bit_count() > MAX_EDGES:
+                raise OutOfDomainError(
+                    f"a cell has at most {MAX_EDGES} edges after pruning, got {cell.edges.bit_count()}; remove some"
+                )
+            row = self._cache.find(padded(canonical(cell)))
+            if row < 0:
+                raise OutOfDomainError(
+                    f"{self.name} has {len(self._cache)} cells, {shorten(model_spec)} is not one of them"
+                )
+            self._found[cell] = row
+        return row
+
+    def _count(self, row: int, fidelity: int) -> int:
+        """How many repeats of a cell there are at a fidelity."""
+        if fidelity not in self._position:
+            return 0
+        return int((self._status[row, self._position[fidelity]] >= 0).sum())
+
+    def _measured(self, row: int, fidelity: int, repeat: int, prefix: str = "") -> dict[str, float]:
+        place = row, self._position[fidelity], repeat
+        return {prefix + name: float(column[place]) for name, column in self._columns.items()}
+
+    def _fixed_of_spec(self, model_spec: ModelSpec, row: int) -> Fixed:
+        assert model_spec.matrix is not None and model_spec.ops is not None
+        return {
+            "module_adjacency": model_spec.matrix.copy(),
+            "module_operations": list(model_spec.ops),
+            "trainable_parameters": self._trainable_parameters(row),
+        }
+
+    def _fixed(self, row: int) -> Fixed:
+        matrix, ops = self._space.to_native(self._architecture(row))
+        return {
+            "module_adjacency": matrix.astype(np.int8),
+            "module_operations": ops,
+            "trainable_parameters": self._trainable_parameters(row),
+        }
+
+    def _trainable_parameters(self, row: int) -> int:
+        """The table's number; where it has none, the count of the canonical cell, which is the published one."""
+        if self._parameters is not None:
+            stored = float(self._parameters[row, -1, 0])
+            if stored == stored:
+                return int(stored)
+        return int(self._space.parameters([self._architecture(row)])[0])
+
+    def _architecture(self, row: int) -> Architecture:
+        return Architecture(self._space.name, tuple(self._cache.codes[row].tolist()))
+
+    def _computed(self, row: int) -> Computed:
+        computed: Computed = {}
+        for epochs in sorted(self.valid_epochs):
+            count, halves = self._count(row, epochs), self._count(row, epochs // 2)
+            if halves not in (0, count):
+                raise BadFile(f"{self.name} has {halves} half-way results for {count} trainings of {epochs} epochs")
+            computed[epochs] = [
+                (self._measured(row, epochs // 2, repeat, "halfway_") if halves else {})
+                | self._measured(row, epochs, repeat, "final_")
+                for repeat in range(count)
+            ]
+        return computed
+
+
+class _ByHash(Mapping[str, Any]):
+    """Statistics by module hash, each made when it is asked for."""
+
+    def __init__(self, rows: dict[str, int], make: Callable[[int], Any]) -> None:
+        self._rows = rows
+        self._make = make
+
+    def __getitem__(self, module_hash: str) -> Any:
+        if module_hash not in self._rows:
+            raise UnknownName(f"no cell of this table has the hash {shorten(module_hash)}; see hash_iterator")
+        return self._make(self._rows[module_hash])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def _open(dataset_file: str | Path) -> Results:
+    path = Path(dataset_file).expanduser()
+    if is_table(path):
+        results = Results.open(path)
+    elif path.is_file() or path.suffix == ".tfrecord":
+        results = one_table(tables_of_file(path, "nb101"), path)
+    else:
+        results = table_by_id(str(dataset_file))
+    if results.about.space != "nb101":
+        raise BadFile(f"nasbench needs a table of the space nb101, {results.about.name} is of {results.about.space}")
+    return results
+
+
+__all__ = ["ModelSpec", "NASBench", "OutOfDomainError"]

@@ -1,0 +1,262 @@
+"""Whether near architectures are alike: random walks through a table (section 3.3, Figure 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.evaluation.landscape.choices import Lookup, single_changes
+from nasbed.spaces import SearchSpace
+from nasbed.spaces.base import Codes
+from nasbed.spaces.choice import ChoiceSpace
+from nasbed.spaces.nb101 import NB101
+from nasbed.spaces.nb101.canonical import kept_batch
+from nasbed.spaces.nb101.cell import ALL_EDGES, LAST, OPERATIONS
+
+CHUNK = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Autocorrelation:
+    """The autocorrelation of a metric along random walks, and how much of the table they could see."""
+
+    lags: NDArray[np.int64]
+    correlations: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]  # from the spread between walks
+    reachable: int  # architectures in the part of the table that was walked
+    isolated: int  # architectures none of whose neighbours is in the table
+    total: int
+
+    @property
+    def coverage(self) -> float:
+        """The fraction of the table that was walked."""
+        return self.reachable / self.total
+
+    @property
+    def noise_lag(self) -> int | None:
+        """The first of three lags in a row at which the correlation is no more than two standard errors above zero, if
+        there are such."""
+        lost = self.correlations <= 2 * self.standard_errors
+        runs = np.flatnonzero(lost[:-2] & lost[1:-1] & lost[2:])
+        return int(self.lags[runs[0]]) if len(runs) else None
+
+
+def neighbor_graph(space: SearchSpace, codes: Codes) -> Any:
+    """Which rows of a table are one edit apart, as a symmetric ``scipy.sparse.csr_array`` of ones.
+
+    ``codes`` are canonical and each there once. In NAS-Bench-101 two cells are neighbours if *some* encodings of them
+    differ in one label or edge. Flipping a label and removing an edge do not depend on the order of the vertices, and
+    adding an edge undoes a removal, so these two edits of the canonical forms, taken both ways, find every such pair.
+
+    >>> from nasbed import space
+    >>> nb201 = space("nb201")
+    >>> graph = neighbor_graph(nb201, nb201.codes(list(nb201.enumerate())))
+    >>> graph.shape, graph.nnz // 15625
+    ((15625, 15625), 24)
+    """
+    from scipy.sparse import csr_array
+
+    if isinstance(space, NB101):
+        pairs = _nb101_pairs(codes)
+    elif isinstance(space, ChoiceSpace):
+        pairs = [pair for position in range(codes.shape[1]) for pair in single_changes(codes, position)]
+    else:
+        pairs = _listed_pairs(space, codes)
+    sources = np.concatenate([np.empty(0, dtype=np.int64), *(source for source, _ in pairs)])
+    targets = np.concatenate([np.empty(0, dtype=np.int64), *(target for _, target in pairs)])
+    apart = sources != targets
+    sources, targets = sources[apart], targets[apart]
+    ends = np.concatenate([sources, targets]), np.concatenate([targets, sources])
+    graph = csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(len(codes), len(codes)))
+    graph.sum_duplicates()
+    graph.data[:] = 1
+    return graph
+
+
+def random_walk_autocorrelation(
+    graph: Any,
+    values: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    lags: int = 64,
+    steps: int = 2000,
+    walks: int = 500,
+) -> Autocorrelation:
+    """The autocorrelation of ``values`` along random walks on a :func:`neighbor_graph` (RWA, section 3.3).
+
+    A step leads to a neighbour that is in the table and has a value. Architectures without such a neighbour cannot be
+    walked, and a walk never leaves the connected part that it starts in; mixing parts would leave a correlation at
+    every lag that only says that parts differ. So all walks go through the largest part, and the result says how many
+    architectures it has. In a sample of a space that part is more ragged than the space: walks double back more often,
+    and the correlation falls more slowly than in the whole; :func:`space_walk_autocorrelation` corrects for that.
+
+    Of two architectures with ``d`` and ``e`` neighbours, the step between them has weight ``1 / max(d, e)``. Where all
+    have the same number of neighbours every step is equally likely; elsewhere an architecture that thousands of others
+    are one edit from (many NAS-Bench-101 cells lose all but a short path with one edge) is not visited thousands of
+    times as often. Many walks side by side, each started in the stationary distribution, estimate the same as a single
+    long one, and their spread gives the error.
+
+    >>> from scipy.sparse import csr_array
+    >>> ring = csr_array(np.roll(np.eye(4), 1, axis=1) + np.roll(np.eye(4), -1, axis=1))
+    >>> found = random_walk_autocorrelation(ring, [1.0, 0.0, 1.0, 0.0], np.random.default_rng(0), lags=3)
+    >>> found.correlations.round(2).tolist(), found.coverage
+    ([1.0, -1.0, 1.0, -1.0], 1.0)
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    column = _checked(graph, values, lags=lags, steps=steps, walks=walks)
+    present = np.flatnonzero(~np.isnan(column))
+    graph = graph[present][:, present]
+    isolated = int((np.diff(graph.indptr) == 0).sum())
+    if not graph.nnz:
+        raise InvalidOption(
+            f"a walk needs two neighbours in the table, its {len(present)} architectures have none; measure some"
+        )
+    _, part = connected_components(graph, directed=False)
+    inside = np.flatnonzero(part == np.argmax(np.bincount(part)))
+    graph, column = graph[inside][:, inside], column[present[inside]]
+    visited = _walk(graph, rng, steps=steps, walks=walks)
+    correlations, errors = _autocorrelation(column, visited, lags=lags, sampled=1.0)
+    return Autocorrelation(np.arange(lags + 1), correlations, errors, len(inside), isolated, len(present))
+
+
+def space_walk_autocorrelation(
+    graph: Any,
+    values: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    lags: int = 64,
+    steps: int = 2000,
+    walks: int = 2000,
+) -> Autocorrelation:
+    """:func:`random_walk_autocorrelation` of a whole space, estimated from a table that is a sample of it.
+
+    ``graph`` is that of all architectures of the space, ``values`` is NaN for those that were not measured. Walks go
+    anywhere; two visits ``lag`` steps apart count if both were measured. A walk that has come back to where it was
+    meets two measured visits more often than one that has not; such pairs count by the fraction of the space that was
+    measured. If that is a uniform sample, the result estimates the correlation of the full table. Its error, from the
+    spread between walks, does not hold the choice of the sample itself, which at short lags can be the larger part:
+    with a tenth of NAS-Bench-201, 0.04 at lag 1.
+
+    >>> from scipy.sparse import csr_array
+    >>> ring = csr_array(np.roll(np.eye(4), 1, axis=1) + np.roll(np.eye(4), -1, axis=1))
+    >>> found = space_walk_autocorrelation(ring, [1.0, 0.0, np.nan, np.nan], np.random.default_rng(0), lags=3)
+    >>> found.correlations.round(1).tolist(), found.reachable, found.total
+    ([1.0, -1.0, 1.0, -1.0], 2, 2)
+    """
+    column = _checked(graph, values, lags=lags, steps=steps, walks=walks)
+    measured = int((~np.isnan(column)).sum())
+    if not graph.nnz or not measured:
+        raise InvalidOption(f"a walk needs neighbours and values, got {graph.nnz} links and {measured} values")
+    visited = _walk(graph, rng, steps=steps, walks=walks)
+    isolated = int(((np.diff(graph.indptr) == 0) & ~np.isnan(column)).sum())
+    correlations, errors = _autocorrelation(column, visited, lags=lags, sampled=measured / len(column))
+    return Autocorrelation(np.arange(lags + 1), correlations, errors, measured - isolated, isolated, measured)
+
+
+def _checked(graph: Any, values: ArrayLike, *, lags: int, steps: int, walks: int) -> NDArray[np.float64]:
+    column = np.asarray(values, dtype=np.float64)
+    if graph.shape != (len(column), len(column)):
+        raise InvalidOption(f"one value for each of the {graph.shape[0]} architectures of a graph, got {len(column)}")
+    if not 0 < lags < steps or walks < 2:
+        raise InvalidOption(f"autocorrelation needs 0 < lags < steps and 2 walks, got {lags}, {steps}, {walks}")
+    return column
+
+
+def _walk(graph: Any, rng: np.random.Generator, *, steps: int, walks: int) -> NDArray[np.int64]:
+    """The nodes visited, ``[steps, walks]``, by walks that start in their stationary distribution."""
+    targets = graph.indices
+    degrees = np.diff(graph.indptr)
+    sources = np.repeat(np.arange(len(degrees)), degrees)
+    edges = np.cumsum(1.0 / np.maximum(degrees[sources], degrees[targets]))
+    nodes = np.concatenate([[0.0], edges])[graph.indptr]  # where the links of each node start and end
+    visited = np.empty((steps, walks), dtype=np.int64)
+    visited[0] = sources[_drawn(edges, np.zeros(walks), edges[-1], rng)]
+    for step in range(1, steps):
+        here = visited[step - 1]
+        link = _drawn(edges, nodes[here], nodes[here + 1], rng)
+        visited[step] = targets[np.clip(link, graph.indptr[here], graph.indptr[here + 1] - 1)]
+    return visited
+
+
+def _drawn(
+    edges: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64] | np.float64,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    drawn: NDArray[np.int64] = np.searchsorted(edges, low + rng.random(len(low)) * (high - low), side="right")
+    return np.minimum(drawn, len(edges) - 1)
+
+
+def _autocorrelation(
+    column: NDArray[np.float64], visited: NDArray[np.int64], *, lags: int, sampled: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Correlation at each lag over all pairs of visits with two values, and its standard error as that of a ratio of
+    sums over walks. Pairs of visits to one node count ``sampled``."""
+    walked = column[visited]
+    present = ~np.isnan(walked)
+    correlations, errors = np.full(lags + 1, np.nan), np.full(lags + 1, np.nan)
+    if not present.any():
+        return correlations, errors
+    centred = np.where(present, walked - walked[present].mean(), 0.0)
+    variance = float((centred**2).sum() / present.sum())
+    if variance == 0:
+        return correlations, errors
+    steps, walks = visited.shape
+    for lag in range(lags + 1):
+        later, earlier = slice(lag, steps), slice(0, steps - lag)
+        if sampled == 1 and present.all():
+            products = np.einsum("sw,sw->w", centred[later], centred[earlier])
+            pairs = np.full(walks, float(steps - lag))
+        else:
+            step, walk = np.nonzero(present[later] & present[earlier])
+            weights = np.where(visited[step + lag, walk] == visited[step, walk], sampled, 1.0)
+            products = np.bincount(walk, weights * centred[step + lag, walk] * centred[step, walk], minlength=walks)
+            pairs = np.bincount(walk, weights, minlength=walks)
+        if pairs.sum() > 0:
+            correlations[lag] = products.sum() / variance / pairs.sum()
+            residuals = products / variance - correlations[lag] * pairs
+            errors[lag] = np.sqrt((residuals**2).sum() * walks / (walks - 1)) / pairs.sum()
+    return correlations, errors
+
+
+Pairs = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
+def _nb101_pairs(codes: Codes) -> Pairs:
+    lookup, space = Lookup(codes), NB101()
+    kept = kept_batch(codes[:, 0])
+    edits = []
+    for vertex in range(1, LAST):
+        rows = np.flatnonzero(kept >> vertex & 1)
+        for step in range(1, len(OPERATIONS)):
+            edited = codes[rows]
+            edited[:, vertex] = (edited[:, vertex] + step) % len(OPERATIONS)
+            edits.append((rows, lookup.find(space.canonical_codes(edited))))
+    for bit in range(ALL_EDGES):
+        rows = np.flatnonzero(codes[:, 0] >> bit & 1)
+        edited = codes[rows]
+        edited[:, 0] ^= 1 << bit
+        connected = kept_batch(edited[:, 0]) != 0
+        edits.append((rows[connected], lookup.find(space.canonical_codes(edited[connected]))))
+    return [(rows[found >= 0], found[found >= 0]) for rows, found in edits]
+
+
+def _listed_pairs(space: SearchSpace, codes: Codes) -> Pairs:
+    """By listing every neighbour: for spaces without a faster way."""
+    lookup = Lookup(codes)
+    pairs = []
+    for start in range(0, len(codes), CHUNK):
+        sources, around = [], []
+        for row, arch in enumerate(space.architectures(codes[start : start + CHUNK]), start):
+            near = list(space.neighbors(arch))
+            around += near
+            sources += [row] * len(near)
+        found = lookup.find(space.canonical_codes(around))
+        pairs.append((np.array(sources, dtype=np.int64)[found >= 0], found[found >= 0]))
+    return pairs

@@ -1,0 +1,151 @@
+"""What replacing one operation by another does (section 3.2, Figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nasbed.evaluation.landscape.choices import INACTIVE, Lookup, choices_of, single_changes
+from nasbed.spaces import SearchSpace
+from nasbed.spaces.base import Codes
+from nasbed.spaces.nb101 import NB101
+from nasbed.spaces.nb101.canonical import kept_batch
+from nasbed.spaces.nb101.cell import LAST, OPERATIONS
+
+Changes = Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]
+"""Batches of replacements as arrays (row before, row after, operation before, operation after)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What happens on average when operation ``i`` becomes operation ``j``; ``[i, j]`` everywhere, NaN where it never
+    does.
+
+    ``change`` is that of the metric, in its own unit; ``relative_time`` that of the training time, as a fraction of
+    what it was before. ``change_error`` is the standard error of ``change``; it holds that replacements which share an
+    architecture share its noise (Fafchamps & Gubert's estimator for pairs).
+    """
+
+    where: tuple[str, ...]
+    operations: tuple[str, ...]
+    counts: NDArray[np.int64]
+    change: NDArray[np.float64]
+    change_error: NDArray[np.float64]
+    relative_time: NDArray[np.float64]
+
+
+def operation_replacement(
+    space: SearchSpace, codes: Codes, *, metric: ArrayLike, time_s: ArrayLike | None = None
+) -> tuple[Replacement, ...]:
+    """The mean effect of each single replacement of which the table holds both ends.
+
+    ``codes`` are canonical and each there once. In NAS-Bench-101 a replacement gives one vertex another label, once
+    for every vertex of every cell; elsewhere it gives one choice another option, and choices that offer the same
+    options are averaged together. One result for each set of options; rows without a metric take no part.
+
+    >>> from nasbed import space
+    >>> nb201 = space("nb201")
+    >>> codes = nb201.codes(list(nb201.enumerate()))
+    >>> (found,) = operation_replacement(nb201, codes, metric=codes.sum(axis=1))
+    >>> found.operations[3], found.operations[2], float(found.change[3, 2]), int(found.counts[3, 2])
+    ('nor_conv_3x3', 'nor_conv_1x1', -1.0, 18750)
+    """
+    values = np.asarray(metric, dtype=np.float64)
+    times = np.full(len(codes), np.nan) if time_s is None else np.asarray(time_s, dtype=np.float64)
+    present = np.flatnonzero(~np.isnan(values))
+    codes, values, times = codes[present], values[present], times[present]
+    if isinstance(space, NB101):
+        names = tuple(operation.removesuffix("-bn-relu") for operation in OPERATIONS)
+        return (_averaged((), names, _relabelled(codes), values, times),)
+    choices = choices_of(space, codes)
+    found = []
+    for options in dict.fromkeys(choices.options):
+        positions = [position for position, own in enumerate(choices.options) if own == options]
+        changes = _rechosen(choices.values, positions)
+        where = tuple(choices.names[position] for position in positions)
+        found.append(_averaged(where, options, changes, values, times))
+    return tuple(found)
+
+
+def _relabelled(codes: Codes) -> Changes:
+    """Every vertex of every NAS-Bench-101 cell with each other label, where that cell is in the table too."""
+    lookup, space = Lookup(codes), NB101()
+    kept = kept_batch(codes[:, 0])
+    for vertex in range(1, LAST):
+        rows = np.flatnonzero(kept >> vertex & 1)
+        for step in range(1, len(OPERATIONS)):
+            edited = codes[rows]
+            before = edited[:, vertex].copy()
+            edited[:, vertex] = (before + step) % len(OPERATIONS)
+            after = lookup.find(space.canonical_codes(edited))
+            there = after >= 0
+            yield rows[there], after[there], before[there], edited[there, vertex]
+
+
+def _rechosen(values: Codes, positions: list[int]) -> Changes:
+    for position in positions:
+        for one, other in single_changes(values, position):
+            before, after = values[one, position], values[other, position]
+            active = (before != INACTIVE) & (after != INACTIVE)
+            one, other, before, after = one[active], other[active], before[active], after[active]
+            yield one, other, before, after
+            yield other, one, after, before
+
+
+def _averaged(
+    where: tuple[str, ...],
+    operations: tuple[str, ...],
+    changes: Changes,
+    values: NDArray[np.float64],
+    times: NDArray[np.float64],
+) -> Replacement:
+    size = len(operations)
+    kinds, rows = size * size, len(values)
+    counts, timed = np.zeros(kinds, dtype=np.int64), np.zeros(kinds, dtype=np.int64)
+    sums, squares, time_sums = (np.zeros(kinds) for _ in range(3))
+    ends: list[NDArray[np.int64]] = []
+    differences: list[NDArray[np.float64]] = []
+    for one, other, before, after in changes:
+        pair = before * size + after
+        difference = values[other] - values[one]
+        counts += np.bincount(pair, minlength=kinds)
+        sums += np.bincount(pair, difference, minlength=kinds)
+        squares += np.bincount(pair, difference**2, minlength=kinds)
+        ends += [pair * rows + one, pair * rows + other]
+        differences += [difference, difference]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            relative = times[other] / times[one] - 1
+        known = np.isfinite(relative)
+        timed += np.bincount(pair[known], minlength=kinds)
+        time_sums += np.bincount(pair[known], relative[known], minlength=kinds)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = sums / counts
+        alone = np.maximum(squares - counts * means**2, 0.0)
+        shared = _squares_by_row(ends, differences, means, rows)
+        errors = np.sqrt(np.maximum(shared - alone, alone)) / np.where(counts > 1, counts, np.nan)
+        relative_times = time_sums / timed
+    grid = (size, size)
+    return Replacement(
+        where,
+        operations,
+        counts.reshape(grid),
+        means.reshape(grid),
+        errors.reshape(grid),
+        relative_times.reshape(grid),
+    )
+
+
+def _squares_by_row(
+    ends: list[NDArray[np.int64]], differences: list[NDArray[np.float64]], means: NDArray[np.float64], rows: int
+) -> NDArray[np.float64]:
+    """For each kind of replacement, the squared sum of the deviations that one row takes part in, over all rows."""
+    if not ends:
+        return np.zeros(len(means))
+    place, owner = np.unique(np.concatenate(ends), return_inverse=True)
+    kind = place // rows
+    sums = np.bincount(owner, np.concatenate(differences)) - means[kind] * np.bincount(owner)
+    squares: NDArray[np.float64] = np.bincount(kind, sums**2, minlength=len(means)).astype(np.float64)
+    return squares

@@ -1,0 +1,93 @@
+"""A benchmark's table as plain arrays, test metrics included: what a study looks at and a search never sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.benchmarks import Benchmark, SubSpace, TabularBenchmark
+from nasbed.core.errors import InvalidOption, UnknownName, nearest
+from nasbed.core.metric import Metric
+from nasbed.results.rows import OK
+from nasbed.spaces import SearchSpace
+from nasbed.spaces.base import Codes
+
+TIME = Metric("train_time_s", direction="minimize", unit="s")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Arrays ``[architecture, fidelity, repeat]`` by metric, NaN for what is missing, diverged or failed."""
+
+    name: str
+    space: SearchSpace
+    codes: Codes
+    fidelities: tuple[int, ...]
+    fidelity_unit: str
+    objective: Metric
+    metrics: tuple[Metric, ...]
+    values: Mapping[str, NDArray[np.float64]]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def metric(self, key: str) -> Metric:
+        """The metric with that key."""
+        for metric in self.metrics:
+            if metric.key == key:
+                return metric
+        raise UnknownName(f"{self.name} has no metric {key!r}; {nearest(key, (each.key for each in self.metrics))}")
+
+    def mean(self, metric: Metric, position: int = -1) -> NDArray[np.float64]:
+        """Each architecture's mean over its repeats at the fidelity in that position, NaN where there is none."""
+        values = self.values[metric.key][:, position]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means: NDArray[np.float64] = np.nansum(values, axis=1) / (~np.isnan(values)).sum(axis=1)
+        return means
+
+    def time_s(self) -> NDArray[np.float64] | None:
+        """Each architecture's mean training time at the highest fidelity, if times were recorded."""
+        return self.mean(TIME) if TIME.key in self.values else None
+
+    def measured(self, metric: Metric) -> int:
+        """The highest position of a fidelity at which the metric has any value."""
+        there = np.flatnonzero((~np.isnan(self.values[metric.key])).any(axis=(0, 2)))
+        if not len(there):
+            raise InvalidOption(f"{self.name} has no value of {metric.key}; choose another metric")
+        return int(there[-1])
+
+
+def table_of(benchmark: Benchmark) -> Table:
+    """The table behind a benchmark, or the part of it that the benchmark answers for."""
+    if isinstance(benchmark, SubSpace):
+        whole = table_of(benchmark.inner)
+        inside = [benchmark.contains(arch) for arch in whole.space.architectures(whole.codes)]
+        rows = np.flatnonzero(inside)
+        values = {key: column[rows] for key, column in whole.values.items()}
+        return Table(
+            benchmark.name,
+            whole.space,
+            whole.codes[rows],
+            whole.fidelities,
+            whole.fidelity_unit,
+            whole.objective,
+            whole.metrics,
+            values,
+        )
+    if not isinstance(benchmark, TabularBenchmark):
+        raise InvalidOption(f"a study needs a table, {benchmark.name} is none; name a table or its folder")
+    cache, about = benchmark.cache, benchmark.results.about
+    ended_well = cache.status == OK
+    return Table(
+        benchmark.name,
+        benchmark.space,
+        np.array(cache.codes),
+        cache.fidelities,
+        about.fidelity_unit,
+        benchmark.objective,
+        tuple(metric for metric in about.metrics if metric.key in cache.values),
+        {key: np.where(ended_well, column, np.nan).astype(np.float64) for key, column in cache.values.items()},
+    )

@@ -1,0 +1,179 @@
+"""Makes the memory-mapped form of a table while its rows stream by."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import TooLarge
+from nasbed.results.cache import MASK, MULTIPLIER, code_keys
+from nasbed.results.rows import UNKNOWN, Rows
+from nasbed.spaces import SearchSpace
+
+MOST_CELLS_PER_ROW = 64
+"""A table whose dense form would have more cells than this for each row measured is refused a cache."""
+
+NOTHING = -1
+"""The status where nothing was measured."""
+
+Column = list[NDArray[Any]]
+"""One array a batch."""
+
+
+class CacheBuilder:
+    """Gathers the rows, each architecture's code once, then fills one column at a time: the dense form of a sparse
+    table is never held whole."""
+
+    def __init__(self, space: SearchSpace) -> None:
+        self._space = space
+        self._keys: list[NDArray[np.uint64]] = []  # of the architectures of each batch, each once
+        self._codes: list[NDArray[np.int64]] = []
+        self._owners: list[NDArray[np.int32]] = []  # of each row, into those
+        self._fidelities: Column = []  # of each batch, each once
+        self._levels: list[NDArray[np.int32]] = []  # of each row, into those
+        self._seed: Column = []
+        self._seeds_known = False
+        self._status: Column = []
+        self._values: dict[str, Column] = {}
+
+    def add(self, rows: Rows) -> None:
+        starts = _run_starts(rows.codes)  # rows of one architecture often stand together
+        codes = rows.codes[starts]
+        keys, first, owner = np.unique(code_keys(codes), return_index=True, return_inverse=True)
+        _check_collisions(codes, codes[first], owner)
+        self._keys.append(keys)
+        self._codes.append(codes[first])
+        self._owners.append(np.repeat(owner.astype(np.int32), np.diff(np.append(starts, len(rows)))))
+        fidelities, levels = _numbered(rows.fidelity)
+        self._fidelities.append(fidelities)
+        self._levels.append(levels)
+        known = bool((rows.seed != UNKNOWN).any())
+        self._seeds_known |= known
+        self._seed.append(rows.seed if known else np.broadcast_to(np.int64(UNKNOWN), len(rows)))
+        self._status.append(rows.status)
+        for key, column in {**rows.values, "train_time_s": rows.train_time_s}.items():
+            self._values.setdefault(key, []).append(_narrowed(column))
+
+    def write(self, folder: Path) -> int:
+        """Write the table's files; the number of architectures is returned.
+
+        Isomorphic architectures are joined, all are sorted by key, and the repeats of each (architecture, fidelity)
+        are numbered by seed, in the order of the rows where seeds are unknown or equal.
+        """
+        codes, keys, multiplier, architectures = self._architectures()
+        fidelities = np.unique(np.concatenate(self._fidelities))
+        cell, repeats = self._cells(architectures, fidelities, len(codes))
+        shape = (len(codes), len(fidelities), repeats)
+
+        def save(name: str, parts: Column, nothing: float) -> None:
+            dense = np.full(shape, nothing, dtype=np.result_type(*parts))
+            flat, done = dense.reshape(-1), 0
+            for part in parts:
+                flat[cell[done : done + len(part)]] = part
+                done += len(part)
+            np.save(folder / f"{name}.npy", dense)
+
+        folder.mkdir()
+        np.save(folder / "codes.npy", codes)
+        np.save(folder / "keys.npy", keys)
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, 4)) as pool:
+            saved = [pool.submit(save, "status", self._status, NOTHING)]
+            if self._seeds_known:
+                saved.append(pool.submit(save, "seeds", self._seed, UNKNOWN))
+            for key, parts in self._values.items():
+                if not all(np.isnan(part).all() for part in parts):
+                    saved.append(pool.submit(save, f"values-{key}", parts, np.nan))
+            for each in saved:
+                each.result()
+        header = {"multiplier": multiplier, "fidelities": fidelities.tolist(), "repeats": repeats}
+        (folder / "index.json").write_text(json.dumps(header))
+        return len(codes)
+
+    def _architectures(self) -> tuple[NDArray[np.int64], NDArray[np.uint64], int, list[NDArray[np.int64]]]:
+        """The canonical codes in the order of their keys, the keys, their multiplier, and the numbers there of the
+        architectures of each batch."""
+        codes = np.concatenate(self._codes)
+        _, first, same = np.unique(np.concatenate(self._keys), return_index=True, return_inverse=True)
+        _check_collisions(codes, codes[first], same)
+        canonical = self._space.canonical_codes(codes[first])
+        multiplier = MULTIPLIER
+        while True:
+            keys, chosen, owner = np.unique(code_keys(canonical, multiplier), return_index=True, return_inverse=True)
+            if np.array_equal(canonical, canonical[chosen][owner]):
+                break
+            multiplier = (multiplier * 6364136223846793005 + 2) & MASK | 1
+        ends = np.cumsum([len(each) for each in self._keys])
+        return canonical[chosen], keys, multiplier, np.split(owner[same], ends[:-1])
+
+    def _cells(
+        self, architectures: list[NDArray[np.int64]], fidelities: NDArray[np.int64], count: int
+    ) -> tuple[NDArray[np.int64], int]:
+        """The place of each row in the dense form, flattened, and the number of repeats there."""
+        from nasbed.results.cache_kernel import place_rows
+
+        rows, groups = sum(map(len, self._owners)), count * len(fidelities)
+        _check_cells(rows, groups)
+        group, ordinal = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int32)
+        counts = np.zeros((count, len(fidelities)), dtype=np.int32)
+        done = 0
+        for own, owners, there, levels in zip(architectures, self._owners, self._fidelities, self._levels, strict=True):
+            part = slice(done, done + len(owners))
+            place_rows(own, owners, np.searchsorted(fidelities, there), levels, counts, group[part], ordinal[part])
+            done += len(owners)
+        repeats = int(counts.max())
+        _check_cells(rows, groups * repeats)
+        if self._seeds_known:
+            order = np.lexsort((np.concatenate(self._seed), group))
+            starts = _run_starts(group[order][:, None])
+            ordinal[order] = np.arange(rows) - np.repeat(starts, np.diff(np.append(starts, rows)))
+        group *= repeats
+        group += ordinal
+        return group, repeats
+
+
+def _run_starts(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each run of equal rows begins."""
+    begins = np.zeros(len(codes), dtype=np.bool_)
+    begins[0] = True
+    for column in codes.T:
+        begins[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(begins)
+
+
+def _check_collisions(codes: NDArray[np.int64], unique: NDArray[np.int64], owner: NDArray[Any]) -> None:
+    """Raise if two different codes have one key: about once in a hundred million tables of a million rows, never
+    silently."""
+    if not np.array_equal(codes, unique[owner]):
+        raise TooLarge("two architectures of this table have the same 64-bit key; leave one of them out")
+
+
+def _check_cells(rows: int, cells: int) -> None:
+    if cells > MOST_CELLS_PER_ROW * rows + 1_000_000:
+        raise TooLarge(
+            f"{rows} rows would spread over {cells} cells of (architecture, fidelity, repeat); split the table by "
+            "fidelity"
+        )
+
+
+def _narrowed(column: NDArray[np.float64]) -> NDArray[np.float64] | NDArray[np.float32]:
+    """In single precision if that loses nothing."""
+    with np.errstate(over="ignore"):
+        narrow = column.astype(np.float32)
+    return narrow if ((narrow == column) | np.isnan(column)).all() else column
+
+
+def _numbered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The different values, rising, and the place of each one among them. Most are small: no need to sort."""
+    low, high = int(values.min()), int(values.max())
+    if high - low >= 1 << 16:
+        unique, place = np.unique(values, return_inverse=True)
+        return unique, place.astype(np.int32)
+    offset = values - low
+    there = np.bincount(offset) > 0
+    return np.flatnonzero(there) + low, (np.cumsum(there, dtype=np.int32) - np.int32(1))[offset]

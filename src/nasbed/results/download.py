@@ -1,0 +1,264 @@
+"""Downloads that can be cut anywhere: what is there is taken up again, and only the right bytes get the final name."""
+
+from __future__ import annotations
+
+import http.client
+import random
+import re
+import shutil
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption, NasbedError, shorten
+from nasbed.results.manifest import file_sha256
+from nasbed.results.partial import Origin, Part, locked
+
+CHUNK = 1 << 18
+ENOUGH = 1 << 20
+"""An attempt that brought this many new bytes counts as a success of the connection: attempts are counted anew."""
+LONGEST_WAIT_S = 60.0
+
+Progress = Callable[[int, int | None], None]
+"""Told how many bytes there are and how many there will be, if that is known."""
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+
+
+def download(
+    url: str,
+    path: Path,
+    *,
+    sha256: str | None,
+    size: int | None = None,
+    progress: Progress | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    timeout_s: float = 30.0,
+    attempts: int = 5,
+    backoff_s: float = 1.0,
+) -> Path:
+    """Fetch ``url`` to ``path``, going on where an earlier, cut download of it ended.
+
+    ``path`` appears only when it is complete and has the SHA-256 and the size given; until then the bytes are in
+    ``path`` + ``.part``. ``sha256=None`` takes whatever the server sends, as long as it is all that the server
+    announced. A file that is there already is checked and not fetched again. Two processes that want the same file
+    fetch it once.
+
+    ``timeout_s`` limits the wait for a connection and for each read, not the whole. A cut connection, a timeout and a
+    server's own error (5xx) are tried again, ``attempts`` times in a row without progress, after waits that double from
+    ``backoff_s`` with some jitter. ``say`` is told, in a line, what a user who waits would want to know.
+    """
+    wanted = _Wanted(url, (sha256 or "").lower(), size, timeout_s)
+    wanted.check()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path, say):
+        if path.is_file():
+            if _is_right(path, wanted):
+                return path
+            say(f"{path} is not the file that is wanted; fetching it anew")
+        part = Part(path)
+        part.resume(url, wanted.sha256)
+        if part.size:
+            say(f"going on after {part.size} bytes that are here already")
+        try:
+            _persevere(wanted, part, progress or (lambda done, total: None), say, attempts, backoff_s)
+            _check_whole(wanted, part)
+            part.finish()
+        finally:
+            part.close()
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    url: str
+    sha256: str
+    size: int | None
+    timeout_s: float
+
+    def check(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            right = parts.scheme in ("http", "https") and bool(parts.hostname)
+        except ValueError:
+            right = False
+        if not right:
+            raise InvalidOption(f"a download's address starts with https:// or http://, got {shorten(self.url)}")
+        if self.sha256 and not _SHA256.fullmatch(self.sha256):
+            raise InvalidOption(f"a SHA-256 is 64 hexadecimal digits, got {shorten(self.sha256)}")
+
+
+class _Cut(Exception):
+    """The server stopped before the end, or contradicted itself: worth another attempt."""
+
+
+def _is_right(path: Path, wanted: _Wanted) -> bool:
+    if wanted.size is not None and path.stat().st_size != wanted.size:
+        return False
+    return not wanted.sha256 or file_sha256(path) == wanted.sha256
+
+
+def _persevere(
+    wanted: _Wanted, part: Part, progress: Progress, say: Callable[[str], None], attempts: int, backoff_s: float
+) -> None:
+    """Attempt until the part is complete, or nothing moves any more."""
+    jitter = random.SystemRandom()
+    failures, furthest = 0, part.size
+    while part.origin is None or part.size != part.origin.total:
+        try:
+            _attempt(wanted, part, progress)
+            return
+        except NasbedError:
+            raise
+        except (_Cut, OSError, ValueError, http.client.HTTPException) as error:
+            reason = _reason(error)
+            if not _worth_another(error):
+                raise DownloadFailed(
+                    f"{wanted.url} answered: {reason}; check the address, or give another that has the same file"
+                ) from None
+        failures = 0 if part.size >= furthest + ENOUGH else failures + 1
+        furthest = max(furthest, part.size)
+        if failures >= attempts:
+            kept = f"{part.size} bytes are kept in {part.path.name}, " if part.size else ""
+            raise DownloadFailed(
+                f"{wanted.url} could not be fetched in {attempts} attempts: {reason}; {kept}run the same again to go on"
+            )
+        wait_s = min(LONGEST_WAIT_S, backoff_s * 2 ** max(failures - 1, 0)) * jitter.uniform(0.5, 1.5)
+        say(f"{reason}; trying again in {wait_s:.1f} s")
+        time.sleep(wait_s)
+
+
+def _worth_another(error: Exception) -> bool:
+    if isinstance(error, urllib.error.HTTPError):
+        return error.code >= 500
+    certificate = isinstance(getattr(error, "reason", error), ssl.SSLCertVerificationError)
+    return not certificate and not isinstance(error, ValueError)  # which is an address that cannot be
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"{error.code} {error.reason}"
+    if isinstance(error, urllib.error.URLError):
+        return str(error.reason) or type(error.reason).__name__
+    return str(error) or type(error).__name__
+
+
+def _attempt(wanted: _Wanted, part: Part, progress: Progress) -> None:
+    """One request, and all the bytes that it brings; returns when the server says that they are all."""
+    request = urllib.request.Request(wanted.url, headers={"User-Agent": "nasbed", "Accept-Encoding": "identity"})
+    if part.size and part.origin is not None:
+        request.add_header("Range", f"bytes={part.size}-")
+        if part.origin.validator:
+            request.add_header("If-Range", part.origin.validator)
+    try:
+        response = _opener().open(request, timeout=wanted.timeout_s)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == 416 and part.size:
+            part.discard()
+            raise _Cut("the server has no more bytes than are here, and they are not all; starting anew") from None
+        raise
+    with closing(response):
+        announced = _begin(wanted, part, response)
+        progress(part.size, announced)
+        while announced is None or part.size < announced:
+            data = response.read1(CHUNK if announced is None else min(CHUNK, announced - part.size))
+            if not data:
+                break
+            part.write(data)
+            progress(part.size, announced)
+        if announced is not None and part.size < announced:
+            raise _Cut(f"the connection was cut after {part.size} of {announced} bytes")
+
+
+def _begin(wanted: _Wanted, part: Part, response: http.client.HTTPResponse) -> int | None:
+    """Read the head of an answer: where its bytes belong, and the size of the whole, if the server knows it."""
+    if response.status not in (200, 206):
+        raise DownloadFailed(f"{wanted.url} answered {response.status} {response.reason}, not with a file")
+    headers = response.headers
+    total: int | None
+    if response.status == 206:
+        matched = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
+        total = int(matched[2]) if matched and matched[2] != "*" else None
+        known = part.origin.total if part.origin is not None else None
+        if not matched or int(matched[1]) != part.size or (known is not None and total != known):
+            part.discard()
+            raise _Cut(f"the server sent another range, {headers.get('Content-Range')!r}; starting anew")
+    else:
+        length = headers.get("Content-Length", "")
+        total = int(length) if length.isdecimal() else None
+    if wanted.size is not None and total is not None and total != wanted.size:
+        part.discard()
+        raise BadFile(f"{wanted.url} offers {total} bytes, {wanted.size} are expected; check the address")
+    if total is None and not wanted.sha256 and not response.chunked:
+        raise DownloadFailed(
+            f"{wanted.url} does not say how long it is, so that a cut file would look whole; give its SHA-256"
+        )
+    if response.status == 200:
+        etag, changed = headers.get("ETag", ""), headers.get("Last-Modified", "")
+        part.restart(Origin(wanted.url, wanted.sha256, etag, changed, total))
+    room = shutil.disk_usage(part.path.parent).free
+    if total is not None and total - part.size > room:
+        raise DownloadFailed(
+            f"{part.target} needs {total - part.size} bytes more and {room} are free; make room and run the same again"
+        )
+    return total
+
+
+def _check_whole(wanted: _Wanted, part: Part) -> None:
+    """Remove the part and raise unless it is what was wanted."""
+    if wanted.size is not None and part.size != wanted.size:
+        found, expected = f"{part.size} bytes", f"{wanted.size}"
+    elif wanted.sha256 and part.sha256 != wanted.sha256:
+        found, expected = f"SHA-256 {part.sha256}", wanted.sha256
+    else:
+        return
+    part.discard()
+    raise BadFile(
+        f"{wanted.url} gave {found}, expected {expected}; the download was removed: the file was changed or damaged, "
+        "or the address is wrong"
+    )
+
+
+class _CarefulRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to the web only, and never from an encrypted connection to a plain one."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        allowed = ("https",) if req.type == "https" else ("http", "https")
+        if urlsplit(newurl).scheme not in allowed:
+            raise DownloadFailed(
+                f"a download from {req.type} is redirected to {' or '.join(allowed)} only, {req.full_url} leads to "
+                f"{shorten(newurl)}; do not use this address"
+            )
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """Knows http, https and the proxies of the environment; nothing else, so that no redirect reads a local file."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _CarefulRedirects(),
+    ):
+        opener.add_handler(handler)
+    return opener

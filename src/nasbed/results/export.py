@@ -1,0 +1,60 @@
+"""A results table as one plain file, for tools that know nothing of nasbed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from nasbed.core.errors import InvalidOption
+from nasbed.core.files import complete_file
+from nasbed.results.parquet import arrow_schema, to_arrow
+from nasbed.results.rows import Rows
+from nasbed.results.store import Progress, Results
+from nasbed.spaces import SearchSpace
+
+SUFFIXES = (".csv", ".parquet")
+
+
+def export_results(results: Results, path: Path, progress: Progress | None = None) -> int:
+    """Write the rows with the architecture as text; the file appears only when it is complete.
+
+    The columns are ``architecture``, ``method``, ``seed``, ``fidelity``, ``status``, ``train_time_s``, ``timestamp``
+    and the metrics by key: what the import format ``table`` reads back. Returns how many rows there are.
+    """
+    if path.suffix not in SUFFIXES:
+        raise InvalidOption(f"a table is exported as {' or '.join(SUFFIXES)}, got {path.name}; change the suffix")
+    if path.is_dir():
+        raise InvalidOption(f"a table is exported to a file, {path} is a folder; name a file in it")
+    searched = results.space
+    keys = [metric.key for metric in results.about.metrics]
+    schema = _schema(arrow_schema(searched.code_length, keys), searched.code_length)
+    opener = csv.CSVWriter if path.suffix == ".csv" else parquet.ParquetWriter
+    done = 0
+    with complete_file(path) as draft, draft.open("wb") as file, opener(file, schema) as writer:
+        for rows in results.batches():
+            writer.write_table(_table(rows, searched, schema))
+            done += len(rows)
+            if progress is not None:
+                progress(done)
+    return done
+
+
+def _schema(stored: pa.Schema, code_length: int) -> pa.Schema:
+    plain = [
+        pa.field(each.name, pa.string(), each.nullable) if pa.types.is_dictionary(each.type) else each
+        for each in list(stored)[code_length:]
+    ]
+    return pa.schema([pa.field("architecture", pa.string(), nullable=False), *plain])
+
+
+def _table(rows: Rows, searched: SearchSpace, schema: pa.Schema) -> pa.Table:
+    """The stored columns with the code as text; each different architecture is written out once."""
+    stored = to_arrow(rows, arrow_schema(searched.code_length, list(rows.values)))
+    different, owner = np.unique(rows.codes, axis=0, return_inverse=True)
+    texts = pa.array([searched.format(arch) for arch in searched.architectures(different)])
+    columns = {"architecture": texts.take(pa.array(owner.ravel()))}
+    columns |= {name: stored[name].cast(schema.field(name).type) for name in schema.names[1:]}
+    return pa.table(columns, schema=schema)

@@ -1,0 +1,43 @@
+"""What every importer is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from nasbed.results.manifest import About
+from nasbed.results.rows import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A table about to be written: what it is, and its rows as they are read. ``total`` rows are expected, if that is
+    known."""
+
+    about: About
+    batches: Iterator[Rows]
+    total: int | None = None
+
+
+class Importer(ABC):
+    """Reads one published format. ``summary`` says, in one line, what is read and where it comes from."""
+
+    format: ClassVar[str]
+    summary: ClassVar[str]
+    options: ClassVar[Mapping[str, str]] = {}
+    """What can be set beside the path, with a line of help each."""
+
+    def __init__(self, **options: str) -> None:
+        self.settings = options
+
+    @abstractmethod
+    def read(self, path: Path) -> Iterator[Draft]:
+        """The tables in a file or folder, one after the other; the rows of one must be consumed before the next is
+        asked for.
+
+        Raises :class:`~nasbed.core.errors.BadFile` in one line for anything truncated, damaged, hostile or of another
+        format, and executes nothing that the file holds.
+        """

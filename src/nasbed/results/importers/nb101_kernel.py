@@ -1,0 +1,362 @@
+"""NAS-Bench-101 records parsed in bulk, compiled.
+
+The usual form of a record is read here; whatever looks different is left to
+:func:`~nasbed.results.importers.nb101_record.read_record`, which is slow, reads every form, and says what is wrong. So
+nothing here explains itself: a record is read or declined. All of it stands in one file because the compiler's cache
+looks only at the file of the function called.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+QUOTE, BACKSLASH, COMMA, ZERO, PAD = 34, 92, 44, 48, 61
+HASH_LENGTH = 32
+WORDS = np.zeros((5, 16), dtype=np.uint8)
+WORD_LENGTHS = np.zeros(5, dtype=np.int64)
+for _number, _word in enumerate((b"conv3x3-bn-relu", b"conv1x1-bn-relu", b"maxpool3x3", b"input", b"output")):
+    WORDS[_number, : len(_word)] = np.frombuffer(_word, dtype=np.uint8)
+    WORD_LENGTHS[_number] = len(_word)
+INPUT, OUTPUT = 3, 4
+
+
+def _edge_bits() -> NDArray[np.int64]:
+    """By [vertices, place in the matrix], the edge bit of the padded cell; 63 below the diagonal and on it."""
+    table = np.full((8, 49), 63)
+    for vertices in range(2, 8):
+        for source in range(vertices):
+            for target in range(source + 1, vertices):
+                padded = target if target < vertices - 1 else 6
+                table[vertices, source * vertices + target] = padded * (padded - 1) // 2 + source
+    return table
+
+
+EDGE_BITS = _edge_bits()
+
+DIGITS = np.full(256, 64, dtype=np.uint32)
+for _digit, _symbol in enumerate(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"):
+    DIGITS[_symbol] = _digit
+SHIFTS = np.array([[18], [12], [6], [0]], dtype=np.uint32)
+SHIFTED_DIGITS = np.where(DIGITS < 64, DIGITS << SHIFTS, 1 << 24).astype(np.uint32)
+"""The four digits of a group where they belong in its 24 bits; a bit above those for what is no digit."""
+
+VARINT, FIXED64, TEXT, FIXED32 = 0, 1, 2, 5
+MEASURED = 0b111100
+"""The fields 2 to 5 of an evaluation: seconds, train, validation and test accuracy."""
+
+
+@njit(cache=True, nogil=True)
+def _after(data, at, symbol):  # type: ignore[no-untyped-def]
+    """The position after white space, ``symbol`` and white space, or past the end if something else is there."""
+    while at < len(data) and (data[at] == 32 or 9 <= data[at] <= 10 or data[at] == 13):
+        at += 1
+    if at >= len(data) or data[at] != symbol:
+        return len(data) + 1
+    at += 1
+    while at < len(data) and (data[at] == 32 or 9 <= data[at] <= 10 or data[at] == 13):
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _word_at(data, at, word):  # type: ignore[no-untyped-def]
+    """Whether a word of :data:`WORDS` stands here."""
+    if at + WORD_LENGTHS[word] > len(data):
+        return False
+    return _same(data[at : at + WORD_LENGTHS[word]], WORDS[word])
+
+
+@njit(cache=True, nogil=True)
+def _read_cell(data, at, code):  # type: ignore[no-untyped-def]
+    """Read the matrix and the operations, two texts; returns the position after the second, or -1."""
+    length = 0
+    while at + length < len(data) and data[at + length] != QUOTE:
+        length += 1
+    vertices = 2
+    while vertices * vertices < length:
+        vertices += 1
+    if vertices > 7 or vertices * vertices != length:
+        return -1
+    edges, odd = 0, 0
+    matrix, bits = data[at : at + length], EDGE_BITS[vertices]
+    for i in range(length):
+        odd |= matrix[i] ^ ZERO
+        edges |= (matrix[i] & 1) << bits[i]
+    if odd > 1 or edges >> 21:
+        return -1
+    at = _after(data, at + length + 1, COMMA)
+    if at >= len(data) or data[at] != QUOTE or not _word_at(data, at + 1, INPUT):
+        return -1
+    at += 1 + WORD_LENGTHS[INPUT]
+    code[0] = edges
+    for vertex in range(1, 6):
+        code[vertex] = 0
+        if vertex < vertices - 1:
+            if at + 6 > len(data) or data[at] != COMMA:
+                return -1
+            found = 2 if data[at + 1] == 109 else (0 if data[at + 5] == 51 else 1)
+            if not _word_at(data, at + 1, found):
+                return -1
+            code[vertex] = found
+            at += 1 + WORD_LENGTHS[found]
+    if at >= len(data) or data[at] != COMMA or not _word_at(data, at + 1, OUTPUT):
+        return -1
+    at += 1 + WORD_LENGTHS[OUTPUT]
+    if at >= len(data) or data[at] != QUOTE or not _in_space(edges):
+        return -1
+    return at + 1
+
+
+@njit(cache=True, nogil=True)
+def _same(one, other):  # type: ignore[no-untyped-def]
+    differ = np.uint8(0)
+    for i in range(len(one)):
+        differ |= one[i] ^ other[i]
+    return differ == 0
+
+
+@njit(cache=True, nogil=True)
+def _in_space(edges):  # type: ignore[no-untyped-def]
+    """Whether the output is reached, by at most nine edges after pruning."""
+    reached = 1
+    for vertex in range(1, 7):
+        if (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1) & reached:
+            reached |= 1 << vertex
+    leading = 1 << 6
+    for vertex in range(6, 0, -1):
+        if leading >> vertex & 1:
+            leading |= (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1)
+    kept = reached & leading
+    count = 0
+    for vertex in range(1, 7):
+        if kept >> vertex & 1:
+            sources = (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1) & kept
+            while sources:
+                sources &= sources - 1
+                count += 1
+    return kept >> 6 & 1 == 1 and kept & 1 == 1 and count <= 9
+
+
+@njit(cache=True, nogil=True)
+def _read_base64(data, at, out):  # type: ignore[no-untyped-def]
+    """Decode a text up to its closing quote; returns the position after the quote (or -1) and the bytes decoded."""
+    size = 0
+    bits, digits, pads = np.uint32(0), 0, 0
+    while True:
+        if digits == 0:
+            source, target = data[at:], out[size:]
+            groups = len(source) // 4
+            for i in range(len(source) // 4):
+                word = (
+                    SHIFTED_DIGITS[0, source[4 * i]]
+                    | SHIFTED_DIGITS[1, source[4 * i + 1]]
+                    | SHIFTED_DIGITS[2, source[4 * i + 2]]
+                    | SHIFTED_DIGITS[3, source[4 * i + 3]]
+                )
+                if word >> np.uint32(24):
+                    groups = i
+                    break
+                target[3 * i] = word >> np.uint32(16)
+                target[3 * i + 1] = word >> np.uint32(8) & np.uint32(255)
+                target[3 * i + 2] = word & np.uint32(255)
+            at += 4 * groups
+            size += 3 * groups
+        if at >= len(data):
+            return -1, 0
+        symbol = data[at]
+        at += 1
+        if symbol == QUOTE:
+            break
+        if symbol == BACKSLASH:
+            if at >= len(data):
+                return -1, 0
+            escaped = data[at]
+            at += 1
+            if escaped == 110 or escaped == 114:  # a line break, which base64 allows anywhere
+                continue
+            if escaped != 47:
+                return -1, 0
+            symbol = escaped
+        if symbol == PAD and digits + pads < 4 and digits >= 2:
+            pads += 1
+        elif DIGITS[symbol] < 64 and pads == 0:
+            bits = np.uint32(bits << np.uint32(6)) | np.uint32(DIGITS[symbol])
+            digits += 1
+            if digits == 4:
+                out[size], out[size + 1], out[size + 2] = bits >> 16 & 255, bits >> 8 & 255, bits & 255
+                size += 3
+                bits, digits = np.uint32(0), 0
+        else:
+            return -1, 0
+    if digits and digits + pads != 4:
+        return -1, 0
+    if digits == 2:
+        out[size] = bits >> 4 & 255
+        size += 1
+    elif digits == 3:
+        out[size], out[size + 1] = bits >> 10 & 255, bits >> 2 & 255
+        size += 2
+    return at, size
+
+
+@njit(cache=True, nogil=True)
+def _read_varint(data, at, end):  # type: ignore[no-untyped-def]
+    """A number and the position after it, or -1."""
+    value = np.uint64(0)
+    for i in range(10):
+        if at >= end or (i == 9 and data[at] > 1):
+            return value, -1
+        value |= np.uint64(data[at] & 127) << np.uint64(7 * i)
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+    return value, -1
+
+
+@njit(cache=True, nogil=True)
+def _read_key(data, at, end):  # type: ignore[no-untyped-def]
+    """Field number, wire type, start and end of the value of the field here; the number is 0 if there is none."""
+    if at < end and data[at] < 128:
+        key, at = np.uint64(data[at]), at + 1
+    else:
+        key, at = _read_varint(data, at, end)
+    if at < 0 or key > np.uint64(0xFFFFFFFF):
+        return 0, 0, 0, 0
+    field, wire = np.int64(key >> np.uint64(3)), np.int64(key & np.uint64(7))
+    if wire == FIXED64:
+        after = at + 8
+    elif wire == FIXED32:
+        after = at + 4
+    elif wire == VARINT:
+        _, after = _read_varint(data, at, end)
+    elif wire == TEXT:
+        size, at = _read_varint(data, at, end)
+        if at < 0 or size > np.uint64(end - at):
+            return 0, 0, 0, 0
+        after = at + np.int64(size)
+    else:
+        return 0, 0, 0, 0
+    if after < 0 or after > end:
+        return 0, 0, 0, 0
+    return field, wire, at, after
+
+
+@njit(cache=True, nogil=True)
+def _double_bits(data):  # type: ignore[no-untyped-def]
+    value = np.uint64(0)
+    for i in range(8):
+        value |= np.uint64(data[i]) << np.uint64(8 * i)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _read_evaluation(data, at, end, bits, row):  # type: ignore[no-untyped-def]
+    """Fill ``bits[:, row]`` with the time and the accuracies; returns the set of fields seen, or -1."""
+    if end - at == 45:  # as a rule: five doubles in the order of their numbers, and no path
+        usual = data[at:end]
+        if usual[0] == 9 and usual[9] == 17 and usual[18] == 25 and usual[27] == 33 and usual[36] == 41:
+            for field in range(4):
+                bits[field, row] = _double_bits(usual[9 * field + 10 : 9 * field + 18])
+            return MEASURED
+    seen = 0
+    while at < end:
+        field, wire, start, after = _read_key(data, at, end)
+        if field == 0 or (field <= 5 and wire != FIXED64) or (field == 6 and wire != TEXT):
+            return -1
+        if 2 <= field <= 5:
+            bits[field - 2, row] = _double_bits(data[start:after])
+            seen |= 1 << field
+        at = after
+    return seen
+
+
+@njit(cache=True, nogil=True)
+def _read_metrics(data, end, bits, record, parameters):  # type: ignore[no-untyped-def]
+    """Read a ModelMetrics message: the second and third of its three evaluations, and the parameter count."""
+    at, evaluations, counted = 0, 0, False
+    while at < end:
+        field, wire, start, after = _read_key(data, at, end)
+        if field == 0:
+            return False
+        if field == 1:
+            if wire != TEXT or evaluations == 3:
+                return False
+            row = 2 * record + max(evaluations - 1, 0)  # the first is overwritten by the second
+            seen = _read_evaluation(data, start, after, bits, row)
+            if seen != MEASURED and (evaluations or seen < 0):
+                return False
+            evaluations += 1
+        elif field == 2:
+            if wire != VARINT:
+                return False
+            value, _ = _read_varint(data, start, after)
+            parameters[record] = np.int32(np.uint32(value & np.uint64(0xFFFFFFFF)))
+            counted = True
+        elif field == 3 and wire != FIXED64:
+            return False
+        at = after
+    return counted and evaluations == 3
+
+
+@njit(cache=True, nogil=True)
+def _read_record(data, before, record, hashes, epochs, codes, parameters, bits, scratch):  # type: ignore[no-untyped-def]
+    """Read the record ``data``; ``before`` is the text of the cell in the record before it, ``codes`` its code. Returns
+    the text of this one's cell, empty if the record is declined."""
+    nothing = data[:0]
+    at = _after(data, 0, 91)
+    if at + HASH_LENGTH + 2 > len(data) or data[at] != QUOTE:
+        return nothing
+    for i in range(HASH_LENGTH):
+        symbol = data[at + 1 + i]
+        if not (48 <= symbol <= 57 or 97 <= symbol <= 102):
+            return nothing
+        hashes[record, i] = symbol
+    if data[at + HASH_LENGTH + 1] != QUOTE:
+        return nothing
+    at = _after(data, at + HASH_LENGTH + 2, COMMA)
+    number, first = 0, at
+    while at < len(data) and at - first < 4 and 48 <= data[at] <= 57:
+        number = 10 * number + data[at] - 48
+        at += 1
+    if data[min(first, len(data) - 1)] == 48 or not (number == 4 or number == 12 or number == 36 or number == 108):
+        return nothing
+    epochs[record] = number
+    at = _after(data, at, COMMA)
+    if at >= len(data) or data[at] != QUOTE:
+        return nothing
+    first = at + 1
+    if len(before) and len(data) - first >= len(before) and _same(before, data[first : first + len(before)]):
+        at = first + len(before)  # repeats often stand together
+        codes[2 * record] = codes[2 * record - 1]
+    else:
+        at = _read_cell(data, first, codes[2 * record])
+    if at < 0:
+        return nothing
+    cell = data[first:at]
+    codes[2 * record + 1] = codes[2 * record]
+    at = _after(data, at, COMMA)
+    if at >= len(data) or data[at] != QUOTE:
+        return nothing
+    at, size = _read_base64(data, at + 1, scratch)
+    if at < 0 or _after(data, at, 93) != len(data):
+        return nothing
+    if not _read_metrics(scratch, size, bits, record, parameters):
+        return nothing
+    return cell
+
+
+@njit(cache=True, nogil=True)
+def read_records(data, starts, lengths, hashes, epochs, codes, parameters, bits, declined):  # type: ignore[no-untyped-def]
+    """Read every record that has the usual form, and mark the others in ``declined``.
+
+    ``codes [2n, 6]`` and ``bits [4, 2n]`` hold two rows a record, half-way and final; ``bits`` are the seconds and the
+    train, validation and test accuracies as float64 bit patterns.
+    """
+    scratch = np.empty(max(lengths.max(), 1), dtype=np.uint8)
+    cell = data[:0]
+    for record in range(len(starts)):
+        text = data[starts[record] : starts[record] + lengths[record]]
+        cell = _read_record(text, cell, record, hashes, epochs, codes, parameters, bits, scratch)
+        declined[record] = len(cell) == 0

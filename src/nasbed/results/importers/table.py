@@ -1,0 +1,229 @@
+"""Any table of evaluations: a CSV or Parquet file, and options that say what its columns are.
+
+``nasbed import table runs.csv --option space=nb201 --option name=mine/cifar10 --option architecture=cell --option
+metrics="test_accuracy=acc:%:maximize:0:100" --option seed=seed --option fidelity=200``
+
+A number that is empty or NaN is missing. A row without any value is failed, unless a status column says how it ended.
+Every error names the row, the column and the value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption, NasbedError, shorten
+from nasbed.results.importers.base import Draft, Importer
+from nasbed.results.importers.table_columns import Cells, Source
+from nasbed.results.importers.table_metrics import GRAMMAR, MetricColumn, parse_metrics
+from nasbed.results.manifest import About
+from nasbed.results.rows import FAILED, OK, STATUSES, UNKNOWN, Rows
+from nasbed.spaces import SearchSpace, space
+
+REMEMBERED = 1 << 20
+"""How many parsed architectures are kept for when their text comes again."""
+
+
+class TableImporter(Importer):
+    """One table, its rows in the order of the file."""
+
+    format = "table"
+    summary = "Any CSV or Parquet file of evaluations, with options that say what its columns are"
+    options: ClassVar[Mapping[str, str]] = {
+        "space": "The search space. [required]",
+        "name": "The name of the table, such as mine/cifar10. [required]",
+        "metrics": f"{GRAMMAR} [required]",
+        "architecture": "The column of texts or JSON configurations. [default: architecture]",
+        "code": "Or the columns of the code: A,B,C or a prefix of 0, 1, …",
+        "where": "COLUMN=VALUE: read only the rows with that value.",
+        "seed": "The column of seeds.",
+        "fidelity": "The column of budgets, or one whole number for all rows.",
+        "fidelity_unit": "What a fidelity counts. [default: epochs]",
+        "method": "The column of search methods, or =TEXT for all rows.",
+        "train_time_s": "The column of training times in seconds.",
+        "status": f"The column of how it ended: {', '.join(STATUSES)}.",
+        "timestamp": "The column of moments, with their time zone.",
+        "dataset": "What was trained on.",
+        "recipe": "How it was trained.",
+        "licence": "The licence of the data.",
+        "citation": "What to cite.",
+        "source": "Where the data comes from.",
+        "notes": "Anything else.",
+    }
+
+    def read(self, path: Path) -> Iterator[Draft]:
+        for name in ("space", "name", "metrics"):
+            if not self.settings.get(name):
+                raise InvalidOption(f"a table needs the option {name}: {self.options[name]}")
+        searched = space(self.settings["space"])
+        texts = ("dataset", "recipe", "fidelity_unit", "licence", "citation", "source", "notes")
+        metrics = parse_metrics(self.settings["metrics"])
+        about = About(
+            name=self.settings["name"],
+            space=searched.name,
+            metrics=tuple(one.metric for one in metrics),
+            **{name: self.settings[name] for name in texts if name in self.settings},
+        )
+        source = Source.open(path)
+        layout = _Layout.of(self.settings, source, searched, metrics)
+        total = source.rows if layout.where is None else None
+        yield Draft(about, layout.rows(source), total=total)
+
+
+@dataclass
+class _Layout:
+    """Which column is what, all of them known to exist."""
+
+    space: SearchSpace
+    metrics: list[MetricColumn]
+    architecture: str | None
+    code: list[str]
+    where: tuple[str, str] | None
+    columns: dict[str, str]  # of seed, fidelity, method, train_time_s, status, timestamp
+    fidelity: int = UNKNOWN
+    method: str = ""
+
+    @classmethod
+    def of(
+        cls, settings: Mapping[str, str], source: Source, searched: SearchSpace, metrics: list[MetricColumn]
+    ) -> _Layout:
+        if "code" in settings and "architecture" in settings:
+            raise InvalidOption("an architecture is given by the option architecture or code; leave one out")
+        layout = cls(searched, metrics, None, [], None, {})
+        if "code" in settings:
+            layout.code = _code_columns(settings["code"], source, searched)
+        else:
+            layout.architecture = source.require(settings.get("architecture", "architecture"), "the architecture")
+        for one in metrics:
+            source.require(one.column, one.metric.key)
+        if "where" in settings:
+            column, equals, value = settings["where"].partition("=")
+            if not equals:
+                raise InvalidOption(f"where reads COLUMN=VALUE, got {shorten(settings['where'])}")
+            layout.where = source.require(column, "where"), value
+        for name in ("seed", "fidelity", "method", "train_time_s", "status", "timestamp"):
+            given = settings.get(name, "")
+            if name == "fidelity" and given.isascii() and given.isdecimal():
+                layout.fidelity = _small(given)
+            elif name == "method" and given.startswith("="):
+                layout.method = given[1:]
+            elif given:
+                layout.columns[name] = source.require(given, name)
+        return layout
+
+    def rows(self, source: Source) -> Iterator[Rows]:
+        wanted = [*self.code, *self.columns.values(), *(one.column for one in self.metrics)]
+        wanted += [self.architecture] if self.architecture else []
+        wanted += [self.where[0]] if self.where else []
+        known: dict[str, tuple[int, ...]] = {}
+        for cells in source.batches(wanted):
+            chosen = cells.only(*self.where) if self.where else cells
+            if len(chosen):
+                yield self._batch(chosen, known)
+
+    def _batch(self, cells: Cells, known: dict[str, tuple[int, ...]]) -> Rows:
+        values = {one.metric.key: self._values(cells, one) for one in self.metrics}
+        given: dict[str, Any] = {}
+        if "seed" in self.columns:
+            given["seed"] = cells.whole(self.columns["seed"])
+        if "timestamp" in self.columns:
+            given["timestamp_us"] = cells.times(self.columns["timestamp"])
+        if "train_time_s" in self.columns:
+            given["train_time_s"] = _not_negative(cells, self.columns["train_time_s"])
+        fidelity = cells.whole(self.columns["fidelity"]) if "fidelity" in self.columns else self.fidelity
+        method = np.array(cells.texts(self.columns["method"]), np.str_) if "method" in self.columns else self.method
+        return Rows.of(
+            self._codes_of(cells) if self.code else self._parsed(cells, known),
+            values,
+            fidelity=fidelity,
+            method=method,
+            status=self._status(cells, values),
+            **given,
+        )
+
+    def _values(self, cells: Cells, one: MetricColumn) -> NDArray[np.float64]:
+        column = cells.floats(one.column)
+        low, high = one.metric.bounds
+        wrong = ~np.isnan(column) & ((column < low) | (column > high))
+        if wrong.any():
+            index = int(np.argmax(wrong))
+            rule = f"{one.metric.key} lies in [{low:g}, {high:g}] {one.metric.unit}".rstrip()
+            cells.refuse(index, one.column, rule, float(column[index]))
+        return column
+
+    def _status(self, cells: Cells, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.int8]:
+        empty = np.all([np.isnan(column) for column in values.values()], axis=0)
+        if "status" not in self.columns:
+            return np.where(empty, FAILED, OK).astype(np.int8)
+        column = self.columns["status"]
+        texts = cells.texts(column)
+        for index, text in enumerate(texts):
+            if text not in STATUSES:
+                cells.refuse(index, column, f"a status is one of {', '.join(STATUSES)}", text)
+            if text == "ok" and empty[index]:
+                cells.refuse(index, column, "a row without any value is diverged or failed", text)
+        return np.array([STATUSES.index(text) for text in texts], dtype=np.int8)
+
+    def _codes_of(self, cells: Cells) -> NDArray[np.int64]:
+        codes = np.stack([cells.whole(column) for column in self.code], axis=1)
+        for index, code in enumerate(codes.tolist()):
+            try:
+                self.space.validate(Architecture(self.space.name, tuple(code)))
+            except NasbedError as error:
+                cells.refuse(index, self.code[0], str(error), code)
+        return codes
+
+    def _parsed(self, cells: Cells, known: dict[str, tuple[int, ...]]) -> NDArray[np.int64]:
+        assert self.architecture is not None
+        codes = np.empty((len(cells), self.space.code_length), dtype=np.int64)
+        for index, text in enumerate(cells.texts(self.architecture)):
+            code = known.get(text)
+            if code is None:
+                try:
+                    code = _architecture(self.space, text).code
+                except (NasbedError, ValueError, RecursionError) as error:
+                    cells.refuse(index, self.architecture, " ".join(str(error).split()) or "too deep", text)
+                if len(known) < REMEMBERED:
+                    known[text] = code
+            codes[index] = code
+        return codes
+
+
+def _architecture(searched: SearchSpace, text: str) -> Architecture:
+    """From the space's own text, or from a JSON object of its configuration space."""
+    try:
+        return searched.parse(text)
+    except NasbedError:
+        if not text.lstrip().startswith("{"):
+            raise
+        return searched.from_config(json.loads(text))
+
+
+def _code_columns(text: str, source: Source, searched: SearchSpace) -> list[str]:
+    columns = [part.strip() for part in text.split(",")]
+    if len(columns) == 1 and searched.code_length > 1:
+        columns = [f"{text}{i}" for i in range(searched.code_length)]
+    if len(columns) != searched.code_length:
+        raise InvalidOption(f"a {searched.name} code has {searched.code_length} integers, got the columns {columns}")
+    return [source.require(column, "the code") for column in columns]
+
+
+def _small(text: str) -> int:
+    if len(text) > 9:
+        raise InvalidOption(f"a fidelity is a whole number of at most 9 digits, got {shorten(text)}")
+    return int(text)
+
+
+def _not_negative(cells: Cells, column: str) -> NDArray[np.float64]:
+    values = cells.floats(column)
+    if (values < 0).any():
+        index = int(np.argmax(values < 0))
+        cells.refuse(index, column, "a training time is not negative", float(values[index]))
+    return values

@@ -1,0 +1,57 @@
+"""From a published file to results folders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from nasbed.core.errors import BadFile, InvalidOption, nearest
+from nasbed.results.importers import IMPORTERS, Importer
+from nasbed.results.store import Results, write_results
+from nasbed.results.unpack import unpacked
+
+ImportProgress = Callable[[str, int, int | None], None]
+"""Told the table's name, how many of its rows are written and how many there will be, if that is known."""
+
+
+def import_tables(
+    format: str,
+    path: Path | None,
+    out: Path,
+    options: Mapping[str, str] | None = None,
+    progress: ImportProgress | None = None,
+) -> list[Results]:
+    """Read a published file, archive or folder and write each table in it to ``out`` / its name.
+
+    Without a path, a format that knows where its file is usually installed looks there. A table replaces an older one
+    of that name when it is complete. Where a later one cannot be read, the ones before it stay.
+    """
+    importer = IMPORTERS.get(format)
+    for name in options or {}:
+        if name not in importer.options:
+            known = nearest(name, importer.options) if importer.options else "it has none"
+            raise InvalidOption(f"the format {format} has no option {name!r}; {known}")
+    path = _usual_path(format, importer) if path is None else path
+    if not path.exists():
+        raise InvalidOption(f"an import reads a file or folder, {path} is none; check the path")
+    written = []
+    with unpacked(path, out) as readable:
+        for draft in importer(**(options or {})).read(readable):
+            name, total = draft.about.name, draft.total
+
+            def told(rows: int, name: str = name, total: int | None = total) -> None:
+                if progress is not None:
+                    progress(name, rows, total)
+
+            written.append(write_results(out.joinpath(*name.split("/")), draft.about, draft.batches, told))
+    if not written:
+        raise BadFile(f"{path} holds no table that the format {format} knows; check what it is")
+    return written
+
+
+def _usual_path(format: str, importer: type[Importer]) -> Path:
+    """Where an importer's file is if it is not given, which an importer may tell by a function ``default_path``."""
+    usual: Callable[[], Path] | None = getattr(importer, "default_path", None)
+    if usual is None:
+        raise InvalidOption(f"the format {format} reads a file or folder and none is given; name its path")
+    return usual()

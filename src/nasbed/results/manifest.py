@@ -1,0 +1,164 @@
+"""What a results folder says about itself, and the checksums that hold it to that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from nasbed.core.errors import BadFile, shorten
+from nasbed.core.files import complete_file
+from nasbed.core.metric import Metric
+
+SCHEMA_VERSION = 1
+FILE_NAME = "manifest.json"
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*")
+_RESERVED = re.compile(r"method|seed|fidelity|status|train_time_s|timestamp|architecture|code_[0-9]+")
+_LONGEST_KEY = 100
+_UNSEALED = '"sha256": ""\n}\n'
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the rows of a table are. ``name`` is its id, such as ``nb201/cifar10``; ``recipe`` is how the networks were
+    trained; ``fidelity_unit`` is what a fidelity counts."""
+
+    name: str
+    space: str
+    metrics: tuple[Metric, ...]
+    dataset: str = ""
+    recipe: str = ""
+    fidelity_unit: str = "epochs"
+    licence: str = ""
+    citation: str = ""
+    source: str = ""
+    notes: str = ""
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise BadFile(f"a table's name is lower-case words of a-z 0-9 . _ - joined by /, got {shorten(self.name)}")
+        keys = [metric.key for metric in self.metrics]
+        if len(set(keys)) < len(keys):
+            raise BadFile(f"the metrics of a table have different keys, got {shorten(keys)}")
+        odd = next((key for key in keys if _RESERVED.fullmatch(key) or len(key) > _LONGEST_KEY), None)
+        if odd is not None:
+            raise BadFile(f"a metric's key is short and not that of another column, got {shorten(odd)}; rename it")
+        texts = (self.dataset, self.recipe, self.fidelity_unit, self.licence, self.citation, self.source, self.notes)
+        for text in texts:
+            if not isinstance(text, str) or text.encode("utf-8", "replace") != text.encode("utf-8", "surrogatepass"):
+                raise BadFile(f"what is said about a table is Unicode text, got {shorten(text)}")
+
+    @property
+    def by_key(self) -> dict[str, Metric]:
+        return {metric.key: metric for metric in self.metrics}
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """The size and checksum of one file of the folder."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """About, the counts, and every file with its checksum."""
+
+    about: About
+    rows: int
+    architectures: int
+    files: dict[str, FileRecord] = field(default_factory=dict)
+    nasbed_version: str = ""
+    created: str = ""
+    space_definition: dict[str, Any] | None = None
+    schema_version: int = SCHEMA_VERSION
+
+    def write(self, folder: Path) -> None:
+        """Make this the folder's manifest, in one step."""
+        with complete_file(folder / FILE_NAME) as draft:
+            draft.write_bytes(_sealed(_to_json(self)))
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """The folder's manifest; raises unless it is complete and of a version known here."""
+        path = folder / FILE_NAME
+        try:
+            content = path.read_bytes()
+            data = json.loads(content)
+        except FileNotFoundError:
+            raise BadFile(
+                f"a results folder holds {FILE_NAME}, {folder} does not; import or fetch the table first"
+            ) from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise BadFile(
+                f"{path} cannot be read as a manifest: {str(error).splitlines()[0]}; import the table again"
+            ) from None
+        version = data.get("schema_version") if isinstance(data, dict) else None
+        if version != SCHEMA_VERSION:
+            raise BadFile(
+                f"{path} has schema version {shorten(version)}, this nasbed reads {SCHEMA_VERSION}; import the table "
+                "again"
+            )
+        try:
+            if content != _sealed({name: data[name] for name in data if name != "sha256"}):
+                raise BadFile("it does not have its own SHA-256, so that it was changed")
+            return _from_json(data)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise BadFile(
+                f"{path} is no complete manifest: {str(error).splitlines()[0]}; import the table again"
+            ) from None
+
+
+def _to_json(manifest: Manifest) -> dict[str, Any]:
+    data = asdict(manifest)
+    for metric in data["about"]["metrics"]:
+        del metric["key"]
+        metric["bounds"] = [None if abs(bound) == float("inf") else bound for bound in metric["bounds"]]
+    return data
+
+
+def _sealed(data: dict[str, Any]) -> bytes:
+    """A manifest as it is written: its last member is the SHA-256 of the text in which that member is empty, so that a
+    change of any byte shows."""
+    text = json.dumps({**data, "sha256": ""}, indent=1, ensure_ascii=False) + "\n"
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return (text.removesuffix(_UNSEALED) + _UNSEALED.replace('""', f'"{digest}"')).encode("utf-8", "replace")
+
+
+def _from_json(data: dict[str, Any]) -> Manifest:
+    about = dict(data["about"])
+    about["metrics"] = tuple(Metric(**(metric | {"bounds": _bounds(metric["bounds"])})) for metric in about["metrics"])
+    files = {}
+    for name, record in data["files"].items():
+        inside = PurePosixPath(name)
+        if inside.is_absolute() or ".." in inside.parts or "\\" in name or not inside.parts:
+            raise BadFile(f"a manifest names files inside its folder, got {shorten(name)}; do not use this table")
+        files[name] = FileRecord(int(record["bytes"]), str(record["sha256"]))
+    if len({PurePosixPath(name).parts[0] for name in files}) != 1:
+        raise BadFile("a manifest names the files of one data folder; import the table again")
+    return replace(
+        Manifest(About(**about), int(data["rows"]), int(data["architectures"]), files),
+        nasbed_version=str(data["nasbed_version"]),
+        created=str(data["created"]),
+        space_definition=data.get("space_definition"),
+    )
+
+
+def _bounds(bounds: list[float | None]) -> tuple[float, float]:
+    low, high = bounds
+    return float("-inf") if low is None else low, float("inf") if high is None else high
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def record(path: Path) -> FileRecord:
+    """The size and checksum of a file as it is now."""
+    return FileRecord(path.stat().st_size, file_sha256(path))

@@ -1,0 +1,159 @@
+"""Several results tables as one.
+
+What a table says of an evaluation is all its columns. A row that several tables share is taken once; a row that one
+table has twice, as a repeat without a recorded seed may well be, is kept twice. So a merge with itself changes nothing,
+and the order of the tables decides only the order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.results.manifest import About
+from nasbed.results.rows import Rows
+from nasbed.results.store import Progress, Results, write_results
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The new table, and how many rows of the old ones were there already."""
+
+    results: Results
+    shared: int
+
+
+def merge_results(
+    tables: Sequence[Results],
+    out: Path,
+    *,
+    name: str | None = None,
+    mixed: bool = False,
+    progress: Progress | None = None,
+) -> Merged:
+    """Write the rows of all tables to the new folder ``out``, after verifying every checksum.
+
+    The tables are of one space and one fidelity unit, and a metric key means the same metric in all of them; a metric
+    that a table lacks is missing in its rows. Tables of different datasets or recipes are merged only if ``mixed`` says
+    that this is meant: nothing in a row tells afterwards which it was.
+    """
+    about = merged_about([table.about for table in tables], name=name, mixed=mixed)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InvalidOption(f"a merged table goes into a new folder, {out} is there already; choose another")
+    definitions = [table.manifest.space_definition for table in tables]
+    if any(definition != definitions[0] for definition in definitions):
+        raise InvalidOption(f"the tables define the space {about.space} differently; they cannot be merged")
+    for table in tables:
+        table.verify()
+    rows = _Union(tables, [metric.key for metric in about.metrics])
+    written = write_results(out, about, rows.batches(), progress, searched=tables[0].space)
+    return Merged(written, rows.shared)
+
+
+def merged_about(abouts: Sequence[About], *, name: str | None, mixed: bool) -> About:
+    """What the merged table is; raises where the tables do not belong together."""
+    if len(abouts) < 2:
+        raise InvalidOption(f"a merge takes two tables or more, got {len(abouts)}")
+    first = abouts[0]
+    for field in ("space", "fidelity_unit"):
+        _require_equal(abouts, field, "they cannot be merged")
+    if not mixed:
+        for field in ("dataset", "recipe"):
+            _require_equal(abouts, field, "say that mixing them is meant (--mixed)")
+    if name is None:
+        _require_equal(abouts, "name", "name the merged one (--name)")
+    joined = {
+        field: "; ".join(dict.fromkeys(text for about in abouts if (text := getattr(about, field))))
+        for field in ("dataset", "recipe", "licence", "citation", "source", "notes")
+    }
+    return replace(first, name=name or first.name, metrics=_merged_metrics(abouts), **joined)
+
+
+def _require_equal(abouts: Sequence[About], field: str, remedy: str) -> None:
+    first = getattr(abouts[0], field)
+    for about in abouts[1:]:
+        other = getattr(about, field)
+        if other != first:
+            raise InvalidOption(
+                f"merged tables have one {field.replace('_', ' ')}, got {first!r} in {abouts[0].name} and {other!r} in "
+                f"{about.name}; {remedy}"
+            )
+
+
+def _merged_metrics(abouts: Sequence[About]) -> tuple[Metric, ...]:
+    found: dict[str, tuple[Metric, str]] = {}
+    for about in abouts:
+        for metric in about.metrics:
+            known, where = found.setdefault(metric.key, (metric, about.name))
+            if known != metric:
+                raise InvalidOption(
+                    f"merged tables mean the same by {metric.key}, got {_described(known)} in {where} and "
+                    f"{_described(metric)} in {about.name}; rename one"
+                )
+    return tuple(metric for metric, _ in found.values())
+
+
+def _described(metric: Metric) -> str:
+    low, high = metric.bounds
+    return f"{metric.direction} [{low:g}, {high:g}] {metric.unit}".rstrip()
+
+
+class _Union:
+    """The rows of all tables, each as often as in the table that has it most often."""
+
+    def __init__(self, tables: Sequence[Results], keys: list[str]) -> None:
+        self._tables = tables
+        self._keys = keys
+        self.shared = 0
+
+    def batches(self) -> Iterator[Rows]:
+        written: dict[bytes, int] = {}
+        for table in self._tables:
+            own: Counter[bytes] = Counter()
+            for batch in table.batches():
+                rows = self._widened(batch)
+                new = np.zeros(len(rows), dtype=bool)
+                for index, digest in enumerate(_digests(rows, self._keys)):
+                    own[digest] += 1
+                    if own[digest] > written.get(digest, 0):
+                        written[digest] = own[digest]
+                        new[index] = True
+                self.shared += len(rows) - int(new.sum())
+                if new.any():
+                    yield _chosen(rows, new)
+
+    def _widened(self, rows: Rows) -> Rows:
+        missing = np.full(len(rows), np.nan)
+        return replace(rows, values={key: rows.values.get(key, missing) for key in self._keys})
+
+
+def _digests(rows: Rows, keys: list[str]) -> Iterator[bytes]:
+    """128 bits of all that a row says."""
+    integers = [rows.fidelity, rows.seed, rows.status.astype(np.int64), rows.timestamp_us]
+    floats = [np.where(np.isnan(column), np.nan, column + 0.0) for column in map(rows.values.__getitem__, keys)]
+    floats.append(np.where(np.isnan(rows.train_time_s), np.nan, rows.train_time_s + 0.0))
+    packed = np.concatenate(
+        [rows.codes, np.stack(integers, axis=1), np.stack(floats, axis=1).view(np.int64)], axis=1
+    ).astype("<i8")
+    for row, method in zip(packed, rows.method.tolist(), strict=True):
+        yield blake2b(row.tobytes() + method.encode(), digest_size=16).digest()
+
+
+def _chosen(rows: Rows, which: np.ndarray) -> Rows:
+    return Rows(
+        codes=rows.codes[which],
+        values={key: column[which] for key, column in rows.values.items()},
+        fidelity=rows.fidelity[which],
+        seed=rows.seed[which],
+        train_time_s=rows.train_time_s[which],
+        method=rows.method[which],
+        status=rows.status[which],
+        timestamp_us=rows.timestamp_us[which],
+    )

@@ -1,0 +1,290 @@
+"""Results folders: written once and whole, opened in milliseconds, trusted only when their checksums agree.
+
+A folder holds ``manifest.json`` and one data folder that the manifest names, with the rows as Parquet and the same as
+memory-mapped columns. Writing anew makes another data folder beside the old one; replacing the manifest is the one step
+that makes it count. A reader sees the old table or the new one, never a mix, whenever the writer is killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+import nasbed
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.files import complete_file
+from nasbed.results.cache import Cache
+from nasbed.results.cache_builder import CacheBuilder
+from nasbed.results.manifest import FILE_NAME, About, FileRecord, Manifest, file_sha256, record
+from nasbed.results.parquet import open_writer, read_batches, write_batch
+from nasbed.results.rows import Rows
+from nasbed.spaces import SearchSpace, space
+
+STAMP = ".verified"
+LOCK = ".lock"
+
+Progress = Callable[[int], None]
+"""Told how many rows have been written so far."""
+
+
+class Results:
+    """An opened results folder."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.about = manifest.about
+        self._hold = _Hold(self.data)
+
+    @classmethod
+    def open(cls, folder: Path) -> Results:
+        """Open a folder after checking it: by checksum the first time and after any change, by size and date
+        otherwise."""
+        manifest = Manifest.read(folder)
+        while True:
+            opened = cls(folder, manifest)
+            try:
+                _check_files(folder, manifest)
+            except BadFile:
+                again = Manifest.read(folder)
+                if again == manifest:
+                    raise
+                manifest = again  # replaced while it was being opened
+            else:
+                return opened
+
+    @cached_property
+    def space(self) -> SearchSpace:
+        """The space of the table: the registered one, or the one that the manifest defines."""
+        if self.manifest.space_definition is None:
+            return space(self.about.space)
+        from nasbed.spaces.from_configspace import space_from_definition
+
+        return space_from_definition(self.manifest.space_definition, self.about.space)
+
+    @property
+    def data(self) -> Path:
+        """The folder of the data files."""
+        return self.folder / next(iter(self.manifest.files)).split("/")[0]
+
+    def batches(self) -> Iterator[Rows]:
+        """The rows, some hundred thousand at a time."""
+        keys = [metric.key for metric in self.about.metrics]
+        return read_batches(self.data / "rows.parquet", self.space.code_length, keys)
+
+    def cache(self) -> Cache:
+        """The table as memory-mapped columns."""
+        return Cache(self.data / "cache")
+
+    def verify(self) -> None:
+        """Raise unless every file has the size and checksum that the manifest names, whatever was checked before."""
+        _check_files(self.folder, self.manifest, trust_stamp=False)
+
+
+class _Hold:
+    """Keeps a data folder from being deleted as long as this lives: a shared lock on it, where the file system has
+    such."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._descriptor: int | None = None
+        with suppress(OSError):
+            self._descriptor = os.open(data, os.O_RDONLY)
+            fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+
+    def __del__(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+    def __reduce__(self) -> tuple[type[_Hold], tuple[Path]]:
+        return _Hold, (self._data,)
+
+
+def write_results(
+    folder: Path,
+    about: About,
+    batches: Iterable[Rows],
+    progress: Progress | None = None,
+    *,
+    searched: SearchSpace | None = None,
+) -> Results:
+    """Write a table; it replaces the folder's old one in one step when it is complete. An empty table is refused.
+    The batches are kept until it is, so they must not change after they are given.
+
+    ``searched`` is the space ``about.space``, to be given when that name is not registered; a space made from a
+    ConfigSpace is then written into the manifest, so that the table can be opened anywhere.
+    """
+    searched = searched or space(about.space)
+    if searched.name != about.space:
+        raise InvalidOption(f"the table {about.name} is of the space {about.space}, got the space {searched.name}")
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    with _locked(folder):
+        _remove_leftovers(folder)
+        data = folder / f"data-{secrets.token_hex(6)}"
+        try:
+            data.mkdir()
+            rows, architectures = _write_data(data, about, searched, batches, progress)
+            paths = sorted(path for path in data.rglob("*") if path.is_file())
+            with ThreadPoolExecutor() as pool:
+                records = pool.map(_durable, paths)
+                files = {path.relative_to(folder).as_posix(): each for path, each in zip(paths, records, strict=True)}
+            manifest = Manifest(
+                about,
+                rows,
+                architectures,
+                files,
+                nasbed_version=nasbed.__version__,
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                space_definition=searched.definition(),
+            )
+            manifest.write(folder)
+        except BaseException:
+            shutil.rmtree(data, ignore_errors=True)
+            _remove_made(folder, made)
+            raise
+        _write_stamp(folder, manifest)
+        _remove_leftovers(folder)
+    return Results(folder, manifest)
+
+
+def _write_data(
+    data: Path, about: About, searched: SearchSpace, batches: Iterable[Rows], progress: Progress | None
+) -> tuple[int, int]:
+    keys = [metric.key for metric in about.metrics]
+    builder = CacheBuilder(searched)
+    count = 0
+    with open_writer(data / "rows.parquet", searched.code_length, keys) as writer, ThreadPoolExecutor(1) as pool:
+        writing: Future[None] | None = None
+        for batch in batches:
+            if not len(batch):
+                continue
+            batch.check(about.by_key)
+            if writing is not None:
+                writing.result()
+            writing = pool.submit(write_batch, writer, batch)  # while the next one is made
+            builder.add(batch)
+            count += len(batch)
+            if progress is not None:
+                progress(count)
+        if writing is not None:
+            writing.result()
+    if not count:
+        raise BadFile(f"the table {about.name} has no rows; check what it is made from")
+    return count, builder.write(data / "cache")
+
+
+def _durable(path: Path) -> FileRecord:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    return record(path)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One writer a folder at a time; a second one waits. A lock file that the first one removed meanwhile, because its
+    table failed, does not count."""
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / LOCK).open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if (folder / LOCK).exists() and (folder / LOCK).stat().st_ino == os.fstat(file.fileno()).st_ino:
+                yield
+                return
+
+
+def _remove_made(folder: Path, made: list[Path]) -> None:
+    """Undo the folders made for a table that failed, as far as nothing else is in them."""
+    if folder in made and not any(entry.name != LOCK for entry in folder.iterdir()):
+        (folder / LOCK).unlink()
+        for path in made:
+            try:
+                path.rmdir()
+            except OSError:
+                return
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Delete data folders that the manifest does not name and nobody reads: replaced ones, and those of writers that
+    were killed. Where the manifest cannot be read, nobody knows which those are."""
+    try:
+        current = {name.split("/")[0] for name in Manifest.read(folder).files}
+    except BadFile:
+        if (folder / FILE_NAME).exists():
+            return
+        current = set()
+    for path in [*folder.glob("data-*"), *folder.glob(".*.partial")]:
+        if path.name in current:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            _remove_unread(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _remove_unread(data: Path) -> None:
+    descriptor = os.open(data, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without such locks
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+        shutil.rmtree(data)
+    finally:
+        os.close(descriptor)
+
+
+def _check_files(folder: Path, manifest: Manifest, trust_stamp: bool = True) -> None:
+    stamp = _read_stamp(folder) if trust_stamp else {}
+    missing_stamp = False
+    for name, expected in manifest.files.items():
+        path = folder / name
+        try:
+            status = path.stat()
+        except OSError:
+            raise BadFile(f"{folder} lacks its file {name}; import the table again") from None
+        if status.st_size != expected.bytes:
+            raise BadFile(
+                f"{path} has {status.st_size} bytes, its manifest says {expected.bytes}; import the table again"
+            )
+        if stamp.get(name) == [expected.sha256, status.st_size, status.st_mtime_ns]:
+            continue
+        missing_stamp = True
+        if file_sha256(path) != expected.sha256:
+            raise BadFile(f"{path} does not have the SHA-256 of its manifest; import the table again")
+    if missing_stamp:
+        _write_stamp(folder, manifest)
+
+
+def _read_stamp(folder: Path) -> dict[str, list[object]]:
+    try:
+        stamp = json.loads((folder / STAMP).read_text())
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def _write_stamp(folder: Path, manifest: Manifest) -> None:
+    """Remember what was verified, so that the next opening need not read every byte. A read-only folder goes
+    without."""
+    try:
+        stamp = {}
+        for name, expected in manifest.files.items():
+            status = (folder / name).stat()
+            stamp[name] = [expected.sha256, status.st_size, status.st_mtime_ns]
+        with complete_file(folder / STAMP) as draft:
+            draft.write_text(json.dumps(stamp))
+    except OSError:
+        return
+
+
+__all__ = ["FILE_NAME", "Results", "write_results"]

@@ -1,0 +1,99 @@
+"""What a results table holds, counted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from nasbed.core.metric import Metric
+from nasbed.results.cache import Cache
+from nasbed.results.rows import STATUSES, UNKNOWN
+from nasbed.results.store import Results
+
+
+def summarize(results: Results) -> dict[str, Any]:
+    """Everything that can be said of a table in one pass over its rows, as plain values that JSON can hold."""
+    columns = {key: _Column() for key in [*(metric.key for metric in results.about.metrics), "train_time_s"]}
+    methods: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    fidelities: Counter[int] = Counter()
+    seeds: set[int] = set()
+    for rows in results.batches():
+        for key, column in columns.items():
+            column.add(rows.train_time_s if key == "train_time_s" else rows.values[key])
+        methods.update(rows.method.tolist())
+        statuses.update(STATUSES[status] for status in rows.status.tolist())
+        fidelities.update(rows.fidelity.tolist())
+        seeds |= set(np.unique(rows.seed).tolist())
+    cache = results.cache()
+    counts = cache.counts()
+    about = results.about
+    return {
+        "name": about.name,
+        "space": about.space,
+        "dataset": about.dataset,
+        "recipe": about.recipe,
+        "rows": results.manifest.rows,
+        "architectures": results.manifest.architectures,
+        "fidelity_unit": about.fidelity_unit,
+        "fidelities": {_named(fidelity): fidelities[fidelity] for fidelity in sorted(fidelities)},
+        "repeats": {"fewest": int(counts[counts > 0].min()), "most": int(counts.max())},
+        "seeds": len(seeds - {UNKNOWN}),
+        "methods": {method or "unknown": count for method, count in sorted(methods.items())},
+        "statuses": {status: statuses[status] for status in STATUSES if statuses[status]},
+        "columns": {key: column.summary() for key, column in columns.items()},
+        "best": {metric.key: _best(metric, cache, results) for metric in about.metrics if metric.key in cache.values},
+        "licence": about.licence,
+        "citation": about.citation,
+        "source": about.source,
+        "notes": about.notes,
+        "created": results.manifest.created,
+        "nasbed_version": results.manifest.nasbed_version,
+    }
+
+
+class _Column:
+    def __init__(self) -> None:
+        self.low, self.high, self.missing = math.inf, -math.inf, 0
+
+    def add(self, values: np.ndarray) -> None:
+        there = values[~np.isnan(values)]
+        self.missing += len(values) - len(there)
+        if len(there):
+            self.low, self.high = min(self.low, float(there.min())), max(self.high, float(there.max()))
+
+    def summary(self) -> dict[str, Any]:
+        return {"min": _plain(self.low), "max": _plain(self.high), "missing": self.missing}
+
+
+def _best(metric: Metric, cache: Cache, results: Results) -> dict[str, Any] | None:
+    """The best mean over the repeats that ended well, at any fidelity; one of the architectures where several share
+    it."""
+    best: tuple[float, int, int] | None = None
+    for fidelity in cache.fidelities:
+        means = cache.mean(metric.key, fidelity)
+        if np.isnan(means).all():
+            continue
+        row = int(np.nanargmax(means) if metric.direction == "maximize" else np.nanargmin(means))
+        if best is None or metric.better(float(means[row]), best[0]):
+            best = float(means[row]), fidelity, row
+    if best is None:
+        return None
+    value, fidelity, row = best
+    arch = results.space.architectures(np.asarray(cache.codes[row : row + 1]))[0]
+    found = {"mean": _plain(value), "direction": metric.direction, "unit": metric.unit, "fidelity": _named(fidelity)}
+    return found | {"architecture": results.space.format(arch)}
+
+
+def _plain(value: float) -> float | str | None:
+    """A float as JSON knows it; nothing where no value was seen."""
+    if math.isfinite(value):
+        return value
+    return None if value in (math.inf, -math.inf) else str(value)
+
+
+def _named(fidelity: int) -> str:
+    return "unknown" if fidelity == UNKNOWN else str(fidelity)

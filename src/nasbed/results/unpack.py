@@ -1,0 +1,81 @@
+"""Published archives, opened for the time of an import."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+
+from nasbed.core.errors import BadFile, NasbedError, shorten
+
+_DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+
+
+@contextmanager
+def unpacked(path: Path, beside: Path) -> Iterator[Path]:
+    """What a .zip or .tar holds, as a folder in ``beside`` that is removed at the end; anything else as it is.
+
+    An archive whose files are all in one folder is that folder. Nothing is written outside, no link is made, and an
+    archive that claims more than the disk has room for is refused before anything is written.
+    """
+    if path.suffix not in (".zip", ".tar") or not path.is_file():
+        yield path
+        return
+    made = not beside.exists()
+    beside.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=beside) as name:
+            try:
+                _unpack(path, Path(name))
+            except NasbedError:
+                raise
+            except _DAMAGE as error:
+                raise BadFile(f"{path} is no {path.suffix} archive that can be read: {error}; get it again") from None
+            yield _inmost(Path(name))
+    finally:
+        if made:
+            with suppress(OSError):  # not empty: tables were made
+                beside.rmdir()
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            _check_room(path, folder, sum(member.file_size for member in members))
+            archive.extractall(folder, members)  # which drops "..", drives and leading slashes, and makes no links
+    else:
+        with tarfile.open(path, "r:") as archive:
+            files = [member for member in archive if member.isfile()]
+            _check_room(path, folder, sum(member.size for member in files))
+            for member in files:
+                _extract(archive, member, folder)
+
+
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    name = PurePosixPath(member.name)
+    if name.is_absolute() or ".." in name.parts:
+        raise ValueError(f"{shorten(member.name)} would lie outside")
+    target = folder / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    data = archive.extractfile(member)
+    if data is not None:
+        with data, target.open("wb") as file:
+            shutil.copyfileobj(data, file)
+
+
+def _check_room(path: Path, folder: Path, claimed: int) -> None:
+    room = shutil.disk_usage(folder).free
+    if claimed > room:
+        raise BadFile(f"{path} unpacks to {claimed} bytes and {room} are free in {folder.parent}; make room first")
+
+
+def _inmost(folder: Path) -> Path:
+    while len(inside := list(folder.iterdir())) == 1 and inside[0].is_dir():
+        folder = inside[0]
+    return folder

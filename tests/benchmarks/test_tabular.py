@@ -1,0 +1,195 @@
+"""Tables behind one query: the protocol of NAS-Bench-101's section 2.6, held against the rows that were written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_up_tables import BUDGETS, PARAMETERS, REPEATS, TEST, VALIDATION, made_up_rows
+
+from nasbed import Architecture, Metric, NasbedError, Observation, Status, load, space
+from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini
+from nasbed.results import About, Rows, write_results
+
+NB101: Any = space("nb101")
+
+
+@pytest.fixture(scope="session")
+def nb101_rows() -> list[Rows]:
+    return made_up_rows(np.concatenate([NB101.unique_codes(5), NB101.unique_codes(7)[:500]]))
+
+
+@pytest.fixture(scope="session")
+def nb101_table(tmp_path_factory: pytest.TempPathFactory, nb101_rows: list[Rows]) -> TabularBenchmark:
+    about = About("nb101", "nb101", (VALIDATION, TEST, PARAMETERS), dataset="generated", licence="none")
+    return TabularBenchmark(write_results(tmp_path_factory.mktemp("tables") / "nb101", about, nb101_rows))
+
+
+def test_tabular_answers_are_the_rows_written(nb101_table: TabularBenchmark, nb101_rows: list[Rows]) -> None:
+    for batch in nb101_rows[:: len(nb101_rows) // 4]:
+        for i in range(0, len(batch), 397):
+            arch = Architecture("nb101", tuple(batch.codes[i].tolist()))
+            repeats = nb101_table.repeats(arch, fidelity=int(batch.fidelity[i]))
+            match = [each for each in repeats if each.seed == batch.seed[i]]
+            assert len(repeats) == REPEATS and len(match) == 1
+            assert match[0]["validation_accuracy"] == batch.values["validation_accuracy"][i]
+            assert match[0]["parameters"] == batch.values["parameters"][i]
+            assert match[0].cost_s == batch.train_time_s[i]
+
+
+def test_tabular_never_answers_a_test_metric(nb101_table: TabularBenchmark) -> None:
+    arch = next(nb101_table.architectures())
+    assert TEST not in nb101_table.query(arch).values
+    assert TEST not in nb101_table.query_many([arch]).values
+    assert all(TEST not in each.values for each in nb101_table.repeats(arch))
+    assert nb101_table.objective == VALIDATION and TEST not in nb101_table.metrics
+
+
+def test_tabular_seed_picks_a_repeat_uniformly_and_again_the_same(nb101_table: TabularBenchmark) -> None:
+    archs = list(nb101_table.architectures())[:300]
+    picked = Counter(nb101_table.query(arch, seed=seed).seed for arch in archs for seed in range(10))
+    assert set(picked) == {100, 101, 102}
+    expected = 3000 / 3
+    assert (
+        sum((count - expected) ** 2 / expected for count in picked.values()) < 13.8
+    )  # chi-square, 2 d.o.f., p = 0.001
+    assert [nb101_table.query(arch, seed=4) for arch in archs] == [nb101_table.query(arch, seed=4) for arch in archs]
+
+
+def test_tabular_seeds_are_independent_between_architectures(nb101_table: TabularBenchmark) -> None:
+    one, other = list(nb101_table.architectures())[:2]
+    pairs = Counter((nb101_table.query(one, seed=s).seed, nb101_table.query(other, seed=s).seed) for s in range(900))
+    assert len(pairs) == 9 and min(pairs.values()) > 60
+
+
+@given(st.integers(0, 2**64), st.sampled_from(BUDGETS))
+def test_tabular_query_many_is_query_of_each(nb101_table: TabularBenchmark, seed: int, fidelity: int) -> None:
+    archs = list(nb101_table.architectures())[:40]
+    together = nb101_table.query_many(archs, fidelity=fidelity, seed=seed)
+    assert list(together) == [nb101_table.query(arch, fidelity=fidelity, seed=seed) for arch in archs]
+
+
+def test_tabular_isomorphic_cells_get_one_answer(nb101_table: TabularBenchmark) -> None:
+    """Two branches of a cell swapped: another code, the same cell."""
+    one = NB101.parse("conv3x3:0/maxpool3x3:0/conv1x1:1,2/output:3")
+    other = NB101.parse("maxpool3x3:0/conv3x3:0/conv1x1:1,2/output:3")
+    assert one != other and NB101.hash(one) == NB101.hash(other)
+    first, second = nb101_table.query(one, seed=3), nb101_table.query(other, seed=3)
+    assert first.values == second.values and first.architecture == one and second.architecture == other
+    many = nb101_table.query_many([one, other], seed=3)
+    assert many[0].values == many[1].values == first.values
+
+
+def test_tabular_mean_test_and_optimum_are_means_over_repeats(
+    nb101_table: TabularBenchmark, nb101_rows: list[Rows]
+) -> None:
+    final = [batch for batch in nb101_rows if batch.fidelity[0] == 108]
+    means = np.mean([batch.values[TEST.key] for batch in final], axis=0)
+    archs = NB101.architectures(final[0].codes)
+    np.testing.assert_allclose(nb101_table.mean_test(archs), means, rtol=1e-6)
+    best, value = nb101_table.optimum()
+    assert value == pytest.approx(means.max()) and best == NB101.canonical(archs[int(means.argmax())])
+
+
+def test_noise_free_is_the_mean(nb101_table: TabularBenchmark) -> None:
+    exact = NoiseFree(nb101_table)
+    archs = list(nb101_table.architectures())[:20]
+    for arch, many in zip(archs, exact.query_many(archs, fidelity=12), strict=True):
+        repeats = nb101_table.repeats(arch, fidelity=12)
+        one = exact.query(arch, fidelity=12, seed=5)
+        assert one == exact.query(arch, fidelity=12, seed=6)
+        for metric in nb101_table.metrics:
+            assert one.values[metric] == pytest.approx(np.mean([each.values[metric] for each in repeats]))
+            assert many.values[metric] == pytest.approx(one.values[metric])
+
+
+def test_restricted_offers_some_fidelities(nb101_table: TabularBenchmark) -> None:
+    short = Restricted(nb101_table, (12, 4))
+    assert short.fidelities == (4, 12)
+    arch = next(nb101_table.architectures())
+    assert short.query(arch) == nb101_table.query(arch, fidelity=12)
+    with pytest.raises(NasbedError, match="4, 12, got 108"):
+        short.query(arch, fidelity=108)
+    with pytest.raises(NasbedError, match="choose some"):
+        Restricted(nb101_table, (5,))
+
+
+def test_nas_bench_mini_holds_cells_of_at_most_six_vertices(nb101_table: TabularBenchmark) -> None:
+    mini = nas_bench_mini(nb101_table)
+    small = NB101.architectures(NB101.unique_codes(5)[:3])
+    large = NB101.architectures(NB101.unique_codes(7)[:1])
+    assert mini.query(small[0]) == nb101_table.query(small[0])
+    assert len(mini.query_many(small)) == 3
+    with pytest.raises(NasbedError, match="outside nb101-mini"):
+        mini.query(large[0])
+    with pytest.raises(NasbedError, match="outside nb101-mini"):
+        mini.query_many([*small, *large])
+    best, value = mini.optimum()
+    assert NB101.pruned(best).vertices <= 6
+    inside = [arch for arch in nb101_table.architectures() if NB101.pruned(arch).vertices <= 6]
+    assert value == pytest.approx(nb101_table.mean_test(inside).max())
+
+
+def test_tabular_refuses_in_one_line_and_says_what_there_is(nb101_table: TabularBenchmark) -> None:
+    arch = next(nb101_table.architectures())
+    absent = NB101.architectures(NB101.unique_codes(6)[:1])[0]
+    for call, message in (
+        (lambda: nb101_table.query(arch, fidelity=5), "4, 12, 36, 108, got 5"),
+        (lambda: nb101_table.query(absent), "is not one of them"),
+        (lambda: nb101_table.query_many([arch, absent]), "is not one of them"),
+        (lambda: nb101_table.query(Architecture("transnas-micro", arch.code)), "belongs to the space"),
+        (lambda: nb101_table.query("conv3x3:0/output:1"), "takes an Architecture"),  # type: ignore[arg-type]
+        (lambda: nb101_table.query(Architecture("nb101", (0,) * 6)), "path from input to output"),
+        (lambda: nb101_table.query_many(np.zeros((1, 6), dtype=np.int64)), "path from input to output"),
+        (lambda: nb101_table.query_many(np.zeros((1, 5))), "integer array"),  # type: ignore[arg-type]
+        (lambda: nb101_table.metric("validation_acuracy"), "did you mean validation_accuracy"),
+    ):
+        with pytest.raises(NasbedError, match=message) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+
+def test_tabular_a_foreign_architecture_with_a_known_code_is_refused(tmp_path: Path) -> None:
+    """nb201 and transnas-micro codes look alike; what was found once must not answer for the other."""
+    accuracy = Metric("accuracy", split="validation", bounds=(0, 100))
+    codes = np.array([[1, 0, 2, 3, 3, 3]])
+    table = TabularBenchmark(
+        write_results(
+            tmp_path / "t", About("t", "nb201", (accuracy,)), [Rows.of(codes, {accuracy.key: np.array([1.0])})]
+        )
+    )
+    assert table.query(Architecture("nb201", (1, 0, 2, 3, 3, 3)))["validation_accuracy"] == 1.0
+    with pytest.raises(NasbedError, match="belongs to the space"):
+        table.query(Architecture("transnas-micro", (1, 0, 2, 3, 3, 3)))
+
+
+def test_tabular_diverged_rows_say_so(tmp_path: Path) -> None:
+    accuracy = Metric("accuracy", split="validation", bounds=(0, 100))
+    codes = np.array([[3] * 6, [3] * 6])
+    rows = Rows.of(
+        codes, {accuracy.key: np.array([np.nan, 90.0])}, seed=np.array([1, 2]), status=np.array([1, 0], dtype=np.int8)
+    )
+    table = TabularBenchmark(write_results(tmp_path / "t", About("t", "nb201", (accuracy,)), [rows]))
+    arch = Architecture("nb201", (3,) * 6)
+    assert [each.status for each in table.repeats(arch)] == [Status.DIVERGED, Status.OK]
+    assert table.repeats(arch)[0] == Observation(arch, {}, seed=1, status=Status.DIVERGED)
+    assert NoiseFree(table).query(arch)["validation_accuracy"] == 90.0
+
+
+def test_load_takes_a_folder_and_names_near_matches(
+    nb101_table: TabularBenchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NASBED_HOME", str(tmp_path))
+    loaded = load(nb101_table.results.folder)
+    arch = next(nb101_table.architectures())
+    assert loaded.query(arch) == nb101_table.query(arch)
+    with pytest.raises(NasbedError, match="did you mean"):
+        load("nb201/cifar11")
+    with pytest.raises(NasbedError, match="nasbed fetch nb101"):
+        load("nb101")
+    assert PARAMETERS in loaded.metrics

@@ -1,0 +1,104 @@
+"""``nasbed results …`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.csv as pa_csv
+import pytest
+
+CELLS = [
+    "|nor_conv_3x3~0|+|nor_conv_3x3~0|avg_pool_3x3~1|+|skip_connect~0|nor_conv_3x3~1|skip_connect~2|",
+    "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|",
+]
+
+
+def run(*arguments: object, home: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "NASBED_HOME": str(home)}
+    command = [sys.executable, "-m", "nasbed", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=home)
+
+
+def ok(*arguments: object, home: Path) -> str:
+    done = run(*arguments, home=home)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two small tables, imported where nasbed looks for them by name."""
+    folder = tmp_path_factory.mktemp("home")
+    for name, accuracies in (("one", (93.5, 10.0)), ("two", (93.5, 11.0))):
+        rows = "".join(f'"{cell}",{accuracy},1\n' for cell, accuracy in zip(CELLS, accuracies, strict=True))
+        (folder / f"{name}.csv").write_text("architecture,acc,seed\n" + rows)
+        options = ["space=nb201", f"name=mine/{name}", "metrics=test_accuracy=acc:%:maximize:0:100", "fidelity=200"]
+        options += ["seed=seed", "dataset=cifar10", "citation=Somebody 2024", "licence=CC0"]
+        flags = [part for option in options for part in ("--option", option)]
+        ok("import", "table", folder / f"{name}.csv", *flags, home=folder)
+    return folder
+
+
+@pytest.mark.parametrize("words", [("results",), ("results", "info"), ("results", "merge"), ("results", "export")])
+def test_help_teaches(home: Path, words: tuple[str, ...]) -> None:
+    shown = " ".join(ok(*words, "--help", home=home).split())
+    assert "Usage" in shown
+    if len(words) == 2:
+        assert f"Example: nasbed results {words[1]}" in shown
+
+
+def test_info_by_name_and_by_folder(home: Path) -> None:
+    by_name = json.loads(ok("results", "info", "mine/one", "--json", home=home))
+    assert by_name == json.loads(ok("results", "info", home / "tables" / "mine" / "one", "--json", home=home))
+    assert by_name["rows"] == 2 and by_name["best"]["test_accuracy"]["architecture"] == CELLS[0]
+    shown = ok("results", "info", "mine/one", home=home)
+    for part in ("mine/one", "Somebody 2024", "CC0", "200 (2)", "93.5", CELLS[0]):
+        assert part in shown
+
+
+def test_verify_says_yes_or_exits_with_2(home: Path) -> None:
+    assert "as their checksums say" in ok("results", "verify", "mine/two", home=home)
+    assert json.loads(ok("results", "verify", "mine/two", "--json", home=home))["files"] >= 5
+    [path] = (home / "tables" / "mine" / "two").glob("data-*/cache/codes.npy")
+    original, status = path.read_bytes(), path.stat()
+    path.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    done = run("results", "verify", "mine/two", home=home)
+    path.write_bytes(original)
+    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1 and "SHA-256" in done.stderr
+
+
+def test_export_writes_the_file(home: Path) -> None:
+    assert "2 rows in" in ok("results", "export", "mine/one", home / "out.csv", home=home)
+    read = pa_csv.read_csv(home / "out.csv")
+    assert read["architecture"].to_pylist() == CELLS and read["test_accuracy"].to_pylist() == [93.5, 10.0]
+
+
+def test_merge_takes_shared_rows_once_and_says_so(home: Path) -> None:
+    said = ok("results", "merge", "mine/one", "mine/two", "--out", home / "both", "--name", "mine/both", home=home)
+    assert "mine/both: 3 rows, 2 architectures" in said and "1 shared rows taken once" in said
+    assert json.loads(ok("results", "info", home / "both", "--json", home=home))["rows"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("info", "no/such"), "import or fetch the table first"),
+        (("info", "../up"), "a table's name"),
+        (("verify", "."), "a results folder holds manifest.json"),
+        (("export", "mine/one", "x.json"), "exported as .csv or .parquet"),
+        (("export", "mine/one", "no/such/folder/x.csv"), "No such file"),
+        (("merge", "mine/one", "mine/two", "--out", "new"), "name the merged one (--name)"),
+        (("merge", "mine/one", "--out", "new"), "two tables or more"),
+    ],
+)
+def test_user_errors_are_one_line_and_exit_2(home: Path, arguments: tuple[str, ...], message: str) -> None:
+    before = sorted(home.iterdir())
+    done = run("results", *arguments, home=home)
+    assert done.returncode == 2 and message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+    assert sorted(home.iterdir()) == before

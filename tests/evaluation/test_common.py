@@ -1,0 +1,154 @@
+"""Every public function of the package is classified by property here; a new one fails until it is."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import isfunction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nasbed.evaluation
+from nasbed import space
+from nasbed.evaluation import landscape as ls
+from nasbed.evaluation.transfer import hyperparameter_transfer
+
+NB101: Any = space("nb101")
+NB201 = space("nb201")
+CODES = NB201.codes(list(NB201.enumerate()))[:391]
+CELLS = NB101.unique_codes(5)[:391]
+GRAPH = ls.neighbor_graph(NB201, CODES)
+COUNT = len(CODES)
+
+
+def rows(result: Any) -> list[float]:
+    return np.asarray(result, dtype=float).ravel().tolist()
+
+
+@dataclass(frozen=True)
+class Case:
+    """How to call a function with one column of values, the rows taken in some order.
+
+    ``order_free``: the order of the rows does not matter. ``scale``: multiplying the values by 2 multiplies the result
+    by 2 (1) or leaves it (0). ``shift_free``: adding a constant leaves it. ``rank_only``: so does any rising function.
+    ``bounded``: it lies in [-1, 1].
+    """
+
+    call: Callable[[np.ndarray, np.ndarray], Any]
+    scale: int
+    order_free: bool = True
+    shift_free: bool = True
+    rank_only: bool = False
+    bounded: bool = False
+
+
+OTHER = np.random.default_rng(10).normal(size=COUNT)
+KEYS = np.random.default_rng(11).integers(0, 5, COUNT)
+
+CASES = {
+    "ecdf": Case(lambda v, o: ls.ecdf(v[o]).fractions, scale=0, rank_only=True, bounded=True),
+    "repeat_noise": Case(
+        lambda v, o: np.sort(ls.repeat_noise(v[: COUNT // 3 * 3].reshape(-1, 3)[np.argsort(o[: COUNT // 3])])), scale=1
+    ),
+    "mean_by": Case(lambda v, o: ls.mean_by(KEYS[o], v[o]).means, scale=1, shift_free=False),
+    "by_depth_and_width": Case(lambda v, o: ls.by_depth_and_width(CELLS[o], v[o])[1].means, scale=1, shift_free=False),
+    "pearson": Case(lambda v, o: ls.pearson(v[o], OTHER[o]), scale=0, bounded=True),
+    "spearman": Case(lambda v, o: ls.spearman(v[o], OTHER[o]), scale=0, rank_only=True, bounded=True),
+    "rank_correlations": Case(
+        lambda v, o: ls.rank_correlations(np.stack([v, OTHER], axis=1)[o]), scale=0, rank_only=True, bounded=True
+    ),
+    "binned_mean": Case(
+        lambda v, o: np.nan_to_num(ls.binned_mean(OTHER[o], KEYS[o], values=v[o], bins=(3, 3)).means),
+        scale=1,
+        shift_free=False,
+    ),
+    "pareto_front": Case(
+        lambda v, o: np.sort(OTHER[o][ls.pareto_front(OTHER[o], v[o], direction="maximize")]), scale=0, rank_only=True
+    ),
+    "operation_replacement": Case(
+        lambda v, o: np.nan_to_num(ls.operation_replacement(NB201, CODES[o], metric=v[o])[0].change), scale=1
+    ),
+    "random_walk_autocorrelation": Case(
+        lambda v, o: (
+            ls.random_walk_autocorrelation(
+                GRAPH[o][:, o], v[o], np.random.default_rng(0), lags=5, walks=20
+            ).correlations
+        ),
+        scale=0,
+        order_free=False,
+    ),
+    "space_walk_autocorrelation": Case(
+        lambda v, o: (
+            ls.space_walk_autocorrelation(GRAPH[o][:, o], v[o], np.random.default_rng(0), lags=5, walks=20).correlations
+        ),
+        scale=0,
+        order_free=False,
+    ),
+    "fitness_distance_correlation": Case(
+        lambda v, o: ls.fitness_distance_correlation(NB201, CODES[o], v[o], direction="maximize").correlation,
+        scale=0,
+        bounded=True,
+    ),
+    "hyperparameter_transfer": Case(
+        lambda v, o: (
+            hyperparameter_transfer(v[:390].reshape(39, 10)[np.argsort(o[:39])], direction="maximize").spearman
+        ),
+        scale=0,
+        bounded=True,
+    ),
+}
+
+NO_VALUES = {
+    "neighbor_graph": "a graph of codes, tested in test_locality",
+    "edit_distances": "distances between codes, tested in test_locality",
+    "choices_of": "codes in another form, tested through operation_replacement",
+    "single_changes": "pairs of codes, tested through operation_replacement",
+    "table_of": "a benchmark as arrays, tested in test_studies",
+    "landscape_study": "puts the functions above together, tested in test_studies",
+    "nas_hpo_study": "puts hyperparameter_transfer together, tested in test_studies",
+    "plain": "numbers for JSON",
+    "landscape_numbers": "numbers for JSON, tested with the reports",
+    "nas_hpo_numbers": "numbers for JSON, tested with the reports",
+}
+
+
+def public_functions() -> set[str]:
+    found = set()
+    for module in pkgutil.walk_packages(nasbed.evaluation.__path__, "nasbed.evaluation."):
+        for name, thing in vars(import_module(module.name)).items():
+            if isfunction(thing) and not name.startswith("_") and thing.__module__ == module.name:
+                found.add(name)
+    return found
+
+
+def test_every_public_function_is_classified_once() -> None:
+    assert public_functions() == set(CASES) | set(NO_VALUES)
+    assert not set(CASES) & set(NO_VALUES)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_function_has_the_properties_it_is_classified_by(name: str) -> None:
+    case = CASES[name]
+    rng = np.random.default_rng(12)
+    values = rng.normal(size=COUNT)
+    order, another = np.arange(COUNT), rng.permutation(COUNT)
+    result = rows(case.call(values, order))
+    assert np.isfinite(result).all()
+    assert rows(case.call(2 * values, order)) == pytest.approx([2**case.scale * each for each in result], abs=1e-9)
+    assert (rows(case.call(values, another)) == pytest.approx(result, abs=1e-9)) == case.order_free
+    assert (rows(case.call(values + 3, order)) == pytest.approx(result, abs=1e-9)) == case.shift_free
+    assert (rows(case.call(np.exp(values), order)) == pytest.approx(result, abs=1e-9)) == case.rank_only
+    if case.bounded:
+        assert max(np.abs(result)) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("function", [ls.pearson, ls.spearman])
+def test_correlation_is_symmetric_and_changes_sign_with_one_side(function: Callable[[Any, Any], float]) -> None:
+    x, y = np.random.default_rng(13).normal(size=(2, 100))
+    assert function(x, y) == pytest.approx(function(y, x))
+    assert function(x, -y) == pytest.approx(-function(x, y))
+    assert function(x, x) == pytest.approx(1.0)

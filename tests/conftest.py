@@ -19,6 +19,12 @@ settings.load_profile("nasbed")
 collect_ignore_glob = [] if find_spec("torch") else ["spaces/torch_*.py"]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test reads or writes the tables of whoever runs it."""
+    os.environ["NASBED_HOME"] = str(tmp_path_factory.mktemp("home"))
+
+
 @pytest.fixture(scope="session")
 def published_data() -> Callable[[str], Path]:
     """Finds a file of published results; the test is skipped where there is none.

@@ -59,6 +59,9 @@ def _known() -> dict[str, Known]:
     entries = [
         Known("nb101", "nb101", 423_624, "CIFAR-10, 4 budgets × 3 repeats, each half-way too", "nasbed fetch nb101"),
         Known(
+            "nb101-108", "nb101", 423_624, "CIFAR-10, 108 epochs × 3 repeats, half-way too", "nasbed fetch nb101-108"
+        ),
+        Known(
             "nb101-mini",
             "nb101",
             64_542,

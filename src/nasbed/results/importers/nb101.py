@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,11 @@ class NB101Importer(Importer):
     format = "nb101"
     summary = "NAS-Bench-101: nasbench_full.tfrecord or nasbench_only108.tfrecord, github.com/google-research/nasbench"
 
+    options: ClassVar[Mapping[str, str]] = {"name": "What to call the table; the default is nb101."}
+
     def read(self, path: Path) -> Iterator[Draft]:
         about = About(
-            name="nb101",
+            name=self.settings.get("name", "nb101"),
             space="nb101",
             metrics=(TRAIN, VALIDATION, TEST, PARAMETERS),
             dataset="cifar10",

@@ -193,3 +193,27 @@ def test_load_takes_a_folder_and_names_near_matches(
     with pytest.raises(NasbedError, match="nasbed fetch nb101"):
         load("nb101")
     assert PARAMETERS in loaded.metrics
+
+
+def test_tabular_test_results_merged_in_are_for_evaluation_and_never_drawn(tmp_path: Path) -> None:
+    """Two validated repeats, and a row of mean test results without a seed, as a published table of tests alone gives."""
+    validation = Metric("accuracy", split="validation", bounds=(0, 100))
+    test = Metric("accuracy", split="test", bounds=(0, 100))
+    rng = np.random.default_rng(0)
+    codes = np.array([[a, b, 1, 2, 3, 4] for a in range(5) for b in range(5)])
+    nothing = np.full(len(codes), np.nan)
+    tested = rng.random(len(codes))
+    batches = [
+        Rows.of(codes, {validation.key: rng.random(len(codes)), test.key: nothing}, seed=seed) for seed in (7, 8)
+    ]
+    batches.append(Rows.of(codes, {validation.key: nothing, test.key: tested}))
+    table = TabularBenchmark(write_results(tmp_path / "t", About("t", "nb201", (validation, test)), batches))
+    archs = table.space.architectures(codes)
+    for seed in range(20):
+        single = [table.query(arch, seed=seed) for arch in archs]
+        assert list(table.query_many(archs, seed=seed)) == single
+        assert {each.seed for each in single} <= {7, 8}
+        assert all(set(each.values) == {validation} for each in single)
+    assert all(len(table.repeats(arch)) == 2 for arch in archs)
+    np.testing.assert_allclose(table.mean_test(archs), tested)
+    assert table.optimum()[1] == pytest.approx(tested.max())

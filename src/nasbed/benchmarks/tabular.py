@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.results.cache import MASK, code_key, code_keys
+from nasbed.results.rows import OK
 from nasbed.results.store import Results
 from nasbed.spaces.base import Batch, Codes
 
@@ -46,6 +47,8 @@ class TabularBenchmark(Benchmark):
         self._cost = _flat(cache.values["train_time_s"]) if "train_time_s" in cache.values else None
         self._seeds = _flat(cache.seeds) if cache.seeds is not None else None
         self._status = _flat(cache.status)
+        self._gaps = self.objective.key in cache.gaps and self.objective in self.metrics
+        self._objective = _flat(cache.values[self.objective.key])
         self._found: dict[tuple[int, ...], tuple[int, int]] = {}
 
     @classmethod
@@ -61,15 +64,14 @@ class TabularBenchmark(Benchmark):
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         row, key = self._row(arch)
-        first, count = self._repeats(row, fidelity, arch)
-        return self._observation(arch, fidelity, first + _pick(key, fidelity, seed, count))
+        cells = self._cells(row, fidelity, arch)
+        return self._observation(arch, fidelity, cells[_pick(key, fidelity, seed, len(cells))])
 
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
         """All stored evaluations of an architecture at one fidelity."""
         chosen = self._fidelity(fidelity)
         row, _ = self._row(arch)
-        first, count = self._repeats(row, chosen, arch)
-        return [self._observation(arch, chosen, cell) for cell in range(first, first + count)]
+        return [self._observation(arch, chosen, cell) for cell in self._cells(row, chosen, arch)]
 
     def _row(self, arch: Architecture) -> tuple[int, int]:
         """The row and the key of an architecture; what was found once is remembered."""
@@ -90,19 +92,25 @@ class TabularBenchmark(Benchmark):
             self._found[arch.code] = row, code_key(code)
         return row, code_key(code)
 
-    def _repeats(self, row: int, fidelity: int, arch: Architecture) -> tuple[int, int]:
-        """The first cell of the repeats, and how many there are."""
+    def _cells(self, row: int, fidelity: int, arch: Architecture) -> Sequence[int]:
+        """Where the repeats of an architecture stand. One that ended well without the objective, such as a row of test
+        results merged in from elsewhere, is no answer to a search and does not count."""
         width = self.cache.repeats
         first = (row * len(self.fidelities) + self._position[fidelity]) * width
         count = width
         while count and self._status[first + count - 1] < 0:
             count -= 1
-        if not count:
-            there = [each for each in self.fidelities if self.cache.status[row, self._position[each], 0] >= 0]
+        cells: Sequence[int] = range(first, first + count)
+        if self._gaps:
+            cells = [
+                cell for cell in cells if self._status[cell] != OK or self._objective[cell] == self._objective[cell]
+            ]
+        if not cells:
             raise InvalidOption(
-                f"{shorten(self.space.format(arch))} was not evaluated at fidelity {fidelity}; it was at {there}"
+                f"{shorten(self.space.format(arch))} has no {self.objective.key} at fidelity {fidelity}; "
+                f"those of {self.name} are {', '.join(map(str, self.fidelities))}"
             )
-        return first, count
+        return cells
 
     def _observation(self, arch: Architecture, fidelity: int, cell: int) -> Observation:
         values = {}
@@ -128,11 +136,16 @@ class TabularBenchmark(Benchmark):
         rows, canonical = self._find_many(codes)
         position = self._position[fidelity]
         status = self.cache.status[rows, position]
-        counts = (status >= 0).sum(axis=1)
+        there = status >= 0
+        if self._gaps:
+            there &= (status != OK) | ~np.isnan(self.cache.values[self.objective.key][rows, position])
+        counts = there.sum(axis=1)
         if len(counts) and not counts.all():
             worst = int(np.argmin(counts))
-            self._repeats(int(rows[worst]), fidelity, self.space.architectures(codes[worst : worst + 1])[0])
+            self._cells(int(rows[worst]), fidelity, self.space.architectures(codes[worst : worst + 1])[0])
         repeat = _pick_many(code_keys(canonical), fidelity, seed, counts)
+        if self._gaps:
+            repeat = np.argsort(~there, axis=1, kind="stable")[np.arange(len(rows)), repeat]
         return Observations(
             space=self.space.name,
             codes=codes,

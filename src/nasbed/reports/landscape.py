@@ -84,7 +84,7 @@ def landscape_facts(study: LandscapeStudy) -> dict[str, dict[str, object]]:
         "table": {
             "table": study.name,
             "architectures": study.architectures,
-            "of the space": f"{study.coverage:.4g} of {study.space_size} in {study.space}",
+            "of the space": f"{100 * study.coverage:.4g} % of the {study.space_size} in {study.space}",
             "metric": f"{study.metric.key}, mean over repeats after {study.fidelity} {study.fidelity_unit}",
             "best": f"{study.best_value:.4g}{unit}: {study.best}",
         },

@@ -51,6 +51,8 @@ class Cache:
             self.multiplier = int(header["multiplier"])
             self.fidelities: tuple[int, ...] = tuple(int(fidelity) for fidelity in header["fidelities"])
             self.repeats = int(header["repeats"])
+            self.gaps = frozenset(map(str, header["gaps"]))
+            """The columns that are missing in some row that ended well."""
             self.values: Mapping[str, NDArray[np.floating]] = {
                 path.name.removeprefix("values-").removesuffix(".npy"): np.load(path, mmap_mode="r", allow_pickle=False)
                 for path in sorted(folder.glob("values-*.npy"))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import TooLarge
 from nasbed.results.cache import MASK, MULTIPLIER, code_keys
-from nasbed.results.rows import UNKNOWN, Rows
+from nasbed.results.rows import OK, UNKNOWN, Rows
 from nasbed.spaces import SearchSpace
 
 MOST_CELLS_PER_ROW = 64
@@ -41,6 +41,7 @@ class CacheBuilder:
         self._seeds_known = False
         self._status: Column = []
         self._values: dict[str, Column] = {}
+        self._gaps: set[str] = set()
 
     def add(self, rows: Rows) -> None:
         starts = _run_starts(rows.codes)  # rows of one architecture often stand together
@@ -59,6 +60,8 @@ class CacheBuilder:
         self._status.append(rows.status)
         for key, column in {**rows.values, "train_time_s": rows.train_time_s}.items():
             self._values.setdefault(key, []).append(_narrowed(column))
+            if np.isnan(column[rows.status == OK]).any():
+                self._gaps.add(key)
 
     def write(self, folder: Path) -> int:
         """Write the table's files; the number of architectures is returned.
@@ -91,7 +94,12 @@ class CacheBuilder:
                     saved.append(pool.submit(save, f"values-{key}", parts, np.nan))
             for each in saved:
                 each.result()
-        header = {"multiplier": multiplier, "fidelities": fidelities.tolist(), "repeats": repeats}
+        header = {
+            "multiplier": multiplier,
+            "fidelities": fidelities.tolist(),
+            "repeats": repeats,
+            "gaps": sorted(self._gaps),
+        }
         (folder / "index.json").write_text(json.dumps(header))
         return len(codes)
 

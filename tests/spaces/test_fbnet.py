@@ -204,7 +204,8 @@ def test_fbnet_encodings_tell_the_blocks(archs: list[Architecture]) -> None:
     for row, arch in enumerate(archs):
         assert onehot[row].reshape(22, 9).argmax(axis=1).tolist() == list(arch.code)
         assert onehot[row].sum() == 22
-        assert np.rint(config[row] * 8).astype(int).tolist() == list(arch.code)
+        by_name = dict(zip(SPACE.configspace(), np.rint(config[row] * 8).astype(int).tolist(), strict=True))
+        assert [by_name[f"block_{layer}"] for layer in range(1, 23)] == list(arch.code)
     assert ((config >= 0) & (config <= 1)).all()
 
 

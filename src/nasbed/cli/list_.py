@@ -12,7 +12,7 @@ from nasbed.core.errors import TooLarge
 if TYPE_CHECKING:
     from nasbed.spaces import SearchSpace
 
-app = typer.Typer(help="List what there is: spaces, benchmarks.", no_args_is_help=True)
+app = typer.Typer(help="List what there is: spaces, benchmarks, optimizers.", no_args_is_help=True)
 
 
 @app.command()
@@ -63,3 +63,15 @@ def benchmarks(
     else:
         rows = [(each.name, each.architectures, each.what, "present" if each.present else each.get) for each in cards()]
         print_table(("name", "architectures", "what", "how to get it"), rows)
+
+
+@app.command()
+def optimizers(json: Json = False) -> None:
+    """List the search methods."""
+    from nasbed.optimizers import OPTIMIZERS
+
+    found = [(name, OPTIMIZERS.get(name).summary) for name in OPTIMIZERS]
+    if json:
+        print_json([{"name": name, "summary": summary} for name, summary in found])
+    else:
+        print_table(("name", "what"), found)

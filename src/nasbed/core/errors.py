@@ -24,6 +24,10 @@ import difflib
 from collections.abc import Iterable
 
 
+MOST_LISTED = 12
+"""How many names an error message lists at the most."""
+
+
 class NasbedError(Exception):
     """The root of the tree above."""
 
@@ -92,8 +96,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("resnet", ["nb101", "darts"])
     'known: darts, nb101'
     """
-    names = sorted(known)
+    names = sorted(set(known))
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {', '.join(close)}?"
-    return f"known: {', '.join(names)}" if names else "none is known"
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return f"known: {', '.join(names[:MOST_LISTED])}{more}" if names else "none is known"

@@ -130,4 +130,9 @@ class ChoiceSpace(SearchSpace):
         return one_hot(codes, self._counts)
 
     def _encode_config(self, codes: Codes) -> NDArray[np.float32]:
-        return (codes / np.maximum(self._counts - 1, 1)).astype(np.float32)
+        return (codes / np.maximum(self._counts - 1, 1)).astype(np.float32)[:, self._config_order]
+
+    @cached_property
+    def _config_order(self) -> list[int]:
+        """The choices in the order of the ConfigSpace, which sorts its parameters by name."""
+        return [self.choice_names.index(name) for name in self.configspace()]

@@ -243,7 +243,14 @@ class NB101(SearchSpace):
 
     def _encode_config(self, codes: Codes) -> NDArray[np.float32]:
         operations = codes[:, 1:] / (len(OPERATIONS) - 1)
-        return np.concatenate([self._edge_matrix(codes), operations], axis=1).astype(np.float32)
+        values = np.concatenate([self._edge_matrix(codes), operations], axis=1).astype(np.float32)
+        return values[:, self._config_order]
+
+    @cached_property
+    def _config_order(self) -> list[int]:
+        """Edges and operations in the order of the ConfigSpace, which sorts its parameters by name."""
+        names = (*self._edge_names, *self._op_names)
+        return [names.index(name) for name in self.configspace()]
 
     def _encode_path(self, codes: Codes) -> NDArray[np.float32]:
         """One bit for each sequence of up to five operations: 364."""

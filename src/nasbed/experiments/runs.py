@@ -1,0 +1,130 @@
+"""What a search did: every evaluation of one run in the order in which it ended, and the table of many runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile
+from nasbed.core.files import complete_file
+from nasbed.core.metric import Metric
+
+OK, DIVERGED, FAILED = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One method with one seed on one benchmark. All arrays have one entry an evaluation, by the time at which it
+    ended.
+
+    ``value`` is the objective as measured, NaN for an evaluation that did not end well; ``start_s`` and ``end_s`` are
+    simulated seconds; ``others`` are the other metrics that were measured. A proposal that is no code of the space at
+    all has -1 throughout. A run that broke has its evaluations up to then and says why in ``error``.
+    """
+
+    method: str
+    seed: int
+    codes: NDArray[np.int64]  # [n, code_length]
+    fidelity: NDArray[np.int64]
+    value: NDArray[np.float64]
+    status: NDArray[np.int8]
+    start_s: NDArray[np.float64]
+    end_s: NDArray[np.float64]
+    others: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    error: str = ""
+    thinking_s: float = 0.0
+    """Real seconds that the method spent in ask and tell."""
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a set of runs was: enough to run it again."""
+
+    benchmark: str
+    space: str
+    objective: Metric
+    budget: str
+    workers: int
+    settings: Mapping[str, Mapping[str, Any]]
+    command: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """A set of runs on one benchmark."""
+
+    setup: Setup
+    runs: Sequence[Run]
+
+    @property
+    def methods(self) -> list[str]:
+        """In the order in which they were given."""
+        return list(dict.fromkeys(run.method for run in self.runs))
+
+    def of(self, method: str) -> list[Run]:
+        """The runs of one method, by seed."""
+        return sorted((run for run in self.runs if run.method == method), key=lambda run: run.seed)
+
+
+def save_run(folder: Path, run: Run) -> None:
+    """Write one run as a file of its own, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays = {name: getattr(run, name) for name in ("codes", "fidelity", "value", "status", "start_s", "end_s")}
+    arrays |= {f"other-{key}": column for key, column in run.others.items()}
+    facts = {"method": run.method, "seed": run.seed, "error": run.error, "thinking_s": run.thinking_s}
+    with complete_file(folder / f"{run.method}-{run.seed}.npz") as draft, draft.open("wb") as file:
+        np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
+
+
+def load_run(path: Path) -> Run:
+    """The inverse of :func:`save_run`."""
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            facts = json.loads(str(data["facts"]))
+            others = {key.removeprefix("other-"): data[key] for key in data if key.startswith("other-")}
+            names = ("codes", "fidelity", "value", "status", "start_s", "end_s")
+            return Run(**facts, **{name: data[name] for name in names}, others=others)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadFile(
+            f"{path} is no complete run: {str(error).splitlines()[0] if str(error) else error!r}; delete it"
+        ) from None
+
+
+def save_setup(folder: Path, setup: Setup) -> None:
+    data = asdict(setup)
+    data["objective"].pop("key")
+    data["objective"]["bounds"] = [None if abs(bound) == float("inf") else bound for bound in setup.objective.bounds]
+    folder.mkdir(parents=True, exist_ok=True)
+    with complete_file(folder / "setup.json") as draft:
+        draft.write_text(json.dumps(data, indent=1) + "\n")
+
+
+def load_setup(folder: Path) -> Setup:
+    """What the runs of a folder are."""
+    try:
+        data = json.loads((folder / "setup.json").read_text())
+        low, high = data["objective"].pop("bounds")
+        bounds = (float("-inf") if low is None else low, float("inf") if high is None else high)
+        return Setup(**(data | {"objective": Metric(**data["objective"], bounds=bounds)}))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = str(error).splitlines()[0]
+        raise BadFile(f"{folder} holds no runs: {reason}; make some with: nasbed run --out {folder}") from None
+
+
+def load_runs(folder: Path) -> Runs:
+    """All runs that a folder holds."""
+    return Runs(load_setup(folder), [load_run(path) for path in _run_files(folder)])
+
+
+def _run_files(folder: Path) -> Iterable[Path]:
+    return sorted((folder / "runs").glob("*.npz"))

@@ -1,0 +1,168 @@
+"""One run on the simulated clock."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from array import array
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.observations import STATUSES
+from nasbed.core.errors import InvalidOption, NasbedError, shorten
+from nasbed.core.observation import Observation, Status
+from nasbed.experiments.runs import Run
+from nasbed.optimizers.base import Optimizer, Problem, Proposal
+
+STATUS_NUMBER = {status: number for number, status in enumerate(STATUSES)}
+UNLIMITED = 2**63 - 1
+MOST_FREE = 100_000
+"""So many evaluations in a row that take no time end a run whose budget is in seconds alone: it would never end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When a run ends: after so many evaluations, or when the simulated clock passes so many seconds, whichever is
+    first.
+
+    >>> Budget.parse("500ev"), Budget.parse("1e6s")
+    (Budget(evaluations=500, seconds=inf), Budget(evaluations=9223372036854775807, seconds=1000000.0))
+    """
+
+    evaluations: int = UNLIMITED
+    seconds: float = math.inf
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        number, unit = (text[:-2], "ev") if text.endswith("ev") else (text[:-1], text[-1:])
+        try:
+            amount = float(number)
+        except ValueError:
+            amount = math.nan
+        if unit not in ("ev", "s") or not 0 < amount < math.inf or (unit == "ev" and amount != int(amount)):
+            raise InvalidOption(
+                f"a budget is evaluations or simulated seconds, such as 500ev or 1e6s, got {shorten(text)}"
+            )
+        return cls(evaluations=int(amount)) if unit == "ev" else cls(seconds=amount)
+
+
+def problem_of(benchmark: Benchmark) -> Problem:
+    """What a method may know of a benchmark."""
+    others = tuple(metric for metric in benchmark.metrics if metric != benchmark.objective and metric.split != "test")
+    return Problem(benchmark.space, benchmark.objective, benchmark.fidelities, others)
+
+
+def simulate(
+    optimizer: Optimizer,
+    benchmark: Benchmark,
+    *,
+    seed: int,
+    budget: Budget,
+    workers: int = 1,
+    charge_thinking: bool = False,
+) -> Run:
+    """Let a method search with ``workers`` parallel evaluations, each of which takes its benchmark's cost in simulated
+    time.
+
+    An evaluation that would end after the budget's last second does not count. Every evaluation is a training of its
+    own: asked twice, an architecture is trained twice, with another seed. What a benchmark refuses is told as failed
+    and costs nothing. With ``charge_thinking`` the real seconds of ask and tell pass on the simulated clock too, and
+    the run is no longer repeated exactly by its seed.
+    """
+    if workers < 1:
+        raise InvalidOption(f"a run has at least one worker, got {workers}")
+    log = _Log(benchmark)
+    running: list[tuple[float, int, float, Proposal, Observation]] = []
+    now, asked, free_of_cost, thinking = 0.0, 0, 0, 0.0
+    error = ""
+    try:
+        while True:
+            free = min(workers - len(running), budget.evaluations - asked)
+            if free > 0 and now < budget.seconds:
+                start = perf_counter()
+                proposals = optimizer.ask(free)
+                spent = perf_counter() - start
+                thinking += spent
+                if charge_thinking:
+                    now += spent
+                if not 0 < len(proposals) <= free:
+                    raise InvalidOption(f"ask({free}) gives 1 to {free} proposals, got {len(proposals)}")
+                for proposal in proposals:
+                    observation = _evaluate(benchmark, proposal, (seed << 40) + asked)
+                    asked += 1
+                    heapq.heappush(running, (now + (observation.cost_s or 0.0), asked, now, proposal, observation))
+                if len(running) < workers and asked < budget.evaluations:
+                    continue
+            if not running:
+                break
+            end, _, begun, proposal, observation = heapq.heappop(running)
+            if end > budget.seconds:
+                break
+            free_of_cost = 0 if end > begun else free_of_cost + 1
+            if free_of_cost > MOST_FREE and budget.evaluations == UNLIMITED:
+                raise InvalidOption(
+                    f"a budget in seconds needs evaluations that take time, got {MOST_FREE} without; give a number of "
+                    "evaluations"
+                )
+            now = max(now, end)
+            log.add(proposal, observation, begun, end)
+            start = perf_counter()
+            optimizer.tell((observation,))
+            spent = perf_counter() - start
+            thinking += spent
+            if charge_thinking:
+                now += spent
+    except Exception as problem:
+        # a method's own failure must not end the other runs: whatever it is, it becomes this run's error
+        error = f"{type(problem).__name__}: {shorten(str(problem), 300)}"
+    return log.run(optimizer.name, seed, error, thinking)
+
+
+def _evaluate(benchmark: Benchmark, proposal: Proposal, seed: int) -> Observation:
+    try:
+        return benchmark.query(proposal.architecture, fidelity=proposal.fidelity, seed=seed)
+    except NasbedError:
+        return Observation(proposal.architecture, fidelity=proposal.fidelity, cost_s=0.0, status=Status.FAILED)
+
+
+class _Log:
+    """The evaluations so far, as growing columns."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._code_length = benchmark.space.code_length
+        self._top_fidelity = benchmark.fidelities[-1]
+        self._objective = benchmark.objective
+        self._codes: list[tuple[int, ...]] = []
+        self._fidelity, self._status = array("q"), array("b")
+        self._value, self._start_s, self._end_s = array("d"), array("d"), array("d")
+        self._others = [(metric, array("d")) for metric in problem_of(benchmark).others]
+
+    def add(self, proposal: Proposal, observation: Observation, begun: float, end: float) -> None:
+        values = observation.values
+        code = proposal.architecture.code
+        self._codes.append(code if len(code) == self._code_length else (-1,) * self._code_length)
+        self._fidelity.append(self._top_fidelity if proposal.fidelity is None else proposal.fidelity)
+        self._status.append(STATUS_NUMBER[observation.status])
+        self._value.append(values.get(self._objective, math.nan) if observation.status is Status.OK else math.nan)
+        self._start_s.append(begun)
+        self._end_s.append(end)
+        for metric, column in self._others:
+            column.append(values.get(metric, math.nan))
+
+    def run(self, method: str, seed: int, error: str, thinking: float) -> Run:
+        return Run(
+            method=method,
+            seed=seed,
+            codes=np.array(self._codes, dtype=np.int64).reshape(len(self._codes), self._code_length),
+            fidelity=np.array(self._fidelity, dtype=np.int64),
+            value=np.array(self._value, dtype=np.float64),
+            status=np.array(self._status, dtype=np.int8),
+            start_s=np.array(self._start_s, dtype=np.float64),
+            end_s=np.array(self._end_s, dtype=np.float64),
+            others={metric.key: np.array(column, dtype=np.float64) for metric, column in self._others},
+            error=error,
+            thinking_s=thinking,
+        )

@@ -1,0 +1,28 @@
+"""Functions for worker processes: they must be importable there."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def misbehave(task: tuple[str, str]) -> str:
+    """Raise, die, die once, or hang, as told."""
+    kind, folder = task
+    if kind == "raise":
+        raise ValueError("as told\nsecond line")
+    if kind == "die":
+        os._exit(3)
+    if kind == "die once":
+        marker = Path(folder) / "died"
+        if not marker.exists():
+            marker.touch()
+            os._exit(3)
+    if kind == "hang":
+        time.sleep(60)
+    return kind

@@ -1,0 +1,130 @@
+"""Many runs: kept as they end, the same bytes everywhere, resumed, unharmed by a method that breaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nasbed import Metric, NasbedError, space
+from nasbed.experiments.compare import compare
+from nasbed.experiments.engines import LocalEngine, SerialEngine
+from nasbed.experiments.runs import load_run, load_runs
+from nasbed.results import About, Rows, write_results
+
+OWN = """
+from nasbed.optimizers import Optimizer, Proposal
+
+
+class Mine(Optimizer):
+    name = "mine"
+    summary = "the first architecture, always"
+
+    def ask(self, n=1):
+        return [Proposal(next(iter(self.space.enumerate())))]
+
+    def tell(self, observations):
+        pass
+
+
+class Peeks(Mine):
+    def tell(self, observations):
+        observations[0]["test_accuracy"]
+
+
+class Breaks(Mine):
+    def ask(self, n=1):
+        raise RuntimeError("on purpose")
+
+
+class NoMethod:
+    pass
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A made-up table of all nb201 cells with a test metric that no method may see."""
+    folder = tmp_path_factory.mktemp("compare") / "table"
+    metrics = (Metric("accuracy", split="validation", bounds=(0, 1)), Metric("accuracy", split="test", bounds=(0, 1)))
+    codes = space("nb201").codes(list(space("nb201").enumerate()))
+    rng = np.random.default_rng(0)
+    rows = [
+        Rows.of(
+            codes,
+            {metric.key: rng.random(len(codes)) for metric in metrics},
+            fidelity=200,
+            seed=seed,
+            train_time_s=10.0,
+        )
+        for seed in range(2)
+    ]
+    write_results(folder, About("made-up", "nb201", metrics), rows)
+    return str(folder)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    path = tmp_path / "own.py"
+    path.write_text(OWN)
+    return str(path)
+
+
+def test_compare_gives_the_same_bytes_on_every_engine(table: str, tmp_path: Path) -> None:
+    for name, engine in (("serial", SerialEngine()), ("local", LocalEngine(2))):
+        compare(table, ["rs"], seeds=3, budget="50ev", out=tmp_path / name, workers=3, engine=engine)
+    for seed in range(3):
+        one, other = (load_run(tmp_path / name / "runs" / f"rs-{seed}.npz") for name in ("serial", "local"))
+        for field in ("codes", "fidelity", "value", "status", "start_s", "end_s"):
+            np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+
+
+def test_compare_goes_on_where_it_was_interrupted(table: str, tmp_path: Path) -> None:
+    compare(table, ["rs"], seeds=2, budget="20ev", out=tmp_path, engine=SerialEngine())
+    stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
+    (tmp_path / "runs" / "rs-1.npz").write_bytes(b"half a file")
+    told: list[int] = []
+    runs = compare(
+        table,
+        ["rs"],
+        seeds=4,
+        budget="20ev",
+        out=tmp_path,
+        engine=SerialEngine(),
+        progress=lambda m, s, e: told.append(s),
+    )
+    assert told == [1, 2, 3] and len(runs.runs) == 4
+    assert (tmp_path / "runs" / "rs-0.npz").stat().st_mtime_ns == stamps[tmp_path / "runs" / "rs-0.npz"]
+
+
+def test_compare_methods_of_ones_own_and_broken_ones(table: str, own: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    methods = ["rs", f"{own}:Mine", f"{own}:Peeks", f"{own}:Breaks"]
+    runs = compare(table, methods, seeds=2, budget="10ev", out=out, engine=SerialEngine())
+    assert set(runs.methods) == {"rs", "Mine", "Peeks", "Breaks"}
+    assert all(len(run) == 10 and not run.error for name in ("rs", "Mine") for run in runs.of(name))
+    assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeks"))
+    assert all(run.error == "RuntimeError: 'on purpose'" for run in runs.of("Breaks"))
+
+
+def test_compare_refuses_in_one_line(table: str, own: str, tmp_path: Path) -> None:
+    compare(table, ["rs"], seeds=1, budget="5ev", out=tmp_path / "a", engine=SerialEngine())
+    for methods, budget, out, message in (
+        (["nosuch"], "5ev", "b", "no optimizer is called 'nosuch'"),
+        ([f"{own}:NoMethod"], "5ev", "b", "no subclass"),
+        ([f"{own}:Absent"], "5ev", "b", "no subclass"),
+        (["missing.py:Mine"], "5ev", "b", "is no file"),
+        (["rs"], "5", "b", "500ev or 1e6s"),
+        (["rs"], "-1s", "b", "500ev or 1e6s"),
+        (["rs"], "nans", "b", "500ev or 1e6s"),
+        (["rs"], "6ev", "a", "holds runs with budget 5ev"),
+    ):
+        with pytest.raises(NasbedError, match=message) as caught:
+            compare(table, methods, seeds=1, budget=budget, out=tmp_path / out, engine=SerialEngine())
+        assert "\n" not in str(caught.value)
+
+
+def test_load_runs_refuses_what_is_none(tmp_path: Path) -> None:
+    with pytest.raises(NasbedError, match="holds no runs"):
+        load_runs(tmp_path)

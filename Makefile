@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 .PHONY: demo test check bench clean
 
 demo: $(VENV)/.core
-	$(BIN)/python examples/01_spaces.py --out build/demo
+	NASBED_HOME=build/home $(BIN)/nasbed run nb201/cifar10 --optimizers rs,re,nre,ls,de,kde --seeds 10 --budget 300ev --out build/demo
 
 test: check
 	$(BIN)/python -m pytest
@@ -31,11 +31,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable .
+	$(PIP) --editable '.[tables]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[torch,tables,dev]'
+	$(PIP) --editable '.[torch,tables,optimizers,ray,dev]'
 	touch $@ $(VENV)/.core
 
 clean:

@@ -14,7 +14,12 @@ import pytest
 
 import nasbed.evaluation
 from nasbed import space
+from nasbed.evaluation import expected_best as eb
+from nasbed.evaluation import hypervolume as hv
 from nasbed.evaluation import landscape as ls
+from nasbed.evaluation import ranks as rk
+from nasbed.evaluation import significance as sg
+from nasbed.evaluation import trajectories as tr
 from nasbed.evaluation.transfer import hyperparameter_transfer
 
 NB101: Any = space("nb101")
@@ -46,6 +51,18 @@ class Case:
     bounded: bool = False
 
 
+def by_method(values: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Values as [methods, seeds], the order applied to the seeds."""
+    return values[:390].reshape(10, 39)[:, np.argsort(order[:39])]
+
+
+def halves(values: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values as two methods paired by seed, the order applied to the pairs."""
+    one, other = values[:390].reshape(2, 195)[:, np.argsort(order[:195])]
+    return one, other
+
+
+TIMES = np.arange(1.0, COUNT + 1)
 OTHER = np.random.default_rng(10).normal(size=COUNT)
 KEYS = np.random.default_rng(11).integers(0, 5, COUNT)
 
@@ -100,9 +117,61 @@ CASES = {
         scale=0,
         bounded=True,
     ),
+    "incumbent": Case(lambda v, o: tr.incumbent(v[o], "maximize"), scale=1, order_free=False, shift_free=False),
+    "incumbent_index": Case(
+        lambda v, o: tr.incumbent_index(v[o], "maximize"), scale=0, order_free=False, rank_only=True
+    ),
+    "regret": Case(lambda v, o: np.sort(tr.regret(v[o], "minimize", best=v.min())), scale=1),
+    "at_times": Case(
+        lambda v, o: tr.at_times(TIMES, v[o], grid_s=TIMES[::7] + 0.5), scale=1, order_free=False, shift_free=False
+    ),
+    "bands": Case(lambda v, o: tr.bands(by_method(v, o).T).high, scale=1, shift_free=False),
+    "area_under_curve": Case(
+        lambda v, o: tr.area_under_curve(TIMES, v[o], first_s=1.0, last_s=500.0),
+        scale=1,
+        order_free=False,
+        shift_free=False,
+    ),
+    "time_to_target": Case(
+        lambda v, o: tr.time_to_target(TIMES, v[o], target=v.min()), scale=0, order_free=False, rank_only=True
+    ),
+    "final_values": Case(lambda v, o: tr.final_values([v[o][:9], v[o]]), scale=1, order_free=False, shift_free=False),
+    "ranks": Case(lambda v, o: np.sort(rk.ranks(by_method(v, o)), axis=1), scale=0, rank_only=True),
+    "mean_ranks": Case(
+        lambda v, o: rk.mean_ranks(by_method(v, o), np.random.default_rng(0)).mean, scale=0, rank_only=True
+    ),
+    "wilcoxon": Case(lambda v, o: sg.wilcoxon(*halves(v, o)), scale=0, bounded=True),
+    "mann_whitney": Case(lambda v, o: sg.mann_whitney(*halves(v, o)), scale=0, rank_only=True, bounded=True),
+    "superiority": Case(lambda v, o: sg.superiority(*halves(v, o)), scale=0, rank_only=True, bounded=True),
+    "pairwise": Case(lambda v, o: sg.pairwise(by_method(v, o)).p, scale=0, bounded=True),
+    "friedman": Case(lambda v, o: sg.friedman(by_method(v, o)).statistic, scale=0, rank_only=True),
+    "bootstrap_interval": Case(
+        lambda v, o: sg.bootstrap_interval(v[o], np.random.default_rng(0)).estimate, scale=1, shift_free=False
+    ),
+    "bootstrap_difference": Case(
+        lambda v, o: sg.bootstrap_difference(*halves(v, o), np.random.default_rng(0)).estimate, scale=1
+    ),
+    "non_dominated": Case(
+        lambda v, o: np.sort(OTHER[o][hv.non_dominated(np.stack([v, OTHER], axis=1)[o])]), scale=0, rank_only=True
+    ),
+    "hypervolume": Case(lambda v, o: hv.hypervolume(np.stack([v, OTHER], axis=1)[o], [v.max(), OTHER.max()]), scale=1),
+    "expected_best": Case(
+        lambda v, o: eb.expected_best(v[o], [1, 5, 50], direction="maximize").mean, scale=1, shift_free=False
+    ),
+    "best_quantile": Case(
+        lambda v, o: eb.best_quantile(v[o], [1, 5], direction="maximize", fraction=0.3), scale=1, shift_free=False
+    ),
 }
 
 NO_VALUES = {
+    "time_grid": "times alone, tested in test_trajectories",
+    "judge": "puts trajectories together from runs, tested in test_summary",
+    "best_validation": "a number of a benchmark, tested in test_summary",
+    "paired": "values in another form",
+    "holm": "p-values to p-values, tested in test_significance",
+    "critical_difference": "a number of counts, tested in test_significance",
+    "repeat_weights": "chances of a table's cells, tested in test_expected_best",
+    "summarise": "puts the functions above together, tested in test_summary",
     "neighbor_graph": "a graph of codes, tested in test_locality",
     "edit_distances": "distances between codes, tested in test_locality",
     "choices_of": "codes in another form, tested through operation_replacement",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import nasbed
-from nasbed.cli import fetch, import_, list_, query, results, run, space, study
+from nasbed.cli import fetch, import_, list_, query, report, results, run, space, study
 from nasbed.core.errors import NasbedError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command("import")(import_.import_)
 app.add_typer(list_.app, name="list")
 app.command()(query.query)
 app.command()(run.run)
+app.command()(report.report)
 app.add_typer(results.app, name="results")
 app.add_typer(space.app, name="space")
 app.add_typer(study.app, name="study")

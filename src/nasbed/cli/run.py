@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.cli.output import print_table
+from nasbed.cli.report import write_report
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def run(
             progress=told,
         )
     print_table(*_summary(runs))
-    typer.echo(f"runs in {out}")
+    typer.echo(f"runs in {out}, report in {write_report([out], out)}")
 
 
 def _engine(name: str, processes: int | None) -> Engine:

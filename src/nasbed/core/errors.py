@@ -23,7 +23,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-
 MOST_LISTED = 12
 """How many names an error message lists at the most."""
 

@@ -94,11 +94,13 @@ def compare(
     ``progress`` is told the method, the seed and the error, if any, of each run that ended.
     """
     limit = Budget.parse(budget)
+    if Path(benchmark).is_dir():
+        benchmark = str(Path(benchmark).resolve())
     opened = load(benchmark)
     for method in methods:
         optimizer_class(method)
     setup = Setup(
-        benchmark=opened.name,
+        benchmark=benchmark,
         space=opened.space.name,
         objective=opened.objective,
         budget=budget,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import BadFile
+from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
 
@@ -47,7 +48,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a set of runs was: enough to run it again."""
+    """What a set of runs was: enough to run it again. ``benchmark`` is its id, or the path of its table."""
 
     benchmark: str
     space: str
@@ -94,10 +95,8 @@ def load_run(path: Path) -> Run:
             others = {key.removeprefix("other-"): data[key] for key in data if key.startswith("other-")}
             names = ("codes", "fidelity", "value", "status", "start_s", "end_s")
             return Run(**facts, **{name: data[name] for name in names}, others=others)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadFile(
-            f"{path} is no complete run: {str(error).splitlines()[0] if str(error) else error!r}; delete it"
-        ) from None
+    except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile) as error:
+        raise BadFile(f"{path} is no complete run: {_reason(error)}; delete it") from None
 
 
 def save_setup(folder: Path, setup: Setup) -> None:
@@ -116,14 +115,36 @@ def load_setup(folder: Path) -> Setup:
         low, high = data["objective"].pop("bounds")
         bounds = (float("-inf") if low is None else low, float("inf") if high is None else high)
         return Setup(**(data | {"objective": Metric(**data["objective"], bounds=bounds)}))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = str(error).splitlines()[0]
-        raise BadFile(f"{folder} holds no runs: {reason}; make some with: nasbed run --out {folder}") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadFile(f"{folder} holds no runs: {_reason(error)}; make some with: nasbed run --out {folder}") from None
 
 
 def load_runs(folder: Path) -> Runs:
     """All runs that a folder holds."""
     return Runs(load_setup(folder), [load_run(path) for path in _run_files(folder)])
+
+
+def _reason(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), repr(error))
+
+
+def join_runs(sets: Sequence[Runs]) -> Runs:
+    """Several sets as one: of one benchmark, budget and number of workers, and no run twice."""
+    first = sets[0].setup
+    for other in sets[1:]:
+        for name in ("benchmark", "objective", "budget", "workers"):
+            if getattr(other.setup, name) != getattr(first, name):
+                raise InvalidOption(
+                    f"compared runs have one {name}, got {getattr(first, name)} and {getattr(other.setup, name)}"
+                )
+    runs = [run for each in sets for run in each.runs]
+    named = [(run.method, run.seed) for run in runs]
+    if len(set(named)) < len(named):
+        twice = next(name for name in named if named.count(name) > 1)
+        raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} is there twice; leave one folder out")
+    settings = {method: values for each in sets for method, values in each.setup.settings.items()}
+    command = " ; ".join(dict.fromkeys(each.setup.command for each in sets if each.setup.command))
+    return Runs(replace(first, settings=settings, command=command), runs)
 
 
 def _run_files(folder: Path) -> Iterable[Path]:

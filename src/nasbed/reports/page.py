@@ -26,21 +26,23 @@ svg { max-width: 100%; height: auto; }
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, what there is to say, a picture as SVG text, and a paragraph that explains it."""
+    """A heading, what there is to say, a picture as SVG text, a paragraph that explains it, and HTML to go below."""
 
     title: str
     facts: Mapping[str, object]
     svg: str = ""
     text: str = ""
+    html: str = ""
 
 
-def write_page(path: Path, title: str, sections: Sequence[Section]) -> None:
-    """Write the page; the file appears only when it is complete."""
+def write_page(path: Path, title: str, sections: Sequence[Section], *, head: str = "", foot: str = "") -> None:
+    """Write the page; the file appears only when it is complete. ``head`` and ``foot`` are HTML that ends the page's
+    head and its body."""
     body = "\n".join(_section(section) for section in sections)
     html = (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
+        f"<style>{STYLE}</style>\n{head}</head>\n<body>\n<h1>{escape(title)}</h1>\n{body}\n{foot}</body>\n</html>\n"
     )
     with complete_file(path) as draft:
         draft.write_text(html, encoding="utf-8")
@@ -52,7 +54,7 @@ def _section(section: Section) -> str:
     )
     text = f"<p>{escape(section.text)}</p>\n" if section.text else ""
     figure = f"<figure>{section.svg}</figure>" if section.svg else ""
-    return f"<section>\n<h2>{escape(section.title)}</h2>\n{text}<dl>{facts}</dl>\n{figure}\n</section>"
+    return f"<section>\n<h2>{escape(section.title)}</h2>\n{text}<dl>{facts}</dl>\n{figure}{section.html}\n</section>"
 
 
 def _readable(fact: object) -> str:

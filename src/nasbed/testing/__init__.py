@@ -9,6 +9,7 @@
             return MySpace()
 """
 
+from nasbed.testing.optimizers import OptimizerConformance
 from nasbed.testing.spaces import SpaceConformance
 
-__all__ = ["SpaceConformance"]
+__all__ = ["OptimizerConformance", "SpaceConformance"]

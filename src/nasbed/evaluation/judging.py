@@ -1,0 +1,119 @@
+"""Runs judged by what their benchmark knows and the methods did not (NAS-Bench-101, section 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.benchmarks.wrappers import NoiseFree
+from nasbed.core.metric import Metric
+from nasbed.evaluation.trajectories import incumbent_index, regret
+from nasbed.experiments.runs import Runs
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """The regret of one run's incumbent at the end of each evaluation from the first that has a value."""
+
+    method: str
+    seed: int
+    time_s: NDArray[np.float64]
+    incumbent: NDArray[np.int64]  # which evaluation of the run it is
+    validation_regret: NDArray[np.float64]
+    test_regret: NDArray[np.float64]  # NaN throughout where nothing is known to judge by
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The trajectories of a set of runs, and what their regrets are against.
+
+    ``validation_best`` is the best single answer that the table can give or, without a table, the best seen in any of
+    these runs: then a validation regret of 0 means as good as the best of them.
+    """
+
+    trajectories: Sequence[Trajectory]
+    validation_best: float
+    judge: Metric | None
+    test_best: float
+
+    def of(self, method: str) -> list[Trajectory]:
+        """Those of one method, by seed."""
+        return sorted((each for each in self.trajectories if each.method == method), key=lambda each: each.seed)
+
+
+def judge(runs: Runs, benchmark: Benchmark) -> Judged:
+    """The regrets of all runs: the incumbent is chosen by validation, as a search would, and judged by the mean test
+    metric of its architecture. A table without test results judges by its mean validation metric.
+
+    The benchmark is asked once, for all incumbents of all runs together.
+    """
+    objective = runs.setup.objective
+    indices = [incumbent_index(run.value, objective.direction, fidelity=run.fidelity) for run in runs.runs]
+    held = [run.codes[np.unique(index[index >= 0])] for run, index in zip(runs.runs, indices, strict=True)]
+    metric, means = _mean_judgement(benchmark, np.concatenate([*held, np.empty((0, benchmark.space.code_length), int)]))
+    test_best = benchmark.optimum()[1] if metric is not None else float("nan")
+    validation_best = best_validation(runs, benchmark)
+    trajectories, offset = [], 0
+    for run, index in zip(runs.runs, indices, strict=True):
+        begun = index[index >= 0]
+        distinct, owner = np.unique(begun, return_inverse=True)
+        judged = means[offset : offset + len(distinct)][owner]
+        offset += len(distinct)
+        trajectories.append(
+            Trajectory(
+                method=run.method,
+                seed=run.seed,
+                time_s=run.end_s[index >= 0],
+                incumbent=begun,
+                validation_regret=regret(run.value[begun], objective.direction, best=validation_best),
+                test_regret=regret(judged, (metric or objective).direction, best=test_best),
+            )
+        )
+    return Judged(trajectories, validation_best, metric, test_best)
+
+
+def best_validation(runs: Runs, benchmark: Benchmark) -> float:
+    """The best value of the objective that a query can answer at a fidelity that these runs used, from the table if
+    there is one, else the best in these runs; NaN if there is none."""
+    objective = runs.setup.objective
+    used = sorted({int(fidelity) for run in runs.runs for fidelity in np.unique(run.fidelity[~np.isnan(run.value)])})
+    if isinstance(benchmark, TabularBenchmark):
+        positions = [benchmark.fidelities.index(fidelity) for fidelity in used]
+        ended_well = benchmark.cache.status[:, positions] == 0
+        values = benchmark.cache.values[objective.key][:, positions][ended_well].astype(np.float64)
+    elif isinstance(benchmark, NoiseFree):
+        means = [benchmark.inner.cache.mean(objective.key, fidelity) for fidelity in used]
+        values = np.concatenate([*means, np.empty(0)])
+    else:
+        values = np.concatenate([*(run.value for run in runs.runs), np.empty(0)])
+    present = values[~np.isnan(values)]
+    if not len(present):
+        return float("nan")
+    return float(present.max() if objective.direction == "maximize" else present.min())
+
+
+def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
+    """Final values by method and seed as an array ``[methods, seeds]`` of the seeds that every method has, NaN where a
+    run had no value.
+
+    >>> paired({"rs": {0: 1.0, 1: 2.0}, "re": {1: 1.5, 2: 0.0}}).tolist()
+    [[2.0], [1.5]]
+    """
+    seeds = sorted(set.intersection(*(set(row) for row in rows.values()))) if rows else []
+    return np.array([[row[seed] for seed in seeds] for row in rows.values()], dtype=np.float64).reshape(
+        len(rows), len(seeds)
+    )
+
+
+def _mean_judgement(benchmark: Benchmark, codes: NDArray[np.int64]) -> tuple[Metric | None, NDArray[np.float64]]:
+    if benchmark.test_metric is not None:
+        return benchmark.test_metric, benchmark.mean_test(codes)
+    table = benchmark.inner if isinstance(benchmark, NoiseFree) else benchmark
+    if isinstance(table, TabularBenchmark):
+        return table.objective, NoiseFree(table).query_many(codes).values[table.objective]
+    return None, np.full(len(codes), np.nan)

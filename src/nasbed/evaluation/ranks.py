@@ -1,0 +1,63 @@
+"""Methods ranked against each other seed by seed, so that one hard seed counts no more than an easy one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+
+from nasbed.core.errors import InvalidOption
+
+
+@dataclass(frozen=True, slots=True)
+class MeanRanks:
+    """The mean rank of each method over seeds, 1 the best, with a bootstrap interval over the seeds."""
+
+    mean: NDArray[np.float64]  # [methods, ...]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def ranks(losses: ArrayLike) -> NDArray[np.float64]:
+    """The rank of each method among all for each seed: ``losses [methods, seeds, ...]``, the lowest gets 1.
+
+    Equal ones share the mean of their ranks. A missing loss, of a run that has found nothing yet, is behind all others.
+
+    >>> ranks([[1.0, 2.0], [3.0, 2.0], [float("nan"), 1.0]]).tolist()
+    [[1.0, 2.5], [2.0, 2.5], [3.0, 1.0]]
+    """
+    table = _table(losses)
+    found: NDArray[np.float64] = rankdata(np.where(np.isnan(table), np.inf, table), axis=0)
+    return found
+
+
+def mean_ranks(losses: ArrayLike, rng: np.random.Generator, *, level: float = 0.95, resamples: int = 1000) -> MeanRanks:
+    """The mean over seeds of :func:`ranks`, with percentile bootstrap intervals.
+
+    A third axis, such as the times of a grid, is kept: with ``losses [methods, seeds, times]`` this is the rank over
+    time, and the same seeds are drawn at all times.
+
+    >>> found = mean_ranks([[1.0, 2.0, 1.0, 1.0], [3.0, 1.0, 2.0, 2.0]], np.random.default_rng(0))
+    >>> found.mean.tolist(), found.low.tolist(), found.high.tolist()
+    ([1.25, 1.75], [1.0, 1.25], [1.75, 2.0])
+    """
+    by_seed = ranks(losses)
+    seeds = by_seed.shape[1]
+    if not 0 < level < 1 or resamples < 1:
+        raise InvalidOption(f"an interval has a level in (0, 1) and 1 resample or more, got {level} and {resamples}")
+    drawn = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples) / seeds
+    flat = by_seed.reshape(*by_seed.shape[:2], -1)
+    ends = np.empty((2, len(flat), flat.shape[2]))
+    for method, columns in enumerate(flat):
+        ends[:, method] = np.quantile(drawn @ columns, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    mean = by_seed.mean(axis=1)
+    return MeanRanks(mean, ends[0].reshape(mean.shape), ends[1].reshape(mean.shape))
+
+
+def _table(losses: ArrayLike) -> NDArray[np.float64]:
+    table = np.asarray(losses, dtype=np.float64)
+    if table.ndim < 2 or not table.shape[0] or not table.shape[1]:
+        raise InvalidOption(f"ranks take losses [methods, seeds, ...], got shape {table.shape}")
+    return table

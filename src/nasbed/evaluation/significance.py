@@ -1,0 +1,218 @@
+"""Whether a difference between methods is more than the luck of their seeds.
+
+The tests of Demšar (2006), Statistical comparisons of classifiers over multiple data sets, with seeds for data sets.
+Losses throughout: lower is better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from nasbed.core.errors import InvalidOption
+from nasbed.evaluation.ranks import ranks
+
+EXACT_PAIRS = 50
+Test = Literal["wilcoxon", "mann-whitney"]
+Statistic = Literal["mean", "median"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairwise:
+    """Every two methods compared. Both are symmetric ``[methods, methods]`` with 1 on the diagonal."""
+
+    p: NDArray[np.float64]
+    holm: NDArray[np.float64]  # corrected for the number of pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Friedman:
+    """Whether any of several methods ranks differently from the others at all."""
+
+    statistic: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    estimate: float
+    low: float
+    high: float
+
+
+def wilcoxon(x: ArrayLike, y: ArrayLike) -> float:
+    """The two-sided p-value of Wilcoxon's signed-rank test for losses paired by seed: 1 if no pair differs.
+
+    Pairs without a difference or with a missing value are left out; an infinite loss, of a run that found nothing, is
+    behind all others. Exact, also with ties, up to 50 pairs.
+
+    >>> wilcoxon([1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0])
+    0.125
+    """
+    with np.errstate(invalid="ignore"):
+        differences = _column(x) - _column(y)
+    differences = differences[(differences != 0) & ~np.isnan(differences)]
+    if not len(differences):
+        return 1.0
+    sizes = stats.rankdata(np.abs(differences))
+    if len(sizes) > EXACT_PAIRS:
+        return float(stats.wilcoxon(np.sign(differences) * sizes, method="approx").pvalue)
+    doubled = np.rint(2 * sizes).astype(np.int64)  # ties share half ranks
+    chances = np.ones(1)  # of each sum of the doubled ranks with a positive sign
+    for size in doubled:
+        chances = (np.pad(chances, (0, size)) + np.pad(chances, (size, 0))) / 2
+    total = int(doubled[differences > 0].sum())
+    return min(1.0, 2 * float(min(chances[: total + 1].sum(), chances[total:].sum())))
+
+
+def mann_whitney(x: ArrayLike, y: ArrayLike) -> float:
+    """The two-sided p-value of the Mann–Whitney test for losses that are not paired, of which missing ones are left
+    out; 1 if either side has none.
+
+    >>> round(mann_whitney([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]), 3)
+    0.1
+    """
+    one, other = _present(x), _present(y)
+    if not len(one) or not len(other) or len(set(one.tolist()) | set(other.tolist())) == 1:
+        return 1.0
+    return float(stats.mannwhitneyu(one, other, alternative="two-sided").pvalue)
+
+
+def holm(p: ArrayLike) -> NDArray[np.float64]:
+    """P-values corrected for being several by Holm's step-down method: reject those at most the level you want.
+
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    raw = _column(p)
+    order = np.argsort(raw, kind="stable")
+    stepped = np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1)) if len(raw) else raw
+    corrected = np.empty(len(raw))
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected
+
+
+def pairwise(losses: ArrayLike, *, test: Test = "wilcoxon") -> Pairwise:
+    """Every two rows of ``losses [methods, seeds]`` tested, and the p-values corrected by :func:`holm`.
+
+    >>> pairwise([[1, 2, 3, 4, 5, 6], [2, 4, 6, 8, 10, 12], [1, 2, 3, 4, 5, 6]]).holm[0].tolist()
+    [1.0, 0.09375, 1.0]
+    """
+    table = _table(losses)
+    function = {"wilcoxon": wilcoxon, "mann-whitney": mann_whitney}[test]
+    pairs = list(combinations(range(len(table)), 2))
+    p, corrected = np.ones((2, len(table), len(table)))
+    raw = [function(table[one], table[other]) for one, other in pairs]
+    for (one, other), each, better in zip(pairs, raw, holm(raw).tolist(), strict=True):
+        p[one, other] = p[other, one] = each
+        corrected[one, other] = corrected[other, one] = better
+    return Pairwise(p, corrected)
+
+
+def friedman(losses: ArrayLike) -> Friedman:
+    """Friedman's test on ``losses [methods, seeds]``, corrected for ties; a statistic of 0 if all are equal.
+
+    >>> friedman([[1, 1, 1, 1], [2, 2, 2, 3], [3, 3, 3, 2]]).statistic
+    6.5
+    """
+    by_seed = ranks(_table(losses))
+    count, seeds = by_seed.shape
+    if count < 2:
+        raise InvalidOption("Friedman's test compares 2 methods or more, got 1")
+    spread = ((by_seed - (count + 1) / 2) ** 2).sum() / (count - 1)
+    if not spread:
+        return Friedman(0.0, 1.0)
+    statistic = float(((by_seed.sum(axis=1) - seeds * (count + 1) / 2) ** 2).sum() / spread)
+    return Friedman(statistic, float(stats.chi2.sf(statistic, count - 1)))
+
+
+def critical_difference(methods: int, seeds: int, *, alpha: float = 0.05) -> float:
+    """How far apart two mean ranks must be to differ by Nemenyi's test (Demšar 2006, section 3.2.2).
+
+    >>> round(critical_difference(5, 30), 3)  # the q of Demšar's table 5 is 2.728
+    1.114
+    """
+    if methods < 2 or seeds < 1 or not 0 < alpha < 1:
+        raise InvalidOption(f"Nemenyi's test takes 2 methods, 1 seed or more, got {methods}, {seeds}, alpha {alpha}")
+    q = float(stats.studentized_range.ppf(1 - alpha, methods, np.inf)) / np.sqrt(2)
+    return float(q * np.sqrt(methods * (methods + 1) / (6 * seeds)))
+
+
+def superiority(x: ArrayLike, y: ArrayLike) -> float:
+    """The effect size: the probability that a run of ``x`` has a lower loss than one of ``y``, a tie counting half.
+
+    >>> superiority([1.0, 2.0], [2.0, 3.0])
+    0.875
+    """
+    one, other = _present(x), np.sort(_present(y))
+    if not len(one) or not len(other):
+        return float("nan")
+    at_most, below = np.searchsorted(other, one, side="right"), np.searchsorted(other, one, side="left")
+    return float((len(other) - (at_most + below) / 2).mean() / len(other))
+
+
+def bootstrap_interval(
+    sample: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    statistic: Statistic = "mean",
+    level: float = 0.95,
+    resamples: int = 2000,
+) -> Interval:
+    """A percentile bootstrap interval for a mean or median. Missing values are left out. For a difference between two
+    methods give the differences of their paired losses.
+
+    >>> bootstrap_interval([1.0, 1.0, 1.0], np.random.default_rng(0))
+    Interval(estimate=1.0, low=1.0, high=1.0)
+    """
+    values = _present(sample)
+    if not len(values):
+        return Interval(*[float("nan")] * 3)
+    function = np.mean if statistic == "mean" else np.median
+    drawn = function(values[rng.integers(len(values), size=(resamples, len(values)))], axis=1)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(function(values)), float(low), float(high))
+
+
+def bootstrap_difference(
+    x: ArrayLike,
+    y: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    statistic: Statistic = "mean",
+    level: float = 0.95,
+    resamples: int = 2000,
+) -> Interval:
+    """A percentile bootstrap interval for the mean or median of ``x`` less that of ``y``, the two drawn independently.
+
+    >>> bootstrap_difference([3.0, 3.0], [1.0, 1.0], np.random.default_rng(0))
+    Interval(estimate=2.0, low=2.0, high=2.0)
+    """
+    function = np.mean if statistic == "mean" else np.median
+    one, other = _present(x), _present(y)
+    if not len(one) or not len(other):
+        return Interval(*[float("nan")] * 3)
+    drawn = [function(each[rng.integers(len(each), size=(resamples, len(each)))], axis=1) for each in (one, other)]
+    low, high = np.quantile(drawn[0] - drawn[1], [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(function(one) - function(other)), float(low), float(high))
+
+
+def _column(values: ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(values, dtype=np.float64).ravel()
+
+
+def _present(values: ArrayLike) -> NDArray[np.float64]:
+    column = _column(values)
+    return column[~np.isnan(column)]
+
+
+def _table(losses: ArrayLike) -> NDArray[np.float64]:
+    table = np.asarray(losses, dtype=np.float64)
+    if table.ndim != 2:
+        raise InvalidOption(f"a comparison takes losses [methods, seeds], got shape {table.shape}")
+    return table

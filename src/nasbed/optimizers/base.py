@@ -1,0 +1,70 @@
+"""What every search method is: it proposes architectures, and is told what their evaluation gave."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation, Status
+from nasbed.spaces.base import SearchSpace
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a method may know: the space, what to optimise, the budgets it can ask for, what else is measured.
+
+    ``others`` are further metrics for methods with several objectives. Nothing here leads to the benchmark.
+    """
+
+    space: SearchSpace
+    objective: Metric
+    fidelities: tuple[int, ...]
+    others: tuple[Metric, ...] = ()
+
+    def loss(self, observation: Observation) -> float:
+        """The objective as something to minimise; infinite for an evaluation that failed or diverged."""
+        value = observation.values.get(self.objective)
+        if value is None or observation.status is not Status.OK:
+            return math.inf
+        return -value if self.objective.direction == "maximize" else value
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An architecture to evaluate, at a fidelity or, without one, at the highest."""
+
+    architecture: Architecture
+    fidelity: int | None = None
+
+
+class Optimizer(ABC):
+    """A search method, made anew for each run from a problem, a random generator and its settings.
+
+    The runner calls ``ask`` when a worker is free and ``tell`` when an evaluation ends, in the order of the simulated
+    clock: with several workers, answers come back in another order than they were asked for, and a method may be asked
+    again before it hears of what it proposed. All randomness comes from ``rng``, so a run is repeated exactly by
+    repeating its calls; that is also how it is resumed.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        self.problem = problem
+        self.space = problem.space
+        self.rng = rng
+
+    @abstractmethod
+    def ask(self, n: int = 1) -> list[Proposal]:
+        """Between one and ``n`` architectures to evaluate next."""
+
+    @abstractmethod
+    def tell(self, observations: Sequence[Observation]) -> None:
+        """Learn from evaluations that ended; validation metrics only."""

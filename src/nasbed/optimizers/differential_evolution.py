@@ -1,0 +1,122 @@
+"""Differential evolution on the unit cube."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.observation import Observation
+from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.config_vectors import ConfigVectors
+from nasbed.optimizers.settings import number, whole
+
+TRIES = 20
+"""How often a trial vector that is no architecture is made anew before a random architecture takes its place; ours."""
+
+FEWEST = 4
+"""A target and the three others that rand1 adds up."""
+
+
+class DifferentialEvolution(Optimizer):
+    """rand1/bin over vectors that have one place in [0, 1] for each parameter of the space's ConfigSpace.
+
+    A categorical is decoded to the nearest of its evenly spaced options, as Surrogate NAS Benchmarks describes it
+    (appendix C.3); the code of Awad et al. cuts [0, 1] into equal parts instead, so that the first and last option are
+    hit as often as the others. Inactive parameters keep their places: they are inherited, and count again once active.
+
+    The defaults, a population of 20, mutation factor 0.5 and crossover probability 0.5, are those of the scripts of
+    Awad et al. (2020, "Differential evolution for neural architecture search"), from whom is also that a component
+    outside [0, 1] is drawn anew. Surrogate NAS Benchmarks took generations of 100.
+
+    Selection waits for a whole generation. As in that appendix, a worker that finds all its trials handed out evaluates
+    a random architecture, which does not enter the population.
+    """
+
+    name = "de"
+    summary = "differential evolution (rand1/bin)"
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        population_size: int = 20,
+        mutation_factor: float = 0.5,
+        crossover_probability: float = 0.5,
+    ) -> None:
+        super().__init__(problem, rng)
+        self.population_size = whole("population_size", population_size, low=FEWEST)
+        self.mutation_factor = number("mutation_factor", mutation_factor, low=0, high=2)
+        self.crossover_probability = number("crossover_probability", crossover_probability, low=0, high=1)
+        self._vectors = ConfigVectors(self.space)
+        self._population = np.empty((population_size, len(self._vectors)))
+        self._losses = np.full(population_size, math.inf)
+        self._trials = np.empty_like(self._population)
+        self._trial_losses = np.full(population_size, math.inf)
+        self._open = population_size
+        self._queue: deque[tuple[int, Architecture]] = deque()
+        self._waiting: dict[Architecture, deque[int]] = {}
+        for place in range(population_size):
+            self._enqueue(place, *self._random())
+
+    def ask(self, n: int = 1) -> list[Proposal]:
+        return [Proposal(self._next()) for _ in range(n)]
+
+    def _next(self) -> Architecture:
+        if not self._queue:
+            return self.space.sample(self.rng)
+        place, arch = self._queue.popleft()
+        self._waiting.setdefault(arch, deque()).append(place)
+        return arch
+
+    def tell(self, observations: Sequence[Observation]) -> None:
+        for observation in observations:
+            places = self._waiting.get(observation.architecture)
+            if not places:
+                continue
+            self._trial_losses[places.popleft()] = self.problem.loss(observation)
+            self._open -= 1
+            if not self._open:
+                self._select()
+
+    def _select(self) -> None:
+        """The better of each target and its trial, the trial if they are equal; then the next generation's trials."""
+        won = self._trial_losses <= self._losses
+        self._population[won] = self._trials[won]
+        self._losses[won] = self._trial_losses[won]
+        self._waiting.clear()
+        self._open = self.population_size
+        for place in range(self.population_size):
+            self._enqueue(place, *self._trial(place))
+
+    def _enqueue(self, place: int, arch: Architecture, vector: NDArray[np.float64]) -> None:
+        self._trials[place] = vector
+        self._queue.append((place, arch))
+
+    def _trial(self, place: int) -> tuple[Architecture, NDArray[np.float64]]:
+        for _ in range(TRIES):
+            others = self.rng.choice(self.population_size - 1, size=3, replace=False)
+            base, plus, minus = self._population[others + (others >= place)]
+            mutant = base + self.mutation_factor * (plus - minus)
+            outside = (mutant < 0) | (mutant > 1)
+            mutant[outside] = self.rng.random(int(outside.sum()))
+            crossed = self.rng.random(len(mutant)) < self.crossover_probability
+            crossed[self.rng.integers(len(mutant))] = True
+            vector = np.where(crossed, mutant, self._population[place])
+            arch = self._vectors.decode(vector.tolist())
+            if arch is not None:
+                return arch, vector
+        return self._random()
+
+    def _random(self) -> tuple[Architecture, NDArray[np.float64]]:
+        """A random architecture and its vector, the places of its inactive parameters at random."""
+        arch = self.space.sample(self.rng)
+        vector = self._vectors.encode(arch)
+        inactive = np.isnan(vector)
+        vector[inactive] = self.rng.random(int(inactive.sum()))
+        return arch, vector

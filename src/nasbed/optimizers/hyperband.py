@@ -1,0 +1,149 @@
+"""Hyperband."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption
+from nasbed.core.observation import Observation
+from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.seen import Seen
+
+Schedule = tuple[tuple[int, int], ...]
+"""A bracket: how many architectures its rungs hold, and the fidelity of each."""
+
+
+def budgets_of(fidelities: Sequence[int], eta: float) -> tuple[int, ...]:
+    """The fidelities that lie at least a factor ``eta`` apart, counted from the highest, rising.
+
+    >>> budgets_of(range(1, 101), 3)
+    (1, 3, 11, 33, 100)
+    """
+    chosen = [max(fidelities)]
+    while lower := [one for one in fidelities if one * eta <= chosen[-1]]:
+        chosen.append(max(lower))
+    return tuple(reversed(chosen))
+
+
+def schedules(budgets: Sequence[int], eta: float) -> tuple[Schedule, ...]:
+    """One bracket for each lowest budget, the most eager first (Li et al. 2018, algorithm 1 and table 1).
+
+    >>> schedules((4, 12, 36), 3)
+    (((9, 4), (3, 12), (1, 36)), ((3, 12), (1, 36)), ((3, 36),))
+    """
+    brackets = []
+    for halvings in reversed(range(len(budgets))):
+        start = len(budgets) // (halvings + 1) * eta**halvings
+        sizes = (max(1, math.floor(start / eta**rung + 1e-9)) for rung in range(halvings + 1))
+        brackets.append(tuple(zip(sizes, budgets[-halvings - 1 :], strict=True)))
+    return tuple(brackets)
+
+
+class Bracket:
+    """Successive halving: the best of a rung go on to the next when all of it has been heard of."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._schedule = schedule
+        self._rung = 0
+        self._ready: deque[Architecture] = deque()
+        self._open = schedule[0][0]
+        self._waiting = 0
+        self._results: list[tuple[float, Architecture]] = []
+
+    @property
+    def fidelity(self) -> int:
+        return self._schedule[self._rung][1]
+
+    @property
+    def wants_new(self) -> bool:
+        """Whether its lowest rung still takes new architectures."""
+        return self._open > 0
+
+    @property
+    def done(self) -> bool:
+        return not (self._open or self._ready or self._waiting)
+
+    def start(self, arch: Architecture) -> Proposal:
+        """Fill a place of the lowest rung."""
+        self._open -= 1
+        self._waiting += 1
+        return Proposal(arch, self.fidelity)
+
+    def promoted(self) -> Proposal | None:
+        """An architecture that goes on to this rung, if one still has to."""
+        if not self._ready:
+            return None
+        self._waiting += 1
+        return Proposal(self._ready.popleft(), self.fidelity)
+
+    def tell(self, arch: Architecture, loss: float) -> None:
+        """What failed is never promoted; a bracket in which all failed ends there."""
+        self._waiting -= 1
+        self._results.append((loss, arch))
+        if not self.done or self._rung + 1 == len(self._schedule):
+            return
+        self._rung += 1
+        ranked = sorted((pair for pair in self._results if pair[0] < math.inf), key=lambda pair: pair[0])
+        self._ready.extend(arch for _, arch in ranked[: self._schedule[self._rung][0]])
+        self._results = []
+
+
+class Hyperband(Optimizer):
+    """Successive halving over brackets that trade many short evaluations for few long ones (Li et al. 2018).
+
+    ``eta``: the share promoted is 1/eta, and rungs lie at least that factor apart; 3, as in the paper's section 3.6
+    and in NAS-Bench-101. With a single fidelity it is random search. A worker for which no bracket under way has work
+    opens the next bracket, so nobody waits.
+    """
+
+    name = "hb"
+    summary = "Hyperband"
+
+    def __init__(self, problem: Problem, rng: np.random.Generator, *, eta: float = 3) -> None:
+        super().__init__(problem, rng)
+        if not eta > 1:
+            raise InvalidOption(f"eta is above 1, got {eta!r}")
+        self._schedules = schedules(budgets_of(problem.fidelities, eta), eta)
+        self._opened = 0
+        self._brackets: list[Bracket] = []
+        self._pending: dict[tuple[Architecture, int], deque[Bracket]] = {}
+        self._seen = Seen(self.space)
+
+    def ask(self, n: int = 1) -> list[Proposal]:
+        return [self._next() for _ in range(n)]
+
+    def tell(self, observations: Sequence[Observation]) -> None:
+        for observation in observations:
+            self._seen.add(observation.architecture)
+            waiting = self._pending.get(self._key(observation.architecture, observation.fidelity))
+            if waiting:
+                waiting.popleft().tell(observation.architecture, self.problem.loss(observation))
+        self._pending = {key: waiting for key, waiting in self._pending.items() if waiting}
+        self._brackets = [bracket for bracket in self._brackets if not bracket.done]
+
+    def _sample(self) -> Architecture:
+        """Where new architectures come from: the space, at random."""
+        return self._seen.sample(self.rng)
+
+    def _next(self) -> Proposal:
+        for bracket in self._brackets:
+            proposal = bracket.promoted()
+            if proposal is None and bracket.wants_new:
+                proposal = bracket.start(self._sample())
+            if proposal is not None:
+                break
+        else:
+            bracket = Bracket(self._schedules[self._opened % len(self._schedules)])
+            self._opened += 1
+            self._brackets.append(bracket)
+            proposal = bracket.start(self._sample())
+        self._pending.setdefault(self._key(proposal.architecture, proposal.fidelity), deque()).append(bracket)
+        return proposal
+
+    def _key(self, arch: Architecture, fidelity: int | None) -> tuple[Architecture, int]:
+        return self.space.canonical(arch), fidelity if fidelity is not None else max(self.problem.fidelities)

@@ -1,0 +1,101 @@
+"""Local search with restarts."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.observation import Observation
+from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.settings import whole
+
+Code = tuple[int, ...]
+
+
+class LocalSearch(Optimizer):
+    """From a random architecture, evaluate all neighbours and move to the best while it improves; then start again.
+
+    This is the local search of White et al. (2021, "Exploring the loss landscape in neural architecture search"). The
+    neighbourhood is the space's own, evaluated in random order, since a budget may end within it.
+
+    Nothing is evaluated twice, up to the space's canonical form: what was evaluated before counts with its first
+    result. A worker that finds the neighbourhood handed out evaluates a new random architecture, whose result counts
+    where a later neighbourhood contains it. A start that failed is dropped.
+
+    ``tries`` is how often a draw may hit what was proposed before until one such is proposed again, as must happen in
+    a space that is used up. 100 is ours.
+    """
+
+    name = "ls"
+    summary = "local search with restarts"
+
+    def __init__(self, problem: Problem, rng: np.random.Generator, *, tries: int = 100) -> None:
+        super().__init__(problem, rng)
+        self.tries = whole("tries", tries, low=1)
+        self._losses: dict[Code, float] = {}
+        self._asked: set[Code] = set()
+        self._start: Architecture | None = None
+        self._current: Architecture | None = None
+        self._near: dict[Code, Architecture] = {}
+        self._missing: set[Code] = set()
+        self._queue: deque[Architecture] = deque()
+
+    def ask(self, n: int = 1) -> list[Proposal]:
+        return [Proposal(self._next()) for _ in range(n)]
+
+    def _next(self) -> Architecture:
+        if self._queue:
+            return self._queue.popleft()
+        arch = self._unasked()
+        if self._start is None:
+            self._start = arch
+            self._missing = {self._key(arch)}
+        return arch
+
+    def _unasked(self) -> Architecture:
+        for _ in range(self.tries):
+            arch = self.space.sample(self.rng)
+            key = self._key(arch)
+            if key not in self._asked:
+                self._asked.add(key)
+                break
+        return arch
+
+    def _key(self, arch: Architecture) -> Code:
+        return self.space.canonical(arch).code
+
+    def tell(self, observations: Sequence[Observation]) -> None:
+        for observation in observations:
+            key = self._key(observation.architecture)
+            self._asked.add(key)
+            self._losses.setdefault(key, self.problem.loss(observation))
+            self._missing.discard(key)
+        while self._start is not None and not self._missing:
+            self._move()
+
+    def _move(self) -> None:
+        """All that was waited for is known: go on from the start, to the best neighbour, or to a new start."""
+        if self._current is None:
+            best = self._start
+            improved = best is not None and self._losses[self._key(best)] < math.inf
+        else:
+            key = min(self._near, key=self._losses.__getitem__, default=None)
+            best = self._near[key] if key is not None else None
+            improved = key is not None and self._losses[key] < self._losses[self._key(self._current)]
+        if best is not None and improved:
+            self._expand(best)
+        else:
+            self._start = self._current = None
+
+    def _expand(self, arch: Architecture) -> None:
+        self._current = arch
+        self._near = {self._key(other): other for other in self.space.neighbors(arch)}
+        self._near.pop(self._key(arch), None)
+        self._missing = {key for key in self._near if key not in self._losses}
+        fresh = [key for key in self._near if key not in self._asked]
+        self._asked.update(fresh)
+        self._queue.extend(self._near[fresh[index]] for index in self.rng.permutation(len(fresh)).tolist())

@@ -1,0 +1,159 @@
+"""NSGA-II: the objective against what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidArchitecture, InvalidOption, nearest, shorten
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation, Status
+from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.settings import number, whole
+
+CROSSOVER_TRIES = 5
+"""How many mixtures of two codes may be no architecture before the first parent goes on alone; ours."""
+
+
+class NSGA2(Optimizer):
+    """Minimise the objective's loss and one further metric, ``second``, by its key (Deb et al. 2002).
+
+    A population of 100 and a crossover probability of 0.9 are Deb et al.'s defaults. Crossover takes each position of
+    the code from either parent. Mutation is one edit by the space, the mean number of changes at their rate of 1 / n a
+    variable.
+
+    A generation ends when ``population_size`` answers have come, whoever they answer, so no worker waits: children of
+    the previous parents that come late count in the next one. Architectures are random until the first has ended. What
+    failed is dominated by everything else.
+    """
+
+    name = "nsga2"
+    summary = "NSGA-II for two objectives"
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        second: str = "parameters",
+        population_size: int = 100,
+        crossover_probability: float = 0.9,
+    ) -> None:
+        super().__init__(problem, rng)
+        self.population_size = whole("population_size", population_size, low=2)
+        self.crossover_probability = number("crossover_probability", crossover_probability, low=0, high=1)
+        self.second = _metric(problem, second)
+        self._archs: list[Architecture] = []
+        self._losses = np.empty((0, 2))
+        self._order: list[tuple[int, float]] = []
+        self._told: list[tuple[Architecture, tuple[float, float]]] = []
+
+    @property
+    def front(self) -> list[Architecture]:
+        """The architectures of the population that nothing in it dominates."""
+        return [arch for arch, (rank, _) in zip(self._archs, self._order, strict=True) if rank == 0]
+
+    def ask(self, n: int = 1) -> list[Proposal]:
+        if not self._archs:
+            return [Proposal(self.space.sample(self.rng)) for _ in range(n)]
+        return [Proposal(self.space.mutate(self._crossed(), self.rng)) for _ in range(n)]
+
+    def _crossed(self) -> Architecture:
+        one = self._parent()
+        if self.rng.random() >= self.crossover_probability:
+            return one
+        other = self._parent()
+        for _ in range(CROSSOVER_TRIES):
+            heads = (self.rng.random(self.space.code_length) < 0.5).tolist()
+            code = tuple(a if head else b for a, b, head in zip(one.code, other.code, heads, strict=True))
+            child = Architecture(one.space, code)
+            try:
+                self.space.validate(child)
+            except InvalidArchitecture:
+                continue
+            return child
+        return one
+
+    def _parent(self) -> Architecture:
+        """The better of two: of the lower front, and within one the less crowded."""
+        one, other = self.rng.integers(len(self._archs), size=2).tolist()
+        better: int = other if self._order[other] < self._order[one] else one
+        return self._archs[better]
+
+    def tell(self, observations: Sequence[Observation]) -> None:
+        for observation in observations:
+            self._told.append((observation.architecture, self._pair(observation)))
+            if len(self._told) == self.population_size:
+                self._select()
+
+    def _pair(self, observation: Observation) -> tuple[float, float]:
+        value = observation.values.get(self.second)
+        if value is None or observation.status is not Status.OK:
+            return math.inf, math.inf
+        return self.problem.loss(observation), -value if self.second.direction == "maximize" else value
+
+    def _select(self) -> None:
+        """Keep the best of parents and children: whole fronts, then the least crowded of the front that is cut."""
+        archs = self._archs + [arch for arch, _ in self._told]
+        losses = np.concatenate([self._losses, np.array([pair for _, pair in self._told])])
+        self._told = []
+        kept: list[int] = []
+        self._order = []
+        for rank, front in enumerate(nondominated_fronts(losses)):
+            crowding = crowding_distances(losses[front])
+            by_room = np.argsort(-crowding, kind="stable")[: self.population_size - len(kept)]
+            kept += front[by_room].tolist()
+            self._order += [(rank, -room) for room in crowding[by_room].tolist()]
+            if len(kept) == self.population_size:
+                break
+        self._archs = [archs[index] for index in kept]
+        self._losses = losses[kept]
+
+
+def nondominated_fronts(losses: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    """The rows of ``[n, objectives]``, all to be minimised, by front: the first is dominated by none, the second by
+    rows of the first only, and so on.
+
+    >>> [front.tolist() for front in nondominated_fronts(np.array([[1.0, 2], [2, 1], [2, 2], [3, 3]]))]
+    [[0, 1], [2], [3]]
+    """
+    no_worse: NDArray[np.bool_] = np.all(losses[:, None] <= losses, axis=2)
+    dominates = no_worse & ~no_worse.T
+    above = dominates.sum(axis=0)
+    fronts = []
+    while (above == 0).any():
+        front = np.flatnonzero(above == 0)
+        fronts.append(front)
+        above[front] = -1
+        above -= dominates[front].sum(axis=0)
+    return fronts
+
+
+def crowding_distances(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The size of the box between each row's neighbours in its front, infinite at the ends, each objective scaled to 1.
+
+    >>> crowding_distances(np.array([[0.0, 4], [1, 1], [4, 0]])).tolist()
+    [inf, 2.0, inf]
+    """
+    distances = np.zeros(len(losses))
+    for column in losses.T:
+        if not np.isfinite(column).all():
+            continue
+        order = np.argsort(column, kind="stable")
+        ranked = column[order]
+        distances[order[[0, -1]]] = math.inf
+        if ranked[-1] > ranked[0]:
+            distances[order[1:-1]] += (ranked[2:] - ranked[:-2]) / (ranked[-1] - ranked[0])
+    return distances
+
+
+def _metric(problem: Problem, key: str) -> Metric:
+    for metric in problem.others:
+        if metric.key == key:
+            return metric
+    known = [metric.key for metric in problem.others]
+    raise InvalidOption(f"second is another metric of the problem, got {shorten(key)}; {nearest(str(key), known)}")

@@ -1,0 +1,184 @@
+"""SMAC: Bayesian optimisation with a random forest."""
+
+from __future__ import annotations
+
+import logging
+import math
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from ConfigSpace import Configuration, ConfigurationSpace
+from joblib import parallel_config
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import MissingDependency, NasbedError
+from nasbed.core.observation import Observation
+from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.seen import Seen
+
+if TYPE_CHECKING:
+    from smac import HyperparameterOptimizationFacade
+    from smac.runhistory import TrialInfo
+
+TRIES = 20
+"""How many invalid or known configurations SMAC may offer before an architecture is drawn from the space."""
+
+
+class SMAC(Optimizer):
+    """The package SMAC3 with its facade for hyperparameter optimisation (Lindauer et al. 2022), each architecture
+    evaluated once.
+
+    ``initial_per_parameter`` 10: that many points of a Sobol sequence a parameter to start with, and
+    ``random_fraction`` 0.2 of the proposals drawn at random, are the facade's defaults; so are ``challengers`` 10 000
+    and ``local_search_iterations`` 10, the effort spent on the acquisition function. As there, the forest models the
+    logarithm of the loss, counted from the best value that can be; an objective without such a bound is modelled as
+    it is. Architectures that failed, and configurations that are none, are told as crashed with the worst loss seen.
+    """
+
+    name = "smac"
+    summary = "SMAC3: Bayesian optimisation with a random forest"
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        initial_per_parameter: int = 10,
+        random_fraction: float = 0.2,
+        challengers: int = 10_000,
+        local_search_iterations: int = 10,
+    ) -> None:
+        super().__init__(problem, rng)
+        self._source = deepcopy(self.space.configspace())
+        sign = -1 if problem.objective.direction == "maximize" else 1
+        bound = sign * problem.objective.best_bound
+        self._floor = bound if math.isfinite(bound) else None
+        with _quiet():
+            self._facade = _facade(
+                self._source,
+                seed=int(rng.integers(2**31)),
+                initial_per_parameter=initial_per_parameter,
+                random_fraction=random_fraction,
+                challengers=challengers,
+                local_search_iterations=local_search_iterations,
+                logarithmic=self._floor is not None,
+            )
+        self._seen = Seen(self.space)
+        self._pending: dict[Architecture, list[TrialInfo]] = {}
+        self._costs: dict[Architecture, float] = {}
+
+    def ask(self, n: int = 1) -> list[Proposal]:
+        with _quiet():
+            return [Proposal(self._next()) for _ in range(n)]
+
+    def tell(self, observations: Sequence[Observation]) -> None:
+        for observation in observations:
+            self._seen.add(observation.architecture)
+            form = self.space.canonical(observation.architecture)
+            loss = self.problem.loss(observation)
+            if self._floor is not None:
+                loss = max(loss - self._floor, 1e-9)
+            self._costs[form] = loss
+            for trial in self._pending.pop(form, ()):
+                self._report(trial, loss)
+
+    def _next(self) -> Architecture:
+        for _ in range(TRIES):
+            trial = self._offer()
+            if trial is None:
+                break
+            try:
+                arch = self.space.from_config(dict(trial.config))
+            except NasbedError:
+                self._report(trial, math.inf)
+                continue
+            form = self.space.canonical(arch)
+            if form in self._costs:
+                self._report(trial, self._costs[form])
+                continue
+            known = arch in self._seen
+            self._pending.setdefault(form, []).append(trial)
+            if not known:
+                self._seen.add(arch)
+                return arch
+        arch = self._seen.sample(self.rng)
+        self._pending.setdefault(self.space.canonical(arch), []).append(self._own_trial(arch))
+        return arch
+
+    def _offer(self) -> TrialInfo | None:
+        """SMAC's next configuration; ``None`` when it has tried them all."""
+        from smac.main.exceptions import ConfigurationSpaceExhaustedException
+
+        try:
+            return self._facade.ask()
+        except (StopIteration, ConfigurationSpaceExhaustedException):
+            return None
+
+    def _own_trial(self, arch: Architecture) -> TrialInfo:
+        from smac.runhistory import TrialInfo
+
+        config = Configuration(self._source, values=dict(self.space.to_config(arch)))
+        return TrialInfo(config, seed=0)
+
+    def _report(self, trial: TrialInfo, cost: float) -> None:
+        from smac.runhistory import TrialValue
+        from smac.runhistory.enumerations import StatusType
+
+        failed = not math.isfinite(cost)
+        if failed:
+            cost = max((one for one in self._costs.values() if math.isfinite(one)), default=1.0)
+        value = TrialValue(cost=cost, status=StatusType.CRASHED if failed else StatusType.SUCCESS)
+        with _quiet():
+            self._facade.tell(trial, value, save=False)
+
+
+def _facade(
+    source: ConfigurationSpace,
+    *,
+    seed: int,
+    initial_per_parameter: int,
+    random_fraction: float,
+    challengers: int,
+    local_search_iterations: int,
+    logarithmic: bool,
+) -> HyperparameterOptimizationFacade:
+    try:
+        from smac import HyperparameterOptimizationFacade as Facade
+        from smac import Scenario
+        from smac.acquisition.function import EI
+        from smac.runhistory.encoder import RunHistoryEncoder
+    except ImportError:
+        raise MissingDependency(
+            "smac needs the package smac; install it with: pip install 'nasbed[optimizers]'"
+        ) from None
+    logging.getLogger("smac").setLevel(logging.ERROR)
+    with tempfile.TemporaryDirectory(prefix="nasbed-smac-") as folder:
+        scenario = Scenario(source, output_directory=Path(folder), deterministic=True, n_trials=10**9, seed=seed)
+        return Facade(
+            scenario,
+            initial_design=Facade.get_initial_design(scenario, n_configs_per_hyperparameter=initial_per_parameter),
+            random_design=Facade.get_random_design(scenario, probability=random_fraction),
+            acquisition_maximizer=Facade.get_acquisition_maximizer(
+                scenario, challengers=challengers, local_search_iterations=local_search_iterations
+            ),
+            intensifier=Facade.get_intensifier(scenario, max_config_calls=1),
+            acquisition_function=None if logarithmic else EI(),
+            runhistory_encoder=None if logarithmic else RunHistoryEncoder(scenario),
+            logging_level=False,
+            overwrite=True,
+        )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No warnings, and no threads: SMAC's forest is asked so often for so little that starting them takes most of
+    the time."""
+    with warnings.catch_warnings(), parallel_config(backend="sequential"):
+        warnings.simplefilter("ignore")
+        yield

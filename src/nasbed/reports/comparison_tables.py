@@ -1,0 +1,135 @@
+"""The tables of a comparison's page, as HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from html import escape
+
+from nasbed.evaluation.significance import Interval
+from nasbed.reports.comparison_data import LEVEL, Comparison, Standing
+from nasbed.reports.comparison_figures import regret_label
+from nasbed.reports.interactive import Look, key
+
+STYLE = """
+.scroll { overflow-x: auto; margin: 0 0 1rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.standings { width: 100%; }
+th { font-weight: 500; color: var(--faint); text-align: left; vertical-align: bottom; font-size: .85rem; }
+th, td { padding: .4rem 1rem .4rem 0; border-bottom: 1px solid var(--line); white-space: nowrap;
+overflow-wrap: normal; }
+td.number, th.number { text-align: right; }
+td.wide { white-space: normal; min-width: 9rem; overflow-wrap: anywhere; }
+td small { color: var(--faint); display: block; font-size: .75rem; }
+tbody tr:first-child td { font-weight: 600; }
+tbody tr:first-child td small, tbody tr:first-child td.wide { font-weight: 400; }
+.pairs tbody tr:first-child td, .failures tbody tr:first-child td { font-weight: 400; }
+.bar { width: 9rem; max-width: none; height: 1.1rem; display: block; }
+.bar line { stroke: var(--faint); stroke-width: 2; }
+.pairs td, .pairs th { padding: .2rem .6rem; text-align: center; font-size: .8rem; }
+.pairs tbody th { text-align: right; padding-left: 0; color: var(--ink); }
+.pairs td.sure { background: #0072b233; font-weight: 600; }
+details { margin: 0 0 1rem; }
+summary { cursor: pointer; color: var(--faint); margin-bottom: .5rem; }
+h3 { font-size: .9rem; font-weight: 500; margin: 0 0 .4rem; color: var(--faint); }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1.5rem;
+padding-top: 1rem; }
+.panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 44%), 1fr)); gap: .8rem; }
+.panels .card { background: var(--raised); border-radius: 8px; padding: .5rem .6rem; }
+.card { min-width: 0; }
+[data-panel][hidden] { display: none; }
+.scale { color: var(--faint); font-size: .85rem; margin-bottom: .6rem; }
+.scale i { display: inline-block; width: 7rem; height: .6rem; border-radius: .3rem; margin: 0 .4rem;
+background: linear-gradient(90deg, #414487, #2a788e, #22a884, #7ad151, #bddf26); }
+.paper svg { background: #fff; border-radius: 8px; display: block; max-width: none; }
+.block { border-top: 1px solid var(--line); padding: 1.5rem 0 0; margin-top: 1.5rem; }
+@media (max-width: 40rem) { body { padding: 1rem .9rem; } dl { grid-template-columns: minmax(0, 1fr); gap: 0; }
+dd { margin-bottom: .45rem; } }
+"""
+
+
+def standings_table(found: Comparison, styles: Mapping[str, Look]) -> str:
+    """Methods by mean final regret."""
+    heads = (
+        '<th>method</th><th class="number">runs</th>'
+        f'<th class="number">mean final {escape(regret_label(found))}</th><th>95 % interval</th>'
+        '<th class="number">median</th><th class="number">mean rank</th><th>significantly better than</th>'
+    )
+    widest = max((each.regret.high for each in found.standings if math.isfinite(each.regret.high)), default=1.0)
+    rows = "".join(_row(each, styles[each.method], widest) for each in found.standings)
+    return _table("standings", heads, rows)
+
+
+def _row(each: Standing, look: Look, widest: float) -> str:
+    broken = f"<small>{each.broken} broke</small>" if each.broken else ""
+    return (
+        f"<tr><td>{key(look)} {escape(each.method)}</td>"
+        f'<td class="number">{each.finished}{broken}</td>'
+        f'<td class="number">{_digits(each.regret.estimate)}<small>{_span(each.regret)}</small></td>'
+        f"<td>{_bar(each.regret, look, widest)}</td>"
+        f'<td class="number">{_digits(each.median)}</td>'
+        f'<td class="number">{each.rank.estimate:.2f}<small>{_span(each.rank)}</small></td>'
+        f'<td class="wide">{escape(", ".join(each.beats)) or "–"}</td></tr>'
+    )
+
+
+def _bar(interval: Interval, look: Look, widest: float) -> str:
+    """The interval as a line and the mean as a dot, all methods on one scale from zero."""
+    if not math.isfinite(interval.estimate):
+        return ""
+    scale = 138 / widest if widest > 0 else 0.0
+    low, middle, high = (4 + scale * max(end, 0.0) for end in (interval.low, interval.estimate, interval.high))
+    return (
+        f'<svg class="bar" viewBox="0 0 146 16" aria-hidden="true"><line x1="{low:.1f}" x2="{high:.1f}" y1="8" y2="8"/>'
+        f'<circle cx="{middle:.1f}" cy="8" r="4" fill="{look.colour}"/></svg>'
+    )
+
+
+def pairs_table(found: Comparison) -> str:
+    """P-values of all pairs, folded away."""
+    if len(found.standings) < 2:
+        return ""
+    names = [escape(each.method) for each in found.standings]
+    heads = "".join(f"<th>{name}</th>" for name in names)
+    rows = "".join(
+        f"<tr><th>{name}</th>" + "".join(_p(float(found.holm[i, j]), i == j) for j in range(len(names))) + "</tr>"
+        for i, name in enumerate(names)
+    )
+    about = "p-values of all pairs (Wilcoxon's signed-rank test by seed, Holm's correction)"
+    return f"<details><summary>{about}</summary>{_table('pairs', f'<th></th>{heads}', rows)}</details>"
+
+
+def _p(value: float, same: bool) -> str:
+    if same:
+        return "<td></td>"
+    text = "&lt; 0.001" if value < 0.001 else f"{value:.3f}"
+    return f'<td class="sure">{text}</td>' if value < LEVEL else f"<td>{text}</td>"
+
+
+def failures_table(found: Comparison) -> str:
+    """The runs that broke, each with its error."""
+    if not found.broken:
+        return ""
+    rows = "".join(
+        f'<tr><td>{escape(run.method)}</td><td class="number">{run.seed}</td><td class="number">{len(run)}</td>'
+        f'<td class="wide">{escape(run.error)}</td></tr>'
+        for run in found.broken
+    )
+    heads = '<th>method</th><th class="number">seed</th><th class="number">evaluations</th><th>error</th>'
+    count = f"{len(found.broken)} run{'s' if len(found.broken) != 1 else ''} broke"
+    return f"<h3>{count}: ranked last, left out of the means</h3>{_table('failures', heads, rows)}"
+
+
+def _table(name: str, heads: str, rows: str) -> str:
+    """A table that scrolls in its own box."""
+    return (
+        f'<div class="scroll"><table class="{name}"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "–"
+
+
+def _span(interval: Interval) -> str:
+    return f"{interval.low:.3g} to {interval.high:.3g}" if math.isfinite(interval.low) else ""

@@ -1,0 +1,219 @@
+"""What every search method must satisfy, whatever it does. Needs no test framework but plain ``assert``."""
+
+from __future__ import annotations
+
+import math
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import cache
+from time import process_time
+
+import numpy as np
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.core.architecture import Architecture
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation, Status
+from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.spaces import SearchSpace, space
+from nasbed.spaces.from_configspace import space_from_configspace
+
+ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
+TEST_ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
+PARAMETERS = Metric("parameters", direction="minimize", bounds=(0, math.inf))
+FIDELITIES = (4, 12, 36)
+OUTSTANDING = 7
+
+Answer = Callable[[Proposal], Observation]
+
+
+class OptimizerConformance(ABC):
+    """The rules of :class:`~nasbed.optimizers.Optimizer`, as test methods over one method of search.
+
+    Give ``make_optimizer`` settings with which the method leaves its random start well within ``evaluations``.
+    ``model_free`` says that it fits no model, and so must be fast.
+    """
+
+    evaluations = 40
+    model_free = False
+
+    @abstractmethod
+    def make_optimizer(self, problem: Problem, rng: np.random.Generator) -> Optimizer:
+        """The method under test."""
+
+    def run(self, space: SearchSpace, answer: Answer, *, count: int = 0, outstanding: int = 1) -> list[Proposal]:
+        """What is proposed in ``count`` evaluations; with several outstanding, the answers come in random order."""
+        problem = problem_on(space)
+        optimizer = self.make_optimizer(problem, np.random.default_rng(3))
+        order = np.random.default_rng(4)
+        proposed: list[Proposal] = []
+        running: list[Proposal] = []
+        while len(proposed) < (count or self.evaluations):
+            while len(running) < outstanding:
+                free = outstanding - len(running)
+                proposals = optimizer.ask(free)
+                assert 1 <= len(proposals) <= free
+                for proposal in proposals:
+                    space.validate(proposal.architecture)
+                    assert proposal.fidelity is None or proposal.fidelity in problem.fidelities
+                proposed += proposals
+                running += proposals
+            ended = running.pop(int(order.integers(len(running))))
+            optimizer.tell((answer(ended),))
+        return proposed
+
+    def test_proposals_are_valid_on_cells_chains_and_conditions(self) -> None:
+        for each in spaces():
+            self.run(each, measured)
+
+    def test_answers_may_come_in_any_order(self) -> None:
+        for each in spaces():
+            self.run(each, measured, outstanding=OUTSTANDING)
+
+    def test_several_answers_may_come_at_once_or_none(self) -> None:
+        for each in spaces():
+            optimizer = self.make_optimizer(problem_on(each), np.random.default_rng(0))
+            for _ in range(math.ceil(self.evaluations / OUTSTANDING)):
+                proposals = optimizer.ask(OUTSTANDING)
+                assert 1 <= len(proposals) <= OUTSTANDING
+                optimizer.tell([measured(proposal) for proposal in reversed(proposals)])
+                optimizer.tell(())
+
+    def test_the_same_generator_gives_the_same_proposals(self) -> None:
+        """Whatever state numpy's and Python's global generators are in."""
+        for each in spaces():
+            _seed_globally(1)
+            first = self.run(each, measured, outstanding=3)
+            _seed_globally(2)
+            assert self.run(each, measured, outstanding=3) == first
+
+    def test_failures_do_not_stop_it(self) -> None:
+        for each in spaces():
+            self.run(each, lambda proposal: _ended(proposal, Status.FAILED), outstanding=3)
+
+    def test_divergence_does_not_stop_it(self) -> None:
+        for each in spaces():
+            self.run(each, lambda proposal: _ended(proposal, Status.DIVERGED), outstanding=3)
+
+    def test_some_failures_do_not_stop_it(self) -> None:
+        for each in spaces():
+            self.run(each, _every_third_fails, outstanding=3)
+
+    def test_equal_values_do_not_stop_it(self) -> None:
+        for each in spaces():
+            self.run(each, lambda proposal: _observation(proposal, 50.0, 1000.0), outstanding=3)
+
+    def test_test_results_are_neither_reached_nor_used(self) -> None:
+        """It holds no benchmark, and would propose the same if observations carried test results and these changed."""
+        problem = problem_on(space("nb201"))
+        optimizer = self.make_optimizer(problem, np.random.default_rng(0))
+        assert not any(isinstance(value, Benchmark) for value in vars(optimizer).values())
+        assert self.run(problem.space, _tested(1.0)) == self.run(problem.space, _tested(-1.0))
+
+    def test_two_runs_share_nothing(self) -> None:
+        problem = problem_on(space("nb201"))
+        alone = self.run(problem.space, measured)
+        other = self.make_optimizer(problem, np.random.default_rng(5))
+        other.tell([measured(proposal) for proposal in other.ask(3)])
+        assert self.run(problem.space, measured) == alone
+
+    def test_a_method_without_a_model_is_fast(self) -> None:
+        """Two milliseconds an evaluation are some ten times what one takes."""
+        if not self.model_free:
+            return
+        start = process_time()
+        self.run(space("nb201"), measured, count=2000)
+        assert process_time() - start < 4
+
+    def test_a_method_without_a_model_does_not_go_over_its_history(self) -> None:
+        """After 10 000 answers an evaluation takes about as long as after 500."""
+        if self.model_free:
+            assert self._pace(10_000) < 3 * self._pace(500)
+
+    def _pace(self, history: int) -> float:
+        """The processor time of 40 evaluations after so many answers, the least of several measurements."""
+        large, rng = space("fbnet"), np.random.default_rng(0)
+        optimizer = self.make_optimizer(problem_on(large), rng)
+        optimizer.tell([measured(Proposal(large.sample(rng))) for _ in range(history)])
+        times = []
+        for _ in range(6):
+            start = process_time()
+            for _ in range(40):
+                optimizer.tell([measured(proposal) for proposal in optimizer.ask()])
+            times.append(process_time() - start)
+        return min(times)
+
+    def test_it_says_what_it_is(self) -> None:
+        optimizer = self.make_optimizer(problem_on(space("nb201")), np.random.default_rng(0))
+        assert optimizer.name and "\n" not in optimizer.summary and optimizer.summary
+
+
+def _seed_globally(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed)
+
+
+def problem_on(space: SearchSpace) -> Problem:
+    """A problem with three fidelities and two objectives."""
+    return Problem(space, ACCURACY, FIDELITIES, (PARAMETERS,))
+
+
+@cache
+def conditional_space() -> SearchSpace:
+    """A space of 14 architectures, with a condition, an order and a forbidden clause."""
+    from ConfigSpace import (
+        ConfigurationSpace,
+        EqualsCondition,
+        ForbiddenAndConjunction,
+        ForbiddenEqualsClause,
+        OrdinalHyperparameter,
+    )
+
+    source = ConfigurationSpace({"block": ["conv", "pool", "skip"], "depth": [1, 2, 3]})
+    source.add(kernel := OrdinalHyperparameter("kernel", [1, 3, 5]))
+    source.add(EqualsCondition(kernel, source["block"], "conv"))
+    clauses = ForbiddenEqualsClause(source["block"], "skip"), ForbiddenEqualsClause(source["depth"], 3)
+    source.add(ForbiddenAndConjunction(*clauses))
+    return space_from_configspace(source, "conditional")
+
+
+def spaces() -> Iterator[SearchSpace]:
+    yield from map(space, ("nb201", "darts", "fbnet"))
+    yield conditional_space()
+
+
+def measured(proposal: Proposal) -> Observation:
+    """A smooth landscape: low entries of the code are better and cost more."""
+    total, worst = _code_sum(proposal.architecture), 8 * len(proposal.architecture.code)
+    fidelity = proposal.fidelity or FIDELITIES[-1]
+    return _observation(proposal, 90.0 * (1 - total / worst) * fidelity / FIDELITIES[-1], 1e6 / (1 + total))
+
+
+def _code_sum(arch: Architecture) -> int:
+    return sum(entry % 8 for entry in arch.code if entry >= 0)
+
+
+def _observation(proposal: Proposal, accuracy: float, parameters: float) -> Observation:
+    values = {ACCURACY: accuracy, PARAMETERS: parameters}
+    return Observation(proposal.architecture, values, proposal.fidelity or FIDELITIES[-1], seed=0, cost_s=1.0)
+
+
+def _ended(proposal: Proposal, status: Status) -> Observation:
+    return Observation(proposal.architecture, fidelity=proposal.fidelity, cost_s=0.0, status=status)
+
+
+def _every_third_fails(proposal: Proposal) -> Observation:
+    remainder = _code_sum(proposal.architecture) % 6
+    if remainder < 2:
+        return _ended(proposal, (Status.FAILED, Status.DIVERGED)[remainder])
+    return measured(proposal)
+
+
+def _tested(sign: float) -> Answer:
+    def answer(proposal: Proposal) -> Observation:
+        seen = measured(proposal)
+        values = {**seen.values, TEST_ACCURACY: 50 + sign * (seen["validation_accuracy"] / 4)}
+        return Observation(proposal.architecture, values, seen.fidelity, seed=0, cost_s=1.0)
+
+    return answer

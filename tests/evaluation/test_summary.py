@@ -1,0 +1,141 @@
+"""Runs judged and summarised: methods of known quality on a table of known values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nasbed import NasbedError, Observation
+from nasbed.benchmarks import NoiseFree, SubSpace, TabularBenchmark
+from nasbed.evaluation.judging import best_validation, judge
+from nasbed.evaluation.significance import critical_difference
+from nasbed.evaluation.summary import summarise
+from nasbed.experiments.runs import Run, Runs, Setup
+from nasbed.experiments.simulate import Budget, problem_of, simulate
+from nasbed.optimizers import Optimizer, Proposal
+from nasbed.optimizers.random_search import RandomSearch
+from nasbed.spaces.base import Batch
+from studied_tables import nb201_table
+
+
+class Thorough(RandomSearch):
+    """Knows that the table rewards option 3: a better method."""
+
+    name = "thorough"
+
+    def ask(self, n: int = 1) -> list[Proposal]:
+        drawn = [self.space.sample(self.rng) for _ in range(40)]
+        return [Proposal(max(drawn, key=lambda arch: sum(code == 3 for code in arch.code)))]
+
+
+class Breaks(RandomSearch):
+    name = "breaks"
+
+    def tell(self, observations: Sequence[Observation]) -> None:
+        raise RuntimeError("on purpose")
+
+
+class Counting(TabularBenchmark):
+    judgements = 0
+
+    def mean_test(self, archs: Batch) -> NDArray[np.float64]:
+        self.judgements += 1
+        return super().mean_test(archs)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Counting:
+    return Counting(nb201_table(tmp_path_factory.mktemp("summary") / "nb201").results)
+
+
+def search(kind: type[Optimizer], table: TabularBenchmark, seed: int, evaluations: int = 30) -> Run:
+    optimizer = kind(problem_of(table), np.random.default_rng([seed, len(kind.name)]))
+    return simulate(optimizer, table, seed=seed, budget=Budget(evaluations=evaluations), workers=4)
+
+
+@pytest.fixture(scope="module")
+def runs(table: Counting) -> Runs:
+    setup = Setup(table.name, "nb201", table.objective, "30ev", 4, {})
+    return Runs(setup, [search(kind, table, seed) for kind in (RandomSearch, Thorough) for seed in range(20)])
+
+
+def test_judge_regrets_are_the_definition_of_section_2_6(runs: Runs, table: Counting) -> None:
+    before = table.judgements
+    judged = judge(runs, table)
+    assert table.judgements == before + 1
+    _, best = table.optimum()
+    for run, found in zip(runs.runs, judged.trajectories, strict=True):
+        for end in (0, 7, 29):
+            held = int(np.argmax(run.value[: end + 1]))
+            assert found.incumbent[end] == held and found.time_s[end] == run.end_s[end]
+            assert found.test_regret[end] == best - table.mean_test(run.codes[held : held + 1])[0]
+        assert (found.test_regret >= 0).all() and (found.validation_regret >= 0).all()
+        assert (np.diff(found.validation_regret) <= 0).all()
+
+
+def test_best_validation_is_the_tables_at_the_fidelities_used(runs: Runs, table: Counting) -> None:
+    cells = table.cache.values["validation_accuracy"]
+    assert best_validation(runs, table) == cells[:, 1].max() != cells.max()
+    low = [replace(run, fidelity=np.full(len(run), 12)) for run in runs.runs]
+    assert best_validation(Runs(runs.setup, low), table) == cells[:, 0].max()
+    assert best_validation(runs, NoiseFree(table)) == table.cache.mean("validation_accuracy", 200).max()
+    part = SubSpace(table, "part", lambda arch: True)
+    assert best_validation(runs, part) == max(run.value.max() for run in runs.runs)
+
+
+def test_summarise_tells_a_better_method_from_a_worse_one(runs: Runs, table: Counting) -> None:
+    found = summarise(runs, table, np.random.default_rng(0))
+    worse, better = found.methods
+    assert (worse.method, better.method, worse.seeds, better.seeds) == ("rs", "thorough", 20, 20)
+    assert better.test_regret.high < worse.test_regret.low and better.mean_rank.high < worse.mean_rank.low
+    assert better.area.estimate < worse.area.estimate
+    assert found.holm[0, 1] < 0.01 and found.friedman_p < 0.01 and found.superiority[1, 0] > 0.8
+    assert found.critical_difference == critical_difference(2, 20) and found.common_seeds == 20
+    assert worse.evaluations == 30 and worse.thinking_s > 0 and worse.time_to_best_s > 0
+    finals = [judge(runs, table).of("rs")[seed].test_regret[-1] for seed in range(20)]
+    assert worse.test_regret.estimate == pytest.approx(np.mean(finals))
+    assert worse.test_regret_median == pytest.approx(np.median(finals))
+
+
+def test_summarise_does_not_depend_on_the_order_of_the_runs(runs: Runs, table: Counting) -> None:
+    order = [*range(20)[::-1], *np.random.default_rng(1).permutation(np.arange(20, 40))]
+    again = Runs(runs.setup, [runs.runs[position] for position in order])
+    one, other = (summarise(each, table, np.random.default_rng(0)).numbers() for each in (runs, again))
+    assert one == other
+
+
+def test_summarise_is_json_and_names_the_runs_that_broke(runs: Runs, table: Counting) -> None:
+    broken = [search(Breaks, table, seed) for seed in range(3)]
+    nothing = replace(broken[0], seed=3, value=np.array([np.nan]))
+    found = summarise(Runs(runs.setup, [*runs.runs, *broken, nothing]), table, np.random.default_rng(0))
+    numbers = json.loads(json.dumps(found.numbers(), allow_nan=False))
+    row = numbers["methods"][2]
+    assert row["seeds"] == 4 and row["evaluations"] == 1 and numbers["common_seeds"] == 4
+    assert row["errors"] == dict.fromkeys("0123", "RuntimeError: 'on purpose'")
+    assert row["mean_rank"]["estimate"] > 2.5 and numbers["judged_by"] == "test_accuracy"
+
+
+def test_summarise_one_method_and_one_seed(runs: Runs, table: Counting) -> None:
+    found = summarise(Runs(runs.setup, runs.runs[:1]), table, np.random.default_rng(0))
+    assert found.methods[0].mean_rank.estimate == 1 and np.isnan(found.friedman_p)
+    assert found.numbers()["critical_difference"] is None
+    with pytest.raises(NasbedError, match="1 run or more"):
+        summarise(Runs(runs.setup, []), table, np.random.default_rng(0))
+
+
+def test_summarise_without_test_results_judges_by_mean_validation(runs: Runs, table: Counting) -> None:
+    class NoTest(TabularBenchmark):
+        @property
+        def test_metric(self) -> None:
+            return None
+
+    bare = NoTest(table.results)
+    found = summarise(runs, bare, np.random.default_rng(0))
+    assert found.judged_by == "validation_accuracy"
+    assert found.test_best == table.cache.mean("validation_accuracy", 200).max() < found.validation_best
+    assert all(each.test_regret.estimate > 0 for each in found.methods)

@@ -1,0 +1,101 @@
+"""Incumbents, regrets and curves: against the definition written out, and by what must hold for any values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nasbed import NasbedError
+from nasbed.core.metric import Direction
+from nasbed.evaluation.landscape import ecdf
+from nasbed.evaluation.trajectories import (
+    area_under_curve,
+    at_times,
+    bands,
+    final_values,
+    incumbent,
+    incumbent_index,
+    regret,
+    time_grid,
+    time_to_target,
+)
+
+VALUES = st.lists(st.floats(-1e6, 1e6) | st.just(math.nan), max_size=40)
+DIRECTIONS = st.sampled_from(["maximize", "minimize"])
+
+
+@given(st.lists(st.tuples(st.integers(0, 5) | st.just(math.nan), st.sampled_from([4, 12, 108])), max_size=30))
+def test_incumbent_index_is_the_first_best_at_the_highest_fidelity_so_far(rows: list[tuple[float, int]]) -> None:
+    found = incumbent_index([v for v, _ in rows], "minimize", fidelity=[f for _, f in rows])
+    for end in range(1, len(rows) + 1):
+        seen = [(-f, v, i) for i, (v, f) in enumerate(rows[:end]) if v == v]
+        assert found[end - 1] == (min(seen)[2] if seen else -1)
+
+
+@given(VALUES, DIRECTIONS)
+def test_incumbent_is_monotone_skips_missing_values_and_is_the_value_of_its_index(
+    values: list[float], direction: Direction
+) -> None:
+    best, index = incumbent(values, direction), incumbent_index(values, direction)
+    begun = index >= 0
+    assert np.array_equal(np.isnan(best), ~begun)
+    np.testing.assert_array_equal(best[begun], np.array(values)[index[begun]])
+    steps = np.diff(best[begun])
+    assert (steps >= 0).all() if direction == "maximize" else (steps <= 0).all()
+
+
+@given(VALUES.filter(lambda values: any(v == v for v in values)), DIRECTIONS)
+def test_regret_of_incumbents_is_never_negative_falls_and_ends_at_zero(
+    values: list[float], direction: Direction
+) -> None:
+    best = float(np.nanmax(values) if direction == "maximize" else np.nanmin(values))
+    found = regret(incumbent(values, direction), direction, best=best)
+    found = found[~np.isnan(found)]
+    assert (found >= 0).all() and (np.diff(found) <= 0).all() and found[-1] == 0
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 100), st.floats(-5, 5)), max_size=20), st.floats(0.05, 200))
+def test_at_times_is_the_last_value_until_then(rows: list[tuple[float, float]], moment: float) -> None:
+    rows = sorted(rows, key=lambda row: row[0])
+    before = [value for time, value in rows if time <= moment]
+    (found,) = at_times([t for t, _ in rows], [v for _, v in rows], grid_s=[moment])
+    assert found == before[-1] if before else math.isnan(found)
+
+
+def test_area_under_curve_is_the_limit_of_sums_on_a_fine_grid() -> None:
+    rng = np.random.default_rng(0)
+    times, values = np.sort(rng.uniform(1, 1000, 50)), np.sort(rng.random(50))[::-1]
+    for scale in ("log", "linear"):
+        grid = time_grid(times[0], 1500.0, points=400_001, scale=scale)
+        sums = at_times(times, values, grid_s=grid[:-1]).mean()
+        exact = area_under_curve(times, values, first_s=times[0], last_s=1500.0, scale=scale)
+        assert exact == pytest.approx(sums, abs=1e-4)
+    assert math.isnan(area_under_curve(times, values, first_s=times[0] / 2, last_s=10.0))
+    doubled = area_under_curve(np.repeat(times, 2), np.repeat(values, 2), first_s=times[0], last_s=1500.0)
+    assert doubled == area_under_curve(times, values, first_s=times[0], last_s=1500.0)
+
+
+@given(st.permutations(range(7)))
+def test_bands_do_not_depend_on_the_order_of_the_seeds(order: list[int]) -> None:
+    curves = np.random.default_rng(1).normal(size=(7, 5))
+    one, other = bands(curves, level=0.8), bands(curves[order], level=0.8)
+    for name in ("mean", "standard_error", "median", "low", "high"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
+    assert (one.low <= one.median).all() and (one.median <= one.high).all()
+
+
+def test_time_to_target_and_final_values() -> None:
+    assert time_to_target([1.0, 2.0], [5.0, 4.0], target=3.0) == math.inf
+    assert time_to_target([], [], target=3.0) == math.inf
+    finals = final_values([[3.0, 1.0], [2.0], []])
+    assert ecdf(finals).values.tolist() == [1.0, 2.0] and ecdf(finals).count == 2
+
+
+@pytest.mark.parametrize("first, last, points", [(0.0, 1.0, 5), (2.0, 1.0, 5), (1.0, math.inf, 5), (1.0, 2.0, 1)])
+def test_time_grid_refuses_what_is_no_span(first: float, last: float, points: int) -> None:
+    with pytest.raises(NasbedError, match="time grid"):
+        time_grid(first, last, points=points)

@@ -1,0 +1,306 @@
+"""The methods without a model, against traces by hand, closed forms, brute force and random search."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from ConfigSpace import ConfigurationSpace, Float, Integer
+from numpy.typing import NDArray
+from scipy.stats import mannwhitneyu
+
+from nasbed import space_from_configspace
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation, Status
+from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
+from nasbed.optimizers.config_vectors import ConfigVectors
+from nasbed.optimizers.evolution import Evolution, NonRegularizedEvolution, RegularizedEvolution
+from nasbed.optimizers.local_search import LocalSearch
+from nasbed.optimizers.nsga2 import NSGA2, crowding_distances, nondominated_fronts
+from nasbed.optimizers.reinforce import Reinforce
+from nasbed.spaces import SearchSpace, list_spaces, space
+from nasbed.testing.optimizers import ACCURACY, PARAMETERS, conditional_space, measured, problem_on
+
+NB201 = space("nb201")
+METHODS = ("re", "nre", "ls", "de", "rl", "nsga2")
+
+
+def seen(arch: Architecture, accuracy: float, parameters: float = 1.0) -> Observation:
+    return Observation(arch, {ACCURACY: accuracy, PARAMETERS: parameters}, fidelity=36)
+
+
+def additive(seed: int) -> Callable[[Architecture], float]:
+    """A landscape in which each edge of an nb201 cell adds its own: 100 for the optimum, 0 for the worst."""
+    parts = np.random.default_rng(seed).random((6, 5))
+    low, high = parts.min(axis=1).sum(), parts.max(axis=1).sum()
+    return lambda arch: float(np.clip(100 * (parts[np.arange(6), arch.code].sum() - low) / (high - low), 0, 100))
+
+
+def trace(optimizer: Optimizer, accuracy: Callable[[Architecture], float], evaluations: int) -> list[Architecture]:
+    archs = []
+    for _ in range(evaluations):
+        (proposal,) = optimizer.ask()
+        archs.append(proposal.architecture)
+        optimizer.tell((seen(proposal.architecture, accuracy(proposal.architecture)),))
+    return archs
+
+
+# --- evolution -------------------------------------------------------------------------------------------------------
+
+
+def told(method: type[Evolution], accuracies: list[float]) -> tuple[Evolution, list[Architecture]]:
+    """A population of three after architectures with these accuracies; tournaments so large that the best always wins."""
+    optimizer = method(problem_on(NB201), np.random.default_rng(0), population_size=3, sample_size=200)
+    archs = [Architecture("nb201", (index, index, 0, 0, 0, 0)) for index in range(len(accuracies))]
+    optimizer.tell([seen(arch, accuracy) for arch, accuracy in zip(archs, accuracies, strict=True)])
+    return optimizer, archs
+
+
+def test_regularized_evolution_removes_the_oldest_however_good() -> None:
+    optimizer, (_, _, c, d, e) = told(RegularizedEvolution, [90, 10, 30, 40, 5])
+    assert optimizer.population == [c, d, e]
+    assert optimizer.ask()[0].architecture in set(NB201.neighbors(d))
+
+
+def test_non_regularized_evolution_removes_the_worst_the_newcomer_included() -> None:
+    optimizer, (a, _, c, d, _) = told(NonRegularizedEvolution, [90, 10, 30, 40, 5])
+    assert optimizer.population == [a, c, d]
+    assert optimizer.ask()[0].architecture in set(NB201.neighbors(a))
+
+
+def test_regularized_evolution_takes_the_age_from_the_answer_and_failures_as_worst() -> None:
+    optimizer, (_, b, c) = told(RegularizedEvolution, [90, 10, 30])
+    failed = Architecture("nb201", (4,) * 6)
+    optimizer.tell((Observation(failed, status=Status.FAILED),))
+    assert optimizer.population == [b, c, failed]
+    assert optimizer.ask()[0].architecture in set(NB201.neighbors(c))
+
+
+def test_evolution_is_random_until_the_population_is_full() -> None:
+    optimizer = RegularizedEvolution(problem_on(NB201), np.random.default_rng(0), population_size=5)
+    first = [proposal.architecture for proposal in optimizer.ask(9)]
+    twin = np.random.default_rng(0)
+    assert first == [NB201.sample(twin) for _ in range(9)]
+
+
+# --- local search ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_local_search_descends_an_additive_landscape_in_one_go(seed: int) -> None:
+    """A best-improvement move puts one edge right for good. The start has 24 neighbours, each later place 20 new ones."""
+    accuracy = additive(seed)
+    optimizer = LocalSearch(problem_on(NB201), np.random.default_rng(seed))
+    archs = trace(optimizer, accuracy, 1 + 24 + 20 * 5)
+    assert len(set(archs)) == len(archs)
+    best = max(archs, key=accuracy)
+    assert accuracy(best) == pytest.approx(100)
+    wrong = sum(a != b for a, b in zip(archs[0].code, best.code, strict=True))
+    assert archs.index(best) < 1 + 24 + 20 * (wrong - 1)
+
+
+def test_local_search_evaluates_a_small_space_once_and_then_goes_on() -> None:
+    tiny = conditional_space()
+    archs = trace(LocalSearch(problem_on(tiny), np.random.default_rng(0)), lambda arch: 50 + sum(arch.code), 40)
+    assert set(archs[: tiny.size]) == set(tiny.enumerate())
+
+
+def test_local_search_waits_for_the_whole_neighbourhood() -> None:
+    optimizer = LocalSearch(problem_on(NB201), np.random.default_rng(0))
+    accuracy = additive(0)
+    (start,) = trace(optimizer, accuracy, 1)
+    near = [proposal.architecture for proposal in optimizer.ask(24)]
+    assert set(near) == set(NB201.neighbors(start))
+    for arch in reversed(near[1:]):
+        optimizer.tell((seen(arch, accuracy(arch)),))
+    assert optimizer.ask()[0].architecture not in set(NB201.neighbors(max(near, key=accuracy)))
+    optimizer.tell((seen(near[0], accuracy(near[0])),))
+    assert optimizer.ask()[0].architecture in set(NB201.neighbors(max(near, key=accuracy)))
+
+
+# --- differential evolution and REINFORCE ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "settings"), [("de", {}), ("rl", {"learning_rate": 2.0})])
+def test_method_beats_random_search_on_a_separable_problem(name: str, settings: dict[str, Any]) -> None:
+    def best(method: str, seed: int, **given: Any) -> float:
+        optimizer = OPTIMIZERS.get(method)(problem_on(NB201), np.random.default_rng(seed), **given)
+        accuracy = additive(seed)
+        return max(map(accuracy, trace(optimizer, accuracy, 600)))
+
+    ours = [best(name, seed, **settings) for seed in range(20)]
+    assert mannwhitneyu(ours, [best("rs", seed) for seed in range(20)], alternative="greater").pvalue < 0.01
+    assert np.median(ours) == pytest.approx(100)
+
+
+def test_reinforce_takes_the_step_of_the_closed_form() -> None:
+    """Rewards 0.4 and 0.6: the second baseline is (0.9 · 0.1 · 0.4 + 0.1 · 0.6) / 0.19, and p = 1/5 for each option."""
+    optimizer = Reinforce(problem_on(NB201), np.random.default_rng(0), learning_rate=0.1, momentum=0.9)
+    optimizer.tell([seen(Architecture("nb201", (0,) * 6), 40), seen(Architecture("nb201", (3,) * 6), 60)])
+    step = 0.1 * (0.6 - (0.09 * 0.4 + 0.1 * 0.6) / 0.19)
+    weights = np.exp([-step / 5, -step / 5, -step / 5, step * 4 / 5, -step / 5])
+    np.testing.assert_allclose(optimizer.probabilities, np.tile(weights / weights.sum(), (6, 1)), rtol=1e-12)
+
+
+def test_reinforce_leaves_inactive_parameters_alone() -> None:
+    tiny = conditional_space()
+    optimizer = Reinforce(problem_on(tiny), np.random.default_rng(0), learning_rate=1.0)
+    pools = [arch for arch in tiny.enumerate() if tiny.to_native(arch)["block"] == "pool"]
+    optimizer.tell([seen(arch, accuracy) for arch, accuracy in zip(pools, (20, 80, 50), strict=True)])
+    names = list(tiny.configspace())
+    assert optimizer.probabilities[names.index("kernel")] == pytest.approx([1 / 3] * 3)
+    assert optimizer.probabilities[names.index("depth")] != pytest.approx([1 / 3] * 3)
+
+
+def test_reinforce_learns_from_an_objective_without_bounds_on_any_scale() -> None:
+    """An objective in other units, or turned round, is the same problem."""
+    runs = []
+    for metric, sign, unit in (("loss", 1, 1.0), ("loss", 1, 1000.0), ("gain", -1, 1.0)):
+        objective = Metric(metric, split="validation", direction="minimize" if sign > 0 else "maximize")
+        optimizer = Reinforce(Problem(NB201, objective, (36,)), np.random.default_rng(0))
+        archs = []
+        for _ in range(50):
+            arch = optimizer.ask()[0].architecture
+            archs.append(arch)
+            optimizer.tell((Observation(arch, {objective: sign * unit * sum(arch.code)}),))
+        runs.append(archs)
+    assert runs[0] == runs[1] == runs[2]
+
+
+@pytest.mark.parametrize("name", list_spaces())
+def test_config_vectors_decode_what_they_encode(name: str) -> None:
+    vectors, rng = ConfigVectors(space(name)), np.random.default_rng(0)
+    for _ in range(50):
+        arch = space(name).sample(rng)
+        places = vectors.encode(arch)
+        places[np.isnan(places)] = rng.random(int(np.isnan(places).sum()))
+        assert vectors.decode(places.tolist()) == arch
+
+
+def test_config_vectors_decode_numbers_and_refuse_what_is_no_architecture() -> None:
+    source = ConfigurationSpace()
+    source.add(Integer("width", (1, 1024), log=True), Float("rate", (1e-4, 1.0), log=True), Integer("few", (1, 3)))
+    vectors = ConfigVectors(numbers := space_from_configspace(source, "numbers"))
+    places = dict.fromkeys(source, 0.5)
+    arch = vectors.decode(list(places.values()))
+    assert arch is not None
+    assert numbers.to_native(arch) == {"few": 2, "rate": pytest.approx(0.01), "width": 32}
+    assert dict(zip(source, vectors.levels.tolist(), strict=True)) == {"few": 3, "rate": 10, "width": 10}
+    assert ConfigVectors(space("nb101")).decode([1.0] * 26) is None
+
+
+# --- NSGA-II ---------------------------------------------------------------------------------------------------------
+
+
+def brute_fronts(losses: NDArray[np.float64]) -> list[list[int]]:
+    left, fronts = set(range(len(losses))), []
+    while left:
+        front = [
+            i for i in sorted(left)
+            if not any((losses[j] <= losses[i]).all() and (losses[j] < losses[i]).any() for j in left)
+        ]  # fmt: skip
+        fronts.append(front)
+        left -= set(front)
+    return fronts
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_fronts_are_those_of_brute_force(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    losses = rng.integers(6, size=(40, 2 + seed % 2)).astype(float)
+    losses[rng.random(40) < 0.1] = math.inf
+    assert [front.tolist() for front in nondominated_fronts(losses)] == brute_fronts(losses)
+
+
+def test_crowding_never_gives_nan() -> None:
+    for losses in (np.full((4, 2), math.inf), np.ones((4, 2)), np.ones((1, 2)), np.array([[1.0, 2], [2, 1]])):
+        assert not np.isnan(crowding_distances(losses)).any()
+
+
+def hypervolume(points: list[tuple[float, float]]) -> float:
+    """The area that points (error, size), to be minimised, dominate within (100, 100)."""
+    area, lowest = 0.0, 100.0
+    for error, size in sorted(points):
+        if size < lowest:
+            area += (100 - error) * (lowest - size)
+            lowest = size
+    return area
+
+
+def test_nsga2_grows_the_hypervolume_and_beats_random_search() -> None:
+    def run(name: str, seed: int, **settings: Any) -> list[tuple[float, float]]:
+        optimizer = OPTIMIZERS.get(name)(problem_on(NB201), np.random.default_rng(seed), **settings)
+        accuracy, size = additive(seed), additive(seed + 1000)
+        points = []
+        for _ in range(400):
+            arch = optimizer.ask()[0].architecture
+            points.append((100 - accuracy(arch), size(arch)))
+            optimizer.tell((seen(arch, accuracy(arch), size(arch)),))
+        return points
+
+    ours, random = [], []
+    for seed in range(12):
+        points = run("nsga2", seed, population_size=20)
+        grown = [hypervolume(points[start : start + 40]) for start in (0, 360)]
+        assert grown[1] > grown[0]
+        ours.append(hypervolume(points))
+        random.append(hypervolume(run("rs", seed)))
+    assert mannwhitneyu(ours, random, alternative="greater").pvalue < 0.01
+
+
+def test_nsga2_front_is_of_the_metric_chosen_in_its_direction() -> None:
+    speed = Metric("speed", direction="maximize")
+    problem = Problem(NB201, ACCURACY, (36,), (PARAMETERS, speed))
+    optimizer = NSGA2(problem, np.random.default_rng(0), second="speed", population_size=3)
+    a, b, c = (Architecture("nb201", (index,) * 6) for index in range(3))
+    values = ((a, 90, 1.0), (b, 80, 2.0), (c, 70, 0.5))
+    optimizer.tell([Observation(arch, {ACCURACY: accuracy, speed: pace}) for arch, accuracy, pace in values])
+    assert set(optimizer.front) == {a, b}
+
+
+# --- all of them -----------------------------------------------------------------------------------------------------
+
+
+def one_point() -> SearchSpace:
+    return space_from_configspace(ConfigurationSpace({"only": 1}), "one-point")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_method_goes_on_in_a_space_of_one_architecture(name: str) -> None:
+    optimizer = OPTIMIZERS.get(name)(problem_on(one_point()), np.random.default_rng(0))
+    for _ in range(250):
+        optimizer.tell([measured(proposal) for proposal in optimizer.ask(3)])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_method_works_where_most_vectors_are_no_architecture(name: str) -> None:
+    optimizer = OPTIMIZERS.get(name)(problem_on(space("nb101")), np.random.default_rng(0))
+    for _ in range(60):
+        proposals = optimizer.ask(5)
+        for proposal in proposals:
+            space("nb101").validate(proposal.architecture)
+        optimizer.tell([measured(proposal) for proposal in proposals])
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("re", {"population_size": 0}),
+        ("nre", {"sample_size": 2.5}),
+        ("ls", {"tries": 0}),
+        ("de", {"population_size": 3}),
+        ("de", {"mutation_factor": math.nan}),
+        ("de", {"crossover_probability": 1.5}),
+        ("rl", {"learning_rate": -1}),
+        ("rl", {"momentum": "high"}),
+        ("nsga2", {"second": "latency"}),
+        ("nsga2", {"population_size": True}),
+    ],
+)
+def test_settings_out_of_range_are_refused_in_one_line(name: str, settings: dict[str, Any]) -> None:
+    with pytest.raises(InvalidOption, match=next(iter(settings))) as refused:
+        OPTIMIZERS.get(name)(problem_on(NB201), np.random.default_rng(0), **settings)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,251 @@
+"""Methods that model what they have seen: Hyperband, kernel densities, BANANAS, and the two packages behind tpe and smac."""
+
+from __future__ import annotations
+
+import gc
+import random
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ConfigSpace import (
+    CategoricalHyperparameter,
+    ConfigurationSpace,
+    EqualsCondition,
+    UniformFloatHyperparameter,
+    UniformIntegerHyperparameter,
+)
+from scipy.stats import mannwhitneyu, norm
+
+from nasbed import Architecture, Metric, Observation, Status, space
+from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
+from nasbed.optimizers.density import Density
+from nasbed.optimizers.hyperband import budgets_of, schedules
+from nasbed.optimizers.perceptrons import Perceptrons
+from nasbed.spaces.base import SearchSpace
+from nasbed.spaces.from_configspace import space_from_configspace
+
+ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
+METHODS = ("hb", "kde", "bohb", "bananas", "tpe", "smac", "hebo")
+QUICK: dict[str, dict[str, Any]] = {
+    "bananas": {"initial": 10, "epochs": 20},
+    "hebo": {"trees": 10, "candidates": 30},
+    "smac": {"initial_per_parameter": 1, "challengers": 200, "local_search_iterations": 2},
+}
+Score = Callable[[Architecture], float | None]
+
+
+@pytest.fixture(params=METHODS)
+def method(request: pytest.FixtureRequest) -> str:
+    package = {"tpe": "optuna", "smac": "smac"}.get(request.param)
+    if package:
+        pytest.importorskip(package, reason=f"{request.param} is the package {package}, an extra")
+    return str(request.param)
+
+
+def make(method: str, where: SearchSpace, seed: int, *, fidelities: tuple[int, ...] = (200,)) -> Optimizer:
+    problem = Problem(where, ACCURACY, fidelities)
+    return OPTIMIZERS.get(method)(problem, np.random.default_rng(seed), **QUICK.get(method, {}))
+
+
+def additive(seed: int) -> Score:
+    """A landscape on nb201: every edge's operation adds its share to the accuracy."""
+    gains = np.random.default_rng(seed).random((6, 5)) * 100 / 6
+    return lambda arch: float(gains[range(6), arch.code].sum())
+
+
+def answer(arch: Architecture, fidelity: int | None, score: Score) -> Observation:
+    value = score(arch)
+    if value is None:
+        return Observation(arch, fidelity=fidelity, status=Status.FAILED)
+    return Observation(arch, {ACCURACY: value}, fidelity=fidelity)
+
+
+def search(optimizer: Optimizer, score: Score, count: int, *, batch: int = 1) -> list[Observation]:
+    """Ask in batches and tell the answers one by one, the last first."""
+    history: list[Observation] = []
+    while len(history) < count:
+        proposals = optimizer.ask(min(batch, count - len(history)))
+        for proposal in reversed(proposals):
+            optimizer.space.validate(proposal.architecture)
+            history.append(answer(proposal.architecture, proposal.fidelity, score))
+            optimizer.tell(history[-1:])
+    return history
+
+
+# --- Hyperband -----------------------------------------------------------------------------------------------------------
+
+
+def test_hyperband_has_the_published_brackets() -> None:
+    """Li et al. (2018), table 1: R = 81, eta = 3."""
+    assert schedules((1, 3, 9, 27, 81), 3) == (
+        ((81, 1), (27, 3), (9, 9), (3, 27), (1, 81)),
+        ((27, 3), (9, 9), (3, 27), (1, 81)),
+        ((9, 9), (3, 27), (1, 81)),
+        ((6, 27), (2, 81)),
+        ((5, 81),),
+    )
+
+
+def test_hyperband_takes_the_budgets_of_nas_bench_101() -> None:
+    assert budgets_of((4, 12, 36, 108), 3) == (4, 12, 36, 108)
+    assert budgets_of((12, 200), 3) == (12, 200)
+
+
+def test_hyperband_promotes_the_best_third() -> None:
+    optimizer, score = make("hb", space("nb201"), 0, fidelities=(1, 3, 9)), additive(0)
+    history = search(optimizer, score, 13)
+    rungs = [[one for one in history if one.fidelity == budget] for budget in (1, 3, 9)]
+    assert [len(rung) for rung in rungs] == [9, 3, 1]
+    for lower, upper in pairwise(rungs):
+        best = sorted((one["validation_accuracy"] for one in lower), reverse=True)[: len(upper)]
+        assert sorted((one["validation_accuracy"] for one in upper), reverse=True) == best
+
+
+def test_hyperband_opens_the_next_bracket_rather_than_wait() -> None:
+    proposals = make("hb", space("nb201"), 0, fidelities=(1, 3, 9)).ask(15)
+    assert [one.fidelity for one in proposals] == [1] * 9 + [3] * 3 + [9] * 3
+
+
+def test_hyperband_never_promotes_what_failed() -> None:
+    history = search(make("hb", space("nb201"), 0, fidelities=(1, 3, 9)), lambda arch: None, 60)
+    assert {one.fidelity for one in history[:9]} == {1}
+    assert len({one.architecture for one in history}) == len(history)
+
+
+# --- kernel densities -----------------------------------------------------------------------------------------------------
+
+
+def test_density_is_the_mean_of_product_kernels() -> None:
+    """Against the formula term by term: Gaussian for a number, Aitchison & Aitken (1976) for options."""
+    rng = np.random.default_rng(0)
+    data = np.column_stack([rng.random(7), rng.integers(3, size=7), rng.integers(2, size=7)])
+    points = np.column_stack([rng.random(5), rng.integers(3, size=5), rng.integers(2, size=5)])
+    density = Density(data, np.array([0, 3, 2]), np.array([0.2, 0.4, 0.1]))
+    for point, found in zip(points, density.log_density(points), strict=True):
+        total = 0.0
+        for row in data:
+            kernel = norm.pdf(point[0], row[0], 0.2)
+            kernel *= 0.6 if point[1] == row[1] else 0.4 / 2
+            kernel *= 0.9 if point[2] == row[2] else 0.1 / 1
+            total += kernel / len(data)
+        assert found == pytest.approx(np.log(total))
+
+
+def test_density_of_options_sums_to_one() -> None:
+    data = np.random.default_rng(0).integers((3, 4), size=(20, 2)).astype(float)
+    grid = np.array([(a, b) for a in range(3) for b in range(4)], dtype=float)
+    density = Density.fit(data, np.array([3, 4]), min_bandwidth=1e-3)
+    assert np.exp(density.log_density(grid)).sum() == pytest.approx(1)
+
+
+def test_density_samples_options_by_its_own_kernel() -> None:
+    """Around one point: kept, or with the bandwidth's probability any of the four."""
+    density = Density(np.array([[2.0]]), np.array([4]), np.array([0.4]))
+    drawn = density.sample(20_000, np.random.default_rng(0), factor=3)[:, 0]
+    assert np.bincount(drawn.astype(int)) / len(drawn) == pytest.approx([0.1, 0.1, 0.7, 0.1], abs=0.01)
+
+
+def test_density_does_not_depend_on_how_options_are_numbered() -> None:
+    data = np.random.default_rng(0).integers(5, size=(30, 1)).astype(float)
+    turned = (data + 2) % 5
+    one, other = (Density.fit(rows, np.array([5]), min_bandwidth=1e-3) for rows in (data, turned))
+    assert one.bandwidth == pytest.approx(other.bandwidth)
+
+
+def test_bohb_is_kde_where_there_is_one_fidelity() -> None:
+    codes = [
+        [one.architecture for one in search(make(method, space("nb201"), 3), additive(3), 60)]
+        for method in ("kde", "bohb")
+    ]
+    assert codes[0] == codes[1]
+
+
+# --- networks -------------------------------------------------------------------------------------------------------------
+
+
+def test_perceptrons_learn_a_sum() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.integers(2, size=(400, 8)).astype(np.float32)
+    targets = 5 + features @ np.arange(8.0)
+    networks = Perceptrons(members=3, layers=2, width=20, epochs=150, patience=30, batch=32, learning_rate=0.01)
+    guesses = networks.fit(features[:300], targets[:300], rng).predict(features[300:])
+    assert guesses.shape == (3, 100)
+    assert np.abs(guesses.mean(axis=0) / targets[300:] - 1).mean() < 0.03
+
+
+# --- all of them ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["kde", "bananas"])
+def test_model_beats_random_search_on_additive_landscapes(model: str) -> None:
+    """150 evaluations, 20 landscapes."""
+
+    def bests(method: str) -> list[float]:
+        return [
+            max(one["validation_accuracy"] for one in search(make(method, space("nb201"), seed), additive(seed), 150))
+            for seed in range(20)
+        ]
+
+    assert mannwhitneyu(bests(model), bests("rs"), alternative="greater").pvalue < 0.01
+
+
+def test_method_repeats_itself_and_leaves_global_randomness_alone(method: str) -> None:
+    make(method, space("nb201"), 5)  # the packages that it imports may draw as they load
+    np_state, state = np.random.get_state()[1].copy(), random.getstate()  # type: ignore[index]
+    one, other = (search(make(method, space("nb201"), 5), additive(5), 40, batch=4) for _ in range(2))
+    assert [seen.architecture for seen in one] == [seen.architecture for seen in other]
+    assert np.array_equal(np.random.get_state()[1], np_state)  # type: ignore[index]
+    assert random.getstate() == state
+
+
+@pytest.mark.parametrize("failing", [0.5, 1.0])
+def test_method_survives_failures(method: str, failing: float) -> None:
+    rng, score = np.random.default_rng(0), additive(0)
+    history = search(
+        make(method, space("nb201"), 1), lambda arch: None if rng.random() < failing else score(arch), 40, batch=3
+    )
+    assert len({one.architecture for one in history}) == 40
+
+
+@pytest.mark.parametrize("name", ["nb101", "darts"])
+def test_method_proposes_valid_architectures_of_harder_spaces(method: str, name: str) -> None:
+    rng = np.random.default_rng(0)
+    search(make(method, space(name), 2), lambda arch: float(rng.random()), 70 if method != "smac" else 30, batch=7)
+
+
+def test_method_takes_numbers_and_conditions(method: str) -> None:
+    source = ConfigurationSpace(name="mixed")
+    kind = CategoricalHyperparameter("kind", ["a", "b"])
+    rate = UniformFloatHyperparameter("rate", 1e-4, 1, log=True)
+    depth = UniformIntegerHyperparameter("depth", 1, 9)
+    source.add(kind, rate, depth, EqualsCondition(depth, kind, "b"))
+    mixed = space_from_configspace(source, "made_up")
+    history = search(make(method, mixed, 0), lambda arch: 50 + 10 * (dict(mixed.to_config(arch))["kind"] == "b"), 40)
+    assert len({one.architecture for one in history}) == 40
+
+
+def test_method_survives_a_space_smaller_than_the_run(method: str) -> None:
+    source = ConfigurationSpace(name="tiny")
+    source.add(CategoricalHyperparameter("one", ["a", "b"]), CategoricalHyperparameter("two", ["c", "d"]))
+    tiny = space_from_configspace(source, "made_up")
+    history = search(make(method, tiny, 0), lambda arch: float(arch.code[0]), 25, batch=2)
+    assert len({one.architecture for one in history}) == 4
+
+
+@pytest.fixture
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield tmp_path
+    gc.collect()
+
+
+def test_method_leaves_no_file_and_no_word(method: str, empty_folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    search(make(method, space("nb201"), 0), additive(0), 20)
+    assert list(empty_folder.iterdir()) == []
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,159 @@
+"""The page of a comparison is one file that needs nothing else, whatever the runs were."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from searched import Formula, runs_of, search, three_methods
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.experiments.runs import Run, Runs
+from nasbed.reports.comparison import write_comparison
+from nasbed.reports.comparison_data import comparison, principal_plane
+from nasbed.reports.interactive import looks
+from studied_tables import TEST
+
+
+class Reader(HTMLParser):
+    """The text that is seen, the tags with their attributes, and the JSON of the figures."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.figures: dict[str, str] = {}
+        self._within = ("", "")
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._within = (tag, dict(attrs).get("id") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._within = ("", "")
+
+    def handle_data(self, data: str) -> None:
+        tag, name = self._within
+        if tag == "script" and name:
+            self.figures[name] = self.figures.get(name, "") + data
+        elif tag not in ("script", "style"):
+            self.text += data
+
+
+def written(folder: Path, runs: Runs, benchmark: Benchmark) -> tuple[str, Reader]:
+    path = write_comparison(folder, runs, benchmark, rng=np.random.default_rng(0))
+    assert path == folder / "report.html"
+    html = path.read_text()
+    reader = Reader(html)
+    for name, text in reader.figures.items():
+        assert json.loads(text)["marks"], name
+    return html, reader
+
+
+def test_comparison_is_one_file_of_about_a_megabyte(tmp_path: Path) -> None:
+    html, reader = written(tmp_path, three_methods(), Formula(TEST))
+    addresses = [value for _, attributes in reader.tags for key, value in attributes.items() if key in ("src", "href")]
+    assert addresses == []
+    assert "link" not in {tag for tag, _ in reader.tags}
+    assert not re.search(r"@import|url\(['\"]?http", html)
+    assert len(html) < 1_300_000
+    assert html.count("window.vegaEmbed=") == 1
+
+
+def test_comparison_names_methods_settings_and_failures_and_saves_figures(tmp_path: Path) -> None:
+    _, reader = written(tmp_path, three_methods(), Formula(TEST))
+    for fact in ("rs", "re", "ls", "population = 50", "nasbed run formula --seeds 6", "test regret [%]", "1 run broke"):
+        assert fact in reader.text
+    assert "ValueError: no <b>neighbour</b> left" in reader.text
+    assert "b" not in {tag for tag, _ in reader.tags}
+    assert "re ends with the smallest mean test regret" in reader.text
+    assert {"figure-time", "figure-evaluations", "figure-ecdf", "figure-ranks"} <= set(reader.figures)
+    places = [attributes["data-figure"] for tag, attributes in reader.tags if "data-figure" in attributes]
+    assert sorted(map(str, places)) == sorted(reader.figures)
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
+        f"{name}.{form}"
+        for name in ("time", "evaluations", "ecdf", "ranks", "proposals", "best")
+        for form in ("svg", "png", "pdf")
+    }
+    for name in ("time", "evaluations", "ecdf", "ranks"):
+        assert (tmp_path / "figures" / f"{name}.svg").read_text().count("role-legend-label") == 3, name
+
+
+HOSTILE = "</script><script>alert(1)</script>\"'&<img src=x onerror=alert(1)>"
+
+
+def test_comparison_shows_hostile_names_as_text(tmp_path: Path) -> None:
+    runs = [search("rs", seed) for seed in range(3)]
+    runs += [replace(search(HOSTILE, seed), error=HOSTILE if seed == 2 else "") for seed in range(3)]
+    html, reader = written(tmp_path, runs_of(runs), Formula(TEST))
+    assert HOSTILE in reader.text
+    assert "img" not in {tag for tag, _ in reader.tags}
+    assert "alert(1)</script>" not in html
+    rows = [
+        row for text in reader.figures.values() for data in json.loads(text)["data"] for row in data.get("values", [])
+    ]
+    assert HOSTILE in {row.get("method") for row in rows}
+
+
+EMPTY = replace(search("rl", 0, evaluations=1), codes=np.empty((0, 6), int), fidelity=np.empty(0, int),
+                value=np.empty(0), status=np.empty(0, np.int8), start_s=np.empty(0), end_s=np.empty(0))  # fmt: skip
+CASES: dict[str, Sequence[Run]] = {
+    "one method, one seed": [search("rs", 0)],
+    "one evaluation": [search("rs", 0, evaluations=1), search("re", 0, evaluations=1)],
+    "fifteen methods": [search(f"method{i}", seed) for i in range(15) for seed in range(2)],
+    "all values missing": [search("rs", seed, lost=1.1) for seed in range(2)],
+    "one method finds nothing": [search("rs", 0), search("re", 0, lost=1.1)],
+    "all broke": [search("rs", seed, error="ValueError: x") for seed in range(2)],
+    "all of one method broke": [search("rs", 0), search("rs", 1), replace(EMPTY, error="TimeoutError: x")],
+    "a run without evaluations": [search("rs", 0), EMPTY],
+    "seeds that differ": [search("rs", 0), search("rs", 1), search("re", 1), search("re", 2)],
+    "no time passes": [replace(search("rs", seed), start_s=np.zeros(40), end_s=np.zeros(40)) for seed in range(2)],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_comparison_takes_any_runs(case: str, tmp_path: Path) -> None:
+    runs = runs_of(CASES[case])
+    _, reader = written(tmp_path, runs, Formula())
+    for method in runs.methods:
+        assert method in reader.text
+    assert "nan" not in reader.text.replace("bananas", "")
+
+
+def test_comparison_standings_agree_with_the_finals() -> None:
+    found = comparison(three_methods(), Formula(TEST), rng=np.random.default_rng(0))
+    means = [each.regret.estimate for each in found.standings]
+    assert means == sorted(means)
+    for each in found.standings:
+        assert each.regret.estimate == pytest.approx(found.finals[each.method].mean())
+        assert each.regret.low <= each.regret.estimate <= each.regret.high
+    assert sum(each.rank.estimate for each in found.standings) == pytest.approx(1 + 2 + 3)
+    assert found.best is not None and found.best.regret == min(finals.min() for finals in found.finals.values())
+
+
+def test_comparison_marks_what_is_sure() -> None:
+    sure = runs_of(
+        [search(method, seed, greed=greed) for method, greed in (("rs", 0.0), ("re", 0.95)) for seed in range(9)]
+    )
+    found = comparison(sure, Formula(TEST), rng=np.random.default_rng(0))
+    assert [each.method for each in found.standings] == ["re", "rs"]
+    assert found.standings[0].beats == ("rs",) and found.standings[1].beats == ()
+
+
+def test_looks_are_all_different() -> None:
+    assert len(set(looks([str(i) for i in range(21)]).values())) == 21
+
+
+def test_principal_plane_keeps_the_distances_of_a_plane() -> None:
+    rng = np.random.default_rng(0)
+    flat = rng.normal(size=(30, 2))
+    turned = flat @ np.linalg.qr(rng.normal(size=(7, 7)))[0][:2]
+    plane, shares = principal_plane(turned)
+    before, after = (np.linalg.norm(x[:, None] - x[None], axis=2) for x in (flat, plane))
+    np.testing.assert_allclose(after, before, atol=1e-12)
+    assert sum(shares) == pytest.approx(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,7 @@ class RayEngine(Engine):
                 address=address,
                 log_to_driver=False,
                 include_dashboard=False,
-                logging_level="error",
+                logging_level=logging.ERROR,
                 runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
             )
 

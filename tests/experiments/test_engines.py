@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from pathlib import Path
 
 import engine_tasks
@@ -62,7 +63,9 @@ def test_local_engine_stopped_early_leaves_no_process(tmp_path: Path) -> None:
     engine = LocalEngine(2)
     outcomes = engine.map_unordered(engine_tasks.square, range(100))
     next(outcomes)
+    assert len(multiprocessing.active_children()) == 2
     outcomes.close()  # type: ignore[attr-defined]
+    assert multiprocessing.active_children() == []
 
 
 def test_engine_refuses_no_processes() -> None:

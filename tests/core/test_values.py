@@ -101,4 +101,4 @@ def test_error_tree_is_drawn_completely_and_each_is_a_builtin_too() -> None:
     for each in classes:
         assert each.__name__ in (errors.__doc__ or "")
         if each is not NasbedError:
-            assert issubclass(each, ValueError | KeyError | ImportError | OSError)
+            assert issubclass(each, ValueError | KeyError | ImportError | OSError | RuntimeError)

@@ -1,10 +1,11 @@
-"""Benchmarks: tables, and in time surrogates and live training, behind one query."""
+"""Benchmarks: tables and surrogates, and in time live training, behind one query."""
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import cards, load
 from nasbed.benchmarks.observations import Observations
+from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import NoiseFree, Restricted, SubSpace, nas_bench_mini
+from nasbed.benchmarks.wrappers import NoiseFree, Restricted, SubSpace, nas_bench_mini, without_pooling
 
 __all__ = [
     "Benchmark",
@@ -12,8 +13,10 @@ __all__ = [
     "Observations",
     "Restricted",
     "SubSpace",
+    "SurrogateBenchmark",
     "TabularBenchmark",
     "cards",
     "load",
     "nas_bench_mini",
+    "without_pooling",
 ]

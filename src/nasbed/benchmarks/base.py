@@ -56,6 +56,17 @@ class Benchmark(ABC):
     @abstractmethod
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations: ...
 
+    def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
+        """What the answers for an architecture average to over all seeds, where the benchmark knows."""
+        raise self._no_means()
+
+    def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
+        """:meth:`expected` of a batch."""
+        raise self._no_means()
+
+    def _no_means(self) -> InvalidOption:
+        return InvalidOption(f"{self.name} does not know the means of its answers; ask a table or a surrogate")
+
     # --- for evaluation only -----------------------------------------------------------------------------------------
 
     @property

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import nas_bench_mini
-from nasbed.core.errors import MissingDependency, UnknownName, nearest
-from nasbed.results.home import table_folder, tables_folder
+from nasbed.benchmarks.wrappers import SubSpace, nas_bench_mini, without_pooling
+from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, UnknownName, nearest
+from nasbed.results.home import surrogates_folder, table_folder, tables_folder
 from nasbed.results.importing import import_tables
 from nasbed.results.manifest import FILE_NAME, Manifest
+from nasbed.surrogates.artefact import SUFFIX, is_artefact, read_manifest
 
 TRANSNAS_TASKS = (
     "autoencoder",
@@ -84,21 +86,32 @@ def _known() -> dict[str, Known]:
 
 
 KNOWN = _known()
-_PARTS: dict[str, tuple[str, Callable[[TabularBenchmark], Benchmark]]] = {"nb101-mini": ("nb101", nas_bench_mini)}
+_PARTS = {"nb101-mini": "nb101"}
+PARTS: dict[str, tuple[str, Callable[[TabularBenchmark], SubSpace]]] = {
+    "nb101": ("mini", nas_bench_mini),
+    "nb201": ("no-pooling", without_pooling),
+}
+"""The sub-space that tables of a space have, by its name: any such table's is called ``TABLE:NAME``."""
 
 
 def load(name: str | Path) -> Benchmark:
-    """A benchmark by its id or by the folder of its table. What an installed package holds is imported on first use."""
-    folder = Path(name)
-    if isinstance(name, Path) or (folder / FILE_NAME).is_file():
-        return TabularBenchmark.open(folder)
+    """A benchmark by its id, by the folder of its table, or by the folder or file of its surrogate; with ``:mini`` (a
+    table of nb101) or ``:no-pooling`` (of nb201) after it, a part of it. What an installed package holds is imported on
+    first use."""
+    table, colon, part = str(name).rpartition(":")
+    if colon and part in {known for known, _ in PARTS.values()}:
+        return _part(load(table), part)
+    path = Path(name)
+    if is_artefact(path):
+        return SurrogateBenchmark.open(path)
+    if isinstance(name, Path) or (path / FILE_NAME).is_file():
+        return TabularBenchmark.open(path)
+    if name in _surrogates():
+        return SurrogateBenchmark.open(_surrogates()[name])
     if name in _PARTS:
-        whole, part = _PARTS[name]
-        benchmark = load(whole)
-        assert isinstance(benchmark, TabularBenchmark)
-        return part(benchmark)
+        return load(f"{_PARTS[name]}:mini")
     if name not in KNOWN and name not in _present():
-        raise UnknownName(f"no benchmark is called {name!r}; {nearest(name, [*KNOWN, *_present()])}")
+        raise _unknown(name)
     if not _is_present(name):
         entry = KNOWN[name]
         if entry.wheel is None:
@@ -107,18 +120,36 @@ def load(name: str | Path) -> Benchmark:
     return TabularBenchmark.open(table_folder(name))
 
 
+def _part(benchmark: Benchmark, name: str) -> SubSpace:
+    known, cut = PARTS.get(benchmark.space.name, ("", nas_bench_mini))
+    if known != name or not isinstance(benchmark, TabularBenchmark):
+        remedy = f"it has {known}" if known else f"tables of {' and '.join(PARTS)} have one"
+        raise InvalidOption(f"{benchmark.name} has no part called {name!r}; {remedy}")
+    return cut(benchmark)
+
+
 def cards() -> list[Card]:
-    """A card for every benchmark that is known or present, by name."""
-    return [card(name) for name in sorted({*KNOWN, *_present()})]
+    """A card for every benchmark that is known or present, by name; of a damaged one it says what is wrong."""
+    return [_card_or_damage(name) for name in sorted({*KNOWN, *_present(), *_surrogates()})]
+
+
+def _card_or_damage(name: str) -> Card:
+    try:
+        return card(name)
+    except BadFile as damage:
+        space = KNOWN[name].space if name in KNOWN else ""
+        return Card(name, space, 0, f"damaged: {damage}", present=False, get="import or make it again")
 
 
 def card(name: str) -> Card:
     """What is known of one benchmark."""
+    if name in _surrogates():
+        return _surrogate_card(name, _surrogates()[name])
     entry = KNOWN.get(name)
-    table = _PARTS[name][0] if name in _PARTS else name
+    table = _PARTS.get(name, name)
     if not _is_present(table):
         if entry is None:
-            raise UnknownName(f"no benchmark is called {name!r}; {nearest(name, [*KNOWN, *_present()])}")
+            raise _unknown(name)
         return Card(entry.name, entry.space, entry.architectures, entry.what, False, entry.get)
     manifest = Manifest.read(table_folder(table))
     benchmark = TabularBenchmark.open(table_folder(table))
@@ -136,6 +167,34 @@ def card(name: str) -> Card:
         licence=about.licence,
         citation=about.citation,
     )
+
+
+def _surrogate_card(name: str, path: Path) -> Card:
+    about = read_manifest(path)
+    members = len(about.members.seeds)
+    return Card(
+        name=name,
+        space=about.space,
+        architectures=int(about.provenance.get("architectures", 0)),
+        what=f"surrogate: {members} × {about.members.model} on {about.dataset or 'an unnamed dataset'}",
+        present=True,
+        get="",
+        metrics=(about.metric.key, *about.exact),
+        fidelities=(about.fidelity,),
+        licence=about.licence,
+        citation=about.citation,
+    )
+
+
+def _unknown(name: str) -> UnknownName:
+    return UnknownName(f"no benchmark is called {name!r}; {nearest(name, [*KNOWN, *_present(), *_surrogates()])}")
+
+
+def _surrogates() -> dict[str, Path]:
+    """The surrogates in their folder, by name."""
+    root = surrogates_folder()
+    found = sorted(root.iterdir()) if root.is_dir() else []
+    return {path.name.removesuffix(SUFFIX): path for path in found if is_artefact(path)}
 
 
 def _is_present(name: str) -> bool:

@@ -14,7 +14,7 @@ from nasbed.benchmarks.observations import STATUSES, Observations
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation
+from nasbed.core.observation import Observation, Status
 from nasbed.results.cache import MASK, code_key, code_keys
 from nasbed.results.rows import OK
 from nasbed.results.store import Results
@@ -185,6 +185,39 @@ class TabularBenchmark(Benchmark):
     def architectures(self) -> Iterator[Architecture]:
         """Every architecture of the table, in canonical form."""
         return (Architecture(self.space.name, tuple(code)) for code in self.cache.codes.tolist())
+
+    # --- means -------------------------------------------------------------------------------------------------------
+
+    def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
+        """The means over the repeats that ended well; diverged where none did."""
+        chosen = self._fidelity(fidelity)
+        repeats = [each for each in self.repeats(arch, fidelity=chosen) if each.status is Status.OK]
+        if not repeats:
+            return Observation(arch, fidelity=chosen, status=Status.DIVERGED)
+        values = {}
+        for metric in self.metrics:
+            measured = [each.values[metric] for each in repeats if metric in each.values]
+            if measured:
+                values[metric] = float(np.mean(measured))
+        costs = [each.cost_s for each in repeats if each.cost_s is not None]
+        return Observation(arch, values, fidelity=chosen, cost_s=float(np.mean(costs)) if costs else None)
+
+    def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
+        """:meth:`expected` of a batch."""
+        chosen = self._fidelity(fidelity)
+        codes = self.space.codes(archs)
+        rows, _ = self._find_many(codes)
+        timed = "train_time_s" in self.cache.values
+        ended_well = (self.cache.status[rows, self._position[chosen]] == OK).any(axis=1)
+        return Observations(
+            space=self.space.name,
+            codes=codes,
+            values={metric: self.cache.mean(metric.key, chosen)[rows] for metric in self.metrics},
+            fidelity=chosen,
+            seeds=np.full(len(rows), -1),
+            cost_s=self.cache.mean("train_time_s", chosen)[rows] if timed else np.full(len(rows), np.nan),
+            status=np.where(ended_well, 0, 1).astype(np.int8),
+        )
 
     # --- for evaluation only -----------------------------------------------------------------------------------------
 

@@ -11,10 +11,11 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import Observations
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
+from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
 from nasbed.spaces.base import Batch
+from nasbed.spaces.part import Part
 
 
 class Wrapper(Benchmark):
@@ -46,41 +47,23 @@ class Wrapper(Benchmark):
 
 
 class NoiseFree(Wrapper):
-    """Answers the mean over the stored repeats that ended well; the seed does not matter."""
+    """Answers what queries average to: the mean over the stored repeats that ended well, the mean that a surrogate
+    predicts. The seed does not matter."""
 
-    inner: TabularBenchmark
-
-    def __init__(self, inner: TabularBenchmark) -> None:
+    def __init__(self, inner: Benchmark) -> None:
         super().__init__(inner, f"{inner.name} (mean)")
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
-        repeats = [each for each in self.inner.repeats(arch, fidelity=fidelity) if each.status is Status.OK]
-        if not repeats:
-            return Observation(arch, fidelity=fidelity, status=Status.DIVERGED)
-        values = {}
-        for metric in self.metrics:
-            measured = [each.values[metric] for each in repeats if metric in each.values]
-            if measured:
-                values[metric] = float(np.mean(measured))
-        costs = [each.cost_s for each in repeats if each.cost_s is not None]
-        return Observation(arch, values, fidelity=fidelity, cost_s=float(np.mean(costs)) if costs else None)
+        return self.inner.expected(arch, fidelity=fidelity)
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
-        cache = self.inner.cache
-        codes = self.space.codes(archs)
-        rows, _ = self.inner._find_many(codes)
-        missing = np.full(len(rows), np.nan)
-        means = {metric: cache.mean(metric.key, fidelity)[rows] for metric in self.metrics}
-        ended_well = (cache.status[rows, cache.fidelities.index(fidelity)] == 0).any(axis=1)
-        return Observations(
-            space=self.space.name,
-            codes=codes,
-            values=means,
-            fidelity=fidelity,
-            seeds=np.full(len(rows), -1),
-            cost_s=cache.mean("train_time_s", fidelity)[rows] if "train_time_s" in cache.values else missing,
-            status=np.where(ended_well, 0, 1).astype(np.int8),
-        )
+        return self.inner.expected_many(archs, fidelity=fidelity)
+
+    def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
+        return self.inner.expected(arch, fidelity=fidelity)
+
+    def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
+        return self.inner.expected_many(archs, fidelity=fidelity)
 
 
 class Restricted(Wrapper):
@@ -99,7 +82,7 @@ class Restricted(Wrapper):
 class SubSpace(Wrapper):
     """Answers only for the architectures that satisfy a condition, such as NAS-Bench-Mini's at most six vertices.
 
-    Queries outside raise. The optimum is the best inside.
+    Its space is that part alone, so a search stays inside. Queries outside raise. The optimum is the best inside.
     """
 
     inner: TabularBenchmark
@@ -107,20 +90,16 @@ class SubSpace(Wrapper):
     def __init__(self, inner: TabularBenchmark, name: str, contains: Callable[[Architecture], bool]) -> None:
         super().__init__(inner, name)
         self.contains = contains
+        self.space = Part(inner.space, name, contains)
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
-        self._check(arch)
+        self.space.validate(arch)
         return self.inner.query(arch, fidelity=fidelity, seed=seed)
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         for arch in self.space.architectures(self.space.codes(archs)):
-            self._check(arch)
+            self.space.validate(arch)
         return self.inner.query_many(archs, fidelity=fidelity, seed=seed)
-
-    def _check(self, arch: Architecture) -> None:
-        self.space.validate(arch)
-        if not self.contains(arch):
-            raise InvalidArchitecture(f"{shorten(self.space.format(arch))} is outside {self.name}; sample again")
 
     def optimum(self) -> tuple[Architecture, float]:
         metric = self.test_metric or self.objective
@@ -140,3 +119,13 @@ def nas_bench_mini(inner: TabularBenchmark) -> SubSpace:
     if not isinstance(space, NB101):
         raise InvalidOption(f"NAS-Bench-Mini is a part of NAS-Bench-101, got a table of {space.name}")
     return SubSpace(inner, f"{inner.name}-mini", lambda arch: space.pruned(arch).vertices <= 6)
+
+
+def without_pooling(inner: TabularBenchmark) -> SubSpace:
+    """The cells of a NAS-Bench-201 table without average pooling: 4 096 of 15 625, those of the micro space of
+    TransNAS-Bench-101."""
+    from nasbed.spaces.nb201 import NB201, POOL
+
+    if not isinstance(inner.space, NB201):
+        raise InvalidOption(f"cells without average pooling are a part of NAS-Bench-201, got {inner.space.name}")
+    return SubSpace(inner, f"{inner.name}:no-pooling", lambda arch: POOL not in arch.code)

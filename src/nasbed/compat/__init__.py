@@ -1,7 +1,7 @@
-"""Drop-ins: the interfaces that existing research scripts import, over nasbed's tables.
+"""Drop-ins: the interfaces that existing research scripts import, over nasbed's tables and surrogates.
 
-``install()`` makes ``from nasbench import api`` and ``from nats_bench import create`` find them. An unchanged script
-runs with ``python -m nasbed.compat script.py …``.
+``install()`` makes ``from nasbench import api``, ``from nats_bench import create`` and ``import nasbench301`` find
+them. An unchanged script runs with ``python -m nasbed.compat script.py …``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from nasbed.core.errors import DuplicateName, UnknownName, nearest
 
 PACKAGES = {
     "nasbench": ("nasbench", "nasbench.api", "nasbench.lib", "nasbench.lib.config", "nasbench.lib.model_spec"),
+    "nasbench301": ("nasbench301",),
     "nats_bench": ("nats_bench",),
 }
 """The packages that can be stood in for, and the modules of each."""

@@ -11,6 +11,7 @@
     ├── DuplicateName         (ValueError)    an id registered twice
     ├── BadFile               (ValueError)    a file that is damaged, of another format, or not safe to read
     ├── TooLarge              (ValueError)    a request whose answer cannot be listed or held
+    ├── NotFitted             (RuntimeError)  a model that is asked before it was fitted
     ├── DownloadFailed        (OSError)       a published file that could not be downloaded
     └── MissingDependency     (ImportError)   an optional package that is not installed
 
@@ -64,6 +65,10 @@ class BadFile(NasbedError, ValueError):
 
 class TooLarge(NasbedError, ValueError):
     """A request whose answer cannot be listed or held."""
+
+
+class NotFitted(NasbedError, RuntimeError):
+    """A model that is asked before it was fitted."""
 
 
 class DownloadFailed(NasbedError, OSError):

@@ -42,6 +42,11 @@ def downloads_folder() -> Path:
     return home() / "downloads"
 
 
+def surrogates_folder() -> Path:
+    """The folder of surrogate benchmarks, each a folder or a file of its name."""
+    return home() / "surrogates"
+
+
 def table_folder(name: str) -> Path:
     """The folder of one table; a name such as ``nb201/cifar10`` never leads outside the folder of tables."""
     parts = name.split("/")

@@ -12,13 +12,13 @@ from typing import Any
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
+from nasbed.core.sealed_json import is_sealed, sealed
 
 SCHEMA_VERSION = 1
 FILE_NAME = "manifest.json"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*")
 _RESERVED = re.compile(r"method|seed|fidelity|status|train_time_s|timestamp|architecture|code_[0-9]+")
 _LONGEST_KEY = 100
-_UNSEALED = '"sha256": ""\n}\n'
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Make this the folder's manifest, in one step."""
         with complete_file(folder / FILE_NAME) as draft:
-            draft.write_bytes(_sealed(_to_json(self)))
+            draft.write_bytes(sealed(_to_json(self)))
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
@@ -104,7 +104,7 @@ class Manifest:
                 "again"
             )
         try:
-            if content != _sealed({name: data[name] for name in data if name != "sha256"}):
+            if not is_sealed(content, data):
                 raise BadFile("it does not have its own SHA-256, so that it was changed")
             return _from_json(data)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -119,14 +119,6 @@ def _to_json(manifest: Manifest) -> dict[str, Any]:
         del metric["key"]
         metric["bounds"] = [None if abs(bound) == float("inf") else bound for bound in metric["bounds"]]
     return data
-
-
-def _sealed(data: dict[str, Any]) -> bytes:
-    """A manifest as it is written: its last member is the SHA-256 of the text in which that member is empty, so that a
-    change of any byte shows."""
-    text = json.dumps({**data, "sha256": ""}, indent=1, ensure_ascii=False) + "\n"
-    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-    return (text.removesuffix(_UNSEALED) + _UNSEALED.replace('""', f'"{digest}"')).encode("utf-8", "replace")
 
 
 def _from_json(data: dict[str, Any]) -> Manifest:

@@ -215,6 +215,18 @@ class SearchSpace(ABC):
         """What can be said of each architecture without training it, by name: a hash, parameters, multiply-adds …"""
         return {}
 
+    def costs(self, archs: Batch) -> NDArray[np.int64]:
+        """Parameters and multiply-adds of each network, ``[n, 2]``, as :meth:`properties` has them but faster; no
+        columns where the space does not know them."""
+        known = self.properties(archs)
+        columns = [known[name] for name in ("parameters", "multiply_adds") if name in known]
+        return np.stack(columns, axis=1) if columns else np.empty((len(archs), 0), dtype=np.int64)
+
+    def function_codes(self, archs: Batch) -> Codes:
+        """A representative of each architecture among those that compute the same function: equal rows do so for equal
+        weights. The canonical form, where the space knows no more than that."""
+        return self.canonical_codes(archs)
+
     @abstractmethod
     def graphs(self, archs: Batch) -> Graphs:
         """A batch as labelled graphs, for a graph network."""

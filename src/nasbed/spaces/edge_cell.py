@@ -13,6 +13,8 @@ from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
 EDGES = ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3))
 """(source, target) of each position of the code, in the order of the published architecture strings."""
 
+_SOURCES, _TARGETS = np.array(EDGES).T
+
 PATHS = ((3,), (0, 4), (1, 5), (0, 2, 5))
 """The ways from input to output, as positions of the code."""
 
@@ -34,8 +36,7 @@ def edge_cell_graphs(codes: Codes, operations: tuple[str, ...]) -> Graphs:
     """The cells as graphs; none is no edge."""
     nodes = np.tile(np.array([0, 1, 1, 2], dtype=np.int8), (len(codes), 1))
     labels = np.full((len(codes), 4, 4), ABSENT, dtype=np.int8)
-    for position, (source, target) in enumerate(EDGES):
-        labels[:, source, target] = codes[:, position] - 1
+    labels[:, _SOURCES, _TARGETS] = codes - 1
     return Graphs(nodes, labels, ("input", "sum", "output"), operations[1:])
 
 

@@ -133,6 +133,9 @@ class Darts(SearchSpace):
         """Multiply-adds of one forward pass: convolutions and classifiers; pooling and normalisation not counted."""
         return network_costs(self.codes(archs), skeleton or DartsSkeleton())[:, 1]
 
+    def costs(self, archs: Batch) -> NDArray[np.int64]:
+        return network_costs(self.codes(archs), DartsSkeleton())
+
     def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
         return {"parameters": self.parameters(archs), "multiply_adds": self.multiply_adds(archs)}
 

@@ -28,6 +28,9 @@ BY_ROW = tuple(FIRST_BIT[y] + x for x in range(MAX_VERTICES) for y in range(x + 
 """The edge bits in the row-by-row order of the adjacency matrix, as ``edge_0`` … ``edge_20`` are numbered in the
 public scripts."""
 
+_SOURCES, _TARGETS = np.triu_indices(MAX_VERTICES, 1)
+_BITS = np.array(BY_ROW)
+
 
 class NB101(SearchSpace):
     """Cells of up to seven vertices and nine edges (after pruning), three operations on the vertices.
@@ -132,6 +135,9 @@ class NB101(SearchSpace):
     def multiply_adds(self, archs: Batch, skeleton: NB101Skeleton | None = None) -> NDArray[np.int64]:
         """Multiply-adds of one forward pass: convolutions and the classifier; pooling and normalisation not counted."""
         return network_costs(self.codes(archs), skeleton or NB101Skeleton())[1]
+
+    def costs(self, archs: Batch) -> NDArray[np.int64]:
+        return np.stack(network_costs(self.codes(archs), NB101Skeleton()), axis=1)
 
     def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
         codes = self.codes(archs)
@@ -278,10 +284,8 @@ class NB101(SearchSpace):
         )
         nodes[~kept] = ABSENT
         edges = np.full((len(codes), MAX_VERTICES, MAX_VERTICES), ABSENT, dtype=np.int8)
-        for target in range(1, MAX_VERTICES):
-            for source in range(target):
-                there = (codes[:, 0] >> (FIRST_BIT[target] + source) & 1 == 1) & kept[:, source] & kept[:, target]
-                edges[there, source, target] = 0
+        there = (codes[:, :1] >> _BITS & 1 == 1) & kept[:, _SOURCES] & kept[:, _TARGETS]
+        edges[:, _SOURCES, _TARGETS] = np.where(there, np.int8(0), np.int8(ABSENT))
         return Graphs(nodes, edges, ("input", "output", *OPERATIONS), ("edge",))
 
     def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:

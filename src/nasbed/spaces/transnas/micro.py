@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,9 @@ from nasbed.core.errors import ParseError, shorten
 from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
+from nasbed.spaces.edge_functions import representatives
 from nasbed.spaces.graph import Diagram, Graphs
 from nasbed.spaces.transnas.text import CITATION, matched_digits
-
-if TYPE_CHECKING:
-    pass
 
 _OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3")
 _MICRO_TEXT = re.compile("(?:64-41414-)?([0-3])_([0-3]{2})_([0-3]{3})|([0-3]{6})")
@@ -64,6 +62,9 @@ class TransNASMicro(ChoiceSpace):
 
     def _encode_path(self, codes: Codes) -> NDArray[np.float32]:
         return edge_path_encoding(codes, len(_OPERATIONS) - 1)
+
+    def function_codes(self, archs: Batch) -> Codes:
+        return representatives(self.codes(archs), _OPERATIONS)
 
     def graphs(self, archs: Batch) -> Graphs:
         return edge_cell_graphs(self.codes(archs), _OPERATIONS)

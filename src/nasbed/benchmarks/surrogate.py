@@ -1,0 +1,177 @@
+"""Benchmarks that predict what was never measured."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.observations import Observations
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption, TooLarge
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation
+from nasbed.spaces.base import Batch, Codes
+from nasbed.surrogates.artefact import Artefact
+from nasbed.surrogates.draws import normal, normals, reflected, reflected_one
+from nasbed.surrogates.ensemble import Prediction, joint
+from nasbed.surrogates.exact import ExactCosts
+
+Floats = NDArray[np.float64]
+
+LISTED_AT_ONCE = 1 << 14
+LARGEST_SEARCHED = 1_000_000
+"""The largest space of which every architecture is predicted to find the best."""
+
+
+class SurrogateBenchmark(Benchmark):
+    """A fitted ensemble behind one query, for every architecture of its space.
+
+    The answer is the ensemble's mean plus noise of the size that training again has: as learned from repeats where
+    there were any, of the whole predictive distribution where not. Architecture and seed determine the draw; it is
+    reflected at the metric's bounds. The cost is predicted; parameters and multiply-adds are counted. All are those of
+    the canonical form, so that isomorphic architectures get the same answers. A batch gets the answers that its
+    architectures get one by one: to the bit from models of trees, as near as a matrix product is from the others.
+    """
+
+    def __init__(self, artefact: Artefact) -> None:
+        about = artefact.manifest
+        self.artefact = artefact
+        self.name = about.name
+        self.space = artefact.space
+        self.objective = about.metric
+        self.fidelities = (about.fidelity,)
+        self._shown = about.fidelity if about.fidelity >= 0 else None
+        self._ensemble = artefact.ensemble
+        self._timed = artefact.runtime is not None
+        models = artefact.ensemble.members
+        self._each = joint(models if artefact.runtime is None else (*models, artefact.runtime))
+        self._costs = ExactCosts(self.space, about.dataset) if about.exact else None
+        self._cost_metrics = self._costs.metrics if self._costs is not None else ()
+        self.metrics = (self.objective, *self._cost_metrics)
+
+    @classmethod
+    def open(cls, path: Path) -> SurrogateBenchmark:
+        """The surrogate in a folder or a file."""
+        return cls(Artefact.load(path))
+
+    # --- one ---------------------------------------------------------------------------------------------------------
+
+    def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
+        code, mean, noise, cost_s = self._one(arch)
+        low, high = bounds = self.objective.bounds
+        value = reflected_one(min(max(mean, low), high) + noise * normal(code, seed), bounds)
+        return self._observation(arch, code, value, cost_s, seed)
+
+    def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
+        """The predicted mean, without noise."""
+        self._fidelity(fidelity)
+        code, mean, _, cost_s = self._one(arch)
+        low, high = self.objective.bounds
+        return self._observation(arch, code, min(max(mean, low), high), cost_s, None)
+
+    def _one(self, arch: Architecture) -> tuple[tuple[int, ...], float, float, float | None]:
+        """The canonical code of an architecture, its mean and noise, and its cost in seconds."""
+        self.space.validate(arch)
+        code = self.space.canonical(arch).code
+        each = self._each(np.array([code], dtype=np.int64))[0].tolist()
+        cost_s = float(np.exp(each.pop())) if self._timed else None
+        return code, *self._ensemble.mean_and_noise(each), cost_s
+
+    def _observation(
+        self, arch: Architecture, code: tuple[int, ...], value: float, cost_s: float | None, seed: int | None
+    ) -> Observation:
+        values = {self.objective: value}
+        if self._costs is not None:
+            costs = self._costs(np.array([code], dtype=np.int64))[0].tolist()
+            values.update(zip(self._cost_metrics, costs, strict=True))
+        return Observation(arch, values, self._shown, seed, cost_s)
+
+    # --- many --------------------------------------------------------------------------------------------------------
+
+    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
+        codes, canonical = self._checked(archs)
+        found, cost_s = self._predicted(canonical)
+        drawn = self._bounded(found.mean, found.noise * normals(canonical, seed))
+        return self._observations(codes, canonical, drawn, cost_s, seed)
+
+    def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
+        """:meth:`expected` of a batch."""
+        self._fidelity(fidelity)
+        codes, canonical = self._checked(archs)
+        found, cost_s = self._predicted(canonical)
+        return self._observations(codes, canonical, self._mean(found), cost_s, -1)
+
+    def _checked(self, archs: Batch) -> tuple[Codes, Codes]:
+        """The codes of a batch, and those of the canonical forms."""
+        codes = self.space.codes(archs)
+        if not isinstance(archs, np.ndarray):
+            for arch in archs:
+                self.space.validate(arch)
+        return codes, self.space.canonical_codes(codes)
+
+    def _observations(
+        self, codes: Codes, canonical: Codes, values: Floats, cost_s: Floats | None, seed: int
+    ) -> Observations:
+        columns = {self.objective: values}
+        if self._costs is not None:
+            columns.update(zip(self._cost_metrics, self._costs(canonical).T, strict=True))
+        return Observations(
+            space=self.space.name,
+            codes=codes,
+            values=columns,
+            fidelity=self._shown,
+            seeds=np.full(len(codes), seed),
+            cost_s=np.full(len(codes), np.nan) if cost_s is None else cost_s,
+            status=np.zeros(len(codes), dtype=np.int8),
+        )
+
+    def _predicted(self, canonical: Codes) -> tuple[Prediction, Floats | None]:
+        """What the ensemble predicts, and the cost in seconds."""
+        each = self._each(canonical)
+        if not self._timed:
+            return self._ensemble.summary(each), None
+        return self._ensemble.summary(each[:, :-1]), np.exp(each[:, -1])
+
+    def _mean(self, found: Prediction) -> Floats:
+        return np.clip(found.mean, *self.objective.bounds)
+
+    def _bounded(self, mean: Floats, noise: Floats) -> Floats:
+        bounds = self.objective.bounds
+        return reflected(np.clip(mean, *bounds) + noise, bounds)
+
+    # --- for evaluation only -----------------------------------------------------------------------------------------
+
+    @property
+    def test_metric(self) -> Metric | None:
+        """None: a finished search is judged by the noise-free mean of the objective."""
+        return None
+
+    def mean_test(self, archs: Batch) -> Floats:
+        raise InvalidOption(f"{self.name} has no test metric; judge by expected_many")
+
+    def optimum(self) -> tuple[Architecture, float]:
+        """The architecture with the best mean, found by predicting all of them, once."""
+        return self._optimum
+
+    @cached_property
+    def _optimum(self) -> tuple[Architecture, float]:
+        if self.space.size > LARGEST_SEARCHED:
+            raise TooLarge(
+                f"the best of up to {LARGEST_SEARCHED:,} architectures can be found by predicting each, "
+                f"{self.space.name} has more; compare with the best that was found"
+            )
+        sign = 1.0 if self.objective.direction == "maximize" else -1.0
+        listing = self.space.enumerate()
+        best: tuple[float, Architecture] | None = None
+        while some := list(islice(listing, LISTED_AT_ONCE)):
+            means = sign * self._mean(self._ensemble.predict(self.space.canonical_codes(some)))
+            first = int(np.argmax(means))
+            if best is None or means[first] > best[0]:
+                best = float(means[first]), some[first]
+        assert best is not None, "a space has an architecture"
+        return best[1], sign * best[0]

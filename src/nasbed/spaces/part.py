@@ -1,0 +1,125 @@
+"""A part of a space: the architectures that satisfy a condition, as a space of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidArchitecture, shorten
+from nasbed.spaces.base import Batch, Codes, SearchSpace
+from nasbed.spaces.graph import Diagram, Graphs
+
+if TYPE_CHECKING:
+    from ConfigSpace import Configuration, ConfigurationSpace
+
+TRIES = 1000
+"""How many mutants may lie outside before the neighbours inside are listed."""
+
+
+class Part(SearchSpace):
+    """Whoever searches it samples, mutates and meets neighbours inside only: what lies outside is drawn again.
+
+    Architectures keep the name, code and encodings of the ``whole``, so that its table answers for them; ``part`` is
+    what messages call this. The ConfigSpace is the whole's: a configuration may describe an architecture outside,
+    which :meth:`from_config` refuses.
+    """
+
+    def __init__(self, whole: SearchSpace, part: str, contains: Callable[[Architecture], bool]) -> None:
+        self.whole = whole
+        self.part = part
+        self.contains = contains
+        self.name, self.title, self.citation = whole.name, f"{whole.title}; the part {part}", whole.citation
+        self.code_length = whole.code_length
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__") or attribute == "whole":
+            raise AttributeError(attribute)
+        return getattr(self.whole, attribute)
+
+    @property
+    def encodings(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.whole.encodings
+
+    @cached_property
+    def size(self) -> int:
+        return sum(1 for _ in self.enumerate())
+
+    def enumerate(self) -> Iterator[Architecture]:
+        return filter(self.contains, self.whole.enumerate())
+
+    def sample(self, rng: np.random.Generator) -> Architecture:
+        while not self.contains(arch := self.whole.sample(rng)):
+            pass
+        return arch
+
+    def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
+        return filter(self.contains, self.whole.neighbors(arch))
+
+    def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
+        for _ in range(TRIES):
+            mutant = self.whole.mutate(arch, rng)
+            if self.contains(mutant):
+                return mutant
+        return super().mutate(arch, rng)
+
+    def canonical(self, arch: Architecture) -> Architecture:
+        return self.whole.canonical(arch)
+
+    def canonical_codes(self, archs: Batch) -> Codes:
+        return self.whole.canonical_codes(archs)
+
+    def _check_code(self, code: tuple[int, ...]) -> None:
+        self.whole._check_code(code)
+        self._inside(Architecture(self.name, code))
+
+    def _inside(self, arch: Architecture) -> Architecture:
+        if not self.contains(arch):
+            raise InvalidArchitecture(f"{shorten(self.format(arch))} is outside {self.part}; sample again")
+        return arch
+
+    def format(self, arch: Architecture) -> str:
+        return self.whole.format(arch)
+
+    def parse(self, text: str) -> Architecture:
+        return self._inside(self.whole.parse(text))
+
+    def to_native(self, arch: Architecture) -> Any:
+        return self.whole.to_native(arch)
+
+    def from_native(self, obj: Any) -> Architecture:
+        return self._inside(self.whole.from_native(obj))
+
+    def definition(self) -> dict[str, Any] | None:
+        return self.whole.definition()
+
+    def _build_configspace(self) -> ConfigurationSpace:
+        return self.whole.configspace()
+
+    def to_config(self, arch: Architecture) -> Configuration:
+        return self.whole.to_config(arch)
+
+    def from_config(self, config: Configuration | Mapping[str, Any]) -> Architecture:
+        return self._inside(self.whole.from_config(config))
+
+    def encode(self, archs: Batch, how: str = "onehot") -> NDArray[np.float32]:
+        return self.whole.encode(archs, how)
+
+    def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
+        return self.whole.properties(archs)
+
+    def costs(self, archs: Batch) -> NDArray[np.int64]:
+        return self.whole.costs(archs)
+
+    def function_codes(self, archs: Batch) -> Codes:
+        return self.whole.function_codes(archs)
+
+    def graphs(self, archs: Batch) -> Graphs:
+        return self.whole.graphs(archs)
+
+    def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        return self.whole.diagrams(arch)

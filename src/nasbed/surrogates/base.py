@@ -1,0 +1,90 @@
+"""What every surrogate model is: fitted on evaluated architectures, it predicts one metric of any architecture."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption, NotFitted, nearest
+from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates.examples import Examples
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+
+S = TypeVar("S")
+
+Floats = NDArray[np.float64]
+Progress = Callable[[float], None]
+"""Told the share of a fit that is done, from 0 to 1."""
+Files = Mapping[str, bytes]
+"""What a fitted model consists of, by file name: JSON, arrays, or a library's own text format; never code."""
+
+
+class Surrogate(ABC, Generic[S]):
+    """A regression model over one space. ``Settings`` is a frozen dataclass of JSON values; its defaults are the tuned
+    values of Table 6 (Surrogate NAS Benchmarks) where they carry over.
+
+    A model is made anew for each fit. The same seed, settings and examples give the same model.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    Settings: ClassVar[type]
+
+    def __init__(self, space: SearchSpace, *, seed: int = 0, settings: S | Mapping[str, Any] | None = None) -> None:
+        self.space = space
+        self.seed = seed
+        self.settings: S = self._checked(settings)
+
+    @classmethod
+    def _checked(cls, settings: S | Mapping[str, Any] | None) -> S:
+        if settings is not None and not isinstance(settings, Mapping):
+            return settings
+        known = [field.name for field in dataclasses.fields(cls.Settings)]
+        for name in settings or {}:
+            if name not in known:
+                raise InvalidOption(f"{cls.name} has no setting {name!r}; {nearest(name, known)}")
+        made: S = cls.Settings(**(settings or {}))
+        return made
+
+    @classmethod
+    @abstractmethod
+    def tuning_space(cls) -> ConfigurationSpace:
+        """The ranges of Table 6, over names of ``Settings``."""
+
+    @classmethod
+    def tuned(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """A point of the tuning space as settings."""
+        return dict(values)
+
+    @classmethod
+    def budgets(cls) -> tuple[str, tuple[int, ...]] | None:
+        """The setting that is a training budget and its steps for tuning with several fidelities (appendix E.3);
+        ``None`` where tuning has one fidelity."""
+        return None
+
+    @abstractmethod
+    def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
+        """Learn. ``valid`` is for early stopping, where a model does that."""
+
+    @abstractmethod
+    def predict(self, codes: NDArray[np.int64]) -> Floats:
+        """The expected metric of each architecture."""
+
+    @abstractmethod
+    def dump(self) -> dict[str, bytes]:
+        """The fitted model as files."""
+
+    @classmethod
+    @abstractmethod
+    def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> Surrogate[S]:
+        """The model that :meth:`dump` gave; its predictions are the same."""
+
+    def _not_fitted(self) -> NotFitted:
+        return NotFitted(f"the surrogate {self.name} has not been fitted; call fit first")

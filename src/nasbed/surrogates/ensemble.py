@@ -1,0 +1,245 @@
+"""Several members of one model, each fitted without another part of the data (Surrogate NAS Benchmarks, section
+3.1.5)."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates import SURROGATES
+from nasbed.surrogates.base import Progress, Surrogate
+from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.noise import NoiseModel, learn_noise
+from nasbed.surrogates.tree_model import TreeModel
+from nasbed.surrogates.trees.forest import Forest
+from nasbed.surrogates.trees.program import Program
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+HELD_SHARE = 0.05
+FEWEST_HELD, MOST_HELD = 100, 500
+"""The architectures that no member sees, which calibrate the noise, are this share of all: none where that is few."""
+SINGLE_FOLDS = 10
+"""An ensemble of one member leaves out as much as one of ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What an ensemble expects of each architecture."""
+
+    mean: Floats
+    spread: Floats
+    """The standard deviation between members."""
+    noise: Floats
+    """What evaluations of the same architecture scatter by, where repeats told it; else as ``std``."""
+    std: Floats
+    """How far an evaluation may lie from the mean, calibrated: 90 % of them are within 1.645 of it."""
+
+
+class Ensemble:
+    """Fitted members and what is known of their errors."""
+
+    def __init__(self, members: Sequence[Surrogate[Any]], noise: NoiseModel) -> None:
+        if not members:
+            raise InvalidOption("an ensemble has at least 1 member, got none")
+        self.members = tuple(members)
+        self.noise = noise
+        self.space = members[0].space
+        self.each = joint(self.members)
+        """What each member predicts, ``[n, members]``."""
+
+    def predict(self, codes: Codes) -> Prediction:
+        """The mean of the members and the deviations from it."""
+        return self.summary(self.each(codes))
+
+    def summary(self, each: Floats) -> Prediction:
+        """:meth:`predict` from what each member predicts."""
+        mean, spread = _mean_and_spread(each)
+        std = self.noise.total(mean, spread)
+        return Prediction(mean, spread, self.noise.noise(mean, std), std)
+
+    def mean_and_noise(self, each: list[float]) -> tuple[float, float]:
+        """The mean and the noise of one architecture, bit for bit what :meth:`summary` gives."""
+        mean, spread = _mean_and_spread_of_one(each)
+        return mean, self.noise.noise_of_one(mean, spread)
+
+
+def joint(models: Sequence[Surrogate[Any]]) -> Callable[[Codes], Floats]:
+    """What answers for all of some models at once, ``[n, models]``: trees over the same features as one program, any
+    other model by itself."""
+    groups: dict[object, list[int]] = {}
+    for number, model in enumerate(models):
+        groups.setdefault(model.features.blocks if isinstance(model, TreeModel) else number, []).append(number)
+    parts = [(_answer([models[number] for number in numbers]), numbers) for numbers in groups.values()]
+    if len(parts) == 1:
+        return parts[0][0]
+
+    def answers(codes: Codes) -> Floats:
+        found = np.empty((len(codes), len(models)))
+        for answer, numbers in parts:
+            found[:, numbers] = answer(codes)
+        return found
+
+    return answers
+
+
+def _answer(models: Sequence[Surrogate[Any]]) -> Callable[[Codes], Floats]:
+    first = models[0]
+    if not isinstance(first, TreeModel):
+        return lambda codes: first.predict(codes)[:, None]
+    features = first.features
+    program = Program(Forest.merge([model.forest for model in models if isinstance(model, TreeModel)]))
+    return lambda codes: program.predict(features(codes))
+
+
+def fit_ensemble(
+    model: str | type[Surrogate[Any]],
+    space: SearchSpace,
+    examples: Examples,
+    *,
+    members: int = 10,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> Ensemble:
+    """Fit members by cross-validation: each is fitted on all folds but its own, on which it stops early, and with its
+    own seed. All evaluations of an architecture are in one fold. A few architectures, where there are thousands, are
+    in none, for calibration.
+
+    ``processes`` are started afresh; a script that asks for several needs the guard ``if __name__ == "__main__"``.
+    """
+    kind = SURROGATES.get(model) if isinstance(model, str) else model
+    if members < 1 or processes < 1:
+        raise InvalidOption(f"an ensemble has at least 1 member and 1 process, got {members} and {processes}")
+    rng = np.random.default_rng(seed)
+    fold = _folds(examples, max(members, SINGLE_FOLDS if members == 1 else 2), rng)
+    seeds = rng.integers(1 << 31, size=members).tolist()
+    jobs = [
+        _Job(kind, space, examples.take((fold >= 0) & (fold != number)), examples.take(fold == number), settings, own)
+        for number, own in enumerate(seeds)
+    ]
+    fitted = list(_serially(jobs, progress) if processes == 1 else _at_once(jobs, processes, progress))
+    predicted = np.full(len(examples), np.nan)
+    for number, member in enumerate(fitted):
+        rows = fold == number
+        predicted[rows] = member.predict(examples.codes[rows])
+    return Ensemble(fitted, _noise(fitted, examples, predicted, fold < 0))
+
+
+def _noise(
+    members: Sequence[Surrogate[Any]], examples: Examples, predicted: Floats, unseen: NDArray[np.bool_]
+) -> NoiseModel:
+    """Learned from out-of-fold predictions, NaN where there is none, and from the rows that no member has seen."""
+    answers = joint(members)
+    known = np.flatnonzero(~np.isnan(predicted))
+    held = None
+    if unseen.any():
+        held = (examples.y[unseen], *_mean_and_spread(answers(examples.codes[unseen])))
+        spread = np.zeros(len(known))
+    else:
+        spread = _mean_and_spread(answers(examples.codes[known]))[1]
+    return learn_noise(examples.y[known], predicted[known], spread, examples.architecture[known], held=held)
+
+
+def _mean_and_spread(each: Floats) -> tuple[Floats, Floats]:
+    """Added up member by member, as :func:`_mean_and_spread_of_one` does."""
+    mean = each[:, 0].copy()
+    for column in each.T[1:]:
+        mean += column
+    mean /= each.shape[1]
+    squares = np.zeros(len(each))
+    for column in each.T:
+        away = column - mean
+        squares += away * away
+    return mean, np.sqrt(squares / each.shape[1])
+
+
+def _mean_and_spread_of_one(each: list[float]) -> tuple[float, float]:
+    mean = each[0]
+    for value in each[1:]:
+        mean += value
+    mean /= len(each)
+    squares = 0.0
+    for value in each:
+        away = value - mean
+        squares += away * away
+    return mean, math.sqrt(squares / len(each))
+
+
+def _folds(examples: Examples, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The fold of each row, -1 for those that no member sees."""
+    unique, owner = np.unique(examples.architecture, return_inverse=True)
+    count = len(unique)
+    if count < 2 * folds:
+        raise InvalidOption(
+            f"{folds} folds need at least {2 * folds} architectures, got {count}; use fewer members or more data"
+        )
+    held = min(int(HELD_SHARE * count), MOST_HELD)
+    held = held if held >= FEWEST_HELD else 0
+    part = np.empty(count, dtype=np.int64)
+    order = rng.permutation(count)
+    part[order[:held]] = -1
+    part[order[held:]] = np.arange(count - held) % folds
+    return part[owner]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One member to be fitted."""
+
+    kind: type[Surrogate[Any]]
+    space: SearchSpace
+    train: Examples
+    valid: Examples
+    settings: Mapping[str, Any] | None
+    seed: int
+
+    def fit(self, progress: Progress | None = None) -> Surrogate[Any]:
+        member = self.kind(self.space, seed=self.seed, settings=self.settings)
+        member.fit(self.train, self.valid, progress)
+        return member
+
+    def files(self) -> dict[str, bytes]:
+        """The fitted member in a form that can cross processes, whatever library holds it."""
+        return self.fit().dump()
+
+    def restore(self, files: Mapping[str, bytes]) -> Surrogate[Any]:
+        settings = asdict(self.kind(self.space, seed=self.seed, settings=self.settings).settings)
+        return self.kind.restore(files, self.space, settings, self.seed)
+
+
+def _serially(jobs: Sequence[_Job], progress: Progress | None) -> Iterator[Surrogate[Any]]:
+    def told(number: int) -> Progress | None:
+        return None if progress is None else lambda share: progress((number + share) / len(jobs))
+
+    for number, job in enumerate(jobs):
+        tell = told(number)
+        yield job.fit(tell)
+        if tell is not None:
+            tell(1.0)
+
+
+def _at_once(jobs: Sequence[_Job], processes: int, progress: Progress | None) -> list[Surrogate[Any]]:
+    with ProcessPoolExecutor(min(processes, len(jobs)), mp_context=multiprocessing.get_context("spawn")) as pool:
+        waiting = {pool.submit(job.files): number for number, job in enumerate(jobs)}
+        found: dict[int, Mapping[str, bytes]] = {}
+        try:
+            for done in as_completed(waiting):
+                found[waiting[done]] = done.result()
+                if progress is not None:
+                    progress(len(found) / len(jobs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [job.restore(found[number]) for number, job in enumerate(jobs)]

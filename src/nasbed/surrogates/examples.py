@@ -1,0 +1,89 @@
+"""What a surrogate learns from: evaluated architectures with one metric, and who proposed them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.results.rows import OK
+from nasbed.results.store import Results
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Evaluations that ended well, one a row; an architecture evaluated with several seeds has several rows."""
+
+    codes: NDArray[np.int64]  # [n, code_length]
+    y: NDArray[np.float64]
+    cost_s: NDArray[np.float64]  # NaN where it was not recorded
+    architecture: NDArray[np.int64]  # numbers the architectures up to isomorphism
+    method: NDArray[np.str_]
+    seed: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: NDArray[Any]) -> Examples:
+        """Some of the rows, by number or mask."""
+        return Examples(
+            self.codes[rows],
+            self.y[rows],
+            self.cost_s[rows],
+            self.architecture[rows],
+            self.method[rows],
+            self.seed[rows],
+        )
+
+    def of(self, y: NDArray[np.float64]) -> Examples:
+        """The same rows with another target, those without one left out."""
+        known = np.isfinite(y)
+        return Examples(self.codes, y, self.cost_s, self.architecture, self.method, self.seed).take(known)
+
+    @classmethod
+    def plain(cls, codes: NDArray[np.int64], y: NDArray[np.float64]) -> Examples:
+        """Examples of which nothing but architecture and target is known; equal codes are one architecture."""
+        count = len(codes)
+        _, architecture = np.unique(codes, axis=0, return_inverse=True)
+        return cls(
+            np.asarray(codes, dtype=np.int64),
+            np.asarray(y, dtype=np.float64),
+            np.full(count, np.nan),
+            architecture.reshape(-1).astype(np.int64),
+            np.full(count, ""),
+            np.full(count, -1, dtype=np.int64),
+        )
+
+
+def examples(results: Results, *, metric: Metric | None = None, fidelity: int | None = None) -> Examples:
+    """The evaluations of a results table at one fidelity, by default the highest, with one metric, by default the
+    first that is measured on validation data. Rows that diverged, failed or lack the metric are left out."""
+    metric = metric or validation_metric(results)
+    parts = []
+    for rows in results.batches():
+        used = (rows.status == OK) & np.isfinite(rows.values[metric.key])
+        columns = (rows.codes, rows.values[metric.key], rows.train_time_s, rows.method, rows.seed, rows.fidelity)
+        parts.append([column[used] for column in columns])
+    codes, y, cost_s, method, seed, fidelities = (np.concatenate(column) for column in zip(*parts, strict=True))
+    if not len(codes):
+        raise InvalidOption(f"{results.about.name} has no evaluation with {metric.key}; choose another metric")
+    wanted = int(fidelities.max()) if fidelity is None else fidelity
+    at = fidelities == wanted
+    if not at.any():
+        known = ", ".join(map(str, np.unique(fidelities)))
+        raise InvalidOption(f"{results.about.name} has the fidelities {known}, got {wanted}; choose one of them")
+    forms = results.space.canonical_codes(codes[at])
+    _, architecture = np.unique(forms, axis=0, return_inverse=True)
+    return Examples(codes[at], y[at], cost_s[at], architecture.reshape(-1).astype(np.int64), method[at], seed[at])
+
+
+def validation_metric(results: Results) -> Metric:
+    """The validation metric of a table: what a search on it would optimise."""
+    for metric in results.about.metrics:
+        if metric.split == "validation":
+            return metric
+    raise InvalidOption(f"{results.about.name} has no validation metric; name the metric to be predicted")

@@ -1,0 +1,82 @@
+"""The figures of a fitted ensemble on evaluations that it has not seen (Surrogate NAS Benchmarks, sections 3.1.3 to
+3.1.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.metric import Metric
+from nasbed.surrogates.base import Surrogate
+from nasbed.surrogates.ensemble import Ensemble, Prediction
+from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.scores import coverage, kendall, kl_divergence, mae, mse, r2, sparse_kendall
+
+FEWEST_REPEATS = 3
+"""Evaluations from which a true distribution is made."""
+
+
+def fit_figures(ensemble: Ensemble, test: Examples, metric: Metric) -> dict[str, float]:
+    """R², Kendall, sparse Kendall, MAE and MSE; the coverage of the 90 % intervals, over all and over the better half
+    of the evaluations; and where architectures have repeats, the KL divergence. ``raw_…`` takes the spread between
+    members for the standard deviation, as the paper does."""
+    found = ensemble.predict(test.codes)
+    sign = 1.0 if metric.direction == "maximize" else -1.0
+    better = sign * test.y >= np.median(sign * test.y)
+    figures = {
+        "r2": r2(test.y, found.mean),
+        "kendall": kendall(test.y, found.mean),
+        "sparse_kendall": sparse_kendall(test.y, found.mean, precision=_precision(test.y, metric)),
+        "mae": mae(test.y, found.mean),
+        "mse": mse(test.y, found.mean),
+        "coverage": coverage(test.y, found.mean, found.std),
+        "coverage_better_half": coverage(test.y[better], found.mean[better], found.std[better]),
+        "raw_coverage": coverage(test.y, found.mean, found.spread),
+    }
+    return figures | kl_figures(found, test)
+
+
+def kl_figures(found: Prediction, test: Examples) -> dict[str, float]:
+    """The mean and median KL divergence from the normal distribution of each architecture's repeats to the predicted
+    one; empty where no architecture has three that differ."""
+    _, first, owner, count = np.unique(test.architecture, return_index=True, return_inverse=True, return_counts=True)
+    means = np.bincount(owner, weights=test.y) / count
+    squares = np.bincount(owner, weights=(test.y - means[owner]) ** 2)
+    used = (count >= FEWEST_REPEATS) & (squares > 0)
+    if not used.any():
+        return {}
+    at = first[used]
+    std = np.sqrt(squares[used] / (count[used] - 1))
+    figures = {}
+    for name, predicted in (("", found.std), ("raw_", found.spread)):
+        floor = np.maximum(predicted[at], np.finfo(np.float64).tiny)
+        with np.errstate(over="ignore", divide="ignore"):
+            divergence = kl_divergence(means[used], std, found.mean[at], floor)
+        figures[f"{name}kl"] = _finite(divergence.mean())
+        figures[f"{name}kl_median"] = _finite(np.median(divergence))
+    return figures
+
+
+def runtime_figures(clock: Surrogate[Any], test: Examples | None) -> dict[str, float]:
+    """How well the runtime model fits: R² of the seconds' logarithm, Kendall, and the mean relative error."""
+    if test is None:
+        return {}
+    predicted = clock.predict(test.codes)
+    return {
+        "runtime_r2": r2(test.y, predicted),
+        "runtime_kendall": kendall(test.y, predicted),
+        "runtime_relative_error": float(np.abs(np.expm1(predicted - test.y)).mean()),
+    }
+
+
+def _precision(y: NDArray[np.float64], metric: Metric) -> float:
+    """A thousandth of the metric's range: 0.1 % for an accuracy."""
+    low, high = metric.bounds
+    span = high - low if np.isfinite(high - low) else float(np.ptp(y))
+    return span / 1000 if span > 0 else 1.0
+
+
+def _finite(value: Any) -> float:
+    return float(value) if np.isfinite(value) else float("nan")

@@ -1,0 +1,221 @@
+"""From a results table to a surrogate benchmark, in one step."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import nasbed
+from nasbed.core.errors import InvalidOption, nearest
+from nasbed.core.metric import Metric
+from nasbed.results.manifest import FILE_NAME
+from nasbed.results.splits import Split, stratified_split
+from nasbed.results.store import Results
+from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates import SURROGATES
+from nasbed.surrogates.artefact import Artefact
+from nasbed.surrogates.artefact_manifest import ArtefactManifest, ModelRecord, artefact_name
+from nasbed.surrogates.base import Progress, Surrogate
+from nasbed.surrogates.ensemble import fit_ensemble
+from nasbed.surrogates.exact import ExactCosts
+from nasbed.surrogates.examples import Examples, examples, validation_metric
+from nasbed.surrogates.figures import fit_figures, runtime_figures
+from nasbed.surrogates.tree_model import TreeModel
+
+RUNTIME_MODEL = "lgb"
+RUNTIME_SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "lgb": {"learning_rate": 0.1, "rounds": 400, "feature_fraction": 0.5, "lambda_l2": 1.0, "early_stopping_rounds": 20}
+}
+"""Times are easily predicted, and each query asks for one: a small model will do."""
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm", "xgboost-cpu", "xgboost", "ngboost", "torch")
+RUNTIME_SHARE = 0.05
+"""How much of the time of making a surrogate its runtime model takes, for the progress."""
+
+
+def make_surrogate(
+    results: Results,
+    model: str,
+    *,
+    metric: Metric | None = None,
+    fidelity: int | None = None,
+    methods: Sequence[str] | None = None,
+    members: int = 10,
+    settings: Mapping[str, Any] | None = None,
+    runtime: str | None = RUNTIME_MODEL,
+    runtime_method: str | None = None,
+    variant: str = "",
+    version: str = "1.0",
+    seed: int = 0,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> Artefact:
+    """Fit a surrogate benchmark on a table's evaluations.
+
+    They are split 0.8/0.1/0.1 within each method; the ensemble is fitted on the first two parts by cross-validation,
+    and the figures of the manifest are those of the third. ``methods`` uses only what these search methods evaluated,
+    and ``variant`` says so in the name: ``rand`` for random search alone. ``runtime`` is the model of the training
+    time, or ``None`` for none; ``runtime_method`` fits it on one method's evaluations, for a table whose methods ran on
+    different hardware (appendix E.4).
+    """
+    metric = metric or validation_metric(results)
+    if metric.split == "test":
+        raise InvalidOption(f"a search optimises a validation metric, got {metric.key}; name another")
+    found = _canonical(examples(results, metric=metric, fidelity=fidelity), results.space)
+    if methods is not None:
+        found = found.take(_of_methods(found, methods))
+    split = stratified_split(found.method, found.architecture, np.random.default_rng(seed))
+    if not len(split.test):
+        raise InvalidOption(f"a tenth of the architectures is for testing, {results.about.name} has too few")
+    train, test = found.take(_fitted_rows(split)), found.take(split.test)
+    timed = _timed(train, runtime_method) if runtime is not None else None
+    share = 1 - RUNTIME_SHARE if timed is not None else 1.0
+    ensemble = fit_ensemble(
+        model,
+        results.space,
+        train,
+        members=members,
+        settings=settings,
+        seed=seed,
+        processes=processes,
+        progress=None if progress is None else lambda done: progress(done * share),
+    )
+    figures = fit_figures(ensemble, test, metric)
+    clock = None
+    if runtime is not None and timed is not None:
+        clock = _fit_runtime(runtime, results.space, timed, seed, ensemble.members[0])
+        figures |= runtime_figures(clock, _timed(test, runtime_method))
+    if progress is not None:
+        progress(1.0)
+    dataset = results.about.dataset or results.about.name.split("/")[-1]
+    manifest = ArtefactManifest(
+        name=artefact_name(results.about.space, dataset, model, variant=variant, version=version),
+        space=results.about.space,
+        dataset=dataset,
+        metric=metric,
+        fidelity=_fidelity(results, fidelity),
+        members=_record(ensemble.members),
+        runtime=None if clock is None else _record([clock]),
+        exact=_exact(results, dataset),
+        figures={key: None if math.isnan(value) else value for key, value in figures.items()},
+        provenance=_provenance(results, found, split, seed, methods),
+        licence=results.about.licence,
+        citation=results.about.citation,
+        space_definition=results.space.definition(),
+        nasbed_version=nasbed.__version__,
+        libraries=_libraries(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return Artefact(manifest, ensemble, clock)
+
+
+def _canonical(found: Examples, space: SearchSpace) -> Examples:
+    """The evaluations of the canonical forms: what a surrogate benchmark predicts."""
+    return Examples(
+        space.canonical_codes(found.codes), found.y, found.cost_s, found.architecture, found.method, found.seed
+    )
+
+
+def _of_methods(found: Examples, methods: Sequence[str]) -> NDArray[np.bool_]:
+    known = np.unique(found.method).tolist()
+    for method in methods:
+        if method not in known:
+            raise InvalidOption(f"no evaluation is by a method {method!r}; {nearest(method, known)}")
+    return np.isin(found.method, list(methods))
+
+
+def _fitted_rows(split: Split) -> NDArray[np.int64]:
+    return np.sort(np.concatenate([split.train, split.validation]))
+
+
+def _fidelity(results: Results, fidelity: int | None) -> int:
+    return results.cache().fidelities[-1] if fidelity is None else fidelity
+
+
+def _record(members: Sequence[Surrogate[Any]]) -> ModelRecord:
+    first = members[0]
+    return ModelRecord(first.name, asdict(first.settings), tuple(member.seed for member in members))
+
+
+def _exact(results: Results, dataset: str) -> tuple[str, ...]:
+    """The costs that are counted: those of the space, unless the table has other parameters, so that its networks are
+    not those that the space counts for."""
+    costs = ExactCosts(results.space, dataset)
+    names = tuple(metric.name for metric in costs.metrics)
+    if "parameters" not in names or "parameters" not in results.about.by_key:
+        return names
+    rows = next(results.batches())
+    recorded = rows.values["parameters"]
+    counted = costs(results.space.canonical_codes(rows.codes[:1000]))[:, names.index("parameters")]
+    known = np.isfinite(recorded[:1000])
+    agree = np.mean(counted[known] == recorded[:1000][known]) > 0.9 if known.any() else True
+    return names if agree else ()
+
+
+# --- the runtime -----------------------------------------------------------------------------------------------------
+
+
+def _timed(found: Examples, method: str | None) -> Examples | None:
+    """The evaluations with the logarithm of their time, by one method if one is named; ``None`` where there is none."""
+    if method is not None:
+        found = found.take(_of_methods(found, [method])) if method in found.method else found.take(np.empty(0, int))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        seconds = np.log(found.cost_s)
+    timed = found.of(seconds)
+    return timed if len(timed) >= 10 else None
+
+
+def _fit_runtime(model: str, space: SearchSpace, timed: Examples, seed: int, member: Surrogate[Any]) -> Surrogate[Any]:
+    """One model, stopped early on a tenth of the architectures; trees over the features that a member of trees has, so
+    that one walk answers for both."""
+    kind = SURROGATES.get(model)
+    settings = dict(RUNTIME_SETTINGS.get(model, {}))
+    if isinstance(member, TreeModel) and issubclass(kind, TreeModel):
+        settings["features"] = member.settings.features
+    rng = np.random.default_rng(seed)
+    unique, owner = np.unique(timed.architecture, return_inverse=True)
+    kept_out = (rng.permutation(len(unique)) % 10 == 0)[owner]
+    clock = kind(space, seed=seed, settings=settings)
+    clock.fit(timed.take(~kept_out), timed.take(kept_out) if kept_out.any() else None)
+    return clock
+
+
+# --- where it comes from ---------------------------------------------------------------------------------------------
+
+
+def _provenance(
+    results: Results, found: Examples, split: Split, seed: int, methods: Sequence[str] | None
+) -> dict[str, Any]:
+    fitted = found.take(_fitted_rows(split))
+    names, counts = np.unique(fitted.method, return_counts=True)
+    return {
+        "table": results.about.name,
+        "table_source": results.about.source,
+        "table_manifest_sha256": hashlib.sha256((results.folder / FILE_NAME).read_bytes()).hexdigest(),
+        "methods": dict(zip(names.tolist(), counts.tolist(), strict=True)),
+        "methods_chosen": None if methods is None else list(methods),
+        "rows": len(fitted),
+        "architectures": len(np.unique(fitted.architecture)),
+        "test_rows": len(split.test),
+        "test_architectures": len(np.unique(found.architecture[split.test])),
+        "seeds": np.unique(fitted.seed).tolist()[:100],
+        "split_seed": seed,
+    }
+
+
+def _libraries() -> dict[str, str]:
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = installed_version(name)
+        except PackageNotFoundError:
+            continue
+    return found

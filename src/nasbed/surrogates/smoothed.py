@@ -1,0 +1,144 @@
+"""A table that is smoothed: what was observed of a function, drawn towards what a model expects of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.results.cache import code_keys
+from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
+from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.shrinkage import noise_variance, shrink
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``base`` is the model and ``base_settings`` its settings; ``folds`` of it are fitted, each without some of the
+    functions. ``noise`` is the standard deviation of one evaluation; where it is not given it is learnt from repeated
+    ones. The default settings of the base are for some thousand functions: quick steps and little regularisation."""
+
+    base: str = "lgb"
+    base_settings: Mapping[str, Any] = field(
+        default_factory=lambda: {
+            "features": "onehot+costs+structure",
+            "learning_rate": 0.05,
+            "num_leaves": 24,
+            "feature_fraction": 0.4,
+            "lambda_l2": 0.5,
+            "rounds": 600,
+        }
+    )
+    folds: int = 10
+    noise: float | None = None
+
+
+class Smoothed(Surrogate[Settings]):
+    """Architectures that compute the same function (``space.function_codes``) are one unknown, whose evaluations, in
+    whatever form and with whatever seed, are averaged. A base model that has not seen a function says what to expect of
+    it; the difference between that and the average is shrunk by as much as noise explains it
+    (:mod:`nasbed.surrogates.shrinkage`). A function that was never evaluated is what the base models expect.
+    """
+
+    name = "smooth"
+    summary = "one estimate a function: its evaluations, shrunk towards what a model expects"
+    Settings = Settings
+
+    @classmethod
+    def tuning_space(cls) -> ConfigurationSpace:
+        """That of the default base model."""
+        from nasbed.surrogates import SURROGATES
+
+        return SURROGATES.get(Settings().base).tuning_space()
+
+    @classmethod
+    def tuned(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {"base_settings": dict(values)}
+
+    def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
+        codes, y = train.codes, train.y
+        if valid is not None:
+            codes, y = np.concatenate([codes, valid.codes]), np.concatenate([y, valid.y])
+        forms, owner = np.unique(self.space.function_codes(codes), axis=0, return_inverse=True)
+        owner = owner.reshape(-1)
+        count = np.bincount(owner)
+        mean = np.bincount(owner, y) / count
+        expected = self._fit_base(forms, mean, progress)
+        if self.settings.noise is None:
+            variance = noise_variance(y, owner, what=f"the surrogate {self.name}")
+        else:
+            variance = np.full(len(forms), self.settings.noise**2)
+        self._remember(forms, expected + shrink(mean - expected, variance / count))
+
+    def _fit_base(self, forms: NDArray[np.int64], mean: Floats, progress: Progress | None) -> Floats:
+        """Fit the base models, and predict each function by the one that did not see it."""
+        folds = min(self.settings.folds, len(forms))
+        if folds < 2:
+            raise InvalidOption(f"{self.name} needs at least 2 functions and folds, got {len(forms)} and {folds}")
+        fold = np.random.default_rng(self.seed).permutation(np.arange(len(forms)) % folds)
+        expected = np.empty(len(forms))
+        self._models = []
+        for number in range(folds):
+            model = self._base_class()(self.space, seed=self.seed + number, settings=self.settings.base_settings)
+            out = fold == number
+            stop = (fold == (number + 1) % folds) if folds > 2 else np.zeros(len(forms), dtype=bool)
+            seen = Examples.plain(forms[~out & ~stop], mean[~out & ~stop])
+            model.fit(seen, Examples.plain(forms[stop], mean[stop]) if stop.any() else None)
+            expected[out] = model.predict(forms[out])
+            self._models.append(model)
+            if progress is not None:
+                progress((number + 1) / folds)
+        return expected
+
+    def _base_class(self) -> type[Surrogate[Any]]:
+        from nasbed.surrogates import SURROGATES
+
+        return SURROGATES.get(self.settings.base)
+
+    def _remember(self, forms: NDArray[np.int64], estimates: Floats) -> None:
+        keys = code_keys(forms)
+        order = np.argsort(keys, kind="stable")
+        self._forms, self._estimates, self._keys = forms[order], estimates[order], keys[order]
+
+    def predict(self, codes: NDArray[np.int64]) -> Floats:
+        if not hasattr(self, "_keys"):
+            raise self._not_fitted()
+        forms = self.space.function_codes(codes)
+        place = np.searchsorted(self._keys, code_keys(forms)).clip(max=len(self._keys) - 1)
+        known = (self._forms[place] == forms).all(axis=1)
+        found: Floats = self._estimates[place]
+        if not known.all():
+            found[~known] = np.mean([model.predict(forms[~known]) for model in self._models], axis=0)
+        return found
+
+    def dump(self) -> dict[str, bytes]:
+        if not hasattr(self, "_keys"):
+            raise self._not_fitted()
+        buffer = BytesIO()
+        np.savez(buffer, forms=self._forms, estimates=self._estimates)
+        files = {"functions.npz": buffer.getvalue(), "base.json": json.dumps({"models": len(self._models)}).encode()}
+        for number, model in enumerate(self._models):
+            files |= {f"base{number:02d}-{name}": content for name, content in model.dump().items()}
+        return files
+
+    @classmethod
+    def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> Smoothed:
+        made = cls(space, seed=seed, settings=settings)
+        with np.load(BytesIO(files["functions.npz"]), allow_pickle=False) as arrays:
+            made._remember(arrays["forms"], arrays["estimates"])
+        made._models = []
+        for number in range(json.loads(files["base.json"])["models"]):
+            start = f"base{number:02d}-"
+            own = {name.removeprefix(start): content for name, content in files.items() if name.startswith(start)}
+            made._models.append(made._base_class().restore(own, space, made.settings.base_settings, seed + number))
+        return made

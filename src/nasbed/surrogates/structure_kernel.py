@@ -1,0 +1,208 @@
+"""The compiled part of :mod:`nasbed.surrogates.structure`, in one file for the sake of the compiler's cache."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+FAR = 1e9
+LENGTHS = 3
+"""Walks of 1, 2 and 3 steps are counted."""
+
+
+def width(labels: int) -> int:
+    """How many columns describe graphs with so many labels, the source's and the sink's included."""
+    return LENGTHS * labels * labels + 2 * (labels + 1) + 11 * labels + 1
+
+
+@numba.njit("void(int64[:], float64[:,:], int64)", cache=True)
+def _contract(label: NDArray[np.int64], ways: NDArray[np.float64], size: int) -> None:
+    """Let what passes its input through unchanged be passed by."""
+    for t in range(1, size - 1):
+        if label[t] == -1:
+            for a in range(t):
+                if ways[a, t] > 0:
+                    for b in range(t + 1, size):
+                        ways[a, b] += ways[a, t] * ways[t, b]
+                    ways[a, t] = 0
+            for b in range(t + 1, size):
+                ways[t, b] = 0
+
+
+@numba.njit("int64(int64[:], float64[:,:], boolean[:], int64, int64, float32[:])", cache=True)
+def _walks(
+    label: NDArray[np.int64],
+    ways: NDArray[np.float64],
+    alive: NDArray[np.bool_],
+    size: int,
+    labels: int,
+    found: NDArray[np.float32],
+) -> int:
+    """How often an operation of one label leads to one of another in 1, 2 and 3 steps."""
+    for u in range(size):
+        if not alive[u]:
+            continue
+        reach = np.zeros(size)
+        reach[u] = 1
+        for length in range(LENGTHS):
+            following = np.zeros(size)
+            for v in range(size):
+                if reach[v] > 0:
+                    for w in range(v + 1, size):
+                        if alive[w]:
+                            following[w] += reach[v] * ways[v, w]
+            reach = following
+            for w in range(size):
+                if reach[w] > 0:
+                    found[(length * labels + label[u]) * labels + label[w]] += reach[w]
+    return LENGTHS * labels * labels
+
+
+@numba.njit("int64(int64[:], float64[:,:], boolean[:], int64, int64, float32[:], int64)", cache=True)
+def _longest_and_shortest(
+    label: NDArray[np.int64],
+    ways: NDArray[np.float64],
+    alive: NDArray[np.bool_],
+    size: int,
+    labels: int,
+    found: NDArray[np.float32],
+    at: int,
+) -> int:
+    """The most and the fewest operations on a path, of all labels together and of each."""
+    sink = size - 1
+    for which in range(1, labels + 1):  # the last one is all operations
+        most = np.full(size, -FAR)
+        least = np.full(size, FAR)
+        most[0] = least[0] = 0
+        for v in range(1, size):
+            if not alive[v]:
+                continue
+            own = 1.0 if v != sink and (which == labels or label[v] == which) else 0.0
+            for u in range(v):
+                if ways[u, v] > 0 and alive[u]:
+                    most[v] = max(most[v], most[u] + own)
+                    least[v] = min(least[v], least[u] + own)
+        if alive[sink]:
+            found[at + 2 * which] = most[sink]
+            found[at + 2 * which + 1] = least[sink]
+    return at + 2 * (labels + 1)
+
+
+@numba.njit("void(int64[:], float64[:,:], int64, int64, float32[:])", cache=True)
+def _describe_one(
+    label: NDArray[np.int64], ways: NDArray[np.float64], size: int, labels: int, found: NDArray[np.float32]
+) -> None:
+    found[:] = 0
+    sink = size - 1
+    before = np.zeros(size)  # paths from the source
+    after = np.zeros(size)  # paths to the sink
+    before[0] = 1
+    after[sink] = 1
+    for v in range(1, size):
+        for u in range(v):
+            before[v] += before[u] * ways[u, v]
+    for v in range(size - 2, -1, -1):
+        for w in range(v + 1, size):
+            after[v] += ways[v, w] * after[w]
+    alive = np.zeros(size, np.bool_)
+    for v in range(size):
+        alive[v] = label[v] >= 0 and before[v] > 0 and after[v] > 0
+    at = _walks(label, ways, alive, size, labels, found)
+    at = _longest_and_shortest(label, ways, alive, size, labels, found, at)
+    for v in range(size):
+        if not alive[v]:
+            continue
+        into, out = 0.0, 0.0
+        for u in range(size):
+            if alive[u]:
+                into += ways[u, v]
+                out += ways[v, u]
+        for which in range(5):
+            value = into
+            if which == 1:
+                value = out
+            elif which == 2:
+                value = before[v]
+            elif which == 3:
+                value = after[v]
+            elif which == 4:
+                value = before[v] * after[v]
+            place = at + 2 * which * labels + label[v]
+            found[place] += value
+            found[place + labels] = max(found[place + labels], value)
+        found[at + 10 * labels + label[v]] += 1
+    at += 11 * labels
+    found[at] = np.log1p(before[sink])
+
+
+@numba.njit(
+    "void(int8[:,:], int8[:,:,:], int64[:], int64[:], int64, int64, int64, boolean, float32[:,:])",
+    cache=True,
+    nogil=True,
+)
+def describe(
+    node_labels: NDArray[np.int8],
+    edge_labels: NDArray[np.int8],
+    node_kinds: NDArray[np.int64],
+    edge_kinds: NDArray[np.int64],
+    input_label: int,
+    output_label: int,
+    labels: int,
+    on_edges: bool,
+    features: NDArray[np.float32],
+) -> None:
+    """Fill one row of ``features`` for each graph. A kind is the label of an operation from 2 on, or -1 for what is
+    passed through unchanged; 0 and 1 are the labels of the source and the sink."""
+    count, slots = node_labels.shape
+    most = 2 + (slots * (slots - 1) // 2 if on_edges else slots)
+    label = np.empty(most, np.int64)
+    tail = np.empty(most, np.int64)
+    head = np.empty(most, np.int64)
+    ways = np.empty((most, most), np.float64)
+    for row in range(count):
+        size = 1
+        label[0] = 0
+        if on_edges:
+            for i in range(slots):
+                for j in range(i + 1, slots):
+                    if edge_labels[row, i, j] >= 0:
+                        label[size] = edge_kinds[edge_labels[row, i, j]]
+                        tail[size], head[size] = i, j
+                        size += 1
+        else:
+            for i in range(slots):
+                if (
+                    node_labels[row, i] >= 0
+                    and node_labels[row, i] != input_label
+                    and node_labels[row, i] != output_label
+                ):
+                    label[size] = node_kinds[node_labels[row, i]]
+                    tail[size] = i
+                    size += 1
+        sink = size
+        label[sink] = 1
+        size += 1
+        ways[:size, :size] = 0
+        if on_edges:
+            for a in range(1, sink):
+                if node_labels[row, tail[a]] == input_label:
+                    ways[0, a] = 1
+                if node_labels[row, head[a]] == output_label:
+                    ways[a, sink] = 1
+                for b in range(a + 1, sink):
+                    if head[a] == tail[b]:
+                        ways[a, b] = 1
+        else:
+            for i in range(slots):
+                for j in range(i + 1, slots):
+                    if edge_labels[row, i, j] >= 0:
+                        a, b = 0, sink
+                        for v in range(1, sink):
+                            if tail[v] == i:
+                                a = v
+                            if tail[v] == j:
+                                b = v
+                        ways[a, b] += 1
+        _contract(label, ways, size)
+        _describe_one(label, ways, size, labels, features[row])

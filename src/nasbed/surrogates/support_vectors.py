@@ -1,0 +1,250 @@
+"""Support vector regression, fitted by libsvm and evaluated from its arrays."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates.arrays import dump_model, load_model
+from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
+from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.features import Features
+from nasbed.surrogates.scaling import ColumnScale, TargetScale
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid")
+CHUNK = 1024
+CACHE_MB = 500
+
+
+class Common(Protocol):
+    """The settings that both machines have."""
+
+    @property
+    def coef0(self) -> float: ...
+    @property
+    def degree(self) -> int: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def log_transform(self) -> bool: ...
+    @property
+    def features(self) -> str: ...
+
+
+C = TypeVar("C", bound=Common)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a fitted machine is: a sum of kernels around its support vectors."""
+
+    vectors: Floats  # [m, columns]
+    weights: Floats  # [m]
+    intercept: float
+    kernel: str
+    gamma: float
+    coef0: float
+    degree: int
+
+    def __call__(self, x: Floats) -> Floats:
+        """The sum for each row."""
+        return self._kernel(x) @ self.weights + self.intercept
+
+    def _kernel(self, x: Floats) -> Floats:
+        products = x @ self.vectors.T
+        match self.kernel:
+            case "linear":
+                return products
+            case "poly":
+                powers: Floats = (self.gamma * products + self.coef0) ** self.degree
+                return powers
+            case "sigmoid":
+                return np.tanh(self.gamma * products + self.coef0)
+            case "rbf":
+                squares = (x**2).sum(axis=1)[:, None] + (self.vectors**2).sum(axis=1) - 2 * products
+                bells: Floats = np.exp(-self.gamma * np.maximum(squares, 0))
+                return bells
+            case other:
+                raise InvalidOption(f"a kernel is one of {', '.join(KERNELS)}, got {other!r}")
+
+
+class SupportVectors(Surrogate[C]):
+    """Columns and target are standardised first; ``gamma`` is libsvm's ``scale`` or ``auto``, or a number."""
+
+    def __init__(self, space: SearchSpace, *, seed: int = 0, settings: C | Mapping[str, Any] | None = None) -> None:
+        super().__init__(space, seed=seed, settings=settings)
+        if self.settings.kernel not in KERNELS:
+            raise InvalidOption(f"a kernel is one of {', '.join(KERNELS)}, got {self.settings.kernel!r}")
+        self._features = Features(space, self.settings.features)
+        self._machine: Machine | None = None
+        self._target: TargetScale
+        self._columns: ColumnScale
+
+    @abstractmethod
+    def _regressor(self) -> Any:
+        """The machine of scikit-learn, not fitted."""
+
+    def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
+        rows = self._features(train.codes)
+        self._columns = ColumnScale.of(rows)
+        self._target = TargetScale.of(train.y, logarithm=self.settings.log_transform)
+        fitted = self._regressor().fit(self._columns.apply(rows), self._target.apply(train.y))
+        self._machine = Machine(
+            np.ascontiguousarray(fitted.support_vectors_),
+            fitted.dual_coef_[0].copy(),
+            float(fitted.intercept_[0]),
+            self.settings.kernel,
+            float(fitted._gamma),
+            self.settings.coef0,
+            self.settings.degree,
+        )
+        if progress is not None:
+            progress(1.0)
+
+    def predict(self, codes: NDArray[np.int64]) -> Floats:
+        if self._machine is None:
+            raise self._not_fitted()
+        found = np.empty(len(codes))
+        for start in range(0, len(codes), CHUNK):
+            rows = slice(start, start + CHUNK)
+            found[rows] = self._machine(self._columns.apply(self._features(codes[rows])))
+        return self._target.undo(found)
+
+    def dump(self) -> dict[str, bytes]:
+        if self._machine is None:
+            raise self._not_fitted()
+        one = self._machine
+        arrays = {
+            "vectors": one.vectors,
+            "weights": one.weights,
+            "columns.mean": self._columns.mean,
+            "columns.std": self._columns.std,
+        }
+        kernel = {name: getattr(one, name) for name in ("intercept", "kernel", "gamma", "coef0", "degree")}
+        return dump_model(arrays, {"machine": kernel, "target": self._target.to_json()})
+
+    @classmethod
+    def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> SupportVectors[C]:
+        arrays, about = load_model(files)
+        model = cls(space, seed=seed, settings=settings)
+        model._machine = Machine(arrays["vectors"], arrays["weights"], **about["machine"])
+        model._columns = ColumnScale(arrays["columns.mean"], arrays["columns.std"])
+        model._target = TargetScale.from_json(about["target"])
+        return model
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonSettings:
+    """Table 6 of Surrogate NAS Benchmarks, but for the kernel, and for ``shrinking``, which only saves time.
+
+    The sigmoid kernel of the table fails on standardised one-hots: Kendall -0.07 after 4 000 cells of NAS-Bench-101,
+    where ``rbf`` gives 0.82. With structure columns and 16 000 cells it gives 0.875, and R² 0.91.
+    """
+
+    c: float = 3.066
+    coef0: float = 0.1627
+    degree: int = 1
+    epsilon: float = 0.0251
+    gamma: Literal["scale", "auto"] | float = "auto"
+    kernel: str = "rbf"
+    shrinking: bool = True
+    tolerance: float = 0.0021
+    log_transform: bool = True
+    features: str = "onehot+costs+structure"
+
+
+class EpsilonSVR(SupportVectors[EpsilonSettings]):
+    """ε-support vector regression: errors below ``epsilon`` standard deviations are free."""
+
+    name = "svr"
+    summary = "ε-support vector regression"
+    Settings: ClassVar[type] = EpsilonSettings
+
+    @classmethod
+    def tuning_space(cls) -> ConfigurationSpace:
+        from ConfigSpace import Float
+
+        space = _common_ranges(cls.Settings())
+        space.add(Float("epsilon", (0.01, 0.99), log=True, default=cls.Settings().epsilon))
+        return space
+
+    def _regressor(self) -> Any:
+        from sklearn.svm import SVR
+
+        return SVR(**_common(self.settings), epsilon=self.settings.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class NuSettings:
+    """Table 6 of Surrogate NAS Benchmarks: Kendall 0.872 and R² 0.91 on 16 000 cells of NAS-Bench-101."""
+
+    c: float = 5.3131
+    coef0: float = -0.3316
+    degree: int = 128
+    gamma: Literal["scale", "auto"] | float = "scale"
+    kernel: str = "rbf"
+    nu: float = 0.1839
+    shrinking: bool = True
+    tolerance: float = 0.003
+    log_transform: bool = True
+    features: str = "onehot+costs+structure"
+
+
+class NuSVR(SupportVectors[NuSettings]):
+    """ν-support vector regression: at least a share ``nu`` of the examples become support vectors."""
+
+    name = "nusvr"
+    summary = "ν-support vector regression"
+    Settings: ClassVar[type] = NuSettings
+
+    @classmethod
+    def tuning_space(cls) -> ConfigurationSpace:
+        from ConfigSpace import Float
+
+        space = _common_ranges(cls.Settings())
+        space.add(Float("nu", (0.01, 1.0), default=cls.Settings().nu))
+        return space
+
+    def _regressor(self) -> Any:
+        from sklearn.svm import NuSVR as Regressor
+
+        return Regressor(**_common(self.settings), nu=self.settings.nu)
+
+
+def _common(wanted: EpsilonSettings | NuSettings) -> dict[str, Any]:
+    return {
+        "C": wanted.c,
+        "coef0": wanted.coef0,
+        "degree": wanted.degree,
+        "gamma": wanted.gamma,
+        "kernel": wanted.kernel,
+        "shrinking": wanted.shrinking,
+        "tol": wanted.tolerance,
+        "cache_size": CACHE_MB,
+    }
+
+
+def _common_ranges(chosen: EpsilonSettings | NuSettings) -> ConfigurationSpace:
+    from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
+
+    space = ConfigurationSpace()
+    space.add(
+        Float("c", (1.0, 20.0), log=True, default=chosen.c),
+        Float("coef0", (-0.5, 0.5), default=chosen.coef0),
+        Integer("degree", (1, 128), log=True, default=chosen.degree),
+        Categorical("gamma", ["scale", "auto"], default=chosen.gamma),
+        Categorical("kernel", list(KERNELS), default=chosen.kernel),
+        Categorical("shrinking", [True, False], default=chosen.shrinking),
+        Float("tolerance", (0.0001, 0.01), default=chosen.tolerance),
+    )
+    return space

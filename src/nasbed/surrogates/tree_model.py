@@ -1,0 +1,103 @@
+"""What the models made of trees share: features, one forest of trees, and answering without their libraries."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile
+from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
+from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.features import Features
+from nasbed.surrogates.trees.forest import Forest
+
+FOREST = "forest.npz"
+STOPPING_SHARE = 10
+"""Where no examples are given to stop on, one in so many architectures is set aside for it."""
+
+
+class TreeSettings(Protocol):
+    """What the settings of each have in common."""
+
+    @property
+    def features(self) -> str: ...
+
+
+S = TypeVar("S", bound=TreeSettings)
+
+
+class TreeModel(Surrogate[S]):
+    """Trees over :class:`~nasbed.surrogates.features.Features`. ``forest`` is the fitted program, of one member;
+    several models' programs merge into one. ``threads`` speeds up the fit, where the library can use them.
+    """
+
+    def __init__(
+        self,
+        space: SearchSpace,
+        *,
+        seed: int = 0,
+        settings: S | Mapping[str, Any] | None = None,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(space, seed=seed, settings=settings)
+        self.threads = threads
+        self.features = Features(space, self.settings.features)
+        self._forest: Forest | None = None
+        self._native: dict[str, bytes] = {}
+
+    @property
+    def forest(self) -> Forest:
+        if self._forest is None:
+            raise self._not_fitted()
+        return self._forest
+
+    def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
+        self._forest, self._native = self._grow(train, valid, progress or (lambda _: None))
+        if progress is not None:
+            progress(1.0)
+
+    @abstractmethod
+    def _grow(self, train: Examples, valid: Examples | None, progress: Progress) -> tuple[Forest, dict[str, bytes]]:
+        """The fitted trees, and the files to keep beside them."""
+
+    def predict(self, codes: NDArray[np.int64]) -> Floats:
+        return self.forest.predict(self.features(codes))[:, 0]
+
+    def dump(self) -> dict[str, bytes]:
+        return {FOREST: self.forest.dump(), **self._native}
+
+    @classmethod
+    def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> TreeModel[S]:
+        if FOREST not in files:
+            raise BadFile(f"a fitted {cls.name} model has the file {FOREST}, got {', '.join(sorted(files)) or 'none'}")
+        model = cls(space, seed=seed, settings=settings)
+        model._forest = Forest.restore(files[FOREST])
+        model._native = {name: data for name, data in files.items() if name != FOREST}
+        return model
+
+
+def with_stopping(
+    train: Examples, valid: Examples | None, *, seed: int, rounds: int
+) -> tuple[Examples, Examples | None]:
+    """What to fit on and what to stop early on, nothing where ``rounds`` of patience is 0. Without examples for that, a
+    tenth of the architectures is set aside, with all of their evaluations."""
+    if rounds == 0:
+        return train, None
+    if valid is not None and len(valid):
+        return train, valid
+    numbers = np.unique(train.architecture)
+    if len(numbers) < STOPPING_SHARE:
+        return train, None
+    chosen = np.random.default_rng(seed).permutation(numbers)[: len(numbers) // STOPPING_SHARE]
+    aside = np.isin(train.architecture, chosen)
+    return train.take(~aside), train.take(aside)
+
+
+def unit(y: Floats) -> float:
+    """What penalties on absolute values are multiples of, so that fractions, percents and seconds are treated alike."""
+    return float(y.std()) or 1.0

@@ -1,0 +1,196 @@
+"""Trees of any library as one program of arrays, which answers for many members at once."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.surrogates.trees.keys import CATEGORY, CATEGORY_CUT, TOP, Floats, Words
+from nasbed.surrogates.trees.plain import plain_is_enough, predict_plainly
+
+LIMIT = TOP // 4
+"""How many splits a forest may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """The trees of one or many members over rows of float32 features.
+
+    Comparing float32 with ``<=`` is comparing integers once each value is mapped to a key in its order; so a threshold
+    of any library is one unsigned integer, exactly, and where missing values go is decided by the key that they get. A
+    split is four adjacent words: threshold, column, left child, right child. A column is a feature with one of the
+    rules above. A child is the place of a split's first word or, with the top bit set, the number of a leaf.
+
+    A split on categories has the top bit of its column set and, instead of a threshold, the place in ``sets`` where its
+    set starts: the number of its last bit, then the bits, set for those that go left. The first two are for a missing
+    and an unknown category, then comes one for each category, and the last is for all beyond.
+    """
+
+    splits: Words  # [4 × splits]
+    columns: NDArray[np.int32]  # [columns, 2]: feature, rule
+    sets: Words
+    leaves: Floats
+    roots: Words  # [trees], as children are
+    bounds: NDArray[np.int64]  # [members + 1]: where each member's trees start
+    start: Floats  # [members]: what the leaves are added to
+    divisor: Floats  # [members]: what their sum is divided by
+    narrow: NDArray[np.bool_]  # [members]: whether each sum is rounded to float32
+    width: int = field(init=False)  # how many features a row must have
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", int(self.columns[:, 0].max(initial=-1)) + 1 if self.columns.ndim == 2 else 0)
+
+    @property
+    def members(self) -> int:
+        return len(self.start)
+
+    @property
+    def trees(self) -> int:
+        return len(self.roots)
+
+    def predict(self, rows: NDArray[np.float32]) -> Floats:
+        """What each member answers for each row, ``[n, members]``."""
+        if rows.ndim != 2 or rows.dtype != np.float32:
+            raise InvalidOption(f"trees take rows of float32 features, got {rows.dtype} {rows.shape}")
+        if rows.shape[1] < self.width:
+            raise InvalidOption(f"these trees look at {self.width} features, got rows of {rows.shape[1]}")
+        if plain_is_enough(len(rows) * self.trees):
+            return predict_plainly(self, rows)
+        return self.predict_compiled(rows)
+
+    def predict_compiled(self, rows: NDArray[np.float32]) -> Floats:
+        """:meth:`predict` without the checks, compiled at once."""
+        from nasbed.surrogates.trees.kernel import walk
+
+        found = np.empty((len(rows), self.members))
+        rows = np.ascontiguousarray(rows)
+        walk(
+            rows,
+            rows.view(np.uint32),
+            self.splits,
+            self.columns,
+            self.sets,
+            self.leaves,
+            self.roots,
+            self.bounds,
+            self.start,
+            self.divisor,
+            self.narrow,
+            found,
+        )
+        return found
+
+    @classmethod
+    def merge(cls, forests: Sequence[Forest]) -> Forest:
+        """The members of all, in their order, as one program."""
+        if not forests:
+            raise InvalidOption("a forest has at least 1 member, got none to merge")
+        columns, places = np.unique(np.concatenate([one.columns for one in forests]), axis=0, return_inverse=True)
+        place = np.split(places.reshape(-1).astype(np.uint32), np.cumsum([len(one.columns) for one in forests])[:-1])
+        splits, roots = [], []
+        at_split = at_leaf = at_set = 0
+        for one, column in zip(forests, place, strict=True):
+            table = one.splits.reshape(-1, 4).copy()
+            category = table[:, 1] >= TOP
+            table[category, 0] += np.uint32(at_set)
+            table[:, 1] = column[table[:, 1] % TOP] | (table[:, 1] & np.uint32(TOP)) if len(table) else table[:, 1]
+            for child in (2, 3):
+                table[:, child] = _moved(table[:, child], at_split, at_leaf)
+            splits.append(table.reshape(-1))
+            roots.append(_moved(one.roots, at_split, at_leaf))
+            at_split, at_leaf, at_set = at_split + len(one.splits), at_leaf + len(one.leaves), at_set + len(one.sets)
+        if max(at_split, at_leaf, at_set) >= TOP:
+            raise InvalidOption(f"a forest has at most {LIMIT:,} splits, got {at_split // 4:,}; use fewer trees")
+        counts = np.concatenate([np.diff(one.bounds) for one in forests])
+        return cls(
+            np.concatenate(splits),
+            columns,
+            np.concatenate([one.sets for one in forests]),
+            np.concatenate([one.leaves for one in forests]),
+            np.concatenate(roots),
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            np.concatenate([one.start for one in forests]),
+            np.concatenate([one.divisor for one in forests]),
+            np.concatenate([one.narrow for one in forests]),
+        )
+
+    def dump(self) -> bytes:
+        """The arrays as one npz file."""
+        file = io.BytesIO()
+        np.savez_compressed(file, **{name: getattr(self, name) for name in _ARRAYS})
+        return file.getvalue()
+
+    @classmethod
+    def restore(cls, data: bytes) -> Forest:
+        """The inverse of :meth:`dump`. What would lead a walk out of the arrays is refused."""
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in _ARRAYS}
+        except Exception as error:  # zipfile, zlib and numpy each raise their own
+            raise BadFile(f"a forest is an npz file of arrays, got one that is not: {error}") from None
+        forest = cls(**arrays)
+        forest._check()
+        return forest
+
+    def _check(self) -> None:
+        wanted: dict[str, tuple[type[np.generic], tuple[int | None, ...]]] = {
+            "splits": (np.uint32, (None,)),
+            "columns": (np.int32, (None, 2)),
+            "sets": (np.uint32, (None,)),
+            "leaves": (np.float64, (None,)),
+            "roots": (np.uint32, (None,)),
+            "bounds": (np.int64, (len(self.start) + 1,)),
+            "start": (np.float64, (None,)),
+            "divisor": (np.float64, (len(self.start),)),
+            "narrow": (np.bool_, (len(self.start),)),
+        }
+        for name, (kind, shape) in wanted.items():
+            array = getattr(self, name)
+            fits = array.ndim == len(shape) and all(w in (None, s) for w, s in zip(shape, array.shape, strict=True))
+            if array.dtype != kind or not fits or not array.flags.c_contiguous:
+                raise BadFile(f"the forest's {name} must be {kind.__name__} {shape}, got {array.dtype} {array.shape}")
+        if not self._sound():
+            raise BadFile("the forest's trees point outside its arrays or in a circle; get the file again")
+
+    def _sound(self) -> bool:
+        bounds = self.bounds
+        if bounds[0] != 0 or bounds[-1] != self.trees or (np.diff(bounds) < 0).any() or len(self.splits) % 4:
+            return False
+        if len(self.columns) and (self.columns.min() < 0 or self.columns[:, 1].max() > CATEGORY_CUT):
+            return False
+        table = self.splits.reshape(-1, 4)
+        column = table[:, 1].astype(np.int64) % TOP
+        category = table[:, 1] >= TOP
+        if (column >= len(self.columns)).any():
+            return False
+        if ((self.columns[column, 1] >= CATEGORY) != category).any() or not self._sets_sound(table[category, 0]):
+            return False
+        places = np.arange(len(table), dtype=np.int64)[:, None] * 4
+        return self._children_sound(table[:, 2:], places) and self._children_sound(self.roots[:, None], None)
+
+    def _sets_sound(self, places: Words) -> bool:
+        if not len(places):
+            return True
+        at = places.astype(np.int64)
+        return bool((at < len(self.sets)).all() and (at + 1 + self.sets[at] // 32 < len(self.sets)).all())
+
+    def _children_sound(self, children: Words, parents: NDArray[np.int64] | None) -> bool:
+        """Children lie in the arrays, and after their parents, so that each walk ends."""
+        leaf = children >= TOP
+        at = children.astype(np.int64) % TOP
+        inside = np.where(leaf, at < len(self.leaves), (at < len(self.splits)) & (at % 4 == 0))
+        return bool(inside.all() and (parents is None or (leaf | (at > parents)).all()))
+
+
+def _moved(children: Words, at_split: int, at_leaf: int) -> Words:
+    """Children after other splits and leaves were put before theirs."""
+    moved: Words = children + np.where(children >= TOP, np.uint32(at_leaf), np.uint32(at_split))
+    return moved
+
+
+_ARRAYS = tuple(one.name for one in fields(Forest) if one.init)

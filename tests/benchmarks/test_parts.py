@@ -1,0 +1,41 @@
+"""Parts of tables by name, ``TABLE:PART``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nasbed import NasbedError, load
+from nasbed.benchmarks import SubSpace, TabularBenchmark
+from nasbed.experiments.simulate import Budget, problem_of, simulate
+from nasbed.optimizers import OPTIMIZERS
+from studied_tables import nb201_table
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> TabularBenchmark:
+    return nb201_table(tmp_path_factory.mktemp("parts") / "table")
+
+
+def test_load_gives_the_part_of_a_table(table: TabularBenchmark) -> None:
+    folder = Path(table.results.folder)
+    part = load(f"{folder}:no-pooling")
+    assert isinstance(part, SubSpace) and part.name == "generated/nb201:no-pooling"
+    means = table.cache.mean("test_accuracy", 200)[~(table.cache.codes == 4).any(axis=1)]
+    assert part.optimum()[1] == means.max() and len(means) == part.space.size
+
+
+def test_load_refuses_a_part_that_the_space_has_not(table: TabularBenchmark) -> None:
+    with pytest.raises(NasbedError, match="no part called 'mini'; it has no-pooling"):
+        load(f"{table.results.folder}:mini")
+
+
+@pytest.mark.parametrize("name", ["rs", "re", "ls", "de", "kde"])
+def test_part_is_searched_without_a_step_outside(table: TabularBenchmark, name: str) -> None:
+    part = load(f"{table.results.folder}:no-pooling")
+    method = OPTIMIZERS.get(name)(problem_of(part), np.random.default_rng(0))
+    run = simulate(method, part, seed=0, budget=Budget(evaluations=150))
+    assert not run.error and len(run) == 150
+    assert not (run.codes == 4).any() and not np.isnan(run.value).any()

@@ -1,0 +1,65 @@
+"""A part of a space: whoever walks it stays inside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nasbed import Architecture, NasbedError, space
+from nasbed.spaces.part import Part
+
+POOL = 4
+
+
+def without_pooling(arch: Architecture) -> bool:
+    return POOL not in arch.code
+
+
+@pytest.fixture(scope="module")
+def part() -> Part:
+    return Part(space("nb201"), "no-pooling", without_pooling)
+
+
+def test_part_of_nb201_without_pooling_is_as_large_as_transnas_micro(part: Part) -> None:
+    assert part.size == space("transnas-micro").size == 4**6
+    assert all(map(without_pooling, part.enumerate()))
+
+
+def test_part_samples_and_mutates_uniformly_inside(part: Part) -> None:
+    rng = np.random.default_rng(0)
+    drawn = np.array([part.sample(rng).code for _ in range(4000)])
+    assert np.abs(np.bincount(drawn.ravel(), minlength=5) / drawn.size - [0.25, 0.25, 0.25, 0.25, 0]).max() < 0.02
+    start = Architecture("nb201", (0, 1, 2, 3, 0, 1))
+    mutants = {part.mutate(start, rng) for _ in range(500)}
+    assert mutants == set(part.neighbors(start)) and len(mutants) == 6 * 3
+
+
+def test_part_refuses_what_is_outside(part: Part) -> None:
+    outside = Architecture("nb201", (0, 1, 2, 3, 0, POOL))
+    whole = space("nb201")
+    for refused in (
+        lambda: part.validate(outside),
+        lambda: part.parse(whole.format(outside)),
+        lambda: part.from_native(whole.to_native(outside)),
+        lambda: part.from_config(whole.to_config(outside)),
+    ):
+        with pytest.raises(NasbedError, match="outside no-pooling"):
+            refused()
+
+
+def test_part_describes_architectures_as_the_whole_does(part: Part) -> None:
+    whole, rng = space("nb201"), np.random.default_rng(1)
+    archs = [part.sample(rng) for _ in range(5)]
+    assert part.encodings == whole.encodings
+    assert (part.encode(archs, "path") == whole.encode(archs, "path")).all()
+    assert (part.parameters(archs) == whole.parameters(archs)).all()  # type: ignore[attr-defined]
+    assert [part.canonical(arch) for arch in archs] == archs
+    assert part.from_config(part.to_config(archs[0])) == archs[0] == part.parse(part.format(archs[0]))
+
+
+def test_part_lists_neighbours_where_mutants_inside_are_rare() -> None:
+    whole = space("nb201")
+    start = Architecture("nb201", (0,) * 6)
+    only = next(whole.neighbors(start))
+    part = Part(whole, "two", lambda arch: arch in (start, only))
+    assert part.mutate(start, np.random.default_rng(0)) == only

@@ -25,6 +25,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/spaces.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/surrogates.py
+	$(BIN)/python benchmarks/runs.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nasbed needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; run make PYTHON=python3.11")'
@@ -35,7 +37,7 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[torch,tables,optimizers,ray,dev]'
+	$(PIP) --editable '.[torch,tables,optimizers,ngboost,ray,dev]'
 	touch $@ $(VENV)/.core
 
 clean:

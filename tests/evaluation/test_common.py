@@ -19,6 +19,7 @@ from nasbed.evaluation import hypervolume as hv
 from nasbed.evaluation import landscape as ls
 from nasbed.evaluation import ranks as rk
 from nasbed.evaluation import significance as sg
+from nasbed.evaluation import tradeoffs as to
 from nasbed.evaluation import trajectories as tr
 from nasbed.evaluation.transfer import hyperparameter_transfer
 
@@ -155,6 +156,7 @@ CASES = {
         lambda v, o: np.sort(OTHER[o][hv.non_dominated(np.stack([v, OTHER], axis=1)[o])]), scale=0, rank_only=True
     ),
     "hypervolume": Case(lambda v, o: hv.hypervolume(np.stack([v, OTHER], axis=1)[o], [v.max(), OTHER.max()]), scale=1),
+    "cheapest_first": Case(lambda v, o: OTHER[o][to.cheapest_first(OTHER[o], v[o])], scale=0, rank_only=True),
     "expected_best": Case(
         lambda v, o: eb.expected_best(v[o], [1, 5, 50], direction="maximize").mean, scale=1, shift_free=False
     ),
@@ -172,6 +174,8 @@ NO_VALUES = {
     "critical_difference": "a number of counts, tested in test_significance",
     "repeat_weights": "chances of a table's cells, tested in test_expected_best",
     "summarise": "puts the functions above together, tested in test_summary",
+    "tradeoffs": "puts fronts together from runs, tested in test_tradeoffs",
+    "repeated_share": "a count over a run's codes, tested in test_tradeoffs",
     "neighbor_graph": "a graph of codes, tested in test_locality",
     "edit_distances": "distances between codes, tested in test_locality",
     "choices_of": "codes in another form, tested through operation_replacement",
@@ -179,6 +183,14 @@ NO_VALUES = {
     "table_of": "a benchmark as arrays, tested in test_studies",
     "landscape_study": "puts the functions above together, tested in test_studies",
     "nas_hpo_study": "puts hyperparameter_transfer together, tested in test_studies",
+    "regret_of": "a column of a trajectory",
+    "final_regrets": "last values of trajectories",
+    "anytime": "puts trajectories and bands together, tested in test_generalisation",
+    "part_of": "the name of a part of a table",
+    "variants": "names of settings",
+    "generalisation_study": "puts runs and tests together, tested in test_generalisation",
+    "makeable": "names of methods, tested in test_search_studies",
+    "methods_study": "puts runs together, tested in test_search_studies",
     "plain": "numbers for JSON",
     "landscape_numbers": "numbers for JSON, tested with the reports",
     "nas_hpo_numbers": "numbers for JSON, tested with the reports",

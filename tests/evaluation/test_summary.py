@@ -115,9 +115,47 @@ def test_summarise_is_json_and_names_the_runs_that_broke(runs: Runs, table: Coun
     found = summarise(Runs(runs.setup, [*runs.runs, *broken, nothing]), table, np.random.default_rng(0))
     numbers = json.loads(json.dumps(found.numbers(), allow_nan=False))
     row = numbers["methods"][2]
-    assert row["seeds"] == 4 and row["evaluations"] == 1 and numbers["common_seeds"] == 4
+    assert row["seeds"] == 4 and numbers["common_seeds"] == 4 and numbers["judged_by"] == "test_accuracy"
     assert row["errors"] == dict.fromkeys("0123", "RuntimeError: 'on purpose'")
-    assert row["mean_rank"]["estimate"] > 2.5 and numbers["judged_by"] == "test_accuracy"
+    assert row["mean_rank"] == {"estimate": 3, "low": 3, "high": 3}
+    assert row["evaluations"] is row["test_regret"]["estimate"] is row["thinking_s"] is None
+    assert found.broken() == [("breaks", "RuntimeError: 'on purpose'", [0, 1, 2, 3])]
+    assert [each.method for each in found.standings()] == ["thorough", "rs", "breaks"]
+
+
+def test_summarise_leaves_a_broken_run_out_of_all_but_the_ranks_and_tests(runs: Runs, table: Counting) -> None:
+    lucky = replace(runs.runs[25], error="RuntimeError: x")
+    assert lucky.method == "thorough"
+    mixed = Runs(runs.setup, [lucky if run is runs.runs[25] else run for run in runs.runs])
+    without = Runs(runs.setup, [run for run in runs.runs if run is not runs.runs[25]])
+    found, rest = (summarise(each, table, np.random.default_rng(0)) for each in (mixed, without))
+    assert found.common_seeds == 20 and rest.common_seeds == 19
+    for one, other in zip(found.methods, rest.methods, strict=True):
+        for name in ("test_regret", "validation_regret", "area"):
+            assert getattr(one, name).estimate == getattr(other, name).estimate
+        for name in ("evaluations", "time_to_best_s", "thinking_s", "test_regret_median", "repeated"):
+            assert getattr(one, name) == getattr(other, name)
+    ranks = {each.method: each.mean_rank.estimate for each in found.methods}
+    better = {each.method: each.mean_rank.estimate * 19 for each in rest.methods}
+    assert ranks == pytest.approx({"rs": (better["rs"] + 1) / 20, "thorough": (better["thorough"] + 2) / 20})
+    assert found.methods[1].finished == 19 and found.methods[1].errors == {lucky.seed: "RuntimeError: x"}
+
+
+def test_summarise_ranks_broken_runs_equal_and_last(runs: Runs, table: Counting) -> None:
+    breaks = [replace(run, method=name, error="x") for name in ("a", "b") for run in runs.runs[:20]]
+    found = summarise(Runs(runs.setup, [*breaks, *runs.runs]), table, np.random.default_rng(0))
+    assert [each.mean_rank.estimate for each in found.methods[:2]] == [3.5, 3.5]
+    assert found.holm[0, 1] == 1 and found.superiority[0, 1] == 0.5
+    assert set(found.beats("rs")) == {"a", "b"} and found.beats("a") == []
+
+
+def test_summarise_puts_a_method_that_mostly_breaks_last(runs: Runs, table: Counting) -> None:
+    mostly = [replace(run, error="x" if run.seed % 4 else "") if run.method == "thorough" else run for run in runs.runs]
+    found = summarise(Runs(runs.setup, mostly), table, np.random.default_rng(0))
+    worse, better = found.methods
+    assert found.regret(better).estimate < found.regret(worse).estimate
+    assert [each.method for each in found.standings()] == ["rs", "thorough"]
+    assert "thorough" not in found.beats("thorough") and found.beats("thorough") == []
 
 
 def test_summarise_one_method_and_one_seed(runs: Runs, table: Counting) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,6 +125,33 @@ def test_compare_refuses_in_one_line(table: str, own: str, tmp_path: Path) -> No
         with pytest.raises(NasbedError, match=message) as caught:
             compare(table, methods, seeds=1, budget=budget, out=tmp_path / out, engine=SerialEngine())
         assert "\n" not in str(caught.value)
+
+
+def test_compare_keeps_settings_by_name_and_charges_thinking(table: str, own: str, tmp_path: Path) -> None:
+    settings = {"re": {"population_size": 7}}
+    for methods in (["re"], ["rs"]):
+        given = settings if methods == ["re"] else None
+        compare(
+            table, methods, seeds=1, budget="9ev", out=tmp_path, engine=SerialEngine(), settings=given,
+            charge_thinking=True,
+        )  # fmt: skip
+    setup = load_runs(tmp_path).setup
+    assert setup.settings == settings and setup.charge_thinking
+    changes: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"charge_thinking": False, "settings": settings}, "charge_thinking True, not False"),
+        ({"charge_thinking": True, "settings": {"re": {"population_size": 8}}}, "settings .*7.*, not .*8"),
+    )
+    for changed, message in changes:
+        with pytest.raises(NasbedError, match=message):
+            compare(table, ["re"], seeds=1, budget="9ev", out=tmp_path, engine=SerialEngine(), **changed)
+
+
+def test_setup_of_an_older_folder_charges_no_thinking(table: str, tmp_path: Path) -> None:
+    compare(table, ["rs"], seeds=1, budget="5ev", out=tmp_path, engine=SerialEngine())
+    stored = json.loads((tmp_path / "setup.json").read_text())
+    del stored["charge_thinking"]
+    (tmp_path / "setup.json").write_text(json.dumps(stored))
+    assert load_runs(tmp_path).setup.charge_thinking is False
 
 
 def test_load_runs_refuses_what_is_none(tmp_path: Path) -> None:

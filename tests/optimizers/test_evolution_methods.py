@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ConfigSpace import ConfigurationSpace, Float, Integer
+from ConfigSpace import ConfigurationSpace
 from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 
@@ -16,12 +16,11 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation, Status
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
-from nasbed.optimizers.config_vectors import ConfigVectors
 from nasbed.optimizers.evolution import Evolution, NonRegularizedEvolution, RegularizedEvolution
 from nasbed.optimizers.local_search import LocalSearch
 from nasbed.optimizers.nsga2 import NSGA2, crowding_distances, nondominated_fronts
 from nasbed.optimizers.reinforce import Reinforce
-from nasbed.spaces import SearchSpace, list_spaces, space
+from nasbed.spaces import SearchSpace, space
 from nasbed.testing.optimizers import ACCURACY, PARAMETERS, conditional_space, measured, problem_on
 
 NB201 = space("nb201")
@@ -168,28 +167,6 @@ def test_reinforce_learns_from_an_objective_without_bounds_on_any_scale() -> Non
             optimizer.tell((Observation(arch, {objective: sign * unit * sum(arch.code)}),))
         runs.append(archs)
     assert runs[0] == runs[1] == runs[2]
-
-
-@pytest.mark.parametrize("name", list_spaces())
-def test_config_vectors_decode_what_they_encode(name: str) -> None:
-    vectors, rng = ConfigVectors(space(name)), np.random.default_rng(0)
-    for _ in range(50):
-        arch = space(name).sample(rng)
-        places = vectors.encode(arch)
-        places[np.isnan(places)] = rng.random(int(np.isnan(places).sum()))
-        assert vectors.decode(places.tolist()) == arch
-
-
-def test_config_vectors_decode_numbers_and_refuse_what_is_no_architecture() -> None:
-    source = ConfigurationSpace()
-    source.add(Integer("width", (1, 1024), log=True), Float("rate", (1e-4, 1.0), log=True), Integer("few", (1, 3)))
-    vectors = ConfigVectors(numbers := space_from_configspace(source, "numbers"))
-    places = dict.fromkeys(source, 0.5)
-    arch = vectors.decode(list(places.values()))
-    assert arch is not None
-    assert numbers.to_native(arch) == {"few": 2, "rate": pytest.approx(0.01), "width": 32}
-    assert dict(zip(source, vectors.levels.tolist(), strict=True)) == {"few": 3, "rate": 10, "width": 10}
-    assert ConfigVectors(space("nb101")).decode([1.0] * 26) is None
 
 
 # --- NSGA-II ---------------------------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "de": {"population_size": 8},
     "nsga2": {"population_size": 10},
     "smac": {"initial_per_parameter": 1, "challengers": 200, "local_search_iterations": 2},
-    "hebo": {"trees": 10, "candidates": 30},
+    "hebo": {"trees": 10, "population_size": 30, "generations": 5},
+    "combo": {"initial": 10, "burn_in": 3, "samples": 2, "starts": 4, "candidates": 20},
 }
 """Settings with which a method that starts with many random architectures gets past them, and cheap
 ones for slow models. Defaults for all others."""

@@ -46,9 +46,9 @@ class Reader(HTMLParser):
 
 
 def written(folder: Path, runs: Runs, benchmark: Benchmark) -> tuple[str, Reader]:
-    path = write_comparison(folder, runs, benchmark, rng=np.random.default_rng(0))
-    assert path == folder / "report.html"
-    html = path.read_text()
+    summary = write_comparison(folder, runs, benchmark, rng=np.random.default_rng(0))
+    assert json.loads((folder / "numbers.json").read_text()) == summary.numbers()
+    html = (folder / "report.html").read_text()
     reader = Reader(html)
     for name, text in reader.figures.items():
         assert json.loads(text)["marks"], name
@@ -125,24 +125,24 @@ def test_comparison_takes_any_runs(case: str, tmp_path: Path) -> None:
     assert "nan" not in reader.text.replace("bananas", "")
 
 
-def test_comparison_standings_agree_with_the_finals() -> None:
+def test_comparison_finals_and_curves_agree_with_the_summary() -> None:
     found = comparison(three_methods(), Formula(TEST), rng=np.random.default_rng(0))
-    means = [each.regret.estimate for each in found.standings]
-    assert means == sorted(means)
-    for each in found.standings:
-        assert each.regret.estimate == pytest.approx(found.finals[each.method].mean())
-        assert each.regret.low <= each.regret.estimate <= each.regret.high
-    assert sum(each.rank.estimate for each in found.standings) == pytest.approx(1 + 2 + 3)
+    summary = found.summary
+    for each in summary.methods:
+        assert summary.regret(each).estimate == pytest.approx(found.finals[each.method].mean())
+        assert summary.median(each) == pytest.approx(np.median(found.finals[each.method]))
+    last = {curve.method: curve.middle[-1] for curve in found.rank_over_time}
+    assert last == pytest.approx({each.method: each.mean_rank.estimate for each in summary.methods})
     assert found.best is not None and found.best.regret == min(finals.min() for finals in found.finals.values())
 
 
-def test_comparison_marks_what_is_sure() -> None:
-    sure = runs_of(
-        [search(method, seed, greed=greed) for method, greed in (("rs", 0.0), ("re", 0.95)) for seed in range(9)]
-    )
-    found = comparison(sure, Formula(TEST), rng=np.random.default_rng(0))
-    assert [each.method for each in found.standings] == ["re", "rs"]
-    assert found.standings[0].beats == ("rs",) and found.standings[1].beats == ()
+def test_comparison_draws_trade_offs_where_costs_are_known(tmp_path: Path) -> None:
+    _, reader = written(tmp_path, three_methods(), Formula.with_parameters(TEST))
+    assert "figure-tradeoff" in reader.figures and "Regret against parameters" in reader.text
+    assert (tmp_path / "figures" / "tradeoff.svg").is_file()
+    numbers = json.loads((tmp_path / "numbers.json").read_text())
+    for each in numbers["methods"]:
+        assert f"{each['hypervolume']['estimate']:.4f}" in reader.text
 
 
 def test_looks_are_all_different() -> None:

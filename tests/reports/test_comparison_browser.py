@@ -34,7 +34,8 @@ pytestmark = pytest.mark.xdist_group("browser")
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("comparison")
-    return write_comparison(folder, three_methods(), Formula(TEST), rng=np.random.default_rng(0))
+    write_comparison(folder, three_methods(), Formula.with_parameters(TEST), rng=np.random.default_rng(0))
+    return folder / "report.html"
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def test_page_draws_every_figure_without_complaint(browser: Any, page: Path) -> 
     show(browser, page)
     assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
     charts = browser.find_elements("css selector", ".chart")
-    assert len(charts) == 4 + 3
+    assert len(charts) == 5 + 3
     for chart in charts:
         assert chart.find_elements("css selector", "svg .role-mark path"), chart.get_attribute("data-figure")
     assert len(browser.find_elements("css selector", CURVES)) == 3
@@ -95,7 +96,7 @@ def test_legend_hides_and_shows_a_method_in_all_figures(browser: Any, page: Path
     button.click()
     browser.find_element("css selector", "html[data-shown='2']")
     assert button.get_attribute("aria-pressed") == "false"
-    for name in ("time", "evaluations", "ecdf", "ranks"):
+    for name in ("time", "evaluations", "ecdf", "ranks", "tradeoff"):
         curves = f"[data-figure=figure-{name}] .mark-line.role-mark path"
         assert len(browser.find_elements("css selector", curves)) == 2, name
     assert not browser.find_element("css selector", "[data-panel=re]").is_displayed()

@@ -12,7 +12,7 @@ from nasbed.core.errors import TooLarge
 if TYPE_CHECKING:
     from nasbed.spaces import SearchSpace
 
-app = typer.Typer(help="List what there is: spaces, benchmarks, optimizers.", no_args_is_help=True)
+app = typer.Typer(help="List what there is: spaces, benchmarks, optimizers, surrogates.", no_args_is_help=True)
 
 
 @app.command()
@@ -75,3 +75,22 @@ def optimizers(json: Json = False) -> None:
         print_json([{"name": name, "summary": summary} for name, summary in found])
     else:
         print_table(("name", "what"), found)
+
+
+@app.command()
+def surrogates(json: Json = False) -> None:
+    """List the models that surrogate benchmarks are fitted with, their settings and defaults."""
+    from dataclasses import asdict
+
+    from nasbed.surrogates import SURROGATES
+
+    found = [(name, SURROGATES.get(name)) for name in SURROGATES]
+    if json:
+        print_json(
+            [{"name": name, "summary": kind.summary, "settings": asdict(kind.Settings())} for name, kind in found]
+        )
+    else:
+        for name, kind in found:
+            print_fields({name: kind.summary})
+            print_fields({f"    {key}": value for key, value in asdict(kind.Settings()).items()})
+            typer.echo()

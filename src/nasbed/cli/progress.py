@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import typer
@@ -45,3 +45,16 @@ def row_bars() -> Iterator[Callable[[str, int, int | None], None]]:
             bar.update(tasks[name], completed=done)
 
         yield told
+
+
+@contextmanager
+def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
+    """A bar of runs for each name; the function given says that one of that name ended."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
+        yield lambda name: bars.advance(tasks[name])

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
+
+WIDE = 110
+"""Columns of a terminal that has room for a method a line."""
 
 
 def report(
@@ -14,20 +20,47 @@ def report(
         Path | None, typer.Option("--out", "-o", show_default="the first DIR", help="Where the page and figures go.")
     ] = None,
 ) -> None:
-    """Write the report of one or several sets of runs: who wins, by how much, how surely.
+    """Compare the methods of one or several sets of runs: who wins, by how much, how surely, as a table and a page.
 
     Example: nasbed report my-runs other-runs --out comparison
     """
-    typer.echo(f"report in {write_report(folders, out or folders[0])}")
+    print_report(folders, out or folders[0])
 
 
-def write_report(folders: list[Path], out: Path) -> Path:
-    """The report of all runs in the folders, judged by their benchmark."""
+def print_report(folders: list[Path], out: Path) -> None:
+    """Write the report of all runs in the folders, judged by their benchmark, and print who wins."""
     import numpy as np
 
     from nasbed.benchmarks import load
     from nasbed.experiments.runs import join_runs, load_runs
     from nasbed.reports.comparison import write_comparison
+    from nasbed.reports.standings import footnotes, table
 
     runs = join_runs([load_runs(folder) for folder in folders])
-    return write_comparison(out, runs, load(runs.setup.benchmark), rng=np.random.default_rng(0))
+    summary = write_comparison(out, runs, load(runs.setup.benchmark), rng=np.random.default_rng(0))
+    _print_standings(*table(summary))
+    typer.echo()
+    for line in footnotes(summary):
+        typer.echo(line)
+    typer.echo(f"Report: {out / 'report.html'}")
+
+
+def _print_standings(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A line a method where there is room, or its intervals on a second line."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDE
+    if console.width < WIDE:
+        rows = [[re.sub(r" (?=[\[(])", "\n", cell) for cell in row] for row in rows]
+        needed = [max(len(line) for row in rows for line in row[i].splitlines()) for i in range(len(columns))]
+        columns = [fill(column, max(8, width)) for column, width in zip(columns, needed, strict=True)]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(Text(column), no_wrap=column != "beats", min_width=6 if column == "beats" else None)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nasbed.cli.output import print_table
-from nasbed.cli.report import write_report
+from nasbed.cli.report import print_report
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from nasbed.experiments.engines import Engine
-    from nasbed.experiments.runs import Runs
+
+DEFAULT = "rs,re,ls"
 
 
 def run(
@@ -23,8 +24,18 @@ def run(
         str, typer.Argument(metavar="[BENCHMARK]", help="An id from 'nasbed list benchmarks', or a folder.")
     ] = "nb201/cifar10",
     optimizers: Annotated[
-        str, typer.Option(help="Ids with commas, see 'nasbed list optimizers'; your own as file.py:ClassName.")
-    ] = "rs,re,ls",
+        str | None,
+        typer.Option(
+            show_default=DEFAULT, help="Ids with commas, see 'nasbed list optimizers'; your own as file.py:ClassName."
+        ),
+    ] = None,
+    optimizer: Annotated[
+        list[str] | None, typer.Option(metavar="ID|FILE:CLASS", help="One method; may be given several times.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="METHOD.KEY=VALUE", help="A method's setting; may be given several times."),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many runs of each method, with seeds 0, 1, 2 …")] = 20,
     budget: Annotated[
         str, typer.Option(help="Of each run: evaluations (500ev) or simulated seconds (1e6s).")
@@ -34,6 +45,9 @@ def run(
         int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")
     ] = None,
     engine: Annotated[str, typer.Option(help="Where runs are carried out: local, serial or ray.")] = "local",
+    charge_thinking: Annotated[
+        bool, typer.Option("--charge-thinking", help="Let a method's own time pass on the simulated clock too.")
+    ] = False,
     timeout: Annotated[float | None, typer.Option(min=1, help="Give up a run after so many real seconds.")] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where runs are kept; an interrupted run goes on there.")
@@ -49,11 +63,10 @@ def run(
     from nasbed.experiments.compare import compare, short_name
     from nasbed.optimizers import OPTIMIZERS
 
-    methods = [name.strip() for name in optimizers.split(",") if name.strip()]
+    listed = (DEFAULT if not optimizer else "") if optimizers is None else optimizers
+    methods = [name.strip() for name in [*listed.split(","), *(optimizer or [])] if name.strip()]
     if not methods:
-        raise InvalidOption(
-            f"a comparison needs at least one method, got {optimizers!r}; known: {', '.join(OPTIMIZERS)}"
-        )
+        raise InvalidOption(f"a comparison needs at least one method, got {listed!r}; known: {', '.join(OPTIMIZERS)}")
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
@@ -64,7 +77,7 @@ def run(
             if error:
                 typer.echo(f"{short_name(method)}, seed {seed}: {error}", err=True)
 
-        runs = compare(
+        compare(
             benchmark,
             methods,
             seeds=seeds,
@@ -72,12 +85,31 @@ def run(
             out=out,
             workers=workers,
             engine=_engine(engine, processes),
+            settings=_settings(settings or []),
+            charge_thinking=charge_thinking,
             timeout_s=timeout,
             command=shlex.join(["nasbed", *sys.argv[1:]]),
             progress=told,
         )
-    print_table(*_summary(runs))
-    typer.echo(f"runs in {out}, report in {write_report([out], out)}")
+    print_report([out], out)
+
+
+def _settings(texts: list[str]) -> dict[str, dict[str, Any]]:
+    """Values by method and key: JSON where they are, as numbers and true are, text otherwise."""
+    from nasbed.experiments.compare import short_name
+
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        left, equals, value = text.partition("=")
+        method, _, key = left.rpartition(".")
+        if not (equals and method and key):
+            raise InvalidOption(f"a setting is given as METHOD.KEY=VALUE, such as re.sample_size=10, got {text!r}")
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            parsed = value
+        found.setdefault(short_name(method), {})[key] = parsed
+    return found
 
 
 def _engine(name: str, processes: int | None) -> Engine:
@@ -92,20 +124,3 @@ def _engine(name: str, processes: int | None) -> Engine:
 
         return RayEngine()
     raise InvalidOption(f"an engine is local, serial or ray, got {name!r}; choose one of them")
-
-
-def _summary(runs: Runs) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
-    """Best validation value of each method: mean, lowest and highest over seeds."""
-    import numpy as np
-
-    sign = 1 if runs.setup.objective.direction == "maximize" else -1
-    rows: list[tuple[object, ...]] = []
-    for method in runs.methods:
-        best = [sign * np.nanmax(sign * run.value) for run in runs.of(method) if len(run) and not run.error]
-        failed = sum(1 for run in runs.of(method) if run.error)
-        if best:
-            rows.append((method, len(best), failed, f"{np.mean(best):.3f}", f"{min(best):.3f}", f"{max(best):.3f}"))
-        else:
-            rows.append((method, 0, failed, "", "", ""))
-    key = runs.setup.objective.key
-    return ("method", "seeds", "failed", f"mean best {key}", "lowest", "highest"), rows

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from nasbed.cli.output import print_fields
+from nasbed.cli.output import print_fields, print_table
+from nasbed.cli.progress import run_bars
 from nasbed.core.errors import InvalidOption, nearest
 
 app = typer.Typer(help="Study a table as a paper did: statistics, figures, a report.", no_args_is_help=True)
@@ -18,6 +19,11 @@ Out = Annotated[Path, typer.Option("--out", "-o", help="The folder for report.ht
 Formats = Annotated[
     list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
 ]
+Searched = Annotated[
+    str, typer.Argument(metavar="[BENCHMARK]", help="An id from 'nasbed list benchmarks', or a folder.")
+]
+Budget = Annotated[str, typer.Option(help="Of each run: evaluations (500ev) or simulated seconds (1e6s).")]
+Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")]
 FORMATS = ("svg", "png", "pdf")
 NAS_HPO_TABLES = ("fcnet/protein", "fcnet/naval", "fcnet/slice", "fcnet/parkinsons")
 
@@ -80,6 +86,92 @@ def nas_hpo(out: Out, format: Formats = ["svg", "png"]) -> None:  # noqa: B006
     closest = nearest_definition(results)
     typer.echo(f"\npublished for protein: {PUBLISHED}; nearest: {closest.definition}, {closest.transfer.spearman:.4f}")
     typer.echo(str(out / "report.html"))
+
+
+@app.command()
+def generalisation(
+    out: Out,
+    benchmark: Searched = "nb201/cifar10",
+    seeds: Annotated[int, typer.Option(min=2, help="How many runs of each variant, with seeds 0, 1, 2 …")] = 100,
+    budget: Budget = "5e5s",
+    processes: Processes = None,
+    format: Formats = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Compare searches in a part of a space with searches in the whole of it (NAS-Bench-101, section 4.2).
+
+    Example: nasbed study generalisation nb201/cifar10 --out generalisation
+    """
+    _check(out, format)
+
+    from nasbed.evaluation.studies.generalisation import generalisation_study, variants
+    from nasbed.experiments.engines import LocalEngine
+    from nasbed.reports.generalisation import (
+        generalisation_facts,
+        generalisation_table,
+        write_generalisation_report,
+    )
+
+    total = len(variants()) * seeds
+    with run_bars({"small": total, "full": total}) as told:
+        study = generalisation_study(
+            benchmark, seeds=seeds, budget=budget, out=out, engine=LocalEngine(processes), progress=told
+        )
+    write_generalisation_report(study, out, formats=format)
+    print_table(*generalisation_table(study))
+    typer.echo()
+    print_fields(generalisation_facts(study))
+    typer.echo(f"\n{out / 'report.html'}")
+
+
+@app.command()
+def methods(
+    out: Out,
+    benchmark: Searched = "nb201/cifar10",
+    optimizers: Annotated[
+        str, typer.Option(show_default="all", help="Ids with commas, see 'nasbed list optimizers'.")
+    ] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="How many runs of each method, with seeds 0, 1, 2 …")] = 10,
+    budget: Budget = "300ev",
+    processes: Processes = None,
+    timeout: Annotated[float | None, typer.Option(min=1, help="Give up a run after so many real seconds.")] = None,
+    format: Formats = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Show every search method on one page: a figure beside random search, what it does, its settings.
+
+    Example: nasbed study methods nb201/cifar10 --out methods
+    """
+    _check(out, format)
+
+    from nasbed.evaluation.studies.methods import methods_study
+    from nasbed.experiments.engines import LocalEngine
+    from nasbed.optimizers import OPTIMIZERS
+    from nasbed.reports.methods import method_line, write_methods_report
+
+    names = [name.strip() for name in optimizers.split(",") if name.strip()]
+    for name in names:
+        OPTIMIZERS.get(name)
+    with run_bars(dict.fromkeys(["rs", *(names or OPTIMIZERS)], seeds)) as bar:
+
+        def told(method: str, seed: int, error: str) -> None:
+            bar(method)
+            if error:
+                typer.echo(f"{method}, seed {seed}: {error}", err=True)
+
+        study = methods_study(
+            benchmark,
+            seeds=seeds,
+            budget=budget,
+            out=out,
+            names=names,
+            engine=LocalEngine(processes),
+            timeout_s=timeout,
+            progress=told,
+        )
+    write_methods_report(study, out, formats=format)
+    print_table(("method", "what", "final regret", "own time a run"), [method_line(each) for each in study.methods])
+    for name, reason in study.left_out.items():
+        typer.echo(f"left out: {name}: {reason}", err=True)
+    typer.echo(f"\n{out / 'report.html'}")
 
 
 def _check(out: Path, formats: Sequence[str]) -> None:

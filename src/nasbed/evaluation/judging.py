@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import NoiseFree
+from nasbed.benchmarks.wrappers import NoiseFree, SubSpace
+from nasbed.core.errors import TooLarge
 from nasbed.core.metric import Metric
 from nasbed.evaluation.trajectories import incumbent_index, regret
 from nasbed.experiments.runs import Runs
@@ -48,7 +50,9 @@ class Judged:
 
 def judge(runs: Runs, benchmark: Benchmark) -> Judged:
     """The regrets of all runs: the incumbent is chosen by validation, as a search would, and judged by the mean test
-    metric of its architecture. A table without test results judges by its mean validation metric.
+    metric of its architecture. A table without test results judges by its mean validation metric, a surrogate by the
+    noise-free mean that it predicts: against the best of its whole space where that can be listed, of these runs'
+    incumbents where not.
 
     The benchmark is asked once, for all incumbents of all runs together.
     """
@@ -56,7 +60,7 @@ def judge(runs: Runs, benchmark: Benchmark) -> Judged:
     indices = [incumbent_index(run.value, objective.direction, fidelity=run.fidelity) for run in runs.runs]
     held = [run.codes[np.unique(index[index >= 0])] for run, index in zip(runs.runs, indices, strict=True)]
     metric, means = _mean_judgement(benchmark, np.concatenate([*held, np.empty((0, benchmark.space.code_length), int)]))
-    test_best = benchmark.optimum()[1] if metric is not None else float("nan")
+    test_best = _best_mean(benchmark, metric, means) if metric is not None else float("nan")
     validation_best = best_validation(runs, benchmark)
     trajectories, offset = [], 0
     for run, index in zip(runs.runs, indices, strict=True):
@@ -86,7 +90,7 @@ def best_validation(runs: Runs, benchmark: Benchmark) -> float:
         positions = [benchmark.fidelities.index(fidelity) for fidelity in used]
         ended_well = benchmark.cache.status[:, positions] == 0
         values = benchmark.cache.values[objective.key][:, positions][ended_well].astype(np.float64)
-    elif isinstance(benchmark, NoiseFree):
+    elif isinstance(benchmark, NoiseFree) and isinstance(benchmark.inner, TabularBenchmark):
         means = [benchmark.inner.cache.mean(objective.key, fidelity) for fidelity in used]
         values = np.concatenate([*means, np.empty(0)])
     else:
@@ -113,7 +117,14 @@ def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
 def _mean_judgement(benchmark: Benchmark, codes: NDArray[np.int64]) -> tuple[Metric | None, NDArray[np.float64]]:
     if benchmark.test_metric is not None:
         return benchmark.test_metric, benchmark.mean_test(codes)
-    table = benchmark.inner if isinstance(benchmark, NoiseFree) else benchmark
-    if isinstance(table, TabularBenchmark):
-        return table.objective, NoiseFree(table).query_many(codes).values[table.objective]
+    inner = benchmark.inner if isinstance(benchmark, NoiseFree | SubSpace) else benchmark
+    if isinstance(inner, TabularBenchmark | SurrogateBenchmark):
+        return inner.objective, inner.expected_many(codes).values[inner.objective]
     return None, np.full(len(codes), np.nan)
+
+
+def _best_mean(benchmark: Benchmark, metric: Metric, means: NDArray[np.float64]) -> float:
+    try:
+        return benchmark.optimum()[1]
+    except TooLarge:
+        return float(means.max() if metric.direction == "maximize" else means.min()) if len(means) else float("nan")

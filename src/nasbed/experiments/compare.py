@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import platform
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import numpy as np
 import nasbed
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
-from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.errors import BadFile, InvalidOption, NasbedError, shorten
 from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.runs import Run, Runs, Setup, load_run, load_runs, load_setup, save_run, save_setup
 from nasbed.experiments.simulate import Budget, problem_of, simulate
@@ -39,15 +41,26 @@ def optimizer_class(name: str) -> type[Optimizer]:
     file, colon, attribute = name.rpartition(":")
     if not colon or not file.endswith(".py"):
         return OPTIMIZERS.get(name)
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    spec = importlib.util.spec_from_file_location(f"{Path(file).stem}_of_a_user", file)
     if spec is None or spec.loader is None or not Path(file).is_file():
         raise InvalidOption(f"a method of your own is given as file.py:ClassName, {file} is no file; check the path")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
+        raise InvalidOption(f"{file} could not be run, {reason}; mend the file") from error
     found = getattr(module, attribute, None)
     if not (isinstance(found, type) and issubclass(found, Optimizer)):
         raise InvalidOption(f"{file} has no subclass of nasbed.optimizers.Optimizer called {attribute}; check the name")
     return found
+
+
+def settings_of(method: str) -> list[str]:
+    """The names of the settings that a method has: what its class takes beside problem and random generator."""
+    takes = list(signature(optimizer_class(method)).parameters.values())[2:]
+    return [each.name for each in takes if each.kind in (each.KEYWORD_ONLY, each.POSITIONAL_OR_KEYWORD)]
 
 
 _OPENED: dict[str, Benchmark] = {}
@@ -85,34 +98,36 @@ def compare(
     workers: int = 1,
     engine: Engine | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    charge_thinking: bool = False,
     timeout_s: float | None = None,
     command: str = "",
     progress: Callable[[str, int, str], None] | None = None,
 ) -> Runs:
     """Run every method with every seed and keep each run in a file as it ends; what is there already is not run again.
 
-    ``progress`` is told the method, the seed and the error, if any, of each run that ended.
+    ``settings`` are given by :func:`short_name`, as runs are kept. ``progress`` is told the method, the seed and the
+    error, if any, of each run that ended.
     """
     limit = Budget.parse(budget)
-    if Path(benchmark).is_dir():
+    if Path(benchmark).exists():
         benchmark = str(Path(benchmark).resolve())
     opened = load(benchmark)
-    for method in methods:
-        optimizer_class(method)
+    given = {name: dict(values) for name, values in (settings or {}).items() if values}
+    _check_methods(methods, given, opened)
     setup = Setup(
         benchmark=benchmark,
         space=opened.space.name,
         objective=opened.objective,
         budget=budget,
         workers=workers,
-        settings=dict(settings or {}),
+        settings=given,
+        charge_thinking=charge_thinking,
         command=command,
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
     )
-    _check_same(out, setup)
-    save_setup(out, setup)
+    save_setup(out, _joined(out, setup, methods))
     tasks = [
-        Task(benchmark, method, seed, limit, workers, (settings or {}).get(method, {}))
+        Task(benchmark, method, seed, limit, workers, given.get(short_name(method), {}), charge_thinking)
         for seed in range(seeds)
         for method in methods
         if not _is_done(out, method, seed)
@@ -154,13 +169,45 @@ def _broken(task: Task, benchmark: Benchmark, error: str) -> Run:
     )
 
 
-def _check_same(out: Path, setup: Setup) -> None:
-    """A folder holds runs of one benchmark and budget; others would be mixed up with them."""
+def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], benchmark: Benchmark) -> None:
+    """What is wrong with all runs of a method is told before any is run."""
+    names = [short_name(method) for method in methods]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidOption(f"each method is named once, got {twice} {names.count(twice)} times; leave one out")
+    for name in settings:
+        if name not in names:
+            raise InvalidOption(f"settings are for a method that is run, got {name}; run are: {', '.join(names)}")
+    for method, name in zip(methods, names, strict=True):
+        kind, known = optimizer_class(method), settings_of(method)
+        for key in settings.get(name, {}):
+            if key not in known:
+                has = f"its settings are {', '.join(known)}" if known else "it has none"
+                raise InvalidOption(f"{name} has no setting {key!r}; {has}")
+        if settings.get(name):
+            try:
+                kind(problem_of(benchmark), np.random.default_rng(0), **settings[name])
+            except NasbedError as error:
+                raise InvalidOption(f"{name}: {error}") from None
+            except Exception:  # a class that cannot be made breaks its own runs, and is named there
+                continue
+
+
+def _joined(out: Path, setup: Setup, methods: Sequence[str]) -> Setup:
+    """The setup of a folder once these runs are added. A folder holds runs of one kind, and of a method with one set of
+    settings; others would be mixed up with them."""
     if not (out / "setup.json").is_file():
-        return
+        return setup
     old = load_setup(out)
-    for name in ("benchmark", "budget", "workers"):
+    for name in ("benchmark", "budget", "workers", "charge_thinking"):
         if getattr(old, name) != getattr(setup, name):
             raise InvalidOption(
                 f"{out} holds runs with {name} {getattr(old, name)}, not {getattr(setup, name)}; choose another folder"
             )
+    for method in map(short_name, methods):
+        before, now = old.settings.get(method, {}), setup.settings.get(method, {})
+        if before != now and any((out / "runs").glob(f"{method}-*.npz")):
+            raise InvalidOption(
+                f"{out} holds runs of {method} with settings {dict(before)}, not {dict(now)}; choose another folder"
+            )
+    return replace(setup, settings={**old.settings, **setup.settings})

@@ -7,6 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -14,6 +15,9 @@ from time import monotonic
 from typing import Any
 
 from nasbed.core.errors import InvalidOption
+
+STARTUP_S = 60.0
+"""What a process may take to start, in seconds, before the time-out of its first task runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,11 @@ class LocalEngine(Engine):
                         retried.add(number)
                         waiting.appendleft(number)
                 else:
-                    worker.task = None
-                    yield outcome
+                    if outcome is None:
+                        worker.started()
+                    else:
+                        worker.task = None
+                        yield outcome
             elif timeout_s is not None and monotonic() - worker.since > timeout_s:
                 workers.remove(worker)
                 worker.stop()
@@ -112,9 +119,15 @@ class _Worker:
         inner.close()
         self.task: int | None = None
         self.since = 0.0
+        self._ready = False
+
+    def started(self) -> None:
+        """Its imports are done: the time of its first task begins."""
+        self._ready, self.since = True, monotonic()
 
     def give(self, number: int, task: Any) -> None:
-        self.task, self.since = number, monotonic()
+        self.task = number
+        self.since = monotonic() + (0.0 if self._ready else STARTUP_S)
         self.pipe.send((number, task))
 
     def stop(self) -> None:
@@ -128,13 +141,12 @@ class _Worker:
 
 
 def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
-    """The loop of a worker process; it ends when the other side closes the pipe."""
-    while True:
-        try:
+    """The loop of a worker process: it says that it is there, and ends when the other side closes the pipe."""
+    with suppress(EOFError, OSError):
+        pipe.send(None)
+        while True:
             number, task = pipe.recv()
-        except (EOFError, OSError):
-            return
-        pipe.send(attempt(function, number, task))
+            pipe.send(attempt(function, number, task))
 
 
 def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:

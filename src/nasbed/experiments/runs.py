@@ -56,6 +56,8 @@ class Setup:
     budget: str
     workers: int
     settings: Mapping[str, Mapping[str, Any]]
+    """By the name under which a method's runs are kept."""
+    charge_thinking: bool = False
     command: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -75,6 +77,11 @@ class Runs:
     def of(self, method: str) -> list[Run]:
         """The runs of one method, by seed."""
         return sorted((run for run in self.runs if run.method == method), key=lambda run: run.seed)
+
+    @property
+    def finished(self) -> Runs:
+        """Those that did not break."""
+        return replace(self, runs=[run for run in self.runs if not run.error])
 
 
 def save_run(folder: Path, run: Run) -> None:
@@ -132,7 +139,7 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     """Several sets as one: of one benchmark, budget and number of workers, and no run twice."""
     first = sets[0].setup
     for other in sets[1:]:
-        for name in ("benchmark", "objective", "budget", "workers"):
+        for name in ("benchmark", "objective", "budget", "workers", "charge_thinking"):
             if getattr(other.setup, name) != getattr(first, name):
                 raise InvalidOption(
                     f"compared runs have one {name}, got {getattr(first, name)} and {getattr(other.setup, name)}"

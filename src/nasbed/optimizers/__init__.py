@@ -20,5 +20,6 @@ OPTIMIZERS.add("bananas", "nasbed.optimizers.bananas:Bananas")
 OPTIMIZERS.add("tpe", "nasbed.optimizers.tpe:TPE")
 OPTIMIZERS.add("smac", "nasbed.optimizers.smac:SMAC")
 OPTIMIZERS.add("hebo", "nasbed.optimizers.hebo:HEBO")
+OPTIMIZERS.add("combo", "nasbed.optimizers.combo:COMBO")
 
 __all__ = ["OPTIMIZERS", "Optimizer", "Problem", "Proposal"]

@@ -10,17 +10,17 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Problem
 from nasbed.optimizers.hyperband import Hyperband
-from nasbed.optimizers.kde import ParzenModel
+from nasbed.optimizers.kde import Parzen, ParzenModel
 
 
 class BOHB(Hyperband):
     """Hyperband's schedule; new architectures come from the model of the highest fidelity that has enough evaluations
     (Falkner et al. 2018).
 
-    The settings and their defaults are those of Hyperband (``eta`` 3) and, from the paper's appendix G, of the
-    densities: the share called ``good``, the ``samples`` of the acquisition function, the ``random_fraction`` drawn
-    without the model, ``min_points`` (one more than there are parameters), ``bandwidth_factor`` and
-    ``min_bandwidth``.
+    ``eta`` is Hyperband's. The other settings are those of the densities, with the defaults of the reference
+    implementation, HpBandSter, and differ from it as in :class:`~nasbed.optimizers.kde.KDE`: the share called
+    ``good``, the ``samples`` of the acquisition function, the ``random_fraction`` drawn without the model,
+    ``min_points`` (one more than there are parameters), ``bandwidth_factor`` and ``min_bandwidth``.
     """
 
     name = "bohb"
@@ -32,25 +32,24 @@ class BOHB(Hyperband):
         rng: np.random.Generator,
         *,
         eta: float = 3,
-        good: float = 0.15,
-        samples: int = 64,
-        random_fraction: float = 1 / 3,
-        min_points: int | None = None,
-        bandwidth_factor: float = 3,
-        min_bandwidth: float = 1e-3,
+        good: float = Parzen.good,
+        samples: int = Parzen.samples,
+        random_fraction: float = Parzen.random_fraction,
+        min_points: int | None = Parzen.min_points,
+        bandwidth_factor: float = Parzen.bandwidth_factor,
+        min_bandwidth: float = Parzen.min_bandwidth,
     ) -> None:
         super().__init__(problem, rng, eta=eta)
-        self._random_fraction = random_fraction
+        settings = Parzen(
+            good=good,
+            samples=samples,
+            random_fraction=random_fraction,
+            min_points=min_points,
+            bandwidth_factor=bandwidth_factor,
+            min_bandwidth=min_bandwidth,
+        )
         self._models = {
-            fidelity: ParzenModel(
-                problem,
-                good=good,
-                samples=samples,
-                min_points=min_points,
-                bandwidth_factor=bandwidth_factor,
-                min_bandwidth=min_bandwidth,
-            )
-            for fidelity in sorted(problem.fidelities, reverse=True)
+            fidelity: ParzenModel(problem, settings) for fidelity in sorted(problem.fidelities, reverse=True)
         }
 
     def tell(self, observations: Sequence[Observation]) -> None:
@@ -61,7 +60,5 @@ class BOHB(Hyperband):
 
     def _sample(self) -> Architecture:
         model = next((one for one in self._models.values() if one.ready), None)
-        arch = None
-        if model is not None and self.rng.random() >= self._random_fraction:
-            arch = self._seen.first_new(model.best(self.rng))
+        arch = None if model is None else model.propose(self._seen, self.rng)
         return arch or super()._sample()

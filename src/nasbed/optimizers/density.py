@@ -1,14 +1,13 @@
-"""A kernel density over mixed parameters, and the pair of them that BOHB draws from."""
+"""A kernel density over mixed parameters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-Floats = NDArray[np.float64]
+from nasbed.optimizers.parameters import Counts, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +16,19 @@ class Density:
     (1976) in one with options. ``options`` counts the options of a column, 0 where it is a number in [0, 1]."""
 
     data: Floats  # [n, d]
-    options: NDArray[np.int64]  # [d]
+    options: Counts  # [d]
     bandwidth: Floats  # [d]
 
     @classmethod
-    def fit(cls, data: Floats, options: NDArray[np.int64], *, min_bandwidth: float) -> Density:
-        """Bandwidths by the normal reference rule, 1.06 σ n^(-1/(4+d)), as in BOHB.
+    def fit(cls, data: Floats, options: Counts, *, min_bandwidth: float) -> Density:
+        """Bandwidths by the normal reference rule, 1.06 σ n^(-1/(4+d)), as in BOHB's reference implementation,
+        HpBandSter, which leaves it to KDEMultivariate of statsmodels.
 
-        σ of a column with options is sqrt(Σ p (1 - p) / 2) over their shares: for two options their standard
-        deviation, for more it does not depend on how they are numbered. A bandwidth ends at (k - 1)/k, where the
-        kernel is flat.
+        There σ of a column with options is the standard deviation of their numbers, so that it depends on their
+        order, and nothing keeps the bandwidth below 1, beyond which a kernel is negative. Here it is
+        sqrt(Σ p (1 - p) / 2) over their shares: for two options the same, for more independent of the order. A
+        bandwidth ends at (k - 1)/k, where the kernel of k options is flat. Their kernel spreads over the options that
+        occur in the data, ours over all that there are.
         """
         count, width = data.shape
         spread = data.std(axis=0)
@@ -62,3 +64,19 @@ class Density:
         numbers = np.clip(rows + scale * ndtri(np.clip(low + uniform * (high - low), 1e-300, 1 - 1e-16)), 0, 1)
         result: Floats = np.where(self.options == 0, numbers, np.where(anew, drawn, rows))
         return result
+
+
+def filled(rows: Floats, options: Counts, rng: np.random.Generator) -> Floats:
+    """Rows whose gaps hold values, as HpBandSter fills them: all those of a row that another, drawn from those that
+    have its first missing parameter, can give, and so on; any value of a parameter that no row has."""
+    there = ~np.isnan(rows)
+    result = rows.copy()
+    for row in np.flatnonzero(~there.all(axis=1)):
+        while (gaps := np.flatnonzero(np.isnan(result[row]))).size:
+            first = gaps[0]
+            givers = np.flatnonzero(there[:, first])
+            if givers.size:
+                result[row, gaps] = rows[rng.choice(givers), gaps]
+            else:
+                result[row, first] = rng.integers(options[first]) if options[first] else rng.random()
+    return result

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.config_vectors import ConfigVectors
+from nasbed.optimizers.parameters import Parameters
 from nasbed.optimizers.settings import number, whole
 
 TRIES = 20
@@ -53,8 +53,8 @@ class DifferentialEvolution(Optimizer):
         self.population_size = whole("population_size", population_size, low=FEWEST)
         self.mutation_factor = number("mutation_factor", mutation_factor, low=0, high=2)
         self.crossover_probability = number("crossover_probability", crossover_probability, low=0, high=1)
-        self._vectors = ConfigVectors(self.space)
-        self._population = np.empty((population_size, len(self._vectors)))
+        self._parameters = Parameters(self.space)
+        self._population = np.empty((population_size, len(self._parameters)))
         self._losses = np.full(population_size, math.inf)
         self._trials = np.empty_like(self._population)
         self._trial_losses = np.full(population_size, math.inf)
@@ -108,7 +108,7 @@ class DifferentialEvolution(Optimizer):
             crossed = self.rng.random(len(mutant)) < self.crossover_probability
             crossed[self.rng.integers(len(mutant))] = True
             vector = np.where(crossed, mutant, self._population[place])
-            arch = self._vectors.decode(vector.tolist())
+            arch = self._parameters.nearest(vector)
             if arch is not None:
                 return arch, vector
         return self._random()
@@ -116,7 +116,7 @@ class DifferentialEvolution(Optimizer):
     def _random(self) -> tuple[Architecture, NDArray[np.float64]]:
         """A random architecture and its vector, the places of its inactive parameters at random."""
         arch = self.space.sample(self.rng)
-        vector = self._vectors.encode(arch)
+        vector = self._parameters.in_cube(arch)
         inactive = np.isnan(vector)
         vector[inactive] = self.rng.random(int(inactive.sum()))
         return arch, vector

@@ -11,26 +11,37 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.settings import whole
+from nasbed.optimizers.settings import number, whole
 
 
 class Evolution(Optimizer):
     """Mutate the best of a random sample of the population; whoever is told enters it, and one leaves it.
 
     The defaults, a population of 100 and tournaments of 10 drawn with replacement, are those of the benchmark scripts
-    published with NAS-Bench-101. For the data of Surrogate NAS Benchmarks it was 3000 and 100 (appendix C.3). The
-    mutation is the space's own.
+    published with NAS-Bench-101. For the data of Surrogate NAS Benchmarks it was 3000 and 100 (appendix C.3).
+
+    A mutation is ``mutation_rate`` edits by the space, one as in those scripts; a fraction is the chance of one more,
+    so at a rate of 0.5 every other child is its parent once more.
 
     Architectures are random until ``population_size`` answers have come, so with several workers a few more than that
     are. Age is counted from the answer. What failed enters as the worst.
     """
 
     def __init__(
-        self, problem: Problem, rng: np.random.Generator, *, population_size: int = 100, sample_size: int = 10
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        population_size: int = 100,
+        sample_size: int = 10,
+        mutation_rate: float = 1,
     ) -> None:
         super().__init__(problem, rng)
         self.population_size = whole("population_size", population_size, low=1)
         self.sample_size = whole("sample_size", sample_size, low=1)
+        self.mutation_rate = number("mutation_rate", mutation_rate, low=0)
+        self._edits = int(self.mutation_rate)
+        self._one_more = self.mutation_rate - self._edits
         self._heap: list[tuple[float, int, float, Architecture]] = []
         self._told = 0
 
@@ -46,7 +57,16 @@ class Evolution(Optimizer):
     def ask(self, n: int = 1) -> list[Proposal]:
         if len(self._heap) < self.population_size:
             return [Proposal(self.space.sample(self.rng)) for _ in range(n)]
-        return [Proposal(self.space.mutate(self._parent(), self.rng)) for _ in range(n)]
+        return [Proposal(self._child()) for _ in range(n)]
+
+    def _child(self) -> Architecture:
+        child = self._parent()
+        edits = self._edits
+        if self._one_more and self.rng.random() < self._one_more:
+            edits += 1
+        for _ in range(edits):
+            child = self.space.mutate(child, self.rng)
+        return child
 
     def _parent(self) -> Architecture:
         heap = self._heap

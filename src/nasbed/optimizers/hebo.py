@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, yeojohnson
+from scipy.special import log_ndtr, ndtr
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.preprocessing import power_transform
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.nsga2 import Population
+from nasbed.optimizers.parameters import Floats
 from nasbed.optimizers.seen import Seen
+from nasbed.optimizers.settings import whole
 
-Floats = NDArray[np.float64]
+Features = NDArray[np.float32]
+
+CROSSOVER_PROBABILITY = 0.9
+LEAST_IMPROVEMENT = 1e-4
+DELTA = 0.01
+"""Of the confidence bound's weight."""
 
 
 class HEBO(Optimizer):
     """Bayesian optimisation that proposes from the Pareto front of three acquisition functions (Cowen-Rivers et al.
-    2022).
+    2022), with a random forest as its model as in the Surrogate NAS Benchmarks (appendix C.3).
 
-    As in the Surrogate NAS Benchmarks (appendix C.3) the model is a random forest, of ``trees`` 100, here on
-    indicators. The losses are made more normal by a power transform, and the front is that of expected improvement,
-    probability of improvement and confidence bound. ``initial`` random architectures: one more than the code is long,
-    after HEBO's one more than there are parameters. Our own: instead of NSGA-II, ``candidates`` 200 drawn at random
-    and as many by mutating the ``parents`` 10 best, then mutants of the front for ``rounds`` 2.
+    Settings and defaults are those of HEBO's own code: ``initial`` random architectures, one more than there are
+    parameters; a forest of ``trees`` 20 on indicators, whose uncertainty is the variance over the trees plus the mean
+    squared error on the training data; NSGA-II with a ``population_size`` of 100, the best architecture among them, for
+    ``generations``. As there, losses go through a Box-Cox or, where some are not positive, a Yeo-Johnson transform; the
+    acquisition functions are the logarithms of expected and of probable improvement, and a lower confidence bound, all
+    with noise added to the mean; proposals are drawn from what is new in the front, and where three or more are asked
+    for, the least certain and the best predicted of it are among them.
+
+    Ours: 30 generations for their 100, as each tries only architectures that the population has not; the space's own
+    mutation and a crossover of codes; a random start for their Sobol sequence; and what is still being evaluated is not
+    proposed again. A maximised objective is turned into the distance from the best value that can be.
     """
 
     name = "hebo"
@@ -39,34 +55,28 @@ class HEBO(Optimizer):
         rng: np.random.Generator,
         *,
         initial: int | None = None,
-        trees: int = 100,
-        candidates: int = 200,
-        parents: int = 10,
-        rounds: int = 2,
+        trees: int = 20,
+        population_size: int = 100,
+        generations: int = 30,
     ) -> None:
         super().__init__(problem, rng)
-        self._initial = self.space.code_length + 1 if initial is None else initial
-        if min(self._initial, trees, candidates, parents) < 1 or rounds < 0:
-            raise InvalidOption(
-                "initial, trees, candidates and parents are at least 1 and rounds at least 0, got "
-                f"{(initial, trees, candidates, parents, rounds)}"
-            )
-        self._trees, self._candidates, self._parents, self._rounds = trees, candidates, parents, rounds
+        self._width = len(self.space.configspace())
+        self._initial = self._width + 1 if initial is None else whole("initial", initial, low=2)
+        self._trees = whole("trees", trees, low=1)
+        self._population_size = whole("population_size", population_size, low=2)
+        self._generations = whole("generations", generations, low=1)
+        bound = problem.objective.best_bound
+        self._floor = 0.0 if math.isinf(bound) else -bound if problem.objective.direction == "maximize" else bound
         self._seen = Seen(self.space)
-        self._asked = 0
         self._archs: list[Architecture] = []
         self._losses: list[float] = []
 
     def ask(self, n: int = 1) -> list[Proposal]:
-        self._asked += n
-        front = [] if self._asked <= self._initial or len(self._archs) < 2 else self._front()
-        front = [front[index] for index in self.rng.permutation(len(front))]
-        proposals = []
-        for _ in range(n):
-            arch = front.pop() if front else self._seen.sample(self.rng)
+        archs = self._chosen(n) if len(self._archs) >= max(self._initial, 2) else []
+        for arch in archs:
             self._seen.add(arch)
-            proposals.append(Proposal(arch))
-        return proposals
+        archs += [self._seen.sample(self.rng) for _ in range(n - len(archs))]
+        return [Proposal(arch) for arch in archs]
 
     def tell(self, observations: Sequence[Observation]) -> None:
         """What failed is known, but the forest does not learn from it."""
@@ -75,58 +85,89 @@ class HEBO(Optimizer):
             loss = self.problem.loss(observation)
             if loss < math.inf:
                 self._archs.append(observation.architecture)
-                self._losses.append(loss)
+                self._losses.append(loss - self._floor)
 
-    def _front(self) -> list[Architecture]:
-        """The candidates that no other beats in all three acquisition functions."""
-        losses = _normal(np.array(self._losses))
-        forest = RandomForestRegressor(self._trees, random_state=int(self.rng.integers(2**31)))
-        forest.fit(self.space.encode(self._archs), losses)
-        best = [self._archs[index] for index in np.argsort(losses, kind="stable")[: self._parents]]
-        drawn = (self.space.sample(self.rng) for _ in range(self._candidates))
-        pool = {self.space.canonical(arch): arch for arch in drawn if arch not in self._seen}
-        front = best
-        for _ in range(1 + self._rounds):
-            for arch in self._seen.mutants(front, self.rng, tries=self._candidates):
-                pool.setdefault(self.space.canonical(arch), arch)
-            if not pool:
-                return []
-            archs = list(pool.values())
-            gains = self._gains(forest, archs, losses)
-            front = [arch for arch, kept in zip(archs, undominated(gains), strict=True) if kept]
-        return front
+    def _chosen(self, n: int) -> list[Architecture]:
+        """Up to ``n`` of the front, at random but for the two that HEBO makes sure of."""
+        model = Model.fit(self.space.encode(self._archs), more_normal(np.array(self._losses)), self._trees, self.rng)
+        front = [arch for arch in self._front(model, n) if arch not in self._seen]
+        if not front:
+            return []
+        chosen: list[int] = self.rng.permutation(len(front))[:n].tolist()
+        if n > 2 and len(front) > n:
+            mean, spread = model.predict(self.space.encode(front))
+            for place, wanted in enumerate((int(spread.argmax()), int(mean.argmin()))):
+                if wanted not in chosen:
+                    chosen[place] = wanted
+        return [front[index] for index in chosen]
 
-    def _gains(self, forest: RandomForestRegressor, archs: list[Architecture], losses: Floats) -> Floats:
-        """Expected improvement, probability of improvement and the negative lower confidence bound, ``[n, 3]``."""
-        features = self.space.encode(archs)
-        says = np.stack([tree.predict(features) for tree in forest.estimators_])
-        mean, spread = says.mean(axis=0), says.std(axis=0) + 1e-6
-        count = len(losses)
-        width = self.space.code_length
-        kappa = math.sqrt((2 + width / 2) * math.log(count) + math.log(3 * math.pi**2 / (3 * 0.01)))
-        steps = (losses.min() - mean) / spread
-        improvement = spread * (steps * norm.cdf(steps) + norm.pdf(steps))
-        gains: Floats = np.column_stack([improvement, norm.cdf(steps), kappa * spread - mean])
-        return gains
-
-
-def undominated(gains: Floats) -> NDArray[np.bool_]:
-    """Which rows no other row equals or exceeds everywhere and exceeds somewhere.
-
-    >>> undominated(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]])).tolist()
-    [True, True, False]
-    """
-    least = (gains[:, None] >= gains[None]).all(axis=2)
-    more = (gains[:, None] > gains[None]).any(axis=2)
-    return np.asarray(~(least & more).any(axis=0))
+    def _front(self, model: Model, n: int) -> list[Architecture]:
+        """What NSGA-II finds to be dominated by nothing in the three acquisition functions."""
+        best = self._archs[int(np.argmin(self._losses))]
+        target = float(model.predict(self.space.encode([best]))[0][0])
+        steps = max(1, len(self._archs) // n)
+        kappa = math.sqrt((2 + self._width / 2) * math.log(steps) + math.log(math.pi**2 / DELTA))
+        population = Population(self.space, self._population_size, CROSSOVER_PROBABILITY)
+        archs = [best, *(self.space.sample(self.rng) for _ in range(self._population_size - 1))]
+        for _ in range(self._generations):
+            known = {self.space.canonical(arch) for arch in population.archs}
+            new = {form: arch for arch in archs if (form := self.space.canonical(arch)) not in known}
+            if new:
+                features = self.space.encode(list(new.values()))
+                population.join(list(new.values()), model.acquisition(features, target, kappa, self.rng))
+            archs = [population.child(self.rng) for _ in range(self._population_size)]
+        return population.front
 
 
-def _normal(losses: Floats) -> Floats:
-    """Standardised after the power transform of Yeo & Johnson (2000); constant losses are all 0."""
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A random forest that knows how noisy its targets are."""
+
+    forest: RandomForestRegressor
+    noise: float  # a variance
+
+    @classmethod
+    def fit(cls, features: Features, targets: Floats, trees: int, rng: np.random.Generator) -> Model:
+        forest = RandomForestRegressor(trees, random_state=int(rng.integers(2**31))).fit(features, targets)
+        return cls(forest, float(np.mean((forest.predict(features) - targets) ** 2)))
+
+    def predict(self, features: Features) -> tuple[Floats, Floats]:
+        """The mean and the standard deviation of each."""
+        says = np.stack([tree.tree_.predict(features)[:, 0] for tree in self.forest.estimators_])
+        return says.mean(axis=0), np.sqrt(says.var(axis=0) + self.noise)
+
+    def acquisition(self, features: Features, target: float, kappa: float, rng: np.random.Generator) -> Floats:
+        """``[n, 3]``, to be minimised: the lower confidence bound, and the negative logarithms of the expected
+        improvement on ``target`` and of its probability."""
+        mean, spread = self.predict(features)
+        spread = np.maximum(spread, np.finfo(np.float32).eps)
+        shift = math.sqrt(2 * self.noise) * rng.standard_normal((2, len(mean)))
+        steps = (target - LEAST_IMPROVEMENT - mean - shift[1]) / spread
+        bound = mean + shift[0] - kappa * spread
+        return np.column_stack([bound, -np.log(spread) - log_improvement(steps), -log_ndtr(steps)])
+
+
+def log_improvement(steps: Floats) -> Floats:
+    """The logarithm of what a standard normal variable is expected to exceed ``-steps`` by, φ(z) + z Φ(z); far in the
+    tail, where the two cancel, by φ(z) / (z² + 3)."""
+    log_phi = -0.5 * steps**2 - 0.5 * math.log(2 * math.pi)
+    near = np.maximum(steps, -6)
+    exact = np.log(np.exp(-0.5 * near**2) / math.sqrt(2 * math.pi) + near * ndtr(near))
+    return np.where(steps > -6, exact, log_phi - np.log(steps**2 + 3))
+
+
+def more_normal(losses: Floats) -> Floats:
+    """After the power transform that HEBO takes, with mean 0 and standard deviation 1; as they are where it
+    fails, as it does for a few values far from zero."""
     spread = losses.std()
-    if not spread > 0:
-        return np.zeros_like(losses)
-    scaled = (losses - losses.mean()) / spread
-    changed: Floats = yeojohnson(scaled)[0] if len(np.unique(losses)) > 2 else scaled
-    spread = float(changed.std())
-    return np.asarray((changed - changed.mean()) / spread if spread > 1e-9 else scaled)
+    methods = ("box-cox", "yeo-johnson") if losses.min() > 0 else ("yeo-johnson",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for method in methods if spread > 0 else ():
+            try:
+                changed: Floats = power_transform((losses / spread)[:, None], method=method)[:, 0]
+            except ValueError:
+                continue
+            if 0.5 <= changed.std() <= 2:
+                return changed
+    return losses

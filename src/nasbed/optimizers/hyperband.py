@@ -31,7 +31,11 @@ def budgets_of(fidelities: Sequence[int], eta: float) -> tuple[int, ...]:
 
 
 def schedules(budgets: Sequence[int], eta: float) -> tuple[Schedule, ...]:
-    """One bracket for each lowest budget, the most eager first (Li et al. 2018, algorithm 1 and table 1).
+    """One bracket for each lowest budget, the most eager first, of the sizes in table 1 of Li et al. (2018).
+
+    These are also HpBandSter's: the number of budgets that a bracket could pay for is rounded down before it is
+    multiplied by ``eta`` for each halving. Algorithm 1 of the paper rounds the product up instead, and so would start
+    with 34, 15 and 8 architectures where its table 1 has 27, 9 and 6.
 
     >>> schedules((4, 12, 36), 3)
     (((9, 4), (3, 12), (1, 36)), ((3, 12), (1, 36)), ((3, 36),))
@@ -96,9 +100,9 @@ class Bracket:
 class Hyperband(Optimizer):
     """Successive halving over brackets that trade many short evaluations for few long ones (Li et al. 2018).
 
-    ``eta``: the share promoted is 1/eta, and rungs lie at least that factor apart; 3, as in the paper's section 3.6
-    and in NAS-Bench-101. With a single fidelity it is random search. A worker for which no bracket under way has work
-    opens the next bracket, so nobody waits.
+    ``eta``: the share promoted is 1/eta, and rungs lie at least that factor apart; 3, as in HpBandSter and as the
+    budgets of NAS-Bench-101 are spaced. Only fidelities that the problem has are used. With a single one it is random
+    search. A worker for which no bracket under way has work opens the next bracket, so nobody waits.
     """
 
     name = "hb"

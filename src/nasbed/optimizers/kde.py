@@ -5,41 +5,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.density import Density, Floats
-from nasbed.optimizers.parameters import Parameters
+from nasbed.optimizers.density import Density, filled
+from nasbed.optimizers.parameters import Floats, Parameters
 from nasbed.optimizers.seen import Seen
+from nasbed.optimizers.settings import number, whole
+
+LEAST = math.log(1e-32)
+"""The lowest density that counts, as in HpBandSter."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parzen:
+    """The settings of the densities, with the defaults of BOHB's reference implementation, HpBandSter.
+
+    ``good`` is the share of evaluations that the first density is of, ``samples`` the points at which the ratio of the
+    two is looked at, ``random_fraction`` the share of proposals drawn without the model, ``min_points`` the fewest
+    evaluations a density is made of (by default, and at least, one more than there are parameters),
+    ``bandwidth_factor`` how much wider numbers are sampled than the density is, ``min_bandwidth`` its least width.
+    """
+
+    good: float = 0.15
+    samples: int = 64
+    random_fraction: float = 1 / 3
+    min_points: int | None = None
+    bandwidth_factor: float = 3
+    min_bandwidth: float = 1e-3
+
+    def __post_init__(self) -> None:
+        number("good", self.good, low=0.01, high=0.99)
+        whole("samples", self.samples, low=1)
+        number("random_fraction", self.random_fraction, low=0, high=1)
+        whole("min_points", 1 if self.min_points is None else self.min_points, low=1)
+        number("bandwidth_factor", self.bandwidth_factor, low=0.01)
+        number("min_bandwidth", self.min_bandwidth, low=1e-9, high=0.5)
 
 
 class ParzenModel:
     """The evaluations at one fidelity, and architectures that look more like the good ones than like the rest."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        good: float,
-        samples: int,
-        min_points: int | None,
-        bandwidth_factor: float,
-        min_bandwidth: float,
-    ) -> None:
-        if not (0 < good < 1 and samples >= 1 and bandwidth_factor > 0 and 0 < min_bandwidth < 0.5):
-            raise InvalidOption(
-                "good is a share in (0, 1), samples at least 1, bandwidth_factor > 0, min_bandwidth in (0, 0.5), got "
-                f"{good!r}, {samples!r}, {bandwidth_factor!r} and {min_bandwidth!r}"
-            )
+    def __init__(self, problem: Problem, settings: Parzen) -> None:
         self._parameters = Parameters(problem.space)
-        width = len(self._parameters.options)
-        self._least = max(width + 1, min_points or 0)
-        self._good, self._samples = good, samples
-        self._factor, self._min_bandwidth = bandwidth_factor, min_bandwidth
+        self._settings = settings
+        self._fewest = len(self._parameters) + 1
         self._rows: list[Floats] = []
         self._losses: list[float] = []
         self._densities: tuple[Density, Density] | None = None
@@ -52,16 +66,26 @@ class ParzenModel:
 
     @property
     def ready(self) -> bool:
-        """Whether there are enough evaluations, and enough that succeeded, for two densities."""
-        return len(self._losses) >= 2 * self._least and sum(map(math.isfinite, self._losses)) >= self._least
+        """Whether there are enough evaluations for two densities, and enough that succeeded for the good one."""
+        enough = len(self._losses) - self._good_count >= self._fewest
+        return enough and sum(map(math.isfinite, self._losses)) >= self._good_count
 
-    def best(self, rng: np.random.Generator) -> Iterator[Architecture]:
-        """Valid architectures among ``samples`` draws, the highest ratio of the densities first."""
+    def propose(self, seen: Seen, rng: np.random.Generator) -> Architecture | None:
+        """The best of the samples that is not known yet; ``None`` where there is none or a random one is due."""
+        if rng.random() < self._settings.random_fraction:
+            return None
+        return seen.first_new(self._best(rng))
+
+    @property
+    def _good_count(self) -> int:
+        least = max(self._fewest, self._settings.min_points or 0)
+        return max(least, int(self._settings.good * len(self._losses)))
+
+    def _best(self, rng: np.random.Generator) -> Iterator[Architecture]:
+        """Valid architectures among the samples, the highest ratio of the densities first."""
         good, bad = self._fitted(rng)
-        points = good.sample(self._samples, rng, factor=self._factor)
-        ratio = np.maximum(good.log_density(points), math.log(1e-32)) - np.maximum(
-            bad.log_density(points), math.log(1e-32)
-        )
+        points = good.sample(self._settings.samples, rng, factor=self._settings.bandwidth_factor)
+        ratio = np.maximum(good.log_density(points), LEAST) - np.maximum(bad.log_density(points), LEAST)
         for index in np.argsort(-ratio, kind="stable"):
             arch = self._parameters.architecture(points[index])
             if arch is not None:
@@ -69,15 +93,11 @@ class ParzenModel:
 
     def _fitted(self, rng: np.random.Generator) -> tuple[Density, Density]:
         if self._densities is None:
-            losses = np.array(self._losses)
-            order = np.argsort(losses, kind="stable")
-            rows = np.array(self._rows)[order]
-            count = max(self._least, int(self._good * len(rows)))
+            rows = np.array(self._rows)[np.argsort(self._losses, kind="stable")]
+            options, narrowest = self._parameters.options, self._settings.min_bandwidth
             good, bad = (
-                Density.fit(
-                    self._parameters.filled(part, rng), self._parameters.options, min_bandwidth=self._min_bandwidth
-                )
-                for part in (rows[:count], rows[count:])
+                Density.fit(filled(part, options, rng), options, min_bandwidth=narrowest)
+                for part in (rows[: self._good_count], rows[self._good_count :])
             )
             self._densities = good, bad
         return self._densities
@@ -86,9 +106,14 @@ class ParzenModel:
 class KDE(Optimizer):
     """The model of BOHB at the highest fidelity alone, called TPE in the Surrogate NAS Benchmarks.
 
-    ``good`` 0.15 and ``samples`` 64 are given in their appendix C.3; ``random_fraction`` 1/3, ``bandwidth_factor`` 3
-    and ``min_bandwidth`` 1e-3 in appendix G of BOHB (Falkner et al. 2018), as is ``min_points``: one more than there
-    are parameters, and never less.
+    The settings and their defaults are those of BOHB's reference implementation, HpBandSter: the share called ``good``
+    0.15 and ``samples`` 64 (given in their appendix C.3 too), ``random_fraction`` 1/3, ``min_points`` one more than
+    there are parameters, and never less, ``bandwidth_factor`` 3 and ``min_bandwidth`` 1e-3.
+
+    Ours differs in three ways. Each architecture is proposed once: the best sample that is new, where HpBandSter takes
+    the best. The bandwidth of a choice does not depend on how its options are numbered, where theirs is made from the
+    standard deviation of the numbers (see :meth:`Density.fit`). An ordered choice is taken as unordered; theirs refuses
+    it.
     """
 
     name = "kde"
@@ -99,24 +124,24 @@ class KDE(Optimizer):
         problem: Problem,
         rng: np.random.Generator,
         *,
-        good: float = 0.15,
-        samples: int = 64,
-        random_fraction: float = 1 / 3,
-        min_points: int | None = None,
-        bandwidth_factor: float = 3,
-        min_bandwidth: float = 1e-3,
+        good: float = Parzen.good,
+        samples: int = Parzen.samples,
+        random_fraction: float = Parzen.random_fraction,
+        min_points: int | None = Parzen.min_points,
+        bandwidth_factor: float = Parzen.bandwidth_factor,
+        min_bandwidth: float = Parzen.min_bandwidth,
     ) -> None:
         super().__init__(problem, rng)
-        self._random_fraction = random_fraction
-        self._seen = Seen(self.space)
-        self._model = ParzenModel(
-            problem,
+        settings = Parzen(
             good=good,
             samples=samples,
+            random_fraction=random_fraction,
             min_points=min_points,
             bandwidth_factor=bandwidth_factor,
             min_bandwidth=min_bandwidth,
         )
+        self._seen = Seen(self.space)
+        self._model = ParzenModel(problem, settings)
 
     def ask(self, n: int = 1) -> list[Proposal]:
         return [Proposal(self._sample()) for _ in range(n)]
@@ -127,7 +152,5 @@ class KDE(Optimizer):
             self._model.add(observation.architecture, self.problem.loss(observation))
 
     def _sample(self) -> Architecture:
-        arch = None
-        if self._model.ready and self.rng.random() >= self._random_fraction:
-            arch = self._seen.first_new(self._model.best(self.rng))
+        arch = self._model.propose(self._seen, self.rng) if self._model.ready else None
         return arch or self._seen.sample(self.rng)

@@ -14,6 +14,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation, Status
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 from nasbed.optimizers.settings import number, whole
+from nasbed.spaces.base import SearchSpace
 
 CROSSOVER_TRIES = 5
 """How many mixtures of two codes may be no architecture before the first parent goes on alone; ours."""
@@ -47,48 +48,26 @@ class NSGA2(Optimizer):
         self.population_size = whole("population_size", population_size, low=2)
         self.crossover_probability = number("crossover_probability", crossover_probability, low=0, high=1)
         self.second = _metric(problem, second)
-        self._archs: list[Architecture] = []
-        self._losses = np.empty((0, 2))
-        self._order: list[tuple[int, float]] = []
+        self._population = Population(self.space, self.population_size, self.crossover_probability)
         self._told: list[tuple[Architecture, tuple[float, float]]] = []
 
     @property
     def front(self) -> list[Architecture]:
         """The architectures of the population that nothing in it dominates."""
-        return [arch for arch, (rank, _) in zip(self._archs, self._order, strict=True) if rank == 0]
+        return self._population.front
 
     def ask(self, n: int = 1) -> list[Proposal]:
-        if not self._archs:
+        if not self._population.archs:
             return [Proposal(self.space.sample(self.rng)) for _ in range(n)]
-        return [Proposal(self.space.mutate(self._crossed(), self.rng)) for _ in range(n)]
-
-    def _crossed(self) -> Architecture:
-        one = self._parent()
-        if self.rng.random() >= self.crossover_probability:
-            return one
-        other = self._parent()
-        for _ in range(CROSSOVER_TRIES):
-            heads = (self.rng.random(self.space.code_length) < 0.5).tolist()
-            code = tuple(a if head else b for a, b, head in zip(one.code, other.code, heads, strict=True))
-            child = Architecture(one.space, code)
-            try:
-                self.space.validate(child)
-            except InvalidArchitecture:
-                continue
-            return child
-        return one
-
-    def _parent(self) -> Architecture:
-        """The better of two: of the lower front, and within one the less crowded."""
-        one, other = self.rng.integers(len(self._archs), size=2).tolist()
-        better: int = other if self._order[other] < self._order[one] else one
-        return self._archs[better]
+        return [Proposal(self._population.child(self.rng)) for _ in range(n)]
 
     def tell(self, observations: Sequence[Observation]) -> None:
         for observation in observations:
             self._told.append((observation.architecture, self._pair(observation)))
             if len(self._told) == self.population_size:
-                self._select()
+                archs, pairs = zip(*self._told, strict=True)
+                self._population.join(archs, np.array(pairs))
+                self._told = []
 
     def _pair(self, observation: Observation) -> tuple[float, float]:
         value = observation.values.get(self.second)
@@ -96,22 +75,64 @@ class NSGA2(Optimizer):
             return math.inf, math.inf
         return self.problem.loss(observation), -value if self.second.direction == "maximize" else value
 
-    def _select(self) -> None:
-        """Keep the best of parents and children: whole fronts, then the least crowded of the front that is cut."""
-        archs = self._archs + [arch for arch, _ in self._told]
-        losses = np.concatenate([self._losses, np.array([pair for _, pair in self._told])])
-        self._told = []
+
+class Population:
+    """The best ``size`` architectures so far by several losses, and children of them."""
+
+    def __init__(self, space: SearchSpace, size: int, crossover_probability: float) -> None:
+        self._space = space
+        self._size = size
+        self._crossover_probability = crossover_probability
+        self.archs: list[Architecture] = []
+        self._losses: NDArray[np.float64] | None = None  # [n, losses]
+        self._order: list[tuple[int, float]] = []
+
+    @property
+    def front(self) -> list[Architecture]:
+        """Those that no other dominates."""
+        return [arch for arch, (rank, _) in zip(self.archs, self._order, strict=True) if rank == 0]
+
+    def join(self, archs: Sequence[Architecture], losses: NDArray[np.float64]) -> None:
+        """Keep the best of old and new: whole fronts, then the least crowded of the front that is cut."""
+        everyone = [*self.archs, *archs]
+        all_losses = losses if self._losses is None else np.concatenate([self._losses, losses])
         kept: list[int] = []
         self._order = []
-        for rank, front in enumerate(nondominated_fronts(losses)):
-            crowding = crowding_distances(losses[front])
-            by_room = np.argsort(-crowding, kind="stable")[: self.population_size - len(kept)]
+        for rank, front in enumerate(nondominated_fronts(all_losses)):
+            crowding = crowding_distances(all_losses[front])
+            by_room = np.argsort(-crowding, kind="stable")[: self._size - len(kept)]
             kept += front[by_room].tolist()
             self._order += [(rank, -room) for room in crowding[by_room].tolist()]
-            if len(kept) == self.population_size:
+            if len(kept) == self._size:
                 break
-        self._archs = [archs[index] for index in kept]
-        self._losses = losses[kept]
+        self.archs = [everyone[index] for index in kept]
+        self._losses = all_losses[kept]
+
+    def child(self, rng: np.random.Generator) -> Architecture:
+        """A mutant of a parent, or of a mixture of two."""
+        return self._space.mutate(self._crossed(rng), rng)
+
+    def _crossed(self, rng: np.random.Generator) -> Architecture:
+        one = self._parent(rng)
+        if rng.random() >= self._crossover_probability:
+            return one
+        other = self._parent(rng)
+        for _ in range(CROSSOVER_TRIES):
+            heads = (rng.random(self._space.code_length) < 0.5).tolist()
+            code = tuple(a if head else b for a, b, head in zip(one.code, other.code, heads, strict=True))
+            child = Architecture(one.space, code)
+            try:
+                self._space.validate(child)
+            except InvalidArchitecture:
+                continue
+            return child
+        return one
+
+    def _parent(self, rng: np.random.Generator) -> Architecture:
+        """The better of two: of the lower front, and within one the less crowded."""
+        one, other = rng.integers(len(self.archs), size=2).tolist()
+        better: int = other if self._order[other] < self._order[one] else one
+        return self.archs[better]
 
 
 def nondominated_fronts(losses: NDArray[np.float64]) -> list[NDArray[np.int64]]:

@@ -1,8 +1,9 @@
-"""A space's ConfigSpace parameters as rows of numbers, for methods that model parameters rather than cells."""
+"""A space's ConfigSpace parameters as rows of numbers, for methods that work on parameters rather than cells."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,60 +15,91 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import NasbedError
 from nasbed.spaces.base import SearchSpace
 
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+NUMBER_LEVELS = 10
+"""How many levels stand for an integer or float with more values than that, where a method needs levels; ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter: the values of a choice, none for a range. It is active where all ``conditions`` hold."""
+
+    index: int
+    name: str
+    options: tuple[Any, ...]
+    conditions: tuple[Any, ...]
+    source: Any  # ConfigSpace's own, of a class for each kind
+
+    @property
+    def ordered(self) -> bool:
+        return not self.options or isinstance(self.source, OrdinalHyperparameter)
+
+    def value(self, number: float) -> Any:
+        """The option of this number, or what stands at this place of the range."""
+        if self.options:
+            return self.options[int(number)]
+        return min(max(self.source.to_value(number), self.source.lower), self.source.upper)
+
 
 class Parameters:
-    """``options`` counts the options of each parameter, 0 for one with a range; a row holds the number of an
-    option or a place in [0, 1], NaN where the parameter is inactive."""
+    """Architectures as rows in the order of the ConfigSpace, and back.
+
+    A row holds the number of an option or, for a range, a place in [0, 1]; NaN where the parameter is inactive.
+    ``options`` counts the options of each parameter, 0 for a range. The same row in the unit cube, for methods that
+    compute with it, has option ``i`` of ``n`` at ``i / (n - 1)``. ``levels`` are how many values each parameter is seen
+    to have: a choice its options, a range at most ``NUMBER_LEVELS``.
+    """
 
     def __init__(self, space: SearchSpace) -> None:
         self._space = space
-        self._source = space.configspace()
-        self.options: NDArray[np.int64] = np.array([_options(one) for one in self._source.values()], dtype=np.int64)
+        source = space.configspace()
+        self._parameters = tuple(
+            Parameter(index, name, _options(one), tuple(source.parent_conditions_of[name]), one)
+            for index, (name, one) in enumerate(source.items())
+        )
+        self.options: Counts = np.array([len(one.options) for one in self._parameters], dtype=np.int64)
+        ranges = [min(float(one.source.size), NUMBER_LEVELS) for one in self._parameters]
+        self.levels: Counts = np.where(self.options > 0, self.options, np.array(ranges, dtype=np.int64))
+        self._steps = np.maximum(self.options - 1, 1)
 
-    def row(self, arch: Architecture) -> NDArray[np.float64]:
-        vector: NDArray[np.float64] = np.array(self._space.to_config(arch).get_array(), dtype=np.float64)
-        return vector
+    def __len__(self) -> int:
+        return len(self._parameters)
 
-    def architecture(self, row: NDArray[np.float64]) -> Architecture | None:
-        """What a row without gaps describes, its inactive parameters left out; ``None`` where that is no
-        architecture."""
-        places = iter(row.tolist())
-        return self.build(lambda one: one.to_value(next(places)), skip=lambda: next(places))
+    def row(self, arch: Architecture) -> Floats:
+        row: Floats = np.array(self._space.to_config(arch).get_array(), dtype=np.float64)
+        row[(self.options == 1) & ~np.isnan(row)] = 0  # whatever ConfigSpace's vector holds for a constant
+        return row
 
-    def build(self, choose: Callable[[Any], Any], *, skip: Callable[[], object] = lambda: None) -> Architecture | None:
-        """Go through the parameters, parents first: ``choose`` gives the value of an active one, ``skip`` hears of
-        an inactive one."""
+    def architecture(self, row: Floats) -> Architecture | None:
+        """What a row describes, its inactive parameters not looked at; ``None`` where that is no architecture."""
+        numbers = row.tolist()
+        return self.build(lambda one: one.value(numbers[one.index]))
+
+    def in_cube(self, arch: Architecture) -> Floats:
+        """The row of an architecture, in the unit cube."""
+        return self.row(arch) / self._steps
+
+    def nearest(self, point: Floats) -> Architecture | None:
+        """What lies nearest to a point of the unit cube, parameter by parameter."""
+        return self.architecture(np.where(self.options > 0, np.rint(point * self._steps), point))
+
+    def build(self, choose: Callable[[Parameter], Any]) -> Architecture | None:
+        """What comes of choosing a value for each active parameter, parents first."""
         values: dict[str, Any] = {}
-        for name, one in self._source.items():
-            if all(rule.satisfied_by_value(values) for rule in self._source.parent_conditions_of[name]):
-                values[name] = choose(one)
-            else:
-                values[name] = NotSet
-                skip()
+        for one in self._parameters:
+            active = all(condition.satisfied_by_value(values) for condition in one.conditions)
+            values[one.name] = choose(one) if active else NotSet
         try:
             return self._space.from_config({name: value for name, value in values.items() if value is not NotSet})
         except NasbedError:
             return None
 
-    def filled(self, rows: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Rows whose gaps hold random values: another row's if one has the parameter, any value otherwise (as in
-        BOHB)."""
-        rows = rows.copy()
-        for column in np.flatnonzero(np.isnan(rows).any(axis=0)):
-            gaps = np.isnan(rows[:, column])
-            known = rows[~gaps, column]
-            if known.size:
-                rows[gaps, column] = known[rng.integers(known.size, size=int(gaps.sum()))]
-            elif self.options[column]:
-                rows[gaps, column] = rng.integers(self.options[column], size=int(gaps.sum()))
-            else:
-                rows[gaps, column] = rng.random(int(gaps.sum()))
-        return rows
 
-
-def _options(parameter: Any) -> int:
-    if isinstance(parameter, CategoricalHyperparameter):
-        return len(parameter.choices)
-    if isinstance(parameter, OrdinalHyperparameter):
-        return len(parameter.sequence)
-    return 1 if isinstance(parameter, Constant) else 0
+def _options(source: Any) -> tuple[Any, ...]:
+    if isinstance(source, CategoricalHyperparameter):
+        return tuple(source.choices)
+    if isinstance(source, OrdinalHyperparameter):
+        return tuple(source.sequence)
+    return (source.value,) if isinstance(source, Constant) else ()

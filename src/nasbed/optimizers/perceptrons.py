@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
-DECAY, SQUARE_DECAY, TINY = 0.9, 0.999, 1e-7
-"""Adam's own constants (Kingma & Ba 2015)."""
+DECAY, SQUARE_DECAY, TINY = 0.9, 0.99, 1e-7
+"""Adam's constants as in the code of White et al., whose second one is not Kingma & Ba's 0.999."""
 
 
 class Perceptrons:

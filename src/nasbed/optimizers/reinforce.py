@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.config_vectors import ConfigVectors
+from nasbed.optimizers.parameters import Parameters
 from nasbed.optimizers.settings import number
 
 TRIES = 100
@@ -40,8 +40,8 @@ class Reinforce(Optimizer):
         super().__init__(problem, rng)
         self.learning_rate = number("learning_rate", learning_rate, low=0)
         self.momentum = number("momentum", momentum, low=0, high=1)
-        self._vectors = ConfigVectors(self.space)
-        levels = self._vectors.levels
+        self._parameters = Parameters(self.space)
+        levels = self._parameters.levels
         self._steps = np.maximum(levels - 1, 1)
         self._logits = np.where(np.arange(levels.max()) < levels[:, None], 0.0, -math.inf)
         self._rows = np.arange(len(levels))
@@ -65,8 +65,8 @@ class Reinforce(Optimizer):
     def _sample(self, thresholds: NDArray[np.float64]) -> Architecture:
         for _ in range(TRIES):
             drawn = (thresholds <= self.rng.random((len(thresholds), 1))).sum(axis=1)
-            places = np.minimum(drawn, self._vectors.levels - 1) / self._steps
-            arch = self._vectors.decode(places.tolist())
+            places = np.minimum(drawn, self._parameters.levels - 1) / self._steps
+            arch = self._parameters.nearest(places)
             if arch is not None:
                 return arch
         return self.space.sample(self.rng)
@@ -91,7 +91,7 @@ class Reinforce(Optimizer):
         return advantage / math.sqrt(self._square.value) if self._square.value > 0 else 0.0
 
     def _learn(self, arch: Architecture, advantage: float) -> None:
-        places = self._vectors.encode(arch)
+        places = self._parameters.in_cube(arch)
         active = ~np.isnan(places)
         rows = self._rows[active]
         gradient = -self.probabilities[rows]

@@ -1,7 +1,8 @@
-"""Checks of a method's settings, each with the one-line message that the command line prints."""
+"""A method's settings: what they are, and checks of them with the one-line message that the command line prints."""
 
 from __future__ import annotations
 
+import inspect
 import math
 
 from nasbed.core.errors import InvalidOption, shorten
@@ -32,3 +33,15 @@ def number(name: str, value: float, *, low: float, high: float = math.inf) -> fl
     if not fits or not math.isfinite(value) or not low <= value <= high:
         raise InvalidOption(f"{name} is a number from {low:g} to {high:g}, got {shorten(value)}")
     return float(value)
+
+
+def defaults_of(method: type) -> dict[str, object]:
+    """The settings of a method, which are the keyword-only arguments that it is made with, and their defaults.
+
+    >>> class Mine:
+    ...     def __init__(self, problem, rng, *, size: int = 10): ...
+    >>> defaults_of(Mine)
+    {'size': 10}
+    """
+    arguments = inspect.signature(method).parameters.values()
+    return {each.name: each.default for each in arguments if each.kind is inspect.Parameter.KEYWORD_ONLY}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -10,15 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.core.files import complete_file
+from nasbed.evaluation.summary import Summary
 from nasbed.experiments.runs import Runs
 from nasbed.reports.cells import cell_svg, save_cells
-from nasbed.reports.comparison_data import LEVEL, Comparison, comparison
-from nasbed.reports.comparison_figures import curves_figure, ecdf_figure, plane_figure, plane_panel, regret_label
-from nasbed.reports.comparison_tables import STYLE, failures_table, pairs_table, standings_table
-from nasbed.reports.figures import FORMATS, save_figure
+from nasbed.reports.comparison_data import Comparison, comparison
+from nasbed.reports.comparison_figures import curves_figure, ecdf_figure, plane_figure, plane_panel
+from nasbed.reports.comparison_tables import STYLE, failures_table, hypervolume_table, pairs_table, standings_table
+from nasbed.reports.figures import FORMATS, metric_label, save_figure
 from nasbed.reports.interactive import Look, head, legend, looks, place, scripts
 from nasbed.reports.marks import Chart
 from nasbed.reports.page import Section, write_page
+from nasbed.reports.standings import caption, regret_label, regret_meaning, verdict
 from nasbed.spaces.base import SearchSpace
 
 TIME, EVALUATIONS = "simulated time [s]", "evaluations"
@@ -33,10 +36,11 @@ TEXTS = {
 }
 
 
-def write_comparison(out: Path, runs: Runs, benchmark: Benchmark, *, rng: np.random.Generator) -> Path:
-    """Write ``report.html``, one page that needs nothing else, and its figures as SVG, PNG and PDF into ``figures/``.
+def write_comparison(out: Path, runs: Runs, benchmark: Benchmark, *, rng: np.random.Generator) -> Summary:
+    """Write ``report.html``, one page that needs nothing else, its figures as SVG, PNG and PDF into ``figures/``, and
+    its numbers into ``numbers.json``.
 
-    ``rng`` draws the bootstrap samples and the evaluations that are shown. Returns the page.
+    ``rng`` draws the bootstrap samples and the evaluations that are shown. Returns what the page's tables are made of.
     """
     found = comparison(runs, benchmark, rng=rng)
     styles = looks(runs.methods)
@@ -45,22 +49,24 @@ def write_comparison(out: Path, runs: Runs, benchmark: Benchmark, *, rng: np.ran
     panels = {
         f"plane-{i}": plane_panel(part, found, benchmark.space, on_page=True) for i, part in enumerate(found.visited)
     }
+    summary = found.summary
     sections = [
-        Section("What was run", _setup_facts(runs, found)),
-        Section("Who wins", {}, text=_verdict(found), html=_standings_html(found, styles)),
+        Section("Who wins", {}, text=f"{_lead(runs)} {verdict(summary)}", html=_standings_html(summary, styles))
     ]
     if charts or panels:
         sections.append(_figures_section(found, styles, charts))
     sections.append(_best_section(found, benchmark))
-    page = out / "report.html"
+    sections.append(Section("What was run", _setup_facts(runs, summary)))
     write_page(
-        page,
+        out / "report.html",
         f"Architecture search on {runs.setup.benchmark}",
         sections,
         head=head() + f"\n<style>{STYLE}</style>\n",
         foot=scripts(charts | panels) + "\n",
     )
-    return page
+    with complete_file(out / "numbers.json") as draft:
+        draft.write_text(json.dumps(summary.numbers(), indent=1) + "\n")
+    return summary
 
 
 def _figures_section(found: Comparison, styles: Mapping[str, Look], charts: Mapping[str, Chart]) -> Section:
@@ -70,11 +76,19 @@ def _figures_section(found: Comparison, styles: Mapping[str, Look], charts: Mapp
         for name, x in (("time", TIME), ("evaluations", EVALUATIONS))
         if name in charts
     )
-    html = legend(styles) + f'<div class="pair">{pair}</div>'
+    html = (
+        legend({each.method: styles[each.method] for each in found.summary.standings()})
+        + f'<div class="pair">{pair}</div>'
+    )
     if "ecdf" in charts:
         html += _block("Final regret of all runs", TEXTS["ecdf"], place("ecdf", "final regret of all runs"))
     if "ranks" in charts:
         html += _block("Rank over time", TEXTS["ranks"], place("ranks", "rank over time"))
+    if "tradeoff" in charts:
+        table = hypervolume_table(found.summary, styles)
+        chart = place("tradeoff", f"validation regret against {found.summary.second}")
+        both = f'<div class="beside"><div class="card">{chart}</div><div class="card">{table}</div></div>'
+        html += _block(f"Regret against {found.summary.second}", _second_text(found), both)
     if found.visited:
         html += _block("What each method proposes", _plane_text(found), _panels_html(found))
     return Section("Anytime performance", {}, text=TEXTS["anytime"], html=html)
@@ -86,7 +100,7 @@ def _block(title: str, text: str, html: str) -> str:
 
 def _charts(found: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> dict[str, Chart]:
     """The figures by name; none where no run found anything."""
-    label = regret_label(found)
+    label = regret_label(found.summary)
     charts: dict[str, Chart] = {}
     if found.over_time:
         charts["time"] = curves_figure(found.over_time, styles, x=TIME, y=label, on_page=on_page)
@@ -96,6 +110,11 @@ def _charts(found: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> 
     if found.rank_over_time:
         charts["ranks"] = curves_figure(
             found.rank_over_time, styles, x=TIME, y="mean rank", on_page=on_page, ranks=True
+        )
+    if found.second is not None and found.over_second:
+        of = f"validation regret [{found.summary.unit}]" if found.summary.unit else "validation regret"
+        charts["tradeoff"] = curves_figure(
+            found.over_second, styles, x=metric_label(found.second), y=of, on_page=on_page
         )
     return charts
 
@@ -113,15 +132,23 @@ def _save_figures(folder: Path, found: Comparison, styles: Mapping[str, Look], s
             save_cells(space.diagrams(found.best.architecture), folder / f"best.{form}")
 
 
-def _setup_facts(runs: Runs, found: Comparison) -> dict[str, object]:
+def _lead(runs: Runs) -> str:
+    count, seeds = len(runs.methods), len({run.seed for run in runs.runs})
+    methods = f"{count} method{'s' if count != 1 else ''}, {seeds} seed{'s' if seeds != 1 else ''}"
+    return f"{methods}, {runs.setup.budget} a run."
+
+
+def _setup_facts(runs: Runs, summary: Summary) -> dict[str, object]:
     setup = runs.setup
     seeds = sorted({run.seed for run in runs.runs})
     facts: dict[str, object] = {
         "benchmark": f"{setup.benchmark}, space {setup.space}",
         "objective": f"{setup.objective.direction} {setup.objective.key}"
         + (f" [{setup.objective.unit}]" if setup.objective.unit else ""),
-        "judged by": f"{regret_label(found)}, the distance to {_reference(found)}",
-        "budget": f"{setup.budget} a run, {setup.workers} worker" + ("s" if setup.workers != 1 else ""),
+        "judged by": regret_meaning(summary),
+        "budget": f"{setup.budget} a run, {setup.workers} worker"
+        + ("s" if setup.workers != 1 else "")
+        + (", the methods' own thinking time charged" if setup.charge_thinking else ""),
         "seeds": f"{len(seeds)} ({seeds[0]} to {seeds[-1]})" if len(seeds) > 1 else ", ".join(map(str, seeds)),
         "evaluations": sum(len(run) for run in runs.runs),
     }
@@ -138,36 +165,23 @@ def _setup_facts(runs: Runs, found: Comparison) -> dict[str, object]:
     return facts
 
 
-def _reference(found: Comparison) -> str:
-    best = f"the best {found.metric.key} known"
-    return f"{found.reference:.4g}, {best}" if math.isfinite(found.reference) else best
+def _standings_html(summary: Summary, styles: Mapping[str, Look]) -> str:
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in summary.notes())
+    about = f'<p class="caption">{escape(caption(summary))}</p>'
+    return notes + standings_table(summary, styles) + about + failures_table(summary) + pairs_table(summary)
 
 
-def _verdict(found: Comparison) -> str:
-    """The result in words, and whether the test could have told any difference."""
-    ranked = [each for each in found.standings if each.finished]
-    if not ranked:
-        return "No run found anything."
-    first, unit = ranked[0], f" {found.metric.unit}" if found.metric.unit else ""
-    mean = f"{first.regret.estimate:.3g}{unit} over {first.finished} run{'s' if first.finished != 1 else ''}"
-    text = f"{first.method} ends with the smallest mean {found.kind} regret, {mean}. "
-    if len(ranked) == 1:
-        return text
-    count = len(found.standings)
-    pairs, most = count * (count - 1) // 2, max(each.finished for each in ranked)
-    if 2 ** (1 - most) * pairs >= LEVEL:
-        return text + (
-            f"With {most} seed{'s' if most != 1 else ''} and {pairs} pair{'s' if pairs != 1 else ''} of methods no "
-            "difference can be significant in the test below, however large: run more seeds."
-        )
-    equal = [each.method for each in ranked[1:] if each.method not in first.beats]
-    if not equal:
-        return text + "All others are significantly worse."
-    return text + f"Not significantly different from it: {', '.join(equal)}."
-
-
-def _standings_html(found: Comparison, styles: Mapping[str, Look]) -> str:
-    return standings_table(found, styles) + pairs_table(found) + failures_table(found)
+def _second_text(found: Comparison) -> str:
+    """What the trade-off is, and what a hypervolume is measured from."""
+    assert found.second is not None
+    cost, regret = found.summary.reference
+    unit, of = (f" {each}" if each else "" for each in (found.second.unit, found.summary.unit))
+    return (
+        f"The smallest validation regret found within a limit on {found.second.key}: the median over seeds, and the "
+        "quartiles as a band; further to the lower left is better. A run's hypervolume is the share that its "
+        "trade-offs dominate of the box between the lowest and the highest values on the fronts of all runs; its "
+        f"reference point is {found.second.key} {cost:,.7g}{unit} and a regret of {regret:.3g}{of}."
+    )
 
 
 def _plane_text(found: Comparison) -> str:
@@ -192,11 +206,11 @@ def _best_section(found: Comparison, benchmark: Benchmark) -> Section:
     best = found.best
     if best is None:
         return Section("The best architecture found", {}, text="No run found any.")
-    objective, unit = benchmark.objective, f" {found.metric.unit}" if found.metric.unit else ""
+    objective, unit = benchmark.objective, f" {found.summary.unit}" if found.summary.unit else ""
     facts: dict[str, object] = {
         "architecture": benchmark.space.format(best.architecture),
         f"{objective.key}, as seen": f"{best.value:.4g} {objective.unit}".rstrip(),
-        f"{found.kind} regret": f"{best.regret:.3g}{unit}"
+        f"{found.summary.kind} regret": f"{best.regret:.3g}{unit}"
         + (" (the best known)" if abs(best.regret) < 1e-12 else ""),
         "found by": f"{best.method}, seed {best.seed}, evaluation {best.evaluation}",
     }  # fmt: skip

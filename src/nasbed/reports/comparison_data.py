@@ -14,16 +14,14 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
 from nasbed.evaluation.judging import Judged, Trajectory, judge
 from nasbed.evaluation.ranks import mean_ranks
-from nasbed.evaluation.significance import Interval, bootstrap_interval, pairwise
+from nasbed.evaluation.summary import Summary, summarise
+from nasbed.evaluation.tradeoffs import Tradeoffs, tradeoffs
 from nasbed.evaluation.trajectories import at_times, bands, time_grid
-from nasbed.experiments.runs import Run, Runs
+from nasbed.experiments.runs import Runs
 from nasbed.spaces.base import SearchSpace
 
 POINTS = 70
 """Places at which a curve is drawn."""
-
-LEVEL = 0.05
-"""Of significance."""
 
 Floats = NDArray[np.float64]
 
@@ -37,20 +35,6 @@ class Curve:
     low: Floats
     middle: Floats
     high: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A method's place: its mean final regret and mean rank over seeds with 95 % bootstrap intervals."""
-
-    method: str
-    finished: int
-    broken: int
-    regret: Interval
-    median: float
-    rank: Interval
-    beats: tuple[str, ...]
-    """The methods with a larger mean that it differs from by Wilcoxon's test at 5 % after Holm's correction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,86 +62,53 @@ class Visited:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Runs that broke are in ``broken``; they rank last, and are left out of all other numbers."""
+    """Everything on the page; runs that broke are in ``summary`` alone, and rank last."""
 
-    metric: Metric
-    """What a regret is a difference of."""
-    kind: str
-    """Of regret: test, or validation where no test results are known."""
-    reference: float
+    summary: Summary
     finals: Mapping[str, Floats]
     over_time: Sequence[Curve]
     over_evaluations: Sequence[Curve]
     rank_over_time: Sequence[Curve]
     """Mean ranks over seeds with 95 % bootstrap intervals; none for a single method."""
-    standings: Sequence[Standing]
-    holm: NDArray[np.float64]
-    """P-values of every two methods, in the order of the standings."""
+    second: Metric | None
+    over_second: Sequence[Curve]
+    """The least validation regret of any architecture that costs at most so much: of parameters, latency …"""
     visited: Sequence[Visited]
     explained: tuple[float, float]
     """The shares of the variance that the two components of ``visited`` have."""
     best: Best | None
-    broken: Sequence[Run]
 
 
 def comparison(runs: Runs, benchmark: Benchmark, *, rng: np.random.Generator, points_a_method: int = 120) -> Comparison:
-    """The numbers behind the page; ``rng`` picks the evaluations of which the plane shows a sample."""
-    whole = Runs(runs.setup, [run for run in runs.runs if not run.error])
+    """The numbers behind the page; ``rng`` draws the bootstrap samples first, as for the summary alone, and then the
+    evaluations of which the plane shows a sample."""
+    whole = runs.finished
     judged = judge(whole, benchmark)
+    traded = tradeoffs(whole, benchmark, best=judged.validation_best)
+    summary = summarise(runs, benchmark, rng, judged=judged, traded=traded)
     by_test = judged.judge is not None
-    metric = judged.judge or runs.setup.objective
     regrets = {id(each): each.test_regret if by_test else each.validation_regret for each in judged.trajectories}
     lines = [(each, regrets[id(each)]) for each in judged.trajectories if np.isfinite(regrets[id(each)]).any()]
-    standings, holm = _standings(runs, lines, rng)
     visited, explained = _visited(whole, benchmark.space, rng, points_a_method)
+    place = {each.method: i for i, each in enumerate(summary.standings())}
     return Comparison(
-        metric=metric,
-        kind="test" if metric.split == "test" else "validation",
-        reference=judged.test_best if by_test else judged.validation_best,
+        summary=summary,
         finals={method: _finals(lines, method) for method in runs.methods},
         over_time=_curves(runs.methods, [(line.method, line.time_s, values) for line, values in lines]),
         over_evaluations=_curves(
             runs.methods, [(line.method, _evaluations(whole, line), values) for line, values in lines], whole=True
         ),
         rank_over_time=_ranks(runs, lines, rng),
-        standings=standings,
-        holm=holm,
-        visited=visited,
+        second=traded.second if traded else None,
+        over_second=_curves(runs.methods, _steps(traded)) if traded else [],
+        visited=sorted(visited, key=lambda part: place[part.method]),
         explained=explained,
         best=_best(whole, judged, by_test, benchmark),
-        broken=[run for run in runs.runs if run.error],
     )
 
 
 def _finals(lines: Sequence[tuple[Trajectory, Floats]], method: str) -> Floats:
     return np.array([values[-1] for line, values in lines if line.method == method and math.isfinite(values[-1])])
-
-
-def _standings(
-    runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.random.Generator
-) -> tuple[list[Standing], Floats]:
-    """Sorted by mean final regret, methods without any last, and the corrected p-values in that order."""
-    methods, table = runs.methods, _by_seed(runs, [(line, values[-1:]) for line, values in lines])[:, :, 0]
-    if not table.size:
-        return [], np.empty((0, 0))
-    placed, tested = mean_ranks(table, rng), pairwise(table).holm
-    regrets = [bootstrap_interval(row, rng) for row in table]
-    order = sorted(range(len(methods)), key=lambda i: (math.isnan(regrets[i].estimate), regrets[i].estimate, i))
-    standings = []
-    for position, i in enumerate(order):
-        present = table[i][~np.isnan(table[i])]
-        standings.append(
-            Standing(
-                method=methods[i],
-                finished=len(present),
-                broken=sum(1 for run in runs.of(methods[i]) if run.error),
-                regret=regrets[i],
-                median=float(np.median(present)) if len(present) else math.nan,
-                rank=Interval(float(placed.mean[i]), float(placed.low[i]), float(placed.high[i])),
-                beats=tuple(methods[j] for j in order[position + 1 :] if tested[i, j] < LEVEL),
-            )
-        )
-    return standings, tested[np.ix_(order, order)]
 
 
 def _ranks(runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.random.Generator) -> list[Curve]:
@@ -166,6 +117,8 @@ def _ranks(runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.rando
         return []
     grid = time_grid(min(starts), max(float(line.time_s[-1]) for line, _ in lines), points=POINTS)
     table = _by_seed(runs, [(line, at_times(line.time_s, values, grid_s=grid)) for line, values in lines])
+    if not table.size:
+        return []
     found = mean_ranks(table, rng, resamples=300)
     return [
         Curve(method, grid, found.low[i], found.mean[i], found.high[i])
@@ -175,11 +128,13 @@ def _ranks(runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.rando
 
 
 def _by_seed(runs: Runs, rows: Sequence[tuple[Trajectory, Floats]]) -> Floats:
-    """``[methods, seeds, places]``, NaN for a run that is not there or broke."""
-    methods, seeds = runs.methods, sorted({run.seed for run in runs.runs})
-    table = np.full((len(methods), len(seeds), len(rows[0][1]) if rows else 1), np.nan)
+    """``[methods, seeds, places]`` of the seeds that all methods have, NaN for a run that broke or found nothing."""
+    methods = runs.methods
+    seeds = sorted(set.intersection(*({run.seed for run in runs.of(method)} for method in methods)))
+    table = np.full((len(methods), len(seeds), len(rows[0][1])), np.nan)
     for line, values in rows:
-        table[methods.index(line.method), seeds.index(line.seed)] = values
+        if line.seed in seeds:
+            table[methods.index(line.method), seeds.index(line.seed)] = values
     return table
 
 
@@ -206,6 +161,15 @@ def _curves(methods: Sequence[str], lines: Sequence[tuple[str, Floats, Floats]],
             found = bands([at_times(at, values, grid_s=places) for at, values in own])
             curves.append(Curve(method, places, found.low, found.median, found.high))
     return curves
+
+
+def _steps(traded: Tradeoffs) -> list[tuple[str, Floats, Floats]]:
+    """Each front up to the highest cost on any: what is found for less is there for more."""
+    return [
+        (each.method, np.append(each.cost, traded.reference[0]), np.append(each.regret, each.regret[-1]))
+        for each in traded.fronts
+        if len(each.cost)
+    ]
 
 
 def _best(runs: Runs, judged: Judged, by_test: bool, benchmark: Benchmark) -> Best | None:

@@ -13,16 +13,12 @@ from numpy.typing import NDArray
 from nasbed.reports.comparison_data import Comparison, Curve, Visited
 from nasbed.reports.interactive import Look
 from nasbed.reports.marks import SEQUENTIAL, Chart, inline, number
+from nasbed.reports.standings import regret_label
 from nasbed.spaces.base import SearchSpace
 
 WIDTH, HEIGHT, PANEL = 460, 300, 170
 EARLY_TO_LATE = alt.SchemeParams(name=SEQUENTIAL, extent=[0.2, 0.9])
 """Without the ends of the colour map, which are lost on a black or a white page."""
-
-
-def regret_label(found: Comparison) -> str:
-    """What is drawn, as the title of an axis."""
-    return f"{found.kind} regret" + (f" [{found.metric.unit}]" if found.metric.unit else "")
 
 
 def floor_of(values: Iterable[float]) -> float:
@@ -61,7 +57,8 @@ def curves_figure(
     ]  # fmt: skip
     step: Any = "linear" if ranks else "step-after"
     up = alt.Y("middle:Q", title=y, scale=scale, axis=alt.Axis(tickCount=5, format="~g"))
-    band = base.mark_area(opacity=min(0.18, 0.6 / max(len(curves), 1)), interpolate=step).encode(
+    strength = 0.35 if ranks else 0.6  # intervals of ranks overlap all along
+    band = base.mark_area(opacity=min(0.18, strength / max(len(curves), 1)), interpolate=step).encode(
         y=alt.Y("low:Q", scale=scale, title=y), y2="high:Q"
     )
     line = base.mark_line(interpolate=step).encode(y=up, strokeDash=_dash(styles, on_page))
@@ -83,7 +80,7 @@ def ecdf_figure(found: Comparison, styles: Mapping[str, Look], *, on_page: bool)
             rows.append({"method": method, "x": place, "y": share} | told)
         if ordered:
             rows.append({"method": method, "x": furthest * 1.05, "y": 1.0} | told)
-    label = regret_label(found)
+    label = regret_label(found.summary)
     base = _base(rows, on_page).encode(
         x=alt.X("x:Q", title=f"final {label}", scale=alt.Scale(type="log", nice=False))
         .axis(tickCount=6, format="~g"),

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from html import escape
 
 from nasbed.evaluation.significance import Interval
-from nasbed.reports.comparison_data import LEVEL, Comparison, Standing
-from nasbed.reports.comparison_figures import regret_label
+from nasbed.evaluation.summary import LEVEL, MethodSummary, Summary
 from nasbed.reports.interactive import Look, key
+from nasbed.reports.standings import TEST, beaten, digits, duration, regret_label, share, span
 
 STYLE = """
 .scroll { overflow-x: auto; margin: 0 0 1rem; }
@@ -18,12 +18,16 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th { font-weight: 500; color: var(--faint); text-align: left; vertical-align: bottom; font-size: .85rem; }
 th, td { padding: .4rem 1rem .4rem 0; border-bottom: 1px solid var(--line); white-space: nowrap;
 overflow-wrap: normal; }
+th { white-space: normal; }
 td.number, th.number { text-align: right; }
 td.wide { white-space: normal; min-width: 9rem; overflow-wrap: anywhere; }
+td.seeds { white-space: normal; }
+.caption { color: var(--faint); font-size: .85rem; }
 td small { color: var(--faint); display: block; font-size: .75rem; }
 tbody tr:first-child td { font-weight: 600; }
 tbody tr:first-child td small, tbody tr:first-child td.wide { font-weight: 400; }
-.pairs tbody tr:first-child td, .failures tbody tr:first-child td { font-weight: 400; }
+.pairs tbody tr:first-child td, .volumes tbody tr:first-child td, .failures tbody tr:first-child td {
+font-weight: 400; }
 .bar { width: 9rem; max-width: none; height: 1.1rem; display: block; }
 .bar line { stroke: var(--faint); stroke-width: 2; }
 .pairs td, .pairs th { padding: .2rem .6rem; text-align: center; font-size: .8rem; }
@@ -32,6 +36,8 @@ tbody tr:first-child td small, tbody tr:first-child td.wide { font-weight: 400; 
 details { margin: 0 0 1rem; }
 summary { cursor: pointer; color: var(--faint); margin-bottom: .5rem; }
 h3 { font-size: .9rem; font-weight: 500; margin: 0 0 .4rem; color: var(--faint); }
+.note { border-left: 3px solid #e69f00; padding-left: .7rem; }
+.beside { display: grid; grid-template-columns: minmax(0, 1fr) max-content; gap: 2rem; align-items: start; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1.5rem;
 padding-top: 1rem; }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 44%), 1fr)); gap: .8rem; }
@@ -43,34 +49,56 @@ padding-top: 1rem; }
 background: linear-gradient(90deg, #414487, #2a788e, #22a884, #7ad151, #bddf26); }
 .paper svg { background: #fff; border-radius: 8px; display: block; max-width: none; }
 .block { border-top: 1px solid var(--line); padding: 1.5rem 0 0; margin-top: 1.5rem; }
+@media (max-width: 56rem) { .beside { grid-template-columns: minmax(0, 1fr); gap: 1rem; } }
 @media (max-width: 40rem) { body { padding: 1rem .9rem; } dl { grid-template-columns: minmax(0, 1fr); gap: 0; }
 dd { margin-bottom: .45rem; } }
 """
 
 
-def standings_table(found: Comparison, styles: Mapping[str, Look]) -> str:
-    """Methods by mean final regret."""
+def standings_table(summary: Summary, styles: Mapping[str, Look]) -> str:
+    """Methods, the best first."""
     heads = (
-        '<th>method</th><th class="number">runs</th>'
-        f'<th class="number">mean final {escape(regret_label(found))}</th><th>95 % interval</th>'
+        f'<th>method</th><th class="number">mean final {escape(regret_label(summary))}</th><th>95 % interval</th>'
         '<th class="number">median</th><th class="number">mean rank</th><th>significantly better than</th>'
+        '<th class="number">runs</th><th class="number">time to best</th><th class="number">thinking</th>'
+        '<th class="number">repeated</th>'
     )
-    widest = max((each.regret.high for each in found.standings if math.isfinite(each.regret.high)), default=1.0)
-    rows = "".join(_row(each, styles[each.method], widest) for each in found.standings)
+    standings = summary.standings()
+    highs = [summary.regret(each).high for each in standings]
+    widest = max((high for high in highs if math.isfinite(high)), default=1.0)
+    rows = "".join(_row(summary, each, styles[each.method], widest) for each in standings)
     return _table("standings", heads, rows)
 
 
-def _row(each: Standing, look: Look, widest: float) -> str:
-    broken = f"<small>{each.broken} broke</small>" if each.broken else ""
+def _row(summary: Summary, each: MethodSummary, look: Look, widest: float) -> str:
+    broken = f"<small>{len(each.errors)} broke</small>" if each.errors else ""
+    regret = summary.regret(each)
+    numbers = (duration(each.time_to_best_s), duration(each.thinking_s), share(each.repeated))
     return (
         f"<tr><td>{key(look)} {escape(each.method)}</td>"
-        f'<td class="number">{each.finished}{broken}</td>'
-        f'<td class="number">{_digits(each.regret.estimate)}<small>{_span(each.regret)}</small></td>'
-        f"<td>{_bar(each.regret, look, widest)}</td>"
-        f'<td class="number">{_digits(each.median)}</td>'
-        f'<td class="number">{each.rank.estimate:.2f}<small>{_span(each.rank)}</small></td>'
-        f'<td class="wide">{escape(", ".join(each.beats)) or "–"}</td></tr>'
+        f'<td class="number">{digits(regret.estimate)}<small>{span(regret)}</small></td>'
+        f"<td>{_bar(regret, look, widest)}</td>"
+        f'<td class="number">{digits(summary.median(each))}</td>'
+        f'<td class="number">{digits(each.mean_rank.estimate)}<small>{span(each.mean_rank)}</small></td>'
+        f'<td class="wide">{escape(beaten(summary, each))}</td>'
+        f'<td class="number">{each.seeds}{broken}</td>'
+        + "".join(f'<td class="number">{text}</td>' for text in numbers)
+        + "</tr>"
     )
+
+
+def hypervolume_table(summary: Summary, styles: Mapping[str, Look]) -> str:
+    """Methods by mean hypervolume, the largest first."""
+    shown = [each for each in summary.methods if math.isfinite(each.hypervolume.estimate)]
+    shown.sort(key=lambda each: -each.hypervolume.estimate)
+    rows = "".join(
+        f"<tr><td>{key(styles[each.method])} {escape(each.method)}</td>"
+        f'<td class="number">{each.hypervolume.estimate:.4f}</td>'
+        f'<td class="number">{each.hypervolume.low:.4f} to {each.hypervolume.high:.4f}</td></tr>'
+        for each in shown
+    )
+    heads = '<th>method</th><th class="number">mean hypervolume</th><th class="number">95 % interval</th>'
+    return _table("volumes", heads, rows)
 
 
 def _bar(interval: Interval, look: Look, widest: float) -> str:
@@ -85,17 +113,19 @@ def _bar(interval: Interval, look: Look, widest: float) -> str:
     )
 
 
-def pairs_table(found: Comparison) -> str:
+def pairs_table(summary: Summary) -> str:
     """P-values of all pairs, folded away."""
-    if len(found.standings) < 2:
+    if len(summary.methods) < 2:
         return ""
-    names = [escape(each.method) for each in found.standings]
+    standings = summary.standings()
+    place = [summary.methods.index(each) for each in standings]
+    names = [escape(each.method) for each in standings]
     heads = "".join(f"<th>{name}</th>" for name in names)
     rows = "".join(
-        f"<tr><th>{name}</th>" + "".join(_p(float(found.holm[i, j]), i == j) for j in range(len(names))) + "</tr>"
-        for i, name in enumerate(names)
+        f"<tr><th>{name}</th>" + "".join(_p(float(summary.holm[i, j]), i == j) for j in place) + "</tr>"
+        for i, name in zip(place, names, strict=True)
     )
-    about = "p-values of all pairs (Wilcoxon's signed-rank test by seed, Holm's correction)"
+    about = f"p-values of all pairs ({TEST})"
     return f"<details><summary>{about}</summary>{_table('pairs', f'<th></th>{heads}', rows)}</details>"
 
 
@@ -106,17 +136,19 @@ def _p(value: float, same: bool) -> str:
     return f'<td class="sure">{text}</td>' if value < LEVEL else f"<td>{text}</td>"
 
 
-def failures_table(found: Comparison) -> str:
-    """The runs that broke, each with its error."""
-    if not found.broken:
+def failures_table(summary: Summary) -> str:
+    """The runs that broke, with what broke them."""
+    broken = summary.broken()
+    if not broken:
         return ""
     rows = "".join(
-        f'<tr><td>{escape(run.method)}</td><td class="number">{run.seed}</td><td class="number">{len(run)}</td>'
-        f'<td class="wide">{escape(run.error)}</td></tr>'
-        for run in found.broken
+        f'<tr><td>{escape(method)}</td><td class="seeds">{", ".join(map(str, seeds))}</td>'
+        f'<td class="wide">{escape(error)}</td></tr>'
+        for method, error, seeds in broken
     )
-    heads = '<th>method</th><th class="number">seed</th><th class="number">evaluations</th><th>error</th>'
-    count = f"{len(found.broken)} run{'s' if len(found.broken) != 1 else ''} broke"
+    total = sum(len(seeds) for _, _, seeds in broken)
+    count = f"{total} run{'s' if total != 1 else ''} broke"
+    heads = "<th>method</th><th>seeds</th><th>error</th>"
     return f"<h3>{count}: ranked last, left out of the means</h3>{_table('failures', heads, rows)}"
 
 
@@ -125,11 +157,3 @@ def _table(name: str, heads: str, rows: str) -> str:
     return (
         f'<div class="scroll"><table class="{name}"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
     )
-
-
-def _digits(value: float) -> str:
-    return f"{value:.3g}" if math.isfinite(value) else "–"
-
-
-def _span(interval: Interval) -> str:
-    return f"{interval.low:.3g} to {interval.high:.3g}" if math.isfinite(interval.low) else ""

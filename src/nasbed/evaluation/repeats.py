@@ -1,0 +1,20 @@
+"""How often a search asks for what it has had already."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nasbed.experiments.runs import FAILED, Run
+from nasbed.spaces.base import SearchSpace
+
+
+def repeated_share(run: Run, space: SearchSpace) -> float:
+    """The share of a run's evaluations that are of an architecture, in canonical form, which it had evaluated before at
+    the same fidelity; NaN for a run without any."""
+    if not len(run):
+        return float("nan")
+    codes = run.codes.copy()
+    known = run.status != FAILED  # what failed may be no architecture: it is only equal to itself
+    distinct, owner = np.unique(codes[known], axis=0, return_inverse=True)
+    codes[known] = space.canonical_codes(distinct)[owner.ravel()]
+    return 1 - len(np.unique(np.column_stack([codes, run.fidelity]), axis=0)) / len(run)

@@ -1,0 +1,211 @@
+"""NAS-Bench-101's generalisation bootstrap (section 4.2, figure 8): do methods, and settings of one method, rank alike
+in a part of a space and in the whole of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.catalog import PARTS, load
+from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.evaluation.anytime import Anytime, Floats, anytime, final_regrets
+from nasbed.evaluation.judging import judge, paired
+from nasbed.evaluation.landscape.relations import spearman
+from nasbed.evaluation.significance import wilcoxon
+from nasbed.experiments.compare import compare
+from nasbed.experiments.engines import Engine
+from nasbed.experiments.runs import Runs
+
+LEVEL = 0.05
+Verdict = Literal["holds", "reversed", "not settled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A method with settings, by the name that figures give it."""
+
+    name: str
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+RS, NRE, RE = Variant("RS", "rs"), Variant("NRE", "nre"), Variant("RE", "re")
+GROUPS: Mapping[str, Sequence[Variant]] = {
+    "methods": (RS, NRE, RE),
+    "mutation rates": (
+        Variant("0.5", "re", {"mutation_rate": 0.5}),
+        Variant("1", "re"),
+        Variant("2", "re", {"mutation_rate": 2}),
+        Variant("4", "re", {"mutation_rate": 4}),
+    ),
+    "tournament sizes": (
+        Variant("2", "re", {"sample_size": 2}),
+        Variant("5", "re", {"sample_size": 5}),
+        Variant("10", "re"),
+        Variant("25", "re", {"sample_size": 25}),
+        Variant("50", "re", {"sample_size": 50}),
+    ),
+}
+"""The rows of figure 8. The paper names neither its rates nor its sizes: these are ours, RE's defaults among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One variant in one space: its curve and where its runs ended, by seed."""
+
+    name: str
+    curve: Anytime
+    finals: Floats
+    seeds: tuple[int, ...] = ()  # of the finals
+
+    @property
+    def mean(self) -> float:
+        return float(self.finals.mean())
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """The claim that ``better`` ends with less regret than ``worse``, by Wilcoxon's test over seeds."""
+
+    worse: str
+    better: str
+    difference: float  # of the mean final regrets, positive where the claim is right
+    p: float
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.p >= LEVEL:
+            return "not settled"
+        return "holds" if self.difference > 0 else "reversed"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One of the two spaces: its lines by group, and which of RS < NRE < RE hold there."""
+
+    benchmark: str
+    architectures: int
+    best: float
+    groups: Mapping[str, Sequence[Line]]
+    orderings: Sequence[Ordering]
+    broken: int
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralisationStudy:
+    """``correlations`` are Spearman's, by group, of the variants' mean final regrets in the two spaces."""
+
+    small: Place
+    full: Place
+    metric: Metric
+    seeds: int
+    budget: str
+    correlations: Mapping[str, float]
+
+
+def part_of(benchmark: str) -> str:
+    """The id of the sub-space that a table is compared with."""
+    whole = load(benchmark)
+    if not isinstance(whole, TabularBenchmark) or whole.space.name not in PARTS:
+        raise InvalidOption(
+            f"this study needs a table of {' or '.join(PARTS)}, {benchmark} is of {whole.space.name}; name another"
+        )
+    folder = Path(benchmark)
+    table = str(folder.resolve()) if folder.is_dir() else benchmark
+    return f"{table}:{PARTS[whole.space.name][0]}"
+
+
+def generalisation_study(
+    benchmark: str,
+    *,
+    seeds: int,
+    budget: str,
+    out: Path,
+    engine: Engine | None = None,
+    groups: Mapping[str, Sequence[Variant]] = GROUPS,
+    progress: Callable[[str], None] | None = None,
+) -> GeneralisationStudy:
+    """Run every variant with every seed in a sub-space and in the whole space of a table; runs are kept in ``out``.
+
+    ``progress`` is told the space, ``small`` or ``full``, of each run that ended.
+    """
+    places = {}
+    for where, name in {"small": part_of(benchmark), "full": benchmark}.items():
+
+        def told(*_: object, where: str = where) -> None:
+            if progress is not None:
+                progress(where)
+
+        runs = {}
+        for folder, variant in variants(groups).items():
+            runs[folder] = compare(
+                name,
+                [variant.method],
+                seeds=seeds,
+                budget=budget,
+                out=out / "runs" / where / folder,
+                engine=engine,
+                settings={variant.method: variant.settings},
+                progress=told,
+            )
+        places[where] = _place(load(name), runs, groups)
+    small, full = places["small"], places["full"]
+    return GeneralisationStudy(
+        small=small,
+        full=full,
+        metric=load(benchmark).test_metric or load(benchmark).objective,
+        seeds=seeds,
+        budget=budget,
+        correlations={
+            group: spearman([line.mean for line in small.groups[group]], [line.mean for line in full.groups[group]])
+            for group in groups
+        },
+    )
+
+
+def variants(groups: Mapping[str, Sequence[Variant]] = GROUPS) -> dict[str, Variant]:
+    """Every variant once, by the folder that its runs are kept in."""
+    return {_folder(variant): variant for group in groups.values() for variant in group}
+
+
+def _folder(variant: Variant) -> str:
+    return "-".join([variant.method, *(f"{name}-{value}" for name, value in variant.settings.items())])
+
+
+def _place(benchmark: Benchmark, runs: Mapping[str, Runs], groups: Mapping[str, Sequence[Variant]]) -> Place:
+    """All runs judged together, each under the name of its folder."""
+    named = [replace(run, method=folder) for folder, each in runs.items() for run in each.runs]
+    judged = judge(Runs(next(iter(runs.values())).setup, [run for run in named if not run.error]), benchmark)
+    lines = {
+        folder: (anytime(own), final_regrets(own), tuple(each.seed for each in own))
+        for folder, own in ((folder, judged.of(folder)) for folder in runs)
+    }
+    drawn = {
+        group: [Line(variant.name, *lines[_folder(variant)]) for variant in some] for group, some in groups.items()
+    }
+    found = {line.name: line for line in drawn.get("methods", ())}
+    return Place(
+        benchmark=benchmark.name,
+        architectures=benchmark.space.size,
+        best=judged.test_best,
+        groups=drawn,
+        orderings=[
+            Ordering(worse, better, found[worse].mean - found[better].mean, _p(found[worse], found[better]))
+            for worse, better in (("RS", "NRE"), ("NRE", "RE"), ("RS", "RE"))
+            if worse in found and better in found
+        ],
+        broken=sum(1 for run in named if run.error),
+    )
+
+
+def _p(one: Line, other: Line) -> float:
+    """Paired by the seeds that ended well in both."""
+    pairs = paired(
+        {name: dict(zip(line.seeds, line.finals, strict=True)) for name, line in (("one", one), ("other", other))}
+    )
+    return wilcoxon(*pairs)

@@ -1,0 +1,100 @@
+"""How good the architectures of a search are for what they cost: its objective against parameters or latency."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.core.metric import Metric
+from nasbed.evaluation.hypervolume import hypervolume
+from nasbed.evaluation.trajectories import regret
+from nasbed.experiments.runs import Run, Runs
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What nothing else in one run is both cheaper and better than: from the cheapest, each worth its cost."""
+
+    method: str
+    seed: int
+    cost: Floats  # rising
+    regret: Floats  # of the objective, falling
+
+
+@dataclass(frozen=True, slots=True)
+class Tradeoffs:
+    """The fronts of a set of runs, of evaluations at the highest fidelity that any of them used.
+
+    A front's hypervolume is the share that it dominates of the box between the lowest cost and regret on any front
+    here and the highest, its reference point. It compares the runs of one set, and no others.
+    """
+
+    second: Metric
+    fronts: Sequence[Front]
+    ideal: tuple[float, float]
+    reference: tuple[float, float]
+
+    def hypervolumes(self, method: str) -> dict[int, float]:
+        """By seed; NaN for a run that has no front, or where the box has no extent."""
+        corner, first = np.array(self.reference), np.array(self.ideal)
+        size = float(np.prod(corner - first))
+        return {
+            front.seed: hypervolume(np.stack([front.cost, front.regret], axis=1), corner) / size
+            if size > 0 and len(front.cost)
+            else float("nan")
+            for front in self.fronts
+            if front.method == method
+        }
+
+
+def tradeoffs(runs: Runs, benchmark: Benchmark, *, best: float) -> Tradeoffs | None:
+    """The fronts of all runs in the objective, as its regret against ``best``, and a second metric that they measured;
+    none where the benchmark has no such metric.
+
+    That is the one that a method was told by its setting ``second``, or else the parameters, or else the first metric
+    of the architecture alone that is to be small.
+    """
+    costs = [each for each in benchmark.metrics if each.split is None and each.direction == "minimize"]
+    if not costs:
+        return None
+    told = {values.get("second") for values in runs.setup.settings.values()}
+    second = min(costs, key=lambda each: (each.key not in told, each.key != "parameters"))
+    top = max((int(run.fidelity[~np.isnan(run.value)].max(initial=-1)) for run in runs.runs), default=-1)
+    fronts = [_front(run, runs.setup.objective, second, top, best) for run in runs.runs]
+    cost = np.concatenate([*(each.cost for each in fronts), np.empty(0)])
+    loss = np.concatenate([*(each.regret for each in fronts), np.empty(0)])
+    if not len(cost):
+        nothing = (float("nan"), float("nan"))
+        return Tradeoffs(second, fronts, nothing, nothing)
+    ideal, reference = (float(cost.min()), float(loss.min())), (float(cost.max()), float(loss.max()))
+    return Tradeoffs(second, fronts, ideal, reference)
+
+
+def cheapest_first(cost: ArrayLike, loss: ArrayLike) -> NDArray[np.int64]:
+    """Which points nothing else is at most as dear and as bad as, from the cheapest to the best. Both are minimised;
+    the first of equals stays, and a point with a missing value is never among them.
+
+    >>> cheapest_first([3.0, 1.0, 2.0, 2.0], [1.0, 9.0, 5.0, 4.0]).tolist()
+    [1, 3, 0]
+    """
+    costs, losses = np.asarray(cost, dtype=np.float64), np.asarray(loss, dtype=np.float64)
+    there = np.flatnonzero(~(np.isnan(costs) | np.isnan(losses)))
+    order = there[np.lexsort((losses[there], costs[there]))]
+    falling = losses[order]
+    before = np.concatenate([[np.inf], np.minimum.accumulate(falling)[:-1]])[: len(order)]
+    kept: NDArray[np.int64] = order[falling < before]
+    return kept
+
+
+def _front(run: Run, objective: Metric, second: Metric, fidelity: int, best: float) -> Front:
+    rows = np.flatnonzero(run.fidelity == fidelity)
+    cost = run.others.get(second.key, np.full(len(run), np.nan))[rows]
+    loss = regret(run.value[rows], objective.direction, best=best)
+    kept = cheapest_first(cost, loss)
+    return Front(run.method, run.seed, cost[kept], loss[kept])

@@ -1,0 +1,157 @@
+"""Who wins, in words and in the cells of a table: the same text on the page and in the terminal."""
+
+from __future__ import annotations
+
+import math
+
+from nasbed.evaluation.significance import Interval
+from nasbed.evaluation.summary import MethodSummary, Summary
+
+NONE = "–"
+MOST_NAMED = 4
+UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+TEST = "Wilcoxon's signed-rank test by seed, Holm's correction"
+
+
+def regret_label(summary: Summary) -> str:
+    """What methods are compared by, as the title of an axis or a column."""
+    return f"{summary.kind} regret" + (f" [{summary.unit}]" if summary.unit else "")
+
+
+def regret_meaning(summary: Summary) -> str:
+    """What the regret is the distance of, and to what."""
+    if not summary.judged_by:
+        return f"{summary.kind} regret is the distance of the best value found to {_best(summary)} in any of these runs"
+    return (
+        f"{summary.kind} regret is the distance of the mean {summary.judged_by} of the architecture found to "
+        f"{_best(summary)} known"
+    )
+
+
+def _best(summary: Summary) -> str:
+    return f"{summary.best:.4g}, the best" if math.isfinite(summary.best) else "the best"
+
+
+def verdict(summary: Summary) -> str:
+    """The result in words."""
+    ranked = [each for each in summary.standings() if math.isfinite(summary.regret(each).estimate)]
+    if not ranked:
+        return "No run found anything."
+    first, unit = ranked[0], f" {summary.unit}" if summary.unit else ""
+    over = f"over {first.finished} run{'s' if first.finished != 1 else ''}"
+    text = f"{first.method} ends with the smallest mean {summary.kind} regret, "
+    text += f"{digits(summary.regret(first).estimate)}{unit} {over}."
+    others = [each.method for each in summary.standings()[1:]]
+    if not others or not summary.can_tell:
+        return text
+    beaten = summary.beats(first.method)
+    equal = [method for method in others if method not in beaten]
+    if not equal:
+        return f"{text} All others are significantly worse."
+    return f"{text} Not significantly different from it: {', '.join(equal)}."
+
+
+def table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Columns and rows for a terminal, the best first."""
+    unit = f" [{summary.unit}]" if summary.unit else ""
+    columns = ("method", "seeds", f"mean {summary.kind} regret{unit}", "mean rank", "beats", "time to best",
+               "thinking", "repeated")  # fmt: skip
+    return columns, [
+        (
+            each.method,
+            f"{each.seeds} ({len(each.errors)} broke)" if each.errors else f"{each.seeds}",
+            spanned(summary.regret(each)),
+            spanned(each.mean_rank),
+            beaten(summary, each),
+            duration(each.time_to_best_s),
+            duration(each.thinking_s),
+            share(each.repeated),
+        )
+        for each in summary.standings()
+    ]
+
+
+def caption(summary: Summary) -> str:
+    """What the columns of the table are."""
+    meaning = regret_meaning(summary)
+    return (
+        f"{meaning[0].upper()}{meaning[1:]}. Intervals are 95 % bootstrap intervals over seeds. Significantly better: "
+        f"p < 0.05 by {TEST}. Time to best: on the simulated clock, the median over seeds. Thinking: real time in the "
+        "method itself. Repeated: evaluations of what the same run had evaluated before."
+    )
+
+
+def footnotes(summary: Summary) -> list[str]:
+    """What the table means, what to know of it, and which runs broke."""
+    meaning = regret_meaning(summary)
+    lines = [
+        f"{meaning[0].upper()}{meaning[1:]}; in brackets, 95 % bootstrap intervals. Beats: p < 0.05 by {TEST}.",
+        *summary.notes(),
+    ]
+    return lines + [
+        f"Broke: {method}, seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}: {error}"
+        for method, error, seeds in summary.broken()
+    ]
+
+
+def beaten(summary: Summary, each: MethodSummary) -> str:
+    """The methods that it is significantly better than; those that it is not, where these are fewer to name."""
+    found, others = summary.beats(each.method), [other.method for other in summary.standings() if other is not each]
+    rest = [method for method in others if method not in found]
+    if not found:
+        return NONE
+    if len(found) > 1 and not rest:
+        return "all others"
+    if len(found) > MOST_NAMED and len(rest) < len(found):
+        return f"all but {', '.join(rest)}"
+    return ", ".join(found)
+
+
+def digits(value: float) -> str:
+    """Three digits that count.
+
+    >>> digits(0.04839), digits(float("nan"))
+    ('0.0484', '–')
+    """
+    return f"{value:.3g}" if math.isfinite(value) else NONE
+
+
+def span(interval: Interval) -> str:
+    """Where an interval begins and ends.
+
+    >>> span(Interval(1.0, 0.5, 2.0))
+    '0.5 to 2'
+    """
+    return f"{digits(interval.low)} to {digits(interval.high)}" if math.isfinite(interval.low) else ""
+
+
+def spanned(interval: Interval) -> str:
+    """An estimate and its interval.
+
+    >>> spanned(Interval(1.0, 0.5, 2.0))
+    '1 [0.5–2]'
+    """
+    if not math.isfinite(interval.low):
+        return digits(interval.estimate)
+    return f"{digits(interval.estimate)} [{digits(interval.low)}–{digits(interval.high)}]"
+
+
+def duration(seconds: float) -> str:
+    """A time in the largest unit of which there is one.
+
+    >>> duration(93600.0), duration(90.0), duration(0.0123)
+    ('1.08 d', '1.5 min', '12.3 ms')
+    """
+    if not math.isfinite(seconds):
+        return NONE
+    size, unit = next((each for each in UNITS if seconds >= each[0]), UNITS[-1])
+    return f"{seconds / size:.3g} {unit}"
+
+
+def share(value: float) -> str:
+    """A share of the whole.
+
+    >>> share(0.052)
+    '5 %'
+    """
+    return f"{value:.0%}".replace("%", " %") if math.isfinite(value) else NONE

@@ -1,0 +1,202 @@
+"""Running methods from the command line: the same numbers in the terminal, on the page and in the file."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from nasbed import Metric, NasbedError, space
+from nasbed.cli import app
+from nasbed.experiments.runs import load_runs, load_setup
+from nasbed.results import About, Rows, write_results
+from studied_tables import additive
+
+BAD = """
+import time
+from nasbed.optimizers import Optimizer, Proposal
+
+
+class Samples(Optimizer):
+    name, summary = "samples", "at random"
+
+    def __init__(self, problem, rng, *, patience=3):
+        super().__init__(problem, rng)
+        self.first = self.space.sample(rng)
+
+    def ask(self, n=1):
+        return [Proposal(self.space.sample(self.rng)) for _ in range(n)]
+
+    def tell(self, observations):
+        pass
+
+
+class Peeks(Samples):
+    def tell(self, observations):
+        observations[0]["test_accuracy"]
+
+
+class Repeats(Samples):
+    def ask(self, n=1):
+        return [Proposal(self.first)]
+
+
+class Raises(Samples):
+    def ask(self, n=1):
+        if self.rng.random() < 0.1:
+            raise RuntimeError("on purpose")
+        return super().ask(n)
+
+
+class Hangs(Samples):
+    def tell(self, observations):
+        time.sleep(3600)
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A made-up table of all nb201 cells with test results and parameters."""
+    folder = tmp_path_factory.mktemp("run") / "table"
+    metrics = (
+        Metric("accuracy", split="validation", unit="%", bounds=(0, 100)),
+        Metric("accuracy", split="test", unit="%", bounds=(0, 100)),
+        Metric("parameters", direction="minimize"),
+    )
+    codes = space("nb201").codes(list(space("nb201").enumerate()))
+    rng = np.random.default_rng(0)
+    values = {metric.key: additive(codes) + rng.random(len(codes)) for metric in metrics[:2]}
+    values["parameters"] = 7e4 + 1e5 * (codes == 3).sum(axis=1)
+    rows = Rows.of(codes, values, fidelity=200, seed=0, train_time_s=10.0 + codes.sum(axis=1))
+    write_results(folder, About("made-up", "nb201", metrics), [rows])
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def bad(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("bad") / "bad.py"
+    path.write_text(BAD)
+    return str(path)
+
+
+class Cells(HTMLParser):
+    """The cells of the table of standings, a list a row."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self._open = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            self._open = ("class", "standings") in attrs
+        if self._open and tag == "tr":
+            self.rows.append([])
+        if self._open and tag in ("td", "th"):
+            self.rows[-1].append("")
+        if self._open and tag == "small":
+            self.rows[-1][-1] += " | "
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = self._open and tag != "table"
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def said(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    names = ("Peeks", "Repeats", "Raises", "Hangs")
+    listed = ",".join(["rs", *(f"{bad}:{name}" for name in names)])
+    text = said("run", table, "--optimizers", listed, "--seeds", "3", "--budget", "30ev", "--timeout", "3", "--out",
+                str(out), "--processes", "2")  # fmt: skip
+    runs, page = load_runs(out), (out / "report.html").read_text()
+    assert all(len(run) == 30 and not run.error for name in ("rs", "Repeats") for run in runs.of(name))
+    assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeks"))
+    assert all("within 3 s" in run.error for run in runs.of("Hangs"))
+    assert any("on purpose" in run.error for run in runs.of("Raises"))
+    for message in ("no metric &#x27;test_accuracy&#x27;", "within 3 s", "on purpose", "Repeats repeats itself: 97 %"):
+        assert message in page
+    for message in ("no metric 'test_accuracy'", "within 3 s", "on purpose", "Repeats repeats itself: 97 %"):
+        assert message in text
+    for name in names:
+        assert re.search(rf"^{name} ", text, re.MULTILINE), name
+
+    known = {each["method"]: each for each in json.loads((out / "numbers.json").read_text())["methods"]}
+    on_page = {row[0].strip(): row for row in Cells(page).rows[1:]}
+    in_terminal = {re.split(r"\s{2,}", line)[0]: line for line in text.split("\n\n")[0].splitlines()[1:]}
+    assert list(on_page) == list(in_terminal) and set(on_page) == set(known) == {"rs", *names}
+    for method, each in known.items():
+        for value in (each["test_regret"], each["mean_rank"]):
+            if value["estimate"] is not None:
+                middle, low, high = (f"{value[end]:.3g}" for end in ("estimate", "low", "high"))
+                assert f"{middle} | {low} to {high}" in on_page[method]
+                assert f"{middle} [{low}–{high}]" in in_terminal[method]
+        if each["errors"]:
+            assert f"3 | {len(each['errors'])} broke" in on_page[method]
+            assert f"3 ({len(each['errors'])} broke)" in in_terminal[method]
+        repeated = "–" if each["repeated"] is None else f"{100 * each['repeated']:.0f} %"
+        assert on_page[method][-1] == repeated and in_terminal[method].rstrip().endswith(repeated)
+    again = said("report", str(out))
+    assert again == text[text.index("method") :]
+
+
+def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, tmp_path: Path) -> None:
+    common = ("--seeds", "2", "--budget", "20ev", "--engine", "serial", "--out", str(tmp_path))
+    said("run", table, "--optimizer", f"{bad}:Samples", "--optimizer", "re", "--set", "re.population_size=5", "--set",
+         f"{bad}:Samples.patience=often", "--charge-thinking", *common)  # fmt: skip
+    setup = load_setup(tmp_path)
+    assert set(load_runs(tmp_path).methods) == {"Samples", "re"}
+    assert setup.settings == {"re": {"population_size": 5}, "Samples": {"patience": "often"}} and setup.charge_thinking
+    page = (tmp_path / "report.html").read_text()
+    assert "population_size = 5" in page and "thinking time charged" in page
+    (run, _) = load_runs(tmp_path).of("Samples")
+    assert np.any(run.start_s[1:] > run.end_s[:-1])
+
+    said("run", table, "--optimizers", "rs", "--charge-thinking", *common)
+    assert load_setup(tmp_path).settings == setup.settings
+
+    for arguments, message in (
+        (("--optimizers", "rs"), "charge_thinking True, not False"),
+        (("--optimizers", "re", "--charge-thinking"), r"settings \{'population_size': 5\}, not \{\}"),
+        (("--optimizers", "rs,nre", "--charge-thinking", "--set", "re.population_size=9"), "run are: rs, nre"),
+    ):
+        with pytest.raises(NasbedError, match=message) as caught:
+            said("run", table, *arguments, *common)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--set", "re.populaton=5"), "re has no setting 'populaton'; its settings are .*population_size"),
+        (("--set", "rs.size=5"), "rs has no setting 'size'; it has none"),
+        (("--set", "re.population_size=0"), "re: population_size is a whole number"),
+        (("--set", "population_size=5"), "METHOD.KEY=VALUE"),
+        (("--set", "re.population_size"), "METHOD.KEY=VALUE"),
+        (("--optimizers", " , "), "at least one method"),
+        (("--optimizers", "rs,re", "--optimizer", "rs"), "each method is named once, got rs 2 times"),
+        (("--optimizer", "broken.py:Mine"), "broken.py could not be run, SyntaxError"),
+    ],
+)
+def test_run_refuses_in_one_line(
+    arguments: tuple[str, ...], message: str, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.py").write_text("class Mine(:\n")
+    with pytest.raises(NasbedError, match=message) as caught:
+        said("run", table, *arguments, "--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out", "out")
+    assert "\n" not in str(caught.value) and not Path("out").exists()

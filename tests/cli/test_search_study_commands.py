@@ -1,0 +1,52 @@
+"""``nasbed study generalisation`` and ``nasbed study methods`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from studied_tables import nb201_table
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "nasbed", "study", *arguments], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("searched") / "nb201"
+    nb201_table(folder)
+    return str(folder)
+
+
+def test_study_methods_writes_a_page_and_resumes(table: str, tmp_path: Path) -> None:
+    out = tmp_path / "page"
+    options = ("--optimizers", "re,nsga2", "--seeds", "2", "--budget", "20ev", "--processes", "1", "--format", "svg")
+    for _ in range(2):
+        done = run("methods", table, "--out", str(out), *options)
+        assert done.returncode == 0, done.stderr
+        assert "random search" in done.stdout and "report.html" in done.stdout
+        assert "left out: nsga2" in done.stderr  # the table has no parameters
+    numbers = json.loads((out / "numbers.json").read_text())
+    assert list(numbers["methods"]) == ["rs", "re"] and len(numbers["methods"]["re"]["final_regret"]) == 2
+
+
+@pytest.mark.parametrize("command", ["generalisation", "methods"])
+def test_search_study_help_teaches(command: str) -> None:
+    shown = " ".join(run(command, "--help").stdout.split())
+    assert f"Example: nasbed study {command}" in shown
+
+
+def test_search_study_refuses_bad_input_in_one_line(table: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for arguments, words in (
+        (("generalisation", table, "--out", str(out), "--budget", "soon"), "such as 500ev or 1e6s"),
+        (("methods", table, "--out", str(out), "--optimizers", "rx"), "no optimizer is called 'rx'"),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 2 and words in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not out.exists()

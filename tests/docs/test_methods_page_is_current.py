@@ -1,0 +1,32 @@
+"""docs/methods.md names every method, every setting and every default as the code has them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from nasbed.optimizers import OPTIMIZERS
+from nasbed.optimizers.settings import defaults_of
+from nasbed.reports.methods import setting_text
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "methods.md").read_text()
+SECTIONS = dict(re.findall(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
+
+
+def test_methods_page_has_a_section_for_every_method_and_no_other() -> None:
+    assert sorted(SECTIONS) == sorted(OPTIMIZERS)
+
+
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+def test_methods_page_has_every_setting_with_its_default_and_a_source(name: str) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \| (\S.*) \|$", SECTIONS[name], flags=re.MULTILINE)
+    expected = {setting: setting_text(value) for setting, value in defaults_of(OPTIMIZERS.get(name)).items()}
+    assert {setting: default for setting, default, _ in rows} == expected
+    if not expected:
+        assert "no settings" in SECTIONS[name]
+
+
+def test_methods_page_gives_the_command_of_the_page_of_figures() -> None:
+    assert "nasbed study methods nb201/cifar10" in PAGE

@@ -1,0 +1,77 @@
+"""The pages of the studies that search: generalisation and methods."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nasbed.core.metric import Metric
+from nasbed.evaluation.anytime import Anytime
+from nasbed.evaluation.studies.generalisation import GeneralisationStudy, Line, Ordering, Place
+from nasbed.evaluation.studies.methods import Method, MethodsStudy
+from nasbed.reports.generalisation import generalisation_facts, generalisation_table, write_generalisation_report
+from nasbed.reports.methods import write_methods_report
+
+METRIC = Metric("accuracy", split="test", unit="%")
+
+
+def curve(end: float) -> Anytime:
+    times = np.geomspace(10, 1000, 5)
+    middle = np.linspace(5, end, 5)
+    return Anytime(times, middle, middle * 0.5, middle * 1.5)
+
+
+def place(name: str) -> Place:
+    lines = [Line(each, curve(end), np.full(4, end)) for each, end in (("RS", 2.0), ("NRE", 1.0), ("RE", 0.0))]
+    orderings = [Ordering("RS", "NRE", 1.0, 0.001), Ordering("NRE", "RE", 1.0, 0.2)]
+    return Place(name, 10, 94.0, {"methods": lines}, orderings, 0)
+
+
+@pytest.fixture
+def bootstrap() -> GeneralisationStudy:
+    return GeneralisationStudy(place("t:part"), place("t"), METRIC, 4, "10ev", {"methods": 1.0})
+
+
+def check_page(folder: Path) -> str:
+    page = (folder / "report.html").read_text()
+    assert not re.search(r'(src|href)="(?!#)|url\(http|<script|@import', page), "the page is self-contained"
+    json.loads((folder / "numbers.json").read_text())
+    return page
+
+
+def test_generalisation_report_has_both_spaces_and_the_verdicts(bootstrap: GeneralisationStudy, tmp_path: Path) -> None:
+    write_generalisation_report(bootstrap, tmp_path, formats=("svg",))
+    page = check_page(tmp_path)
+    for words in ("t:part: 10 architectures", "RS &lt; NRE, t:part", "holds (mean", "not settled (mean", "p = 0.001"):
+        assert words in page
+    assert (tmp_path / "figures" / "methods.svg").is_file()
+    numbers = json.loads((tmp_path / "numbers.json").read_text())
+    assert numbers["spaces"]["small"]["final_regret"]["methods"]["NRE"]["quartiles"] == [1.0, 1.0, 1.0]
+    assert len(generalisation_table(bootstrap)[1]) == 3
+
+
+def test_generalisation_facts_say_where_no_correlation_exists(bootstrap: GeneralisationStudy) -> None:
+    facts = generalisation_facts(replace(bootstrap, correlations={"methods": float("nan")}))
+    assert "undefined" in facts["Spearman between the spaces, methods"]
+
+
+def test_methods_report_has_a_card_for_each_method_and_names_who_is_left_out(tmp_path: Path) -> None:
+    methods = [
+        Method("rs", "random search", {}, curve(2.0), np.array([2.0, 2.0]), 0.1, {}),
+        Method("re", "evolution", {"size": 1 / 3}, curve(0.5), np.array([0.5]), 0.2, {1: "ValueError: <b>"}),
+        Method("mine", "finds nothing", {}, Anytime(*[np.empty(0)] * 4), np.empty(0), 0.0, {}),
+    ]
+    study = MethodsStudy("t", METRIC, 2, "10ev", methods, {"far": "far needs a package"})
+    write_methods_report(study, tmp_path, formats=("svg",))
+    page = check_page(tmp_path)
+    cards = dict(re.findall(r'<article id="(\w+)">(.*?)</article>', page, flags=re.DOTALL))
+    assert list(cards) == ["rs", "re", "mine"]
+    assert "<dt>size</dt><dd>1/3</dd>" in cards["re"] and "1: ValueError: &lt;b&gt;" in cards["re"]
+    assert "<dt>settings</dt><dd>none</dd>" in cards["rs"] and "no run ended" in cards["mine"]
+    assert "left out: far" in page and "far needs a package" in page
+    assert {path.stem for path in (tmp_path / "figures").iterdir()} == set(cards)

@@ -1,10 +1,10 @@
-"""Ten-member ensembles of trees as one compiled program, against what a user would call instead, single-threaded.
+"""Surrogate benchmarks against what a user would call instead, single-threaded.
 
 That is to encode the architecture through ConfigSpace, as the authors of NAS-Bench-301 do, and to ask each member's own
-library. Members have the settings of Table 6 and 500 trees each, fitted on nine tenths of the
-evaluations of nb201/cifar10.
+library (for rows of features that were made beforehand). Ten members of 500 trees each are fitted on nb201/cifar10, with
+a runtime model and calibrated noise; a query includes checking, encoding, all members, runtime, exact costs and the draw.
 
-Run: python benchmarks/surrogates.py (needs the extra ``tables``; imports nb201/cifar10 unless it is there already)
+Run: python benchmarks/surrogates.py (needs the extras ``tables`` and ``torch``; imports nb201/cifar10 unless it is there)
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,67 +25,52 @@ from timing import best_seconds, report
 
 MEMBERS, TREES, BATCH, ASKED = 10, 500, 10_000, 200
 
-Answer = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 Native = Callable[[NDArray[np.float32]], NDArray[Any]]
 
 FRESH = """
 import sys
 from time import perf_counter
-import numpy as np
-from nasbed.surrogates.trees import Forest
-data = sys.stdin.buffer.read()
+import nasbed
+from nasbed.benchmarks import SurrogateBenchmark
+from nasbed.core.architecture import Architecture
 start = perf_counter()
-forest = Forest.restore(data)
-restored = perf_counter()
-forest.predict(np.zeros((1, forest.width), dtype=np.float32))
-first = perf_counter()
-import numba
-imported = perf_counter()
-from nasbed.surrogates.trees.kernel import walk
-print(restored - start, first - restored, perf_counter() - imported)
+benchmark = nasbed.load(sys.argv[1])
+loaded = perf_counter()
+benchmark.query(Architecture("nb201", (3, 0, 1, 2, 4, 3)), seed=1)
+print(loaded - start, perf_counter() - loaded)
 """
 
 
 def main() -> None:
     import nasbed
     from nasbed.benchmarks import TabularBenchmark
-    from nasbed.surrogates.examples import examples
 
     table = nasbed.load("nb201/cifar10")
     assert isinstance(table, TabularBenchmark)
-    everything = examples(table.results)
-    fold = np.random.default_rng(0).integers(MEMBERS, size=len(everything))
-    parts = [everything.take(fold != member) for member in range(MEMBERS)]
-    for name, native in (("xgb", native_xgboost), ("lgb", native_lightgbm)):
-        compare(name, native, parts)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, native in (("xgb", native_xgboost), ("lgb", native_lightgbm)):
+            compare(name, native, table.results, Path(folder))
+    graph_network()
 
 
-def compare(name: str, native: Callable[[list[Any]], Native], parts: list[Any]) -> None:
-    import nasbed
-    from nasbed.surrogates import SURROGATES
-    from nasbed.surrogates.trees import Forest
+def compare(name: str, native: Callable[[list[Any]], Native], results: Any, folder: Path) -> None:
+    from nasbed.benchmarks import SurrogateBenchmark
+    from nasbed.surrogates.making import make_surrogate
 
-    space = nasbed.space("nb201")
     settings = {"rounds": TREES, "early_stopping_rounds": 0}
-    members: list[Any] = []
-    for seed, part in enumerate(parts):
-        members.append(SURROGATES.get(name)(space, seed=seed, settings=settings))
-        members[-1].fit(part)
-    forest, features = Forest.merge([member.forest for member in members]), members[0].features
-
-    def ours(codes: NDArray[np.int64]) -> NDArray[np.float64]:
-        return forest.predict(features(codes))
-
-    theirs = native(members)
+    path = make_surrogate(results, name, settings=settings, members=MEMBERS).save(folder / name)
+    benchmark = SurrogateBenchmark.open(path)
+    space = benchmark.space
+    members: list[Any] = list(benchmark.artefact.ensemble.members)
+    theirs, features = native(members), members[0].features
     rng = np.random.default_rng(1)
     archs = [space.sample(rng) for _ in range(ASKED)]
-    codes = space.codes(archs)
-    rows = features(codes)
+    rows = features(space.codes(archs))
     batch = space.codes([space.sample(rng) for _ in range(BATCH)])
-    assert (ours(batch) == theirs(features(batch))).all(), (
-        f"{name}: the programs differ"
-    )  # and the walk is compiled now
-
+    encoded = features(batch)
+    assert (benchmark.artefact.ensemble.each(batch) == theirs(encoded)).all(), f"{name}: the programs differ"
+    for arch in archs:
+        benchmark.query(arch)  # from here on it is compiled
     turn = cycle(range(ASKED))
 
     def encode_and_ask() -> None:
@@ -92,43 +78,51 @@ def compare(name: str, native: Callable[[list[Any]], Native], parts: list[Any]) 
         space.to_config(archs[at]).get_array()
         theirs(rows[at : at + 1])
 
-    def ask() -> None:
+    def query() -> None:
         at = next(turn)
-        ours(codes[at : at + 1])
+        benchmark.query(archs[at], seed=at)
 
-    def predict() -> None:
-        at = next(turn)
-        forest.predict(rows[at : at + 1])
-
-    splits = len(forest.splits) // 4
-    print(f"{name}: {MEMBERS} members, {forest.trees:,} trees, {splits:,} splits, {forest.width} features")
+    trees = sum(member.forest.trees for member in members)
+    print(f"{name}: {MEMBERS} members, {trees:,} trees, {rows.shape[1]} features")
     baseline = best_seconds(encode_and_ask, repeats=ASKED)
     report(f"{name}: one query, ConfigSpace and each member's library", baseline)
-    report(f"{name}: one query", best_seconds(ask, repeats=ASKED, calls=5), baseline)
-    report(f"{name}: one query, without the encoding", best_seconds(predict, repeats=ASKED, calls=5), baseline)
-    encoded = features(batch)
+    report(f"{name}: one query", best_seconds(query, repeats=ASKED, calls=5), baseline)
     baseline = best_seconds(lambda: theirs(encoded), repeats=3)
-    report(f"{name}: {BATCH:,} rows, each member's library", baseline)
-    report(f"{name}: {BATCH:,} rows", best_seconds(lambda: forest.predict(encoded), repeats=3), baseline)
-    report(f"{name}: {BATCH:,} architectures, encoded", best_seconds(lambda: ours(batch), repeats=3), baseline)
-    fresh(name, forest.dump())
+    report(f"{name}: {BATCH:,} rows of features, each member's library", baseline)
+    report(f"{name}: query_many of {BATCH:,}", best_seconds(lambda: benchmark.query_many(batch), repeats=3), baseline)
+    fresh(name, path)
 
 
-def fresh(name: str, data: bytes) -> None:
+def fresh(name: str, path: Path) -> None:
     """What a new process waits for, with nothing compiled and again with the cache that the first one left."""
     with tempfile.TemporaryDirectory() as cache:
         for when in ("nothing cached", "cached"):
             done = subprocess.run(
-                [sys.executable, "-c", FRESH],
-                input=data,
+                [sys.executable, "-c", FRESH, str(path)],
                 env={**os.environ, "NUMBA_CACHE_DIR": cache},
                 check=True,
                 capture_output=True,
             )
-            restore, first, compiled = map(float, done.stdout.split())
-            report(f"{name}: fresh process, {when}: restore all members", restore)
+            loaded, first = map(float, done.stdout.split())
+            report(f"{name}: fresh process, {when}: load the artefact, after imports", loaded)
             report(f"{name}: fresh process, {when}: first query", first)
-            report(f"{name}: fresh process, {when}: get the compiled walk, later", compiled)
+
+
+def graph_network() -> None:
+    import torch
+
+    import nasbed
+    from nasbed.surrogates import SURROGATES, Examples
+
+    torch.set_num_threads(1)
+    for name in ("nb101", "nb201", "darts"):
+        space = nasbed.space(name)
+        rng = np.random.default_rng(2)
+        codes = space.codes([space.sample(rng) for _ in range(BATCH)])
+        model = SURROGATES.get("gin")(space, settings={"epochs": 1})
+        model.fit(Examples.plain(codes[:500], rng.normal(size=500)))
+        seconds = best_seconds(lambda: model.predict(codes), repeats=3)
+        report(f"gin on {name}: {BATCH:,} architectures ({BATCH / seconds:,.0f} a second)", seconds)
 
 
 def native_xgboost(members: list[Any]) -> Native:

@@ -50,7 +50,8 @@ class Ridge(Surrogate[Settings]):
         return np.concatenate([onehot, np.ones((len(codes), 1))], axis=1)
 
     def predict(self, codes: np.ndarray) -> Floats:
-        return (self._rows(codes) * self.weights).sum(axis=1)
+        found: Floats = (self._rows(codes) * self.weights).sum(axis=1)
+        return found
 
     def dump(self) -> dict[str, bytes]:
         return {"weights.json": json.dumps(self.weights.tolist()).encode()}
@@ -65,12 +66,14 @@ class Ridge(Surrogate[Settings]):
 def known_mean(codes: np.ndarray) -> np.ndarray:
     """Percent, from 70 to 94: linear in the one-hots of nb201."""
     worth = np.array([0.0, 1.0, 3.0, 4.0, 2.0])
-    return 70 + worth[codes].sum(axis=1)
+    found: np.ndarray = 70 + worth[codes].sum(axis=1)
+    return found
 
 
 def known_std(mean: np.ndarray) -> np.ndarray:
     """Percent: 3 for the worst, 0.3 for the best."""
-    return np.interp(mean, [70, 94], [3.0, 0.3])
+    found: np.ndarray = np.interp(mean, [70, 94], [3.0, 0.3])
+    return found
 
 
 def evaluations(count: int, repeats: int, seed: int) -> Examples:

@@ -114,7 +114,7 @@ def test_fit_tunes_first(table: str, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("in_process")
 def test_tune_says_how_to_go_on(table: str, tmp_path: Path) -> None:
     out = tmp_path / "trials"
-    words = [
+    words: list[str | Path] = [
         "tune",
         table,
         "--model",
@@ -149,7 +149,7 @@ def test_fit_tells_of_settings_tuned_on_other_rows(table: str, tmp_path: Path) -
     """With another seed the test part is another: the trials have seen some of it."""
     out = tmp_path / "trials"
     told("tune", table, "--model", "lgb", *QUICK, "--trials", "1", "--processes", "1", "--out", out)
-    words = ["fit", table, "--settings", out / "best.json", "--ensemble", "1", "--processes", "1"]
+    words: list[str | Path] = ["fit", table, "--settings", out / "best.json", "--ensemble", "1", "--processes", "1"]
     assert "may have seen the test part" in told(*words, "--seed", "1", "--out", tmp_path / "one.snb")
     assert "may have seen" not in told(*words, "--out", tmp_path / "other.snb")
     assert "settings of lgb, not of rf" in refused(*words, "--model", "rf", "--out", tmp_path / "third.snb")
@@ -158,7 +158,18 @@ def test_fit_tells_of_settings_tuned_on_other_rows(table: str, tmp_path: Path) -
 @pytest.mark.usefixtures("in_process")
 def test_tune_tells_when_no_trial_had_the_highest_budget(table: str, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch: pip install 'nasbed[torch]'")
-    words = ["tune", table, "--model", "mlp", "--set", "layers=1", "--set", "width=16", "--set", "batch_size=128"]
+    words: list[str | Path] = [
+        "tune",
+        table,
+        "--model",
+        "mlp",
+        "--set",
+        "layers=1",
+        "--set",
+        "width=16",
+        "--set",
+        "batch_size=128",
+    ]
     text = told(*words, "--trials", "3", "--processes", "1", "--out", tmp_path / "trials")
     assert "highest budget, 128 epochs; raise the number of trials" in text
     assert "Best is trial 0 of 3: the defaults" in text
@@ -166,7 +177,7 @@ def test_tune_tells_when_no_trial_had_the_highest_budget(table: str, tmp_path: P
 
 @pytest.mark.parametrize("command", ["fit", "tune"])
 def test_commands_refuse_in_one_line(command: str, table: str, tmp_path: Path) -> None:
-    out = ["--out", tmp_path / "never"]
+    out: list[str | Path] = ["--out", tmp_path / "never"]
     assert "did you mean lgb" in refused(command, table, "--model", "lgbm", *out)
     assert "no setting 'round'; did you mean rounds" in refused(
         command, table, "--model", "lgb", "--set", "round=3", *out
@@ -181,7 +192,7 @@ def test_commands_refuse_in_one_line(command: str, table: str, tmp_path: Path) -
 
 
 def test_fit_refuses_what_it_cannot_do(table: str, tmp_path: Path) -> None:
-    out = ["--out", tmp_path / "never"]
+    out: list[str | Path] = ["--out", tmp_path / "never"]
     settings = tmp_path / "settings.json"
     settings.write_text("nonsense")
     assert "cannot be read" in refused("fit", table, "--settings", settings, *out)

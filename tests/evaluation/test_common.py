@@ -180,26 +180,18 @@ NO_VALUES = {
     "edit_distances": "distances between codes, tested in test_locality",
     "choices_of": "codes in another form, tested through operation_replacement",
     "single_changes": "pairs of codes, tested through operation_replacement",
-    "table_of": "a benchmark as arrays, tested in test_studies",
-    "landscape_study": "puts the functions above together, tested in test_studies",
-    "nas_hpo_study": "puts hyperparameter_transfer together, tested in test_studies",
     "regret_of": "a column of a trajectory",
     "final_regrets": "last values of trajectories",
     "anytime": "puts trajectories and bands together, tested in test_generalisation",
-    "part_of": "the name of a part of a table",
-    "variants": "names of settings",
-    "generalisation_study": "puts runs and tests together, tested in test_generalisation",
-    "makeable": "names of methods, tested in test_search_studies",
-    "methods_study": "puts runs together, tested in test_search_studies",
-    "plain": "numbers for JSON",
-    "landscape_numbers": "numbers for JSON, tested with the reports",
-    "nas_hpo_numbers": "numbers for JSON, tested with the reports",
 }
 
 
 def public_functions() -> set[str]:
+    """Those of all modules but the studies, which put them together and are tested by themselves."""
     found = set()
     for module in pkgutil.walk_packages(nasbed.evaluation.__path__, "nasbed.evaluation."):
+        if module.name.startswith("nasbed.evaluation.studies"):
+            continue
         for name, thing in vars(import_module(module.name)).items():
             if isfunction(thing) and not name.startswith("_") and thing.__module__ == module.name:
                 found.add(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,7 @@ from scipy import stats
 from made_up_surrogates import ACCURACY, QUICK, Ridge, evaluations, known_mean, known_std
 from nasbed import space
 from nasbed.core.errors import InvalidOption
+from nasbed.surrogates import Surrogate
 from nasbed.surrogates.ensemble import Ensemble, fit_ensemble, joint
 from nasbed.surrogates.figures import fit_figures
 from nasbed.surrogates.lgb import LightGBM
@@ -23,10 +26,11 @@ def fitted() -> Ensemble:
 
 
 def test_ensemble_members_leave_out_a_fold_each(fitted: Ensemble) -> None:
-    folds = [set(member.valid.architecture.tolist()) for member in fitted.members]
+    members: list[Any] = list(fitted.members)
+    folds = [set(member.valid.architecture.tolist()) for member in members]
     everything = set.union(*folds)
     assert sum(map(len, folds)) == len(everything)
-    for member, fold in zip(fitted.members, folds, strict=True):
+    for member, fold in zip(members, folds, strict=True):
         seen = set(member.train.architecture.tolist())
         assert not seen & fold
         assert seen | fold == everything
@@ -87,7 +91,10 @@ def test_ensemble_of_one_knows_its_noise() -> None:
     found = single.predict(new.codes)
     assert (found.spread == 0).all()
     assert 0.85 <= coverage(new.y, found.mean, found.std) <= 0.95
-    assert len(single.members[0].valid) == pytest.approx(150, abs=15)
+    (member,) = single.members
+    assert isinstance(member, Ridge)
+    assert member.valid is not None
+    assert len(member.valid) == pytest.approx(150, abs=15)
 
 
 def test_ensemble_of_trees_answers_as_its_members_do() -> None:
@@ -119,7 +126,7 @@ def test_ensemble_refuses_too_little(count: int, members: int) -> None:
 def test_joint_models_answer_as_each_alone() -> None:
     """Trees over the same features, over others, and a model without trees."""
     few = evaluations(200, 1, seed=11)
-    models = [
+    models: list[Surrogate[Any]] = [
         LightGBM(NB201, seed=0, settings=QUICK),
         Ridge(NB201),
         LightGBM(NB201, seed=1, settings={**QUICK, "features": "onehot+costs"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.scores import coverage
 
-SMALL = {"members": 2, "settings": {**QUICK, "rounds": 5}}
+SMALL: dict[str, Any] = {"members": 2, "settings": {**QUICK, "rounds": 5}}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import nasbed
-from nasbed.cli import fetch, import_, list_, query, report, results, run, space, study
+from nasbed.cli import fetch, fit, import_, list_, query, report, results, run, space, study, tune, validate
 from nasbed.core.errors import NasbedError
 
 app = typer.Typer(
@@ -23,10 +23,13 @@ app.command("import")(import_.import_)
 app.add_typer(list_.app, name="list")
 app.command()(query.query)
 app.command()(run.run)
+app.command()(fit.fit)
+app.command()(tune.tune)
 app.command()(report.report)
 app.add_typer(results.app, name="results")
 app.add_typer(space.app, name="space")
 app.add_typer(study.app, name="study")
+app.command()(validate.validate)
 
 
 def _version(asked: bool) -> None:

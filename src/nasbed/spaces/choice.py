@@ -32,6 +32,10 @@ class ChoiceSpace(SearchSpace):
         return len(self.choices)
 
     @cached_property
+    def _sizes(self) -> tuple[int, ...]:
+        return tuple(map(len, self.choices))
+
+    @cached_property
     def _counts(self) -> NDArray[np.int64]:
         return np.array([len(options) for options in self.choices], dtype=np.int64)
 
@@ -127,7 +131,7 @@ class ChoiceSpace(SearchSpace):
         return self.from_options([str(values[label]) for label in self.choice_names])
 
     def _encode_onehot(self, codes: Codes) -> NDArray[np.float32]:
-        return one_hot(codes, self._counts)
+        return one_hot(codes, self._sizes)
 
     def _encode_config(self, codes: Codes) -> NDArray[np.float32]:
         return (codes / np.maximum(self._counts - 1, 1)).astype(np.float32)[:, self._config_order]

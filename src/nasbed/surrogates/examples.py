@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import InvalidOption, nearest
 from nasbed.core.metric import Metric
 from nasbed.results.rows import OK
 from nasbed.results.store import Results
+from nasbed.spaces.base import SearchSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,18 @@ class Examples:
         """The same rows with another target, those without one left out."""
         known = np.isfinite(y)
         return Examples(self.codes, y, self.cost_s, self.architecture, self.method, self.seed).take(known)
+
+    def canonical(self, space: SearchSpace) -> Examples:
+        """The evaluations of the canonical forms, which are what a surrogate benchmark predicts."""
+        return replace(self, codes=space.canonical_codes(self.codes))
+
+    def by(self, methods: Sequence[str]) -> Examples:
+        """What some search methods evaluated."""
+        known = np.unique(self.method).tolist()
+        for method in methods:
+            if method not in known:
+                raise InvalidOption(f"no evaluation is by a method {method!r}; {nearest(method, known)}")
+        return self.take(np.isin(self.method, list(methods)))
 
     @classmethod
     def plain(cls, codes: NDArray[np.int64], y: NDArray[np.float64]) -> Examples:

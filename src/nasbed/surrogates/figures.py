@@ -6,13 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nasbed.core.metric import Metric
 from nasbed.surrogates.base import Surrogate
 from nasbed.surrogates.ensemble import Ensemble, Prediction
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.scores import coverage, kendall, kl_divergence, mae, mse, r2, sparse_kendall
+from nasbed.surrogates.scores import coverage, kendall, kl_divergence, mae, mse, precision_of, r2, sparse_kendall
 
 FEWEST_REPEATS = 3
 """Evaluations from which a true distribution is made."""
@@ -28,7 +27,7 @@ def fit_figures(ensemble: Ensemble, test: Examples, metric: Metric) -> dict[str,
     figures = {
         "r2": r2(test.y, found.mean),
         "kendall": kendall(test.y, found.mean),
-        "sparse_kendall": sparse_kendall(test.y, found.mean, precision=_precision(test.y, metric)),
+        "sparse_kendall": sparse_kendall(test.y, found.mean, precision=precision_of(metric, test.y)),
         "mae": mae(test.y, found.mean),
         "mse": mse(test.y, found.mean),
         "coverage": coverage(test.y, found.mean, found.std),
@@ -69,13 +68,6 @@ def runtime_figures(clock: Surrogate[Any], test: Examples | None) -> dict[str, f
         "runtime_kendall": kendall(test.y, predicted),
         "runtime_relative_error": float(np.abs(np.expm1(predicted - test.y)).mean()),
     }
-
-
-def _precision(y: NDArray[np.float64], metric: Metric) -> float:
-    """A thousandth of the metric's range: 0.1 % for an accuracy."""
-    low, high = metric.bounds
-    span = high - low if np.isfinite(high - low) else float(np.ptp(y))
-    return span / 1000 if span > 0 else 1.0
 
 
 def _finite(value: Any) -> float:

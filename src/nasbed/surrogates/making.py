@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nasbed
-from nasbed.core.errors import InvalidOption, nearest
+from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.results.manifest import FILE_NAME
 from nasbed.results.splits import Split, stratified_split
@@ -69,9 +69,9 @@ def make_surrogate(
     metric = metric or validation_metric(results)
     if metric.split == "test":
         raise InvalidOption(f"a search optimises a validation metric, got {metric.key}; name another")
-    found = _canonical(examples(results, metric=metric, fidelity=fidelity), results.space)
+    found = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
     if methods is not None:
-        found = found.take(_of_methods(found, methods))
+        found = found.by(methods)
     split = stratified_split(found.method, found.architecture, np.random.default_rng(seed))
     if not len(split.test):
         raise InvalidOption(f"a tenth of the architectures is for testing, {results.about.name} has too few")
@@ -117,21 +117,6 @@ def make_surrogate(
     return Artefact(manifest, ensemble, clock)
 
 
-def _canonical(found: Examples, space: SearchSpace) -> Examples:
-    """The evaluations of the canonical forms: what a surrogate benchmark predicts."""
-    return Examples(
-        space.canonical_codes(found.codes), found.y, found.cost_s, found.architecture, found.method, found.seed
-    )
-
-
-def _of_methods(found: Examples, methods: Sequence[str]) -> NDArray[np.bool_]:
-    known = np.unique(found.method).tolist()
-    for method in methods:
-        if method not in known:
-            raise InvalidOption(f"no evaluation is by a method {method!r}; {nearest(method, known)}")
-    return np.isin(found.method, list(methods))
-
-
 def _fitted_rows(split: Split) -> NDArray[np.int64]:
     return np.sort(np.concatenate([split.train, split.validation]))
 
@@ -166,7 +151,7 @@ def _exact(results: Results, dataset: str) -> tuple[str, ...]:
 def _timed(found: Examples, method: str | None) -> Examples | None:
     """The evaluations with the logarithm of their time, by one method if one is named; ``None`` where there is none."""
     if method is not None:
-        found = found.take(_of_methods(found, [method])) if method in found.method else found.take(np.empty(0, int))
+        found = found.by([method]) if method in found.method else found.take(np.empty(0, int))
     with np.errstate(divide="ignore", invalid="ignore"):
         seconds = np.log(found.cost_s)
     timed = found.of(seconds)

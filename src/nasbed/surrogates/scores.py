@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +37,17 @@ def sparse_kendall(truth: Floats, predicted: Floats, *, precision: float) -> flo
     True
     """
     return kendall(truth, np.round(predicted / precision))
+
+
+def precision_of(metric: Metric, truth: Floats) -> float:
+    """What the sparse Kendall rounds to: a thousandth of the metric's range, 0.1 % of an accuracy.
+
+    >>> precision_of(Metric("accuracy", unit="%", bounds=(0, 100)), np.zeros(1))
+    0.1
+    """
+    low, high = metric.bounds
+    span = high - low if np.isfinite(high - low) else float(np.ptp(truth))
+    return span / 1000 if span > 0 else 1.0
 
 
 def mae(truth: Floats, predicted: Floats) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates.structure_kernel import describe_quickly, width
 
 PASSES = frozenset({"skip_connect", "skip", "concat", "link", "edge", "sum", "intermediate"})
 """Labels of nodes and edges that change nothing."""
@@ -30,8 +31,6 @@ def structure(space: SearchSpace, codes: NDArray[np.int64]) -> NDArray[np.float3
     paths. Edges from a later node slot to an earlier one, which close a cycle, do not count. A space without such
     graphs, or with more than ``MOST_OPERATIONS`` operations, has no columns.
     """
-    from nasbed.surrogates.structure_kernel import describe, width
-
     try:
         graphs = space.graphs(codes)
     except InvalidOption:  # a space of numbers has no graphs
@@ -40,7 +39,7 @@ def structure(space: SearchSpace, codes: NDArray[np.int64]) -> NDArray[np.float3
     if names is None:
         return np.empty((len(codes), 0), dtype=np.float32)
     found = np.zeros((len(graphs), width(names.labels)), dtype=np.float32)
-    describe(
+    describe_quickly(
         np.ascontiguousarray(graphs.node_labels),
         np.ascontiguousarray(graphs.edge_labels),
         names.node_kinds,

@@ -1,10 +1,16 @@
-"""The compiled part of :mod:`nasbed.surrogates.structure`, in one file for the sake of the compiler's cache."""
+"""The loops of :mod:`nasbed.surrogates.structure`, as plain functions that numba can compile: the first rows that a
+process asks for are described without it, so that nobody waits for a compiler."""
 
 from __future__ import annotations
 
-import numba
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+SIGNATURE = "void(int8[:,::1], int8[:,:,::1], int64[::1], int64[::1], int64, int64, int64, boolean, float32[:,::1])"
 
 FAR = 1e9
 LENGTHS = 3
@@ -16,7 +22,6 @@ def width(labels: int) -> int:
     return LENGTHS * labels * labels + 2 * (labels + 1) + 11 * labels + 1
 
 
-@numba.njit("void(int64[:], float64[:,:], int64)", cache=True)
 def _contract(label: NDArray[np.int64], ways: NDArray[np.float64], size: int) -> None:
     """Let what passes its input through unchanged be passed by."""
     for t in range(1, size - 1):
@@ -30,7 +35,6 @@ def _contract(label: NDArray[np.int64], ways: NDArray[np.float64], size: int) ->
                 ways[t, b] = 0
 
 
-@numba.njit("int64(int64[:], float64[:,:], boolean[:], int64, int64, float32[:])", cache=True)
 def _walks(
     label: NDArray[np.int64],
     ways: NDArray[np.float64],
@@ -59,7 +63,6 @@ def _walks(
     return LENGTHS * labels * labels
 
 
-@numba.njit("int64(int64[:], float64[:,:], boolean[:], int64, int64, float32[:], int64)", cache=True)
 def _longest_and_shortest(
     label: NDArray[np.int64],
     ways: NDArray[np.float64],
@@ -89,7 +92,6 @@ def _longest_and_shortest(
     return at + 2 * (labels + 1)
 
 
-@numba.njit("void(int64[:], float64[:,:], int64, int64, float32[:])", cache=True)
 def _describe_one(
     label: NDArray[np.int64], ways: NDArray[np.float64], size: int, labels: int, found: NDArray[np.float32]
 ) -> None:
@@ -136,11 +138,6 @@ def _describe_one(
     found[at] = np.log1p(before[sink])
 
 
-@numba.njit(
-    "void(int8[:,:], int8[:,:,:], int64[:], int64[:], int64, int64, int64, boolean, float32[:,:])",
-    cache=True,
-    nogil=True,
-)
 def describe(
     node_labels: NDArray[np.int8],
     edge_labels: NDArray[np.int8],
@@ -206,3 +203,27 @@ def describe(
                         ways[a, b] += 1
         _contract(label, ways, size)
         _describe_one(label, ways, size, labels, features[row])
+
+
+PLAIN_ROWS = 100
+"""How many graphs a process describes without a compiler, some milliseconds each at the most."""
+
+_described = 0
+
+
+def describe_quickly(*arguments: Any) -> None:
+    """:func:`describe`, compiled once there are enough graphs to make that worth it; the numbers are the same."""
+    global _described  # noqa: PLW0603
+    _described = min(_described + len(arguments[0]), PLAIN_ROWS + 1)
+    (describe if _described <= PLAIN_ROWS else _compiled())(*arguments)
+
+
+@lru_cache
+def _compiled() -> Callable[..., None]:
+    from numba import njit
+    from numba.extending import register_jitable
+
+    for part in (_contract, _walks, _longest_and_shortest, _describe_one):
+        register_jitable(part)
+    compiled: Callable[..., None] = njit(SIGNATURE, cache=True, nogil=True)(describe)
+    return compiled

@@ -2,7 +2,8 @@
 
 The leaves of a tree are numbered from left to right, the bits of a word. A split that sends the row to the right rules
 out the leaves below its left child: the first leaf that no split rules out is where a walk would end. Splits are sorted
-by column and threshold, so those that send the row to the right come first, and few do where features are bits.
+by column and threshold, so those that send the row to the right come first. Splits with one threshold are a step, so
+that what is read of each is its tree and its leaves alone.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from nasbed.surrogates.trees.keys import CATEGORY, TOP, Floats, Words
 
 BITS = 64
 """The most leaves that a tree may have."""
+TREES = 1 << 16
+"""The most trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +27,10 @@ class QuickForest:
     """A forest whose trees have at most 64 leaves and no categories, for one row at a time."""
 
     forest: Forest
-    first: NDArray[np.int64]  # [columns + 1]: where the splits of each column start
-    thresholds: Words  # rising within a column
-    trees: Words
+    first: NDArray[np.int64]  # [columns + 1]: where the steps of each column start
+    thresholds: Words  # [steps], rising within a column
+    ends: NDArray[np.int64]  # [steps + 1]: the splits of step i are those before ends[i + 1]
+    trees: NDArray[np.uint16]
     masks: NDArray[np.uint64]  # set for the leaves that are left where the row goes right
     leaves: Floats  # from left to right, tree by tree
     leaf_start: NDArray[np.int64]  # [trees]
@@ -34,7 +38,7 @@ class QuickForest:
     @classmethod
     def of(cls, forest: Forest) -> QuickForest | None:
         """The same answers faster, or ``None`` for a forest that is not of this kind."""
-        if (forest.columns[:, 1] >= CATEGORY).any():
+        if (forest.columns[:, 1] >= CATEGORY).any() or forest.trees > TREES:
             return None
         splits = forest.splits.reshape(-1, 4)
         levels = _levels(forest, splits)
@@ -50,23 +54,26 @@ class QuickForest:
         leaves[leaf_start[alone]] = forest.leaves[forest.roots[alone] - TOP]
         lowest = np.zeros(len(splits) + 1, dtype=np.int64)  # the first leaf below a split, within its tree
         masks = np.zeros(len(splits), dtype=np.uint64)
-        tree = np.zeros(len(splits), dtype=np.uint32)
+        tree = np.zeros(len(splits), dtype=np.uint16)
         for at, owner in levels:
-            left, right = _split(splits[at, 2], len(splits)), _split(splits[at, 3], len(splits))
-            middle = lowest[at] + below[left]
-            lowest[left[left < len(splits)]] = lowest[at][left < len(splits)]
-            lowest[right[right < len(splits)]] = middle[right < len(splits)]
-            masks[at] = ~(_ones(below[left]) << lowest[at].astype(np.uint64))
+            children = splits[at][:, 2:]
+            places = _split(children, len(splits))
+            start = np.stack([lowest[at], lowest[at] + below[places[:, 0]]], axis=1)
+            inner = places < len(splits)
+            lowest[places[inner]] = start[inner]
+            masks[at] = ~(_ones(below[places[:, 0]]) << lowest[at].astype(np.uint64))
             tree[at] = owner
-            for child, place, start in ((splits[at, 2], left, lowest[at]), (splits[at, 3], right, middle)):
-                ends = place == len(splits)
-                leaves[leaf_start[owner[ends]] + start[ends]] = forest.leaves[child[ends] - TOP]
+            leaves[(leaf_start[owner][:, None] + start)[~inner]] = forest.leaves[children[~inner] - TOP]
         order = np.lexsort((splits[:, 0], splits[:, 1]))
-        first = np.searchsorted(splits[order, 1], np.arange(len(forest.columns) + 1))
+        thresholds, columns = splits[order, 0], splits[order, 1]
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (thresholds[1:] != thresholds[:-1]) | (columns[1:] != columns[:-1])
+        steps = np.flatnonzero(new)
         return cls(
             forest,
-            first.astype(np.int64),
-            np.ascontiguousarray(splits[order, 0]),
+            np.searchsorted(columns[steps], np.arange(len(forest.columns) + 1)).astype(np.int64),
+            np.ascontiguousarray(thresholds[steps]),
+            np.append(steps, len(order)).astype(np.int64),
             tree[order],
             masks[order],
             leaves,
@@ -84,6 +91,7 @@ class QuickForest:
             forest.columns,
             self.first,
             self.thresholds,
+            self.ends,
             self.trees,
             self.masks,
             self.leaves,

@@ -26,7 +26,8 @@ SIGNATURE = types.void(
     types.int32[:, ::1],
     _numbers,
     _words,
-    _words,
+    _numbers,
+    types.uint16[::1],
     types.uint64[::1],
     _floats,
     _numbers,
@@ -40,7 +41,7 @@ SIGNATURE = types.void(
 
 @njit(SIGNATURE, cache=True, nogil=True)
 def score(  # type: ignore[no-untyped-def]
-    bits, columns, first, thresholds, trees, masks, leaves, leaf_start, bounds, start, divisor, narrow, found
+    bits, columns, first, thresholds, ends, trees, masks, leaves, leaf_start, bounds, start, divisor, narrow, found
 ):
     """Fill ``found [1, members]`` for the row with these bits."""
     left = np.full(leaf_start.shape[0], EVERY)
@@ -52,9 +53,10 @@ def score(  # type: ignore[no-untyped-def]
             key = ~number
         else:
             key = number | TOP
-        for place in range(first[column], first[column + 1]):
-            if thresholds[place] >= key:
-                break
+        step = first[column]
+        while step < first[column + 1] and thresholds[step] < key:
+            step += 1
+        for place in range(ends[first[column]], ends[step]):
             left[trees[place]] &= masks[place]
     for member in range(start.shape[0]):
         total = start[member]

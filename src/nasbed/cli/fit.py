@@ -1,0 +1,168 @@
+"""``nasbed fit``: a surrogate benchmark from a table of results."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.cli import tune as tuning
+from nasbed.cli.output import print_table
+from nasbed.cli.progress import note
+from nasbed.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from nasbed.experiments.tuning import Parts
+    from nasbed.results import Results
+
+RANDOM = ["rs"]
+"""Fitted on these alone, a surrogate has ``-rand`` in its name."""
+
+
+def fit(
+    table: tuning.Table,
+    model: tuning.Model = "lgb",
+    ensemble: Annotated[int, typer.Option(min=1, help="How many members, each fitted without another part.")] = 10,
+    tune: Annotated[int | None, typer.Option(min=1, metavar="TRIALS", help="First tune the settings so long.")] = None,
+    settings_file: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="Settings found by 'nasbed tune': DIR/best.json.")
+    ] = None,
+    settings: tuning.Set = None,
+    metric: tuning.MetricKey = None,
+    fidelity: tuning.Fidelity = None,
+    methods: tuning.Methods = None,
+    runtime: Annotated[bool, typer.Option(help="Also fit a model of the training time.")] = True,
+    runtime_method: Annotated[
+        str | None, typer.Option(help="Fit it on this method's evaluations alone, as where hardware differed.")
+    ] = None,
+    score: tuning.ScoreName = "skt",
+    seed: tuning.Seed = 0,
+    version: Annotated[str, typer.Option(metavar="X.Y", help="The version in the surrogate's name.")] = "1.0",
+    processes: tuning.Processes = None,
+    timeout: tuning.Timeout = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="PATH",
+            show_default="where 'nasbed run NAME' finds it",
+            help="A new folder, or one file if it ends in .snb.",
+        ),
+    ] = None,
+) -> None:
+    """Make a surrogate benchmark: fit an ensemble on 90 % of a table, calibrate its noise, judge it on the rest.
+
+    Writes the surrogate and, beside it, a page of its figures.
+
+    Example: nasbed fit nb201/cifar10 --model lgb --ensemble 10 --out surrogates/mine.snb
+    """
+    from nasbed.experiments.tuning import load_settings
+    from nasbed.reports.fit import write_fit_report
+    from nasbed.reports.fit_data import figure_rows
+    from nasbed.surrogates.artefact import Artefact
+    from nasbed.surrogates.making import RUNTIME_MODEL, make_surrogate
+
+    if tune is not None and settings_file is not None:
+        raise InvalidOption("settings are tuned or read from a file, got --tune and --settings; leave one out")
+    tuning.check_model(model)
+    results = tuning.opened(table)
+    chosen = tuning.parsed(settings)
+    if settings_file is not None:
+        chosen = load_settings(settings_file, model) | chosen
+    tuning.check_settings(model, results, chosen)
+    named = tuning.names_of(methods)
+    variant = "rand" if named == RANDOM else ""
+    path = _new_path(out, results, model, variant, version)
+    parts = tuning.parts_of(results, metric, fidelity, methods, seed)
+    if settings_file is not None:
+        _warn_of_leaks(settings_file, parts)
+    page = path.with_name(_stem(path) + ".html")
+    if tune is not None:
+        trials = path.with_name(_stem(path) + "-tuning")
+        found = tuning.run_tuning(
+            parts, model, tune, trials, score, chosen, seed=seed, processes=processes, timeout=timeout
+        )
+        chosen = dict(found.best.settings)
+    start = perf_counter()
+    with _share_bar(f"Fitting {ensemble} × {model}") as told:
+        artefact = make_surrogate(
+            results,
+            model,
+            metric=parts.metric,
+            fidelity=fidelity,
+            methods=named,
+            members=ensemble,
+            settings=chosen,
+            runtime=RUNTIME_MODEL if runtime else None,
+            runtime_method=runtime_method,
+            variant=variant,
+            version=version,
+            seed=seed,
+            processes=min(processes or os.cpu_count() or 1, ensemble),
+            progress=told,
+        )
+    fitted = perf_counter()
+    artefact.save(path)
+    saved = perf_counter()
+    artefact = Artefact.load(path)
+    times = {"time to fit": fitted - start, "time to load": perf_counter() - saved}
+    command = shlex.join(["nasbed", *sys.argv[1:]])
+    write_fit_report(page, artefact, parts.test, runtime_method=runtime_method, times=times, command=command)
+    print_table(("test part", ""), figure_rows(artefact.manifest, times))
+    typer.echo(f"\nSurrogate: {artefact.name}\nWritten:   {path}\nReport:    {page}")
+    known = artefact.name if out is None else str(path)
+    typer.echo(f"Try it:    {shlex.join(['nasbed', 'run', known, '--optimizers', 'rs,re,ls', '--seeds', '5'])}")
+
+
+def _new_path(out: Path | None, results: Results, model: str, variant: str, version: str) -> Path:
+    """Where the surrogate goes, which must be new: that is told before it is fitted."""
+    from nasbed.results.home import surrogates_folder
+    from nasbed.surrogates.artefact import SUFFIX
+    from nasbed.surrogates.artefact_manifest import artefact_name
+
+    dataset = results.about.dataset or results.about.name.split("/")[-1]
+    name = artefact_name(results.about.space, dataset, model, variant=variant, version=version)
+    path = surrogates_folder() / f"{name}{SUFFIX}" if out is None else out
+    if path.exists():
+        raise InvalidOption(
+            f"{path} exists, and a surrogate once written is not changed; give another --out or --version"
+        )
+    return path
+
+
+def _stem(path: Path) -> str:
+    from nasbed.surrogates.artefact import SUFFIX
+
+    return path.name.removesuffix(SUFFIX)
+
+
+def _warn_of_leaks(file: Path, parts: Parts) -> None:
+    from nasbed.experiments.tuning import data_digest, read_json
+
+    tuned_on = read_json(file).get("data_sha256")
+    if tuned_on is not None and tuned_on != data_digest(parts):
+        note(
+            f"{file} was tuned on other evaluations (table, --seed, --methods, --metric or --fidelity differ): it may "
+            "have seen the test part, and figures may flatter"
+        )
+
+
+@contextmanager
+def _share_bar(title: str) -> Iterator[Callable[[float], None]]:
+    """A bar of what is done, from 0 to 1."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share: bar.update(task, completed=share)

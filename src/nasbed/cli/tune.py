@@ -1,0 +1,232 @@
+"""``nasbed tune``: better settings for a surrogate model."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from nasbed.cli.output import print_fields, print_table
+from nasbed.cli.progress import note
+from nasbed.core.errors import InvalidOption, NasbedError, nearest
+
+if TYPE_CHECKING:
+    from nasbed.core.metric import Metric
+    from nasbed.experiments.trials import Trial
+    from nasbed.experiments.tuning import Parts, Score, Tuned
+    from nasbed.results import Results
+
+Table = Annotated[
+    str, typer.Argument(metavar="RESULTS", help="A folder of results, or the id of a table, such as nb201/cifar10.")
+]
+Model = Annotated[str, typer.Option(help="The model, see 'nasbed list surrogates'.")]
+MetricKey = Annotated[
+    str | None, typer.Option("--metric", metavar="KEY", show_default="the validation metric", help="What to predict.")
+]
+Fidelity = Annotated[int | None, typer.Option(show_default="the highest", help="Only evaluations at this fidelity.")]
+Methods = Annotated[
+    str | None, typer.Option(show_default="all", help="Only evaluations of these search methods, ids with commas.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; may be given several times."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Of the split into train, validation and test, and of the models.")]
+Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")]
+ScoreName = Annotated[str, typer.Option("--score", help="What settings are tuned for: skt (sparse Kendall) or r2.")]
+Timeout = Annotated[float | None, typer.Option(min=1, help="Give up a trial after so many real seconds.")]
+
+
+def tune(
+    table: Table,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the trials; tuning goes on there.")],
+    model: Model = "xgb",
+    trials: Annotated[int, typer.Option(min=1, help="How many fits, the one with default settings included.")] = 50,
+    score: ScoreName = "skt",
+    metric: MetricKey = None,
+    fidelity: Fidelity = None,
+    methods: Methods = None,
+    settings: Set = None,
+    seed: Seed = 0,
+    processes: Processes = None,
+    timeout: Timeout = None,
+) -> None:
+    """Tune a surrogate model by BOHB: fit on 80 % of a table, score on 10 %, judge the best on the last 10 %.
+
+    Interrupted? Run the same command again: trials that ended are not fitted again. Raise --trials to go on.
+
+    Example: nasbed tune nb201/cifar10 --model xgb --trials 50 --out tuned-xgb
+    """
+    from nasbed.experiments.tuning import BEST
+    from nasbed.reports.tuning import tuning_rows, write_tuning_report
+
+    check_model(model)
+    if out.exists() and not out.is_dir():
+        raise InvalidOption(f"trials go into a folder, {out} is a file; name another with --out")
+    results = opened(table)
+    fixed = parsed(settings)
+    check_settings(model, results, fixed)
+    parts = parts_of(results, metric, fidelity, methods, seed)
+    tuned = run_tuning(parts, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
+    chosen = ["nasbed", "fit", table, "--model", model, "--settings", str(out / BEST)]
+    given = {"--metric": metric, "--fidelity": fidelity, "--methods": methods, "--seed": seed or None}
+    for option, value in given.items():
+        chosen += [] if value is None else [option, str(value)]
+    following = shlex.join(chosen)
+    write_tuning_report(
+        out / "report.html", tuned, command=shlex.join(["nasbed", *sys.argv[1:]]), next_command=following
+    )
+    print_table(("", "defaults, validation", "best, validation", "best, test"), tuning_rows(tuned))
+    typer.echo()
+    best = {name: value for name, value in tuned.best.settings.items() if tuned.best.number}
+    typer.echo(f"Best is trial {tuned.best.number} of {len(tuned.trials)}" + (", with:" if best else ": the defaults."))
+    if best:
+        print_fields(best)
+    typer.echo(f"Report: {out / 'report.html'}")
+    typer.echo(f"Fit with these settings: {following}")
+
+
+def run_tuning(
+    parts: Parts,
+    model: str,
+    trials: int,
+    out: Path,
+    score: str,
+    settings: dict[str, Any],
+    *,
+    seed: int,
+    processes: int | None,
+    timeout: float | None,
+) -> Tuned:
+    """Tune with a bar, and tell of what failed."""
+    from nasbed.experiments import tuning
+    from nasbed.experiments.engines import LocalEngine
+
+    with _trial_bar(f"Tuning {model}", trials, score) as told:
+        tuned = tuning.tune(
+            model,
+            parts,
+            trials=trials,
+            out=out,
+            score=cast("Score", score),
+            settings=settings,
+            engine=LocalEngine(processes),
+            seed=seed,
+            timeout_s=timeout,
+            progress=told,
+        )
+    if tuned.setup.budget and not any(trial.values and trial.budget == tuned.best.budget for trial in tuned.trials):
+        note(
+            f"no trial but that of the defaults had the highest budget, {tuned.best.budget} {tuned.setup.budget}; "
+            "raise the number of trials"
+        )
+    return tuned
+
+
+@contextmanager
+def _trial_bar(title: str, total: int, score: str) -> Iterator[Callable[[Trial], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    best: list[float] = []
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=total)
+
+        def told(trial: Trial) -> None:
+            if trial.error:
+                typer.echo(f"trial {trial.number}: {trial.error}", err=True)
+            else:
+                best[:] = [max([*best, trial.figures[score]])]
+            bar.update(task, advance=1, description=f"{title}, best {best[0]:.4f}" if best else title)
+
+        yield told
+
+
+# --- what fit and tune read alike ------------------------------------------------------------------------------------
+
+
+def opened(table: str) -> Results:
+    """The table in a folder of that path, or else of that id; what an installed package holds is imported."""
+    from nasbed.benchmarks import load
+    from nasbed.benchmarks.tabular import TabularBenchmark
+    from nasbed.results.home import table_folder
+    from nasbed.results.store import Results
+    from nasbed.surrogates.artefact import is_artefact
+
+    folder = Path(table)
+    if is_artefact(folder):
+        raise InvalidOption(f"a surrogate is fitted on results, {table} is a surrogate; give a folder of results")
+    if folder.is_dir():
+        return Results.open(folder)
+    if not isinstance(load(table), TabularBenchmark):
+        raise InvalidOption(f"a surrogate is fitted on a whole table, {table} is none; give the id of its table")
+    return Results.open(table_folder(table))
+
+
+def check_model(model: str) -> None:
+    from nasbed.surrogates import SURROGATES
+
+    SURROGATES.get(model)
+
+
+def metric_of(results: Results, key: str | None) -> Metric | None:
+    if key is None:
+        return None
+    known = results.about.by_key
+    if key not in known:
+        raise InvalidOption(f"{results.about.name} has no metric {key!r}; {nearest(key, known)}")
+    if known[key].split == "test":
+        raise InvalidOption(f"a search optimises a validation metric, got {key}; name another with --metric")
+    return known[key]
+
+
+def names_of(methods: str | None) -> list[str] | None:
+    found = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
+    if found == []:
+        raise InvalidOption("--methods names at least one search method, got none; leave it out for all")
+    return found
+
+
+def parts_of(results: Results, metric: str | None, fidelity: int | None, methods: str | None, seed: int) -> Parts:
+    from nasbed.experiments.tuning import Parts
+
+    known = metric_of(results, metric)
+    return Parts.of(results, metric=known, fidelity=fidelity, methods=names_of(methods), seed=seed)
+
+
+def parsed(settings: list[str] | None) -> dict[str, Any]:
+    """Values by key: JSON where they are, as numbers and true are, text otherwise."""
+    found: dict[str, Any] = {}
+    for text in settings or []:
+        key, equals, value = text.partition("=")
+        if not (equals and key):
+            raise InvalidOption(f"a setting is given as KEY=VALUE, such as max_depth=8, got {text!r}")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
+
+
+def check_settings(model: str, results: Results, settings: dict[str, Any]) -> None:
+    """What is wrong with the settings is told before anything is fitted."""
+    from nasbed.surrogates import SURROGATES
+
+    kind = SURROGATES.get(model)
+    try:
+        kind(results.space, settings=settings)
+    except NasbedError:
+        raise
+    except (TypeError, ValueError, AttributeError) as error:
+        reason = next(iter(str(error).splitlines()), repr(error))
+        raise InvalidOption(
+            f"{model} cannot be made with these settings: {reason}; see 'nasbed list surrogates'"
+        ) from None

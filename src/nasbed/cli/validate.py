@@ -1,0 +1,234 @@
+"""``nasbed validate``: whether a surrogate can be trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nasbed.cli.progress import note, run_bars
+from nasbed.core.errors import InvalidOption, nearest
+
+if TYPE_CHECKING:
+    from nasbed.evaluation.studies.surrogate.fitting import Recipe
+    from nasbed.evaluation.studies.surrogate.validation import Options, Validation
+    from nasbed.experiments.engines import Engine
+    from nasbed.results.store import Results
+
+FORMATS = ("svg", "png", "pdf")
+
+
+def validate(
+    subject: Annotated[
+        str, typer.Argument(metavar="RESULTS|ARTEFACT", help="A table or a surrogate: an id, a folder, or a file .snb.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")],
+    model: Annotated[
+        str, typer.Option(help="The models to fit on a table, ids with commas, such as lgb,xgb,gin.")
+    ] = "lgb",
+    ensemble: Annotated[int, typer.Option(min=1, help="Fit each model as an ensemble of so many members too.")] = 1,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="MODEL.KEY=VALUE", help="A model's setting; may be given several times."),
+    ] = None,
+    parts: Annotated[
+        str,
+        typer.Option(
+            show_default="all that apply",
+            help="fits, table, size, looo, random, best, free, depth, tsne, trajectories; with commas.",
+        ),
+    ] = "",
+    results: Annotated[
+        str | None, typer.Option(help="The table to validate a surrogate on. [default: the one it was fitted on]")
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="The metric to predict. [default: the table's validation metric]")
+    ] = None,
+    fidelity: Annotated[int | None, typer.Option(help="Of the evaluations used. [default: the highest]")] = None,
+    sizes: Annotated[
+        str, typer.Option(show_default="8 up to all", help="Training sizes for the part size, with commas.")
+    ] = "",
+    repeats: Annotated[int, typer.Option(min=1, help="Fits at each training size.")] = 3,
+    methods: Annotated[str, typer.Option(help="Search methods for the part trajectories, with commas.")] = (
+        "rs,re,ls,bananas"
+    ),
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each search method.")] = 10,
+    budget: Annotated[
+        str, typer.Option(help="Of each run: evaluations (200ev) or simulated seconds (1e6s).")
+    ] = "200ev",
+    seed: Annotated[int, typer.Option(min=0, help="Decides splits, samples and fits.")] = 0,
+    processes: Annotated[
+        int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")
+    ] = None,
+    format: Annotated[
+        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
+    ] = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Validate a surrogate, or models on a table of results, as the Surrogate NAS Benchmarks paper does.
+
+    Example: nasbed validate nb201/cifar10 --model smooth,lgb --parts table --out validation
+    """
+    _check(out, format)
+
+    from nasbed.evaluation.studies.surrogate.validation import Options, check_parts
+    from nasbed.reports.surrogate_tables import tables
+    from nasbed.reports.surrogate_validation import TITLES, part_facts, write_validation
+
+    wanted = check_parts(_listed(parts))
+    try:
+        numbers = tuple(int(size) for size in _listed(sizes))
+    except ValueError:
+        raise InvalidOption(f"training sizes are whole numbers with commas, got {sizes!r}") from None
+    options = Options(
+        seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_listed(methods)), seeds=seeds, budget=budget
+    )
+    _check_searches(options)
+    found = _of_artefact(subject, results, wanted, options, out, processes)
+    if found is None:
+        if results is not None:
+            raise InvalidOption(f"--results is for a surrogate, {subject} is a table; leave it out")
+        recipes = _recipes(_listed(model), ensemble, _settings(settings or []))
+        found = _of_table(subject, recipes, wanted, options, out, processes, metric, fidelity)
+    write_validation(found, out, formats=format)
+    for part, table in tables(found).items():
+        typer.echo(f"\n{TITLES[part]}")
+        for name, fact in part_facts(found, part).items():
+            typer.echo(f"{name}: {fact}")
+        typer.echo(table.text())
+    for part, reason in (found.left_out or {}).items():
+        note(f"left out: {part}: {reason}")
+    typer.echo(f"\n{out / 'report.html'}")
+
+
+def _of_table(
+    subject: str,
+    recipes: Sequence[Recipe],
+    parts: Sequence[str],
+    options: Options,
+    out: Path,
+    processes: int | None,
+    metric: str | None,
+    fidelity: int | None,
+) -> Validation:
+    from nasbed.evaluation.studies.surrogate.data import read_data
+    from nasbed.evaluation.studies.surrogate.validation import steps, validate_results
+    from nasbed.surrogates import SURROGATES
+
+    table = _results(subject)
+    known = table.about.by_key
+    if metric is not None and metric not in known:
+        raise InvalidOption(f"{table.about.name} has no metric {metric!r}; {nearest(metric, known)}")
+    judged = known[metric] if metric is not None else None
+    for recipe in recipes:  # a setting that a model does not have is told before any is fitted
+        SURROGATES.get(recipe.model)(table.space, settings=recipe.settings or None)
+    with run_bars(steps(read_data(table, metric=judged, fidelity=fidelity), recipes, parts, options)) as told:
+        return validate_results(
+            table,
+            recipes,
+            out=out,
+            parts=parts,
+            metric=judged,
+            fidelity=fidelity,
+            options=options,
+            engine=_engine(processes),
+            told=told,
+        )
+
+
+def _of_artefact(
+    subject: str, results: str | None, parts: Sequence[str], options: Options, out: Path, processes: int | None
+) -> Validation | None:
+    """The validation of a surrogate; ``None`` where the subject is none."""
+    from nasbed.evaluation.studies.surrogate.artefact_validation import validate_artefact
+    from nasbed.results.home import surrogates_folder
+    from nasbed.surrogates.artefact import SUFFIX, Artefact, is_artefact
+
+    places = (Path(subject), surrogates_folder() / subject, surrogates_folder() / f"{subject}{SUFFIX}")
+    path = next((place for place in places if is_artefact(place)), None)
+    if path is None:
+        return None
+    artefact = Artefact.load(path)
+    fitted_on = str(artefact.manifest.provenance.get("table", ""))
+    if results is None and not fitted_on:
+        raise InvalidOption(f"{artefact.name} does not say what it was fitted on; name a table with --results")
+    table = _results(results or fitted_on, " with --results" if results is None else "")
+    total = len(options.methods) * options.seeds * 2
+    with run_bars({"trajectories": total} if "trajectories" in parts else {}) as told:
+        return validate_artefact(
+            artefact, path, table, out=out, parts=parts, options=options, engine=_engine(processes), told=told
+        )
+
+
+def _engine(processes: int | None) -> Engine:
+    from nasbed.experiments.engines import LocalEngine, SerialEngine
+
+    return SerialEngine() if processes == 1 else LocalEngine(processes)
+
+
+def _results(name: str, remedy: str = "") -> Results:
+    from nasbed.benchmarks import TabularBenchmark, load
+
+    found = load(name)
+    if not isinstance(found, TabularBenchmark):
+        raise InvalidOption(f"a validation needs a table of results, {name} is none; name one{remedy}")
+    return found.results
+
+
+def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, Any]]) -> list[Recipe]:
+    """Each model alone, and as an ensemble if that is wanted."""
+    from nasbed.evaluation.studies.surrogate.fitting import Recipe
+    from nasbed.surrogates import SURROGATES
+
+    if not models:
+        raise InvalidOption(f"a validation needs at least 1 model, got none; known: {', '.join(SURROGATES)}")
+    for name in settings:
+        if name not in models:
+            raise InvalidOption(f"settings are for a model that is fitted, got {name}; fitted are: {', '.join(models)}")
+    found = []
+    for name in models:
+        SURROGATES.get(name)
+        found.append(Recipe(name, 1, settings.get(name, {})))
+        if members > 1:
+            found.append(Recipe(name, members, settings.get(name, {})))
+    return found
+
+
+def _settings(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Values by model and key: JSON where they are, text otherwise."""
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        left, equals, value = text.partition("=")
+        name, _, key = left.partition(".")
+        if not (equals and name and key):
+            raise InvalidOption(f"a setting is given as MODEL.KEY=VALUE, such as lgb.num_leaves=20, got {text!r}")
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            parsed = value
+        found.setdefault(name, {})[key] = parsed
+    return found
+
+
+def _listed(text: str) -> list[str]:
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def _check(out: Path, formats: Sequence[str]) -> None:
+    """What would fail at the end fails now."""
+    for form in formats:
+        if form not in FORMATS:
+            raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
+    if out.exists() and not out.is_dir():
+        raise InvalidOption(f"a report goes into a folder, {out} is a file; name another with --out")
+
+
+def _check_searches(options: Options) -> None:
+    from nasbed.experiments.simulate import Budget
+    from nasbed.optimizers import OPTIMIZERS
+
+    Budget.parse(options.budget)
+    for method in options.methods:
+        OPTIMIZERS.get(method)

@@ -1,0 +1,1 @@
+"""Whether a surrogate can be trusted: the checks of the Surrogate NAS Benchmarks on any table of results."""

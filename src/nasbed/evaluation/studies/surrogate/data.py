@@ -1,0 +1,77 @@
+"""The evaluations that a surrogate is validated on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.results.store import Results
+from nasbed.spaces.base import Codes, SearchSpace
+from nasbed.surrogates.examples import Examples, examples, validation_metric
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """One metric of a table at one fidelity, in canonical form."""
+
+    name: str
+    space: SearchSpace
+    metric: Metric
+    rows: Examples
+
+    @property
+    def methods(self) -> list[str]:
+        """The search methods that the table names."""
+        return [str(name) for name in np.unique(self.rows.method) if name]
+
+    def architectures(self) -> tuple[Codes, Floats]:
+        """Each architecture once, in the order of its number: its code and the mean of its evaluations."""
+        _, first, owner = np.unique(self.rows.architecture, return_index=True, return_inverse=True)
+        mean = np.bincount(owner, self.rows.y) / np.bincount(owner)
+        return self.rows.codes[first], mean
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """The architectures that were evaluated once with each of several seeds."""
+
+    codes: Codes
+    y: Floats  # [architectures, seeds]
+    seeds: tuple[int, ...]
+
+    def others(self, place: int) -> Floats:
+        """The mean of each architecture over all seeds but the one in this place: the truth for that one."""
+        found: Floats = np.delete(self.y, place, axis=1).mean(axis=1)
+        return found
+
+
+def read_data(results: Results, *, metric: Metric | None = None, fidelity: int | None = None) -> Data:
+    """What a table holds of one metric, by default its validation metric at the highest fidelity."""
+    metric = metric or validation_metric(results)
+    found = examples(results, metric=metric, fidelity=fidelity)
+    codes = results.space.canonical_codes(found.codes)
+    rows = Examples(codes, found.y, found.cost_s, found.architecture, found.method, found.seed)
+    return Data(results.about.name, results.space, metric, rows)
+
+
+def repeats_of(data: Data) -> Repeats:
+    """The architectures that have all the seeds of the table; raises where seeds are not recorded or not repeated."""
+    rows = data.rows
+    seeds = np.unique(rows.seed)
+    if seeds[0] < 0 or len(seeds) < 2:
+        raise InvalidOption(f"{data.name} has no architecture with several seeds on record")
+    names, owner = np.unique(rows.architecture, return_inverse=True)
+    values = np.full((len(names), len(seeds)), np.nan)
+    values[owner, np.searchsorted(seeds, rows.seed)] = rows.y
+    codes = np.empty((len(names), rows.codes.shape[1]), dtype=np.int64)
+    codes[owner] = rows.codes
+    whole = np.isfinite(values).all(axis=1)
+    if whole.sum() < 2:
+        raise InvalidOption(f"{data.name} has fewer than 2 architectures with all of its {len(seeds)} seeds")
+    return Repeats(codes[whole], values[whole], tuple(seeds.tolist()))

@@ -1,0 +1,57 @@
+"""The figures by which predictions are judged, together (Surrogate NAS Benchmarks, section 3.1.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.metric import Metric
+from nasbed.surrogates.scores import kendall, mae, mse, precision_of, r2, sparse_kendall
+
+Floats = NDArray[np.float64]
+
+MOST_POINTS = 400
+"""So many points of a scatter plot are kept: more would only hide each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How well ``count`` predictions fit. Correlations are NaN where all values are equal."""
+
+    count: int
+    r2: float
+    kendall: float
+    sparse_kendall: float
+    mae: float
+    mse: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Some of the pairs of evaluation and prediction."""
+
+    truth: Floats
+    predicted: Floats
+
+
+def score(truth: Floats, predicted: Floats, metric: Metric) -> Scores:
+    """All figures of some predictions."""
+    varied = len(truth) > 1 and np.ptp(truth) > 0 and np.ptp(predicted) > 0
+    grid = precision_of(metric, truth)
+    coarse = varied and np.ptp(np.round(predicted / grid)) > 0
+    return Scores(
+        count=len(truth),
+        r2=r2(truth, predicted),
+        kendall=kendall(truth, predicted) if varied else float("nan"),
+        sparse_kendall=sparse_kendall(truth, predicted, precision=grid) if coarse else float("nan"),
+        mae=mae(truth, predicted),
+        mse=mse(truth, predicted),
+    )
+
+
+def scatter(truth: Floats, predicted: Floats, rng: np.random.Generator) -> Scatter:
+    """A random sample of the pairs."""
+    some = rng.permutation(len(truth))[:MOST_POINTS]
+    return Scatter(truth[some], predicted[some])

@@ -1,0 +1,232 @@
+"""The trials of a tuning: what to fit next, each fit, and what is learned from it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from time import perf_counter
+from typing import Any, overload
+
+import numpy as np
+
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation, Status
+from nasbed.experiments.journal import Journal
+from nasbed.optimizers.base import Optimizer, Problem
+from nasbed.optimizers.bohb import BOHB
+from nasbed.spaces.base import SearchSpace
+from nasbed.spaces.from_configspace import FromConfigSpace, space_from_configspace
+from nasbed.surrogates.base import Surrogate
+from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.scores import kendall, mae, r2, sparse_kendall
+
+ONE_FIDELITY = 1
+_OBJECTIVE = Metric("score", split="validation")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One fit on the train part, scored on the validation part. Trial 0 has the default settings."""
+
+    number: int
+    settings: Mapping[str, Any]
+    """What differs from the defaults, the budget included."""
+    budget: int | None = None
+    """``None`` where a model has one budget."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """The point of the tuning space; empty for trial 0."""
+    figures: Mapping[str, float] = field(default_factory=dict)
+    """On the validation part: ``skt``, ``r2``, ``kendall``, ``mae``; empty for a trial that failed."""
+    fit_s: float = 0.0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Fits settings and gives their figures on the part that is held out, and the seconds that the fit took. The part
+    is for scoring alone: what a model stops early on, it takes from the train part.
+
+    In a process of an engine it runs in one thread, unless ``OMP_NUM_THREADS`` says otherwise: the other cores have
+    their own processes.
+    """
+
+    kind: type[Surrogate[Any]]
+    space: SearchSpace
+    train: Examples
+    held: Examples
+    seed: int
+    precision: float
+
+    def __call__(self, settings: Mapping[str, Any]) -> tuple[dict[str, float], float]:
+        start = perf_counter()
+        model = self.kind(self.space, seed=self.seed, settings=settings)
+        model.fit(self.train)
+        fit_s = perf_counter() - start
+        truth, found = self.held.y, model.predict(self.held.codes)
+        figures = {
+            "skt": sparse_kendall(truth, found, precision=self.precision),
+            "r2": r2(truth, found),
+            "kendall": kendall(truth, found),
+            "mae": mae(truth, found),
+        }
+        odd = [name for name, value in figures.items() if not math.isfinite(value)]
+        if odd:
+            raise InvalidOption(f"predictions have no {', '.join(odd)}: they are all the same, or not finite")
+        return figures, fit_s
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _fit_in_worker, tuple(getattr(self, each.name) for each in fields(self))
+
+
+def _fit_in_worker(*values: Any) -> Fit:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    return Fit(*values)
+
+
+class Search:
+    """The tuning space of a model as an optimizer sees it."""
+
+    def __init__(self, kind: type[Surrogate[Any]], space: SearchSpace, fixed: Mapping[str, Any], seed: int) -> None:
+        self._kind, self._fixed = kind, dict(fixed)
+        self.default = kind(space, settings=fixed).settings
+        self.space = _without(space_from_configspace(kind.tuning_space(), f"{kind.name}-settings"), fixed)
+        budgets = kind.budgets()
+        if budgets is not None and budgets[0] in fixed:
+            budgets = None
+        steps = (ONE_FIDELITY,) if budgets is None else budgets[1]
+        self.budget_name = None if budgets is None else budgets[0]
+        self.highest = None if budgets is None else max(steps)
+        self.problem = Problem(self.space, _OBJECTIVE, tuple(steps))
+        self.optimizer: Optimizer = BOHB(self.problem, np.random.default_rng([seed, len(self.space.hyperparameters)]))
+        values = dict(self.space.configspace().get_default_configuration())
+        default = kind(space, settings=self._settings(values, None)).settings
+        self._default_values = values if default == self.default else None
+
+    def first(self) -> Trial:
+        """The defaults, at the highest budget."""
+        return Trial(0, self._settings(None, self.highest), self.highest)
+
+    def ask(self, number: int) -> Trial:
+        """What the optimizer proposes next."""
+        proposal = self.optimizer.ask(1)[0]
+        values = self.space.to_native(proposal.architecture)
+        budget = proposal.fidelity if self.budget_name else None
+        return Trial(number, self._settings(values, budget), budget, values)
+
+    def tell(self, trial: Trial, score: float | None) -> None:
+        """What came of it; the defaults too, where the tuning space holds them."""
+        values = trial.values or self._default_values
+        if values is None:
+            return
+        self.optimizer.tell(
+            [
+                Observation(
+                    self.space.from_native(values),
+                    {} if score is None else {_OBJECTIVE: score},
+                    fidelity=trial.budget or ONE_FIDELITY,
+                    status=Status.FAILED if score is None else Status.OK,
+                )
+            ]
+        )
+
+    def _settings(self, values: Mapping[str, Any] | None, budget: int | None) -> dict[str, Any]:
+        tuned = {} if values is None else self._kind.tuned(values)
+        own = {} if budget is None or self.budget_name is None else {self.budget_name: budget}
+        return {**tuned, **self._fixed, **own}
+
+
+def _without(space: FromConfigSpace, fixed: Mapping[str, Any]) -> FromConfigSpace:
+    """The space without what is fixed."""
+    from ConfigSpace import ConfigurationSpace
+
+    source = space.configspace()
+    if not any(name in source for name in fixed):
+        return space
+    rest = ConfigurationSpace()
+    rest.add(*(one for name, one in source.items() if name not in fixed))
+    if not len(rest) or source.conditions or source.forbidden_clauses:
+        raise InvalidOption(f"these settings leave nothing to tune: {', '.join(fixed)}; leave one out")
+    return space_from_configspace(rest, space.name)
+
+
+class Trials(Sequence[Mapping[str, Any]]):
+    """The settings of the trials still to be made, as the tasks of an engine. A proposal is made when an engine takes
+    it, which is when a process is free, so that it knows of all that ended before."""
+
+    def __init__(
+        self,
+        search: Search,
+        journal: Journal,
+        score: str,
+        trials: int,
+        progress: Callable[[Trial], None] | None,
+    ) -> None:
+        self._search, self._journal, self._score, self._progress = search, journal, score, progress
+        self.ended: list[Trial] = []
+        self._asked: dict[int, Trial] = {}
+        self._replay()
+        self._given = [trial for trial in self._asked.values() if not self._has_ended(trial.number)]
+        self._count = max(len(self._given), trials - len(self.ended))
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(self._count))]
+        if not 0 <= index < self._count:
+            raise IndexError(index)
+        while len(self._given) <= index:
+            self._ask()
+        return self._given[index].settings
+
+    def end(self, task: int, result: tuple[dict[str, float], float] | None, error: str) -> None:
+        """Note what became of a task: first durably, then for the optimizer."""
+        trial = self._given[task]
+        figures, fit_s = result or ({}, 0.0)
+        line = {"ended": trial.number, "figures": figures, "fit_s": round(fit_s, 3), "error": error}
+        self._journal.add(line)
+        self._learn(line)
+
+    def _ask(self) -> None:
+        number = len(self._asked)
+        trial = self._search.ask(number) if number else self._search.first()
+        line = {"asked": number, "settings": trial.settings, "budget": trial.budget, "values": trial.values}
+        self._journal.add(line, durable=False)
+        self._asked[number] = trial
+        self._given.append(trial)
+
+    def _learn(self, line: Mapping[str, Any]) -> None:
+        known = {name: line[name] for name in ("figures", "fit_s", "error")}
+        trial = replace(self._asked[line["ended"]], **known)
+        self.ended.append(trial)
+        self._search.tell(trial, trial.figures.get(self._score))
+        if self._progress is not None:
+            self._progress(trial)
+
+    def _has_ended(self, number: int) -> bool:
+        return any(trial.number == number for trial in self.ended)
+
+    def _replay(self) -> None:
+        """Repeat the calls of the journal; what it says was proposed holds."""
+        for at, line in enumerate(self._journal.lines, 1):
+            try:
+                if "asked" in line:
+                    if line["asked"]:
+                        self._search.ask(line["asked"])
+                    known = {name: line[name] for name in ("settings", "budget", "values")}
+                    self._asked[line["asked"]] = Trial(line["asked"], **known)
+                elif not self._has_ended(line["ended"]):
+                    self._learn(line)
+            except (KeyError, TypeError, ValueError) as error:
+                reason = next(iter(str(error).splitlines()), repr(error))
+                raise BadFile(
+                    f"{self._journal.path}, line {at}, is no line of a tuning: {reason}; use another folder"
+                ) from None

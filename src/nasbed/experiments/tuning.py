@@ -1,0 +1,264 @@
+"""Tuning a surrogate model: BOHB over the ranges of Table 6 (Surrogate NAS Benchmarks, appendices E.3 and E.4)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+import nasbed
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.files import complete_file
+from nasbed.core.metric import Metric
+from nasbed.experiments.engines import Engine, LocalEngine, attempt
+from nasbed.experiments.journal import Journal
+from nasbed.experiments.trials import Fit, Search, Trial, Trials
+from nasbed.results.splits import stratified_split
+from nasbed.results.store import Results
+from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates import SURROGATES
+from nasbed.surrogates.base import Surrogate
+from nasbed.surrogates.examples import Examples, examples, validation_metric
+from nasbed.surrogates.scores import precision_of
+
+Score = Literal["skt", "r2"]
+"""What is tuned for: sparse Kendall's tau or the coefficient of determination."""
+SCORES: tuple[Score, ...] = get_args(Score)
+JOURNAL, SETUP, BEST = "trials.jsonl", "tuning.json", "best.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Evaluations split as :func:`~nasbed.surrogates.making.make_surrogate` splits them with the same seed: what is
+    its test part is the test part here, so that settings tuned on the rest are judged on what nothing has seen."""
+
+    space: SearchSpace
+    metric: Metric
+    train: Examples
+    validation: Examples
+    test: Examples
+
+    @classmethod
+    def split(cls, space: SearchSpace, found: Examples, metric: Metric, *, seed: int = 0) -> Parts:
+        """0.8/0.1/0.1 within each method, all evaluations of an architecture together."""
+        rows = stratified_split(found.method, found.architecture, np.random.default_rng(seed))
+        parts = [found.take(each) for each in (rows.train, rows.validation, rows.test)]
+        if not all(map(len, parts)):
+            raise InvalidOption(
+                f"a tenth of the architectures is for validation and a tenth for testing, {len(found)} evaluations are "
+                "too few for that"
+            )
+        return cls(space, metric, *parts)
+
+    @classmethod
+    def of(
+        cls,
+        results: Results,
+        *,
+        metric: Metric | None = None,
+        fidelity: int | None = None,
+        methods: Sequence[str] | None = None,
+        seed: int = 0,
+    ) -> Parts:
+        """The evaluations of a table at one fidelity, or of some of its methods alone."""
+        metric = metric or validation_metric(results)
+        found = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
+        if methods is not None:
+            found = found.by(methods)
+        return cls.split(results.space, found, metric, seed=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What the trials of a folder have in common; a tuning with another setup needs another folder."""
+
+    model: str
+    space: str
+    metric: str
+    score: str
+    seed: int
+    settings: Mapping[str, Any]
+    budget: str | None
+    data_sha256: str
+    """Of the train and validation parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What a tuning found. ``best`` has the best score among the trials at the highest budget: never worse than the
+    default settings. ``test`` are its figures on the test part."""
+
+    setup: Setup
+    trials: tuple[Trial, ...]
+    best: Trial
+    test: Mapping[str, float]
+
+    @property
+    def default(self) -> Trial:
+        return self.trials[0]
+
+    def score(self, trial: Trial) -> float | None:
+        """``None`` for a trial that failed."""
+        return trial.figures.get(self.setup.score)
+
+
+def tune(
+    model: str | type[Surrogate[Any]],
+    data: Results | Parts,
+    *,
+    trials: int,
+    out: Path,
+    score: Score = "skt",
+    settings: Mapping[str, Any] | None = None,
+    engine: Engine | None = None,
+    seed: int = 0,
+    timeout_s: float | None = None,
+    progress: Callable[[Trial], None] | None = None,
+) -> Tuned:
+    """Look for better settings of a model in ``trials`` fits, the one with the default settings included.
+
+    BOHB proposes a trial whenever a process is free. ``settings`` hold for all trials and are not tuned. A trial that
+    raises, dies or takes longer than ``timeout_s`` has failed, and tuning goes on. ``progress`` is told of each trial
+    that ended, first of those that the folder holds already.
+
+    **Resuming.** Each proposal and each result is a line of ``out/trials.jsonl``; a result counts when its line is
+    durable. Tuning again with the same folder repeats the optimizer's calls in the order of the lines, and fits first
+    what had been proposed and did not end. So no result is lost and none is fitted twice; one process makes the same
+    trials with interruptions as without; and ``trials`` may be raised. With several processes the order in which
+    trials end is a matter of time, and so is what is proposed next. If a proposal comes out differently than the
+    journal has it, as after an upgrade of numpy, the journal's holds.
+
+    Nothing looks at the test part but the last fit, that of the winner, whose figures are kept in ``out/best.json``.
+    """
+    kind = SURROGATES.get(model) if isinstance(model, str) else model
+    if score not in SCORES:
+        raise InvalidOption(f"tuning is for {' or '.join(SCORES)}, got {score!r}")
+    if trials < 1:
+        raise InvalidOption(f"tuning makes at least 1 trial, that of the default settings, got {trials}")
+    parts = data if isinstance(data, Parts) else Parts.of(data, seed=seed)
+    search = Search(kind, parts.space, settings or {}, seed)
+    setup = Setup(
+        model=kind.name,
+        space=parts.space.name,
+        metric=parts.metric.key,
+        score=score,
+        seed=seed,
+        settings=dict(settings or {}),
+        budget=search.budget_name,
+        data_sha256=data_digest(parts),
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with Journal(out / JOURNAL) as journal:
+        _check_setup(out, setup)
+        engine = engine or LocalEngine()
+        ended = Trials(search, journal, score, trials, progress)
+        precision = precision_of(parts.metric, parts.validation.y)
+        job = Fit(kind, parts.space, parts.train, parts.validation, seed, precision)
+        for outcome in engine.map_unordered(job, ended, timeout_s=timeout_s):
+            ended.end(outcome.task, outcome.result, outcome.error)
+        best = _best(ended.ended, setup, search.highest)
+        test = _known_test(out, best)
+        if test is None:
+            test = _tested(replace(job, held=parts.test), best)
+        tuned = Tuned(setup, tuple(sorted(ended.ended, key=lambda trial: trial.number)), best, test)
+        _save_best(out, tuned)
+    return tuned
+
+
+def _tested(job: Fit, best: Trial) -> dict[str, float]:
+    outcome = attempt(job, 0, best.settings)
+    if outcome.error:
+        raise InvalidOption(f"the winner, trial {best.number}, could not be fitted again: {outcome.error}")
+    figures: dict[str, float] = outcome.result[0]
+    return figures
+
+
+# --- the folder ------------------------------------------------------------------------------------------------------
+
+
+def data_digest(parts: Parts) -> str:
+    """What tells the train and validation parts from others."""
+    digest = hashlib.sha256()
+    for part in (parts.train, parts.validation):
+        for column in (part.codes, part.y):
+            digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()
+
+
+def _check_setup(out: Path, setup: Setup) -> None:
+    """Note what the folder is for, or raise where it is for something else."""
+    path = out / SETUP
+    data = json.loads(json.dumps(asdict(setup)))
+    if not path.is_file():
+        with complete_file(path) as draft:
+            draft.write_text(json.dumps(data | {"nasbed_version": nasbed.__version__}, indent=1) + "\n")
+        return
+    before = read_json(path)
+    for name, value in data.items():
+        if before.get(name) != value:
+            what = "other evaluations" if name == "data_sha256" else f"{name} {before.get(name)}, not {value}"
+            raise InvalidOption(f"{out} holds trials with {what}; choose another folder")
+
+
+def _best(trials: Sequence[Trial], setup: Setup, highest: int | None) -> Trial:
+    usable = [trial for trial in trials if trial.figures and trial.budget == highest]
+    if not usable:
+        reason = next((trial.error for trial in trials if trial.error), "none was made")
+        at = "" if highest is None else f" at {highest} {setup.budget}"
+        raise InvalidOption(f"no trial of {setup.model}{at} ended well: {reason}; see {JOURNAL}")
+    return max(usable, key=lambda trial: (trial.figures[setup.score], -trial.number))
+
+
+def _known_test(out: Path, best: Trial) -> dict[str, float] | None:
+    """The winner's figures on the test part, where they are known already."""
+    if not (out / BEST).is_file():
+        return None
+    data = read_json(out / BEST)
+    known: dict[str, float] | None = data.get("test") if data.get("trial") == best.number else None
+    return known
+
+
+def _save_best(out: Path, tuned: Tuned) -> None:
+    best = tuned.best
+    data = {
+        "model": tuned.setup.model,
+        "settings": best.settings,
+        "trial": best.number,
+        "trials": len(tuned.trials),
+        "score": tuned.setup.score,
+        "validation": best.figures,
+        "validation_of_default": tuned.default.figures,
+        "test": tuned.test,
+        "seed": tuned.setup.seed,
+        "metric": tuned.setup.metric,
+        "data_sha256": tuned.setup.data_sha256,
+    }
+    with complete_file(out / BEST) as draft:
+        draft.write_text(json.dumps(data, indent=1) + "\n")
+
+
+def load_settings(path: Path, model: str) -> dict[str, Any]:
+    """The settings in a file: those of ``best.json`` of a tuning of that model, or a plain JSON object."""
+    data = read_json(path)
+    if not isinstance(data.get("settings"), dict):
+        return data
+    if data.get("model") != model:
+        raise InvalidOption(f"{path} holds settings of {data.get('model')}, not of {model}; give another file")
+    found: dict[str, Any] = data["settings"]
+    return found
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object in a file."""
+    try:
+        data = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{path} cannot be read: {next(iter(str(error).splitlines()), '')}; give another file") from None
+    if not isinstance(data, dict):
+        raise BadFile(f"{path} holds no JSON object; give another file")
+    return data

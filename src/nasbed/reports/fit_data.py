@@ -1,0 +1,109 @@
+"""What the page of a fitted surrogate shows: its predictions beside the evaluations that it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.surrogates.artefact import Artefact
+from nasbed.surrogates.artefact_manifest import ArtefactManifest
+from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.scores import coverage
+
+Floats = NDArray[np.float64]
+
+LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+MOST_BINS, FEWEST_A_BIN = 10, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Evaluations of like predicted value: where they lie, their residuals' quantiles, how many their intervals
+    hold."""
+
+    at: float
+    low: float
+    middle: float
+    high: float
+    coverage: float
+    raw_coverage: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FitData:
+    """One entry an evaluation of the test part; ``raw_…`` takes the spread between members for the deviation."""
+
+    truth: Floats
+    predicted: Floats
+    std: Floats
+    bins: tuple[Bin, ...]
+    coverage: tuple[float, ...]
+    """Of the central intervals, for each of ``LEVELS``."""
+    raw_coverage: tuple[float, ...]
+    runtime_s: Floats
+    predicted_runtime_s: Floats
+
+
+def fit_data(artefact: Artefact, test: Examples, *, runtime_method: str | None = None) -> FitData:
+    """Compare an artefact with evaluations that it was not fitted on; runtimes of one method alone, if it is named."""
+    found = artefact.ensemble.predict(test.codes)
+    runtime, predicted_runtime = np.empty(0), np.empty(0)
+    if artefact.runtime is not None:
+        timed = np.isfinite(test.cost_s) & (test.cost_s > 0)
+        if runtime_method is not None:
+            timed &= test.method == runtime_method
+        runtime = test.cost_s[timed]
+        predicted_runtime = np.exp(artefact.runtime.predict(test.codes[timed])) if timed.any() else runtime
+    return FitData(
+        truth=test.y,
+        predicted=found.mean,
+        std=found.std,
+        bins=_bins(test.y, found.mean, found.std, found.spread),
+        coverage=tuple(coverage(test.y, found.mean, found.std, level=level) for level in LEVELS),
+        raw_coverage=tuple(coverage(test.y, found.mean, found.spread, level=level) for level in LEVELS),
+        runtime_s=runtime,
+        predicted_runtime_s=predicted_runtime,
+    )
+
+
+def _bins(truth: Floats, mean: Floats, std: Floats, spread: Floats) -> tuple[Bin, ...]:
+    """As many evaluations in each, by predicted value."""
+    number = int(np.clip(len(truth) // FEWEST_A_BIN, 1, MOST_BINS))
+    found = []
+    for rows in np.array_split(np.argsort(mean, kind="stable"), number):
+        low, middle, high = np.quantile(truth[rows] - mean[rows], [0.05, 0.5, 0.95]).tolist()
+        held = coverage(truth[rows], mean[rows], std[rows])
+        raw = coverage(truth[rows], mean[rows], spread[rows])
+        found.append(Bin(float(np.median(mean[rows])), low, middle, high, held, raw, len(rows)))
+    return tuple(found)
+
+
+def figure_rows(about: ArtefactManifest, times: Mapping[str, float] | None = None) -> list[tuple[str, str]]:
+    """The figures of the test part, named for people, those that there are; then times in seconds."""
+    unit = f" [{about.metric.unit}]" if about.metric.unit else ""
+    named = [
+        ("R²", "r2", "{:.4f}"),
+        ("Kendall's τ", "kendall", "{:.4f}"),
+        ("sparse Kendall's τ", "sparse_kendall", "{:.4f}"),
+        (f"mean absolute error{unit}", "mae", "{:.4g}"),
+        ("coverage of 90 % intervals", "coverage", "{:.1%}"),
+        ("… of the better half", "coverage_better_half", "{:.1%}"),
+        ("… before calibration", "raw_coverage", "{:.1%}"),
+        ("KL divergence, mean", "kl", "{:.3g}"),
+        ("… before calibration", "raw_kl", "{:.3g}"),
+        ("KL divergence, median", "kl_median", "{:.3g}"),
+        ("… before calibration", "raw_kl_median", "{:.3g}"),
+        ("runtime: R² of its logarithm", "runtime_r2", "{:.4f}"),
+        ("runtime: Kendall's τ", "runtime_kendall", "{:.4f}"),
+        ("runtime: mean relative error", "runtime_relative_error", "{:.1%}"),
+    ]
+    rows = []
+    for name, key, form in named:
+        if key in about.figures:
+            value = about.figures[key]
+            rows.append((name, "beyond all bounds" if value is None else form.format(value)))
+    return rows + [(name, f"{seconds:.3g} s") for name, seconds in (times or {}).items()]

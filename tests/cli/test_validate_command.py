@@ -1,0 +1,102 @@
+"""``nasbed validate`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from made_up_surrogates import made, write_evaluations
+from nasbed.cli import main
+
+QUICK = ("--set", "lgb.rounds=20", "--set", "lgb.learning_rate=0.3", "--format", "svg", "--processes", "1")
+
+
+@dataclass(frozen=True)
+class Done:
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command in this process: starting one for each would take longer than what they do."""
+
+    def called(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["nasbed", "validate", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = capsys.readouterr()
+        return Done(int(ended.value.code or 0), shown.out, shown.err)
+
+    return called
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = write_evaluations(tmp_path_factory.mktemp("tables") / "made-up", count=150).folder
+    return folder
+
+
+def test_validate_writes_a_page_and_prints_its_numbers(run: Run, table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    parts = "table,size,looo,fits,depth,free,trajectories"
+    done = run(str(table), "--parts", parts, "--sizes", "50,140", "--repeats", "1", "--out", str(out), *QUICK)
+    assert done.status == 0, done.err
+    numbers = json.loads((out / "numbers.json").read_text())
+    error = numbers["table_error"]["rotations"][0]["by_seed"][0]["mae"]
+    assert f"{error:.4g}" in done.out
+    assert numbers["table_error"]["seeds"] == [0, 1] and numbers["size"]["sizes"] == [50, 140]
+    page = (out / "report.html").read_text()
+    assert "Leaving one search method out" in page and "<script" not in page and "http-equiv" not in page
+    for text in (page, done.err):
+        assert "a method cannot search in" in text  # what was left out, and why
+    assert "prefers-color-scheme: dark" in page
+    assert {path.suffix for path in (out / "figures").iterdir()} == {".svg"}
+
+
+def test_validate_tests_a_surrogate_on_its_own_table(run: Run, tmp_path: Path) -> None:
+    artefact = made(tmp_path)
+    path = artefact.save(tmp_path / "it.snb")
+    table = tmp_path / "table-nb201"
+    done = run(str(path), "--results", str(table), "--parts", "fits,size", "--out", str(tmp_path / "out"), *QUICK)
+    assert done.status == 0, done.err
+    (fit,) = json.loads((tmp_path / "out" / "numbers.json").read_text())["fits"]["fits"]
+    assert fit["label"] == artefact.name
+    assert fit["scores"]["r2"] == pytest.approx(artefact.manifest.figures["r2"], rel=1e-9)
+    assert fit["calibration"]["coverage"] == pytest.approx(artefact.manifest.figures["coverage"])
+    assert "left out: size" in done.err
+
+
+def test_validate_refuses_bad_input_in_one_line_before_working(run: Run, table: Path, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    out = tmp_path / "report"
+    for arguments, word in (
+        ((str(table), "--parts", "fit", "--out", str(out)), "no part of a validation is called 'fit'"),
+        ((str(table), "--model", "lbg", "--out", str(out)), "'lbg'"),
+        ((str(table), "--set", "lgb.speed=1", "--out", str(out)), "no setting 'speed'"),
+        ((str(table), "--set", "speed=1", "--out", str(out)), "MODEL.KEY=VALUE"),
+        ((str(table), "--out", str(taken)), "is a file"),
+        ((str(table), "--metric", "speed", "--out", str(out)), "no metric 'speed'"),
+        ((str(table), "--sizes", "1,b", "--out", str(out)), "whole numbers"),
+        ((str(table), "--results", str(table), "--out", str(out)), "is a table"),
+        (("no/such-table", "--out", str(out)), "no benchmark is called"),
+    ):
+        done = run(*arguments)
+        assert done.status == 2 and word in done.err, done.err
+        assert len(done.err.splitlines()) == 1 and "Traceback" not in done.err
+    assert not out.exists()
+
+
+def test_validate_help_teaches(run: Run) -> None:
+    shown = " ".join(run("--help").out.split())
+    assert "Example: nasbed validate nb201/cifar10" in shown

@@ -1,0 +1,89 @@
+"""The pages of a fit and of a tuning: what they say is what was measured, and a browser can draw it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from made_up_surrogates import evaluations, made
+from nasbed.core.metric import Metric
+from nasbed.experiments.engines import SerialEngine
+from nasbed.experiments.tuning import Parts, tune
+from nasbed.reports.fit import write_fit_report
+from nasbed.reports.fit_data import LEVELS, figure_rows, fit_data
+from nasbed.reports.tuning import write_tuning_report
+from nasbed.surrogates.artefact import Artefact
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")
+TEST = evaluations(150, 2, seed=9)
+
+
+@pytest.fixture(scope="module")
+def artefact(tmp_path_factory: pytest.TempPathFactory) -> Artefact:
+    return made(tmp_path_factory.mktemp("reported"))
+
+
+def test_fit_data_counts_what_intervals_hold(artefact: Artefact) -> None:
+    """Shares rise with the level, and the bins together are the whole."""
+    found = fit_data(artefact, TEST)
+    assert sorted(found.coverage) == list(found.coverage)
+    assert len(found.coverage) == len(found.raw_coverage) == len(LEVELS)
+    assert sum(each.count for each in found.bins) == len(TEST)
+    mean = sum(each.coverage * each.count for each in found.bins) / len(TEST)
+    assert mean == pytest.approx(found.coverage[LEVELS.index(0.9)])
+    assert np.array_equal(found.runtime_s, TEST.cost_s)
+    of_one = fit_data(artefact, TEST, runtime_method="rs")
+    assert len(of_one.runtime_s) == (TEST.method == "rs").sum()
+    unknown = replace(TEST, cost_s=np.full(len(TEST), np.nan))
+    assert len(fit_data(artefact, unknown).runtime_s) == 0
+
+
+def test_figure_rows_say_what_is_beyond_bounds(artefact: Artefact) -> None:
+    odd = replace(artefact.manifest, figures={"r2": 0.5, "raw_kl": None})
+    assert figure_rows(odd, {"time": 1.0}) == [
+        ("R²", "0.5000"),
+        ("… before calibration", "beyond all bounds"),
+        ("time", "1 s"),
+    ]
+
+
+@pytest.mark.xdist_group("browser")
+def test_pages_are_drawn_by_a_browser(artefact: Artefact, tmp_path: Path) -> None:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install selenium")
+    from selenium.webdriver.chrome.service import Service
+
+    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    driver = shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip("needs chromium and chromedriver on the path")
+    accuracy = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
+    parts = Parts.split(artefact.space, TEST, accuracy)
+    tuned = tune("rf", parts, trials=4, out=tmp_path, settings={"features": "onehot"}, engine=SerialEngine())
+    write_fit_report(tmp_path / "fit.html", artefact, TEST, command="nasbed fit <table>")
+    write_tuning_report(tmp_path / "tuning.html", tuned, next_command="nasbed fit")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=Service(driver))
+    try:
+        browser.implicitly_wait(20)
+        for name, charts in (("fit", 5), ("tuning", 1 + 5)):
+            page = tmp_path / f"{name}.html"
+            browser.get(page.as_uri())
+            browser.find_element("css selector", "html[data-shown]")
+            drawn = browser.find_elements("css selector", ".chart svg .role-mark path")
+            assert drawn
+            assert len(browser.find_elements("css selector", ".chart svg")) == charts
+            assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+            assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    finally:
+        browser.quit()
+    assert re.search(r"nasbed fit &lt;table&gt;", (tmp_path / "fit.html").read_text())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,8 @@ from hypothesis import settings
 os.environ.setdefault(
     "OMP_NUM_THREADS", "1"
 )  # the suite runs one process a core; threads on top only wait for each other
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: tests interrupt what they start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("nasbed", deadline=None)
 settings.load_profile("nasbed")
 

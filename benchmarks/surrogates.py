@@ -9,6 +9,7 @@ Run: python benchmarks/surrogates.py (needs the extras ``tables`` and ``torch``;
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
@@ -131,7 +132,7 @@ def native_xgboost(members: list[Any]) -> Native:
     boosters = []
     for member in members:
         booster = xgboost.Booster({"nthread": 1})
-        booster.load_model(bytearray(member.dump()["xgboost.json"]))
+        booster.load_model(bytearray(gzip.decompress(member.dump()["xgboost.json.gz"])))
         booster.set_param({"nthread": 1})
         boosters.append(booster)
     return lambda rows: np.stack([one.predict(xgboost.DMatrix(rows, nthread=1)) for one in boosters], axis=1)
@@ -140,7 +141,8 @@ def native_xgboost(members: list[Any]) -> Native:
 def native_lightgbm(members: list[Any]) -> Native:
     import lightgbm
 
-    boosters = [lightgbm.Booster(model_str=member.dump()["lightgbm.txt"].decode()) for member in members]
+    texts = [gzip.decompress(member.dump()["lightgbm.txt.gz"]).decode() for member in members]
+    boosters = [lightgbm.Booster(model_str=text) for text in texts]
     return lambda rows: np.stack([np.asarray(one.predict(rows, num_threads=1)) for one in boosters], axis=1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -139,11 +140,11 @@ def test_native_file_predicts_the_same(name: str) -> None:
     model = fit(name)
     rows = model.features(ASKED.codes)
     if name == "lgb":
-        booster = lightgbm.Booster(model_str=model.dump()["lightgbm.txt"].decode())
+        booster = lightgbm.Booster(model_str=gzip.decompress(model.dump()["lightgbm.txt.gz"]).decode())
         expected = booster.predict(rows, num_threads=1)
     else:
         native = xgboost.Booster({"nthread": 1})
-        native.load_model(bytearray(model.dump()["xgboost.json"]))
+        native.load_model(bytearray(gzip.decompress(model.dump()["xgboost.json.gz"])))
         expected = native.predict(xgboost.DMatrix(rows))
     np.testing.assert_array_equal(model.predict(ASKED.codes), expected)
 

@@ -8,6 +8,7 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,11 @@ class Ensemble:
         self.members = tuple(members)
         self.noise = noise
         self.space = members[0].space
-        self.each = joint(self.members)
+
+    @cached_property
+    def each(self) -> Callable[[Codes], Floats]:
         """What each member predicts, ``[n, members]``."""
+        return joint(self.members)
 
     def predict(self, codes: Codes) -> Prediction:
         """The mean of the members and the deviations from it."""

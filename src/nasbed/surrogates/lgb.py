@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nasbed.surrogates.base import Progress
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.tree_model import TreeModel, unit, with_stopping
+from nasbed.surrogates.tree_model import TreeModel, packed, unit, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.lightgbm_text import forest_from_lightgbm
 
@@ -98,4 +98,4 @@ class LightGBM(TreeModel[Settings]):
         }
         booster = lightgbm.train(parameters, data, settings.rounds, valid_sets=held, callbacks=callbacks)
         text = booster.model_to_string(num_iteration=booster.best_iteration if valid is not None else -1)
-        return forest_from_lightgbm(text), {"lightgbm.txt": text.encode()}
+        return forest_from_lightgbm(text), {"lightgbm.txt.gz": packed(text.encode())}

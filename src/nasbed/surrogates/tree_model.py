@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar
@@ -96,6 +97,11 @@ def with_stopping(
     chosen = np.random.default_rng(seed).permutation(numbers)[: len(numbers) // STOPPING_SHARE]
     aside = np.isin(train.architecture, chosen)
     return train.take(~aside), train.take(aside)
+
+
+def packed(text: bytes) -> bytes:
+    """A model in its library's own format, compressed; the same text gives the same bytes."""
+    return gzip.compress(text, 6, mtime=0)
 
 
 def unit(y: Floats) -> float:

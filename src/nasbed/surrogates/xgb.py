@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nasbed.surrogates.base import Progress
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.tree_model import TreeModel, unit, with_stopping
+from nasbed.surrogates.tree_model import TreeModel, packed, unit, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.xgboost_json import forest_from_xgboost
 
@@ -102,4 +102,4 @@ class XGBoost(TreeModel[Settings]):
         if valid is not None:
             booster = booster[: booster.best_iteration + 1]
         text = bytes(booster.save_raw("json"))
-        return forest_from_xgboost(text), {"xgboost.json": text}
+        return forest_from_xgboost(text), {"xgboost.json.gz": packed(text)}

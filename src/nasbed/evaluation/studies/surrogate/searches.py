@@ -15,7 +15,7 @@ from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.studies.surrogate.fitting import Recipe
 from nasbed.evaluation.studies.surrogate.trajectories import METHODS, Ran, Trajectories, side, trajectories
-from nasbed.experiments.engines import Engine
+from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.runs import Run, load_runs
 from nasbed.results.rows import Rows
 from nasbed.results.store import Results, write_results
@@ -38,6 +38,7 @@ def searches(
     ``out`` keeps runs and surrogates, of which none is made twice, and what the methods evaluated on the table as a
     table of its own, ``evaluated``."""
     whole_table(results)
+    processes = engine.processes if isinstance(engine, LocalEngine) else 1
     runs = out / "searches"
     side("the table", dict.fromkeys(methods, results.folder), seeds, budget, runs / "table", engine, ran)
     own = load_runs(runs / "table")
@@ -48,13 +49,13 @@ def searches(
         decides = (dict(recipe.settings), seed, list(methods), seeds, budget, results.manifest.created)
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).hexdigest()[:8]
         place = out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
-        path = fitted_surrogate(results, recipe, place / "whole", seed=seed)
+        path = fitted_surrogate(results, recipe, place / "whole", seed=seed, processes=processes)
         if ran is not None:
             ran(f"fitted {recipe.label}")
         surrogates[recipe.label] = dict.fromkeys(methods, path)
         if len(methods) > 1:
             surrogates[f"{recipe.label}, without its data"] = without_each(
-                results, recipe, runs / "table", place, methods=methods, seed=seed, ran=ran
+                results, recipe, runs / "table", place, methods=methods, seed=seed, processes=processes, ran=ran
             )
     return trajectories(
         results.folder, surrogates, methods=methods, seeds=seeds, budget=budget, out=runs, engine=engine, ran=ran
@@ -70,11 +71,16 @@ def whole_table(results: Results) -> None:
         )
 
 
-def fitted_surrogate(results: Results, recipe: Recipe, path: Path, *, seed: int = 0) -> Path:
+def fitted_surrogate(results: Results, recipe: Recipe, path: Path, *, seed: int = 0, processes: int = 1) -> Path:
     """The surrogate of a table in a folder, made unless it is there."""
     if not path.exists():
         made = make_surrogate(
-            results, recipe.model, members=recipe.members, settings=recipe.settings or None, seed=seed
+            results,
+            recipe.model,
+            members=recipe.members,
+            settings=recipe.settings or None,
+            seed=seed,
+            processes=processes,
         )
         made.save(path)
     return path
@@ -88,6 +94,7 @@ def without_each(
     *,
     methods: Sequence[str] = METHODS,
     seed: int = 0,
+    processes: int = 1,
     ran: Ran | None = None,
 ) -> dict[str, Path]:
     """For each method a surrogate of what the others evaluated when they ran on the table (``runs``)."""
@@ -100,7 +107,7 @@ def without_each(
             if not others:
                 raise InvalidOption(f"a surrogate without {method} needs other methods, got {', '.join(methods)}")
             own = write_results(out / f"rows-without-{method}", results.about, [evaluated(others, results)])
-            fitted_surrogate(own, recipe, path, seed=seed)
+            fitted_surrogate(own, recipe, path, seed=seed, processes=processes)
         found[method] = path
         if ran is not None:
             ran(f"fitted {recipe.label} without {method}")

@@ -15,8 +15,8 @@ import nasbed
 from made_up_surrogates import write_evaluations
 from nasbed import NasbedError
 from nasbed.cli import app
+from nasbed.core.home import surrogates_folder
 from nasbed.experiments.engines import SerialEngine
-from nasbed.results.home import surrogates_folder
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import Artefact
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from local_server import CONTENT, Behaviour, Server, serving, sha256
-from nasbed.results.download import download
+from nasbed.core.download import download
 
 RIGHT = sha256(CONTENT)
 Serve = Callable[..., Server]

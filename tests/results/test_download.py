@@ -12,8 +12,8 @@ import pytest
 from downloading import RIGHT, Serve, get, names, part_of, servers
 
 from local_server import CONTENT, Behaviour, serving, sha256
+from nasbed.core.download import download
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption
-from nasbed.results.download import download
 
 
 @pytest.fixture

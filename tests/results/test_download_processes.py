@@ -21,7 +21,7 @@ CODE = """
 import resource, sys
 from pathlib import Path
 from nasbed.core.errors import NasbedError
-from nasbed.results.download import download
+from nasbed.core.download import download
 if len(sys.argv) > 4:
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), resource.RLIM_INFINITY))
 try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nasbed.core.errors import InvalidOption, UnknownName
-from nasbed.results.home import data_folder, downloads_folder, home, table_folder, tables_folder
+from nasbed.core.home import data_folder, downloads_folder, home, table_folder, tables_folder
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.sources import SOURCES
 

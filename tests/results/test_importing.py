@@ -15,11 +15,11 @@ import pytest
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.core.metric import Metric
 from nasbed.core.registry import Registry
+from nasbed.core.unpack import unpacked
 from nasbed.results import About, Results, Rows
 from nasbed.results import importing as importing_module
 from nasbed.results.importers import Draft, Importer
 from nasbed.results.importing import import_tables
-from nasbed.results.unpack import unpacked
 
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from nasbed.core.errors import BadFile
-from nasbed.results.importers.restricted_pickle import Record, loads
+from nasbed.core.restricted_pickle import Record, loads
 
 PLAIN = {bool, int, float, complex, str, bytes, type(None)}
 

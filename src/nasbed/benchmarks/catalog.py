@@ -11,7 +11,7 @@ from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.benchmarks.wrappers import SubSpace, nas_bench_mini, without_pooling
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, UnknownName, nearest
-from nasbed.results.home import surrogates_folder, table_folder, tables_folder
+from nasbed.core.home import surrogates_folder, table_folder, tables_folder
 from nasbed.results.importing import import_tables
 from nasbed.results.manifest import FILE_NAME, Manifest
 from nasbed.surrogates.artefact import SUFFIX, is_artefact, read_manifest

@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 import nasbed
-from nasbed.cli import fetch, fit, import_, list_, query, report, results, run, space, study, tune, validate
+from nasbed.cli import (
+    data,
+    fetch,
+    fit,
+    import_,
+    list_,
+    network,
+    query,
+    report,
+    results,
+    run,
+    space,
+    study,
+    tune,
+    validate,
+)
 from nasbed.core.errors import NasbedError
 
 app = typer.Typer(
@@ -18,9 +33,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(data.app, name="data")
 app.command()(fetch.fetch)
 app.command("import")(import_.import_)
 app.add_typer(list_.app, name="list")
+app.command()(network.network)
 app.command()(query.query)
 app.command()(run.run)
 app.command()(fit.fit)

@@ -64,8 +64,8 @@ def fetch(
 
 
 def _fetch(source: Source, address: str, sha256: str | None, out: Path | None, keep: bool) -> list[Results]:
-    from nasbed.results.download import download
-    from nasbed.results.home import downloads_folder
+    from nasbed.core.download import download
+    from nasbed.core.home import downloads_folder
     from nasbed.results.importers import IMPORTERS
 
     IMPORTERS.get(source.format)  # a format that is not there is better noticed before hours of download
@@ -82,9 +82,9 @@ def _fetch(source: Source, address: str, sha256: str | None, out: Path | None, k
 
 
 def _import(source: Source, path: Path, out: Path | None, *, keep: bool, trusted: bool) -> list[Results]:
-    from nasbed.results.home import tables_folder
+    from nasbed.core.home import tables_folder
+    from nasbed.core.partial import reading
     from nasbed.results.importing import import_tables
-    from nasbed.results.partial import reading
 
     with reading(path) as remove:
         try:

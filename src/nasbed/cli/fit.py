@@ -124,7 +124,7 @@ def fit(
 
 def _new_path(out: Path | None, results: Results, model: str, variant: str, version: str) -> Path:
     """Where the surrogate goes, which must be new: that is told before it is fitted."""
-    from nasbed.results.home import surrogates_folder
+    from nasbed.core.home import surrogates_folder
     from nasbed.surrogates.artefact import SUFFIX
     from nasbed.surrogates.artefact_manifest import artefact_name
 

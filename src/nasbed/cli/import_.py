@@ -50,7 +50,7 @@ def import_(
         return
     if format is None:
         raise InvalidOption("an import needs a format; list them with: nasbed import --list")
-    from nasbed.results.home import tables_folder
+    from nasbed.core.home import tables_folder
     from nasbed.results.importing import import_tables
 
     with row_bars() as progress:

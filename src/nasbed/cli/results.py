@@ -97,7 +97,7 @@ def merge(
 
 def _opened(table: str) -> Results:
     """The table in a folder of that path, or else of that name."""
-    from nasbed.results.home import table_folder
+    from nasbed.core.home import table_folder
     from nasbed.results.store import Results
 
     folder = Path(table)

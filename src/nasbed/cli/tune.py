@@ -157,7 +157,7 @@ def opened(table: str) -> Results:
     """The table in a folder of that path, or else of that id; what an installed package holds is imported."""
     from nasbed.benchmarks import load
     from nasbed.benchmarks.tabular import TabularBenchmark
-    from nasbed.results.home import table_folder
+    from nasbed.core.home import table_folder
     from nasbed.results.store import Results
     from nasbed.surrogates.artefact import is_artefact
 

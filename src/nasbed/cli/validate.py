@@ -142,8 +142,8 @@ def _of_artefact(
     subject: str, results: str | None, parts: Sequence[str], options: Options, out: Path, processes: int | None
 ) -> Validation | None:
     """The validation of a surrogate; ``None`` where the subject is none."""
+    from nasbed.core.home import surrogates_folder
     from nasbed.evaluation.studies.surrogate.artefact_validation import validate_artefact
-    from nasbed.results.home import surrogates_folder
     from nasbed.surrogates.artefact import SUFFIX, Artefact, is_artefact
 
     places = (Path(subject), surrogates_folder() / subject, surrogates_folder() / f"{subject}{SUFFIX}")

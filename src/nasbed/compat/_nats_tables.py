@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nasbed.compat._tables import is_table, table_by_id, tables_of_file
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName, nearest, shorten
-from nasbed.results.home import tables_folder
+from nasbed.core.home import tables_folder
 from nasbed.results.manifest import FILE_NAME
 from nasbed.results.store import Results
 from nasbed.spaces import SearchSpace

@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 from nasbed.core.errors import BadFile, UnknownName
-from nasbed.results.home import home, table_folder
+from nasbed.core.home import home, table_folder
 from nasbed.results.manifest import FILE_NAME
 from nasbed.results.store import Results
 

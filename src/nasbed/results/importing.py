@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from nasbed.core.errors import BadFile, InvalidOption, nearest
+from nasbed.core.unpack import unpacked
 from nasbed.results.importers import IMPORTERS, Importer
 from nasbed.results.store import Results, write_results
-from nasbed.results.unpack import unpacked
 
 ImportProgress = Callable[[str, int, int | None], None]
 """Told the table's name, how many of its rows are written and how many there will be, if that is known."""

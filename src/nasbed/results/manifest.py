@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, field, replace
@@ -10,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nasbed.core.errors import BadFile, shorten
-from nasbed.core.files import complete_file
+from nasbed.core.files import complete_file, file_sha256
 from nasbed.core.metric import Metric
 from nasbed.core.sealed_json import is_sealed, sealed
 
@@ -143,12 +142,6 @@ def _from_json(data: dict[str, Any]) -> Manifest:
 def _bounds(bounds: list[float | None]) -> tuple[float, float]:
     low, high = bounds
     return float("-inf") if low is None else low, float("inf") if high is None else high
-
-
-def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def record(path: Path) -> FileRecord:

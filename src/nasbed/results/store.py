@@ -21,10 +21,10 @@ from pathlib import Path
 
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.core.files import complete_file
+from nasbed.core.files import complete_file, file_sha256
 from nasbed.results.cache import Cache
 from nasbed.results.cache_builder import CacheBuilder
-from nasbed.results.manifest import FILE_NAME, About, FileRecord, Manifest, file_sha256, record
+from nasbed.results.manifest import FILE_NAME, About, FileRecord, Manifest, record
 from nasbed.results.parquet import open_writer, read_batches, write_batch
 from nasbed.results.rows import Rows
 from nasbed.spaces import SearchSpace, space

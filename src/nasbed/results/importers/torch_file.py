@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, shorten
+from nasbed.core.restricted_pickle import Call, Global, Pickle, loads
 from nasbed.results.importers.bounded_files import Archive, open_archive, read_file
-from nasbed.results.importers.restricted_pickle import Call, Global, Pickle, loads
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_VERSION = 1001

@@ -18,8 +18,8 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption, NasbedError, shorten
-from nasbed.results.manifest import file_sha256
-from nasbed.results.partial import Origin, Part, locked
+from nasbed.core.files import file_sha256
+from nasbed.core.partial import Origin, Part, locked
 
 CHUNK = 1 << 18
 ENOUGH = 1 << 20

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.errors import BadFile, shorten
-from nasbed.results.importers.pickled_arrays import ARRAY_CALLS, PendingDtype, fill_array
+from nasbed.core.pickled_arrays import ARRAY_CALLS, PendingDtype, fill_array
 
 MOST_NESTING = 64
 MOST_KEY_PARTS = 64

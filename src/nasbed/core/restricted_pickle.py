@@ -19,7 +19,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from nasbed.core.errors import BadFile, shorten
-from nasbed.results.importers.plain_values import (
+from nasbed.core.plain_values import (
     CALLS,
     Call,
     Global,
@@ -299,6 +299,8 @@ _PUSHED: dict[str, Callable[[Pickle], object]] = {
     "UNICODE": lambda p: p._raw_line().decode("raw-unicode-escape"),
     "BINUNICODE": lambda p: p._counted(4).decode("utf-8", "surrogatepass"),
     "BINUNICODE8": lambda p: p._counted(8).decode("utf-8", "surrogatepass"),
+    "BINSTRING": lambda p: p._counted(4, signed=True).decode("latin-1"),  # Python 2's, bytes and text alike
+    "SHORT_BINSTRING": lambda p: p._counted(1).decode("latin-1"),
     "SHORT_BINBYTES": lambda p: p._counted(1),
     "BINBYTES": lambda p: p._counted(4),
     "BINBYTES8": lambda p: p._counted(8),

@@ -57,6 +57,8 @@ def fill_array(array: NDArray[Any], state: object) -> None:
     if array.shape != (0,) or type(state) is not tuple or len(state) != 5:
         raise TypeError("an array's state is not as numpy writes it")
     _version, shape, dtype, fortran, raw = state
+    if type(raw) is str:
+        raw = raw.encode("latin-1")  # Python 2 wrote a string
     kind = _checked(shape, dtype, raw)
     if type(fortran) is not bool:
         raise TypeError("an array is in C or Fortran order")

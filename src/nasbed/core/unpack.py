@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import tarfile
 import tempfile
@@ -13,17 +14,28 @@ from pathlib import Path, PurePosixPath
 
 from nasbed.core.errors import BadFile, NasbedError, shorten
 
-_DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+"""How the names of files end that are unpacked."""
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    gzip.BadGzipFile,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 
 
 @contextmanager
 def unpacked(path: Path, beside: Path) -> Iterator[Path]:
-    """What a .zip or .tar holds, as a folder in ``beside`` that is removed at the end; anything else as it is.
+    """What an archive holds, as a folder in ``beside`` that is removed at the end; any other file or folder as it is.
 
     An archive whose files are all in one folder is that folder. Nothing is written outside, no link is made, and an
     archive that claims more than the disk has room for is refused before anything is written.
     """
-    if path.suffix not in (".zip", ".tar") or not path.is_file():
+    if not path.name.endswith(ARCHIVES) or not path.is_file():
         yield path
         return
     made = not beside.exists()
@@ -50,7 +62,7 @@ def _unpack(path: Path, folder: Path) -> None:
             _check_room(path, folder, sum(member.file_size for member in members))
             archive.extractall(folder, members)  # which drops "..", drives and leading slashes, and makes no links
     else:
-        with tarfile.open(path, "r:") as archive:
+        with tarfile.open(path, "r:" if path.suffix == ".tar" else "r:gz") as archive:
             files = [member for member in archive if member.isfile()]
             _check_room(path, folder, sum(member.size for member in files))
             for member in files:

@@ -47,6 +47,11 @@ def surrogates_folder() -> Path:
     return home() / "surrogates"
 
 
+def datasets_folder() -> Path:
+    """The folder of converted images, a folder for each dataset."""
+    return home() / "datasets"
+
+
 def table_folder(name: str) -> Path:
     """The folder of one table; a name such as ``nb201/cifar10`` never leads outside the folder of tables."""
     parts = name.split("/")

@@ -1,0 +1,151 @@
+"""``nasbed data …``: image datasets, made from their published files and looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nasbed.cli.output import Json, print_fields, print_json, print_table
+from nasbed.cli.progress import note, row_bars
+
+if TYPE_CHECKING:
+    from nasbed.datasets import Dataset
+
+app = typer.Typer(help="Image datasets: prepare them from published files, list them.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from: nasbed data list. NAME@16 is 16×16 pixels.")]
+
+
+@app.command()
+def prepare(
+    name: Name,
+    source: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR|FILE", help="The published files: a folder, or an archive. Without it, a download."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Convert a dataset once, so that it opens in milliseconds from then on.
+
+    It is kept in the folder that NASBED_HOME names, or in the usual place for a program's data.
+
+    Example: nasbed data prepare digits
+
+    Example: nasbed data prepare cifar10 --source cifar-10-python.tar.gz
+
+    Example: nasbed data prepare cifar10@16
+
+    Example: nasbed data prepare addnist --source AddNIST
+    """
+    from nasbed import datasets
+
+    try:
+        with row_bars() as told:
+            made = datasets.prepare(name, source, progress=told, say=note)
+    except KeyboardInterrupt:
+        note("interrupted; nothing was kept but what was downloaded, run the same again to go on")
+        raise typer.Exit(130) from None
+    _print(made, json)
+
+
+@app.command("list")
+def list_(json: Json = False) -> None:
+    """List the datasets: what each is, whether it is here, and how to get it.
+
+    Example: nasbed data list
+    """
+    from nasbed.datasets import DATASETS
+    from nasbed.datasets.store import stored_names
+
+    here = stored_names()
+    found: list[dict[str, Any]] = []
+    for name in DATASETS:
+        source = DATASETS.get(name)()
+        found.append(
+            {
+                "name": name,
+                "what": source.title,
+                "train": source.counts[0],
+                "test": source.counts[1],
+                "shape": list(source.shape),
+                "classes": len(source.classes),
+                "present": name in here,
+                "get": source.how(),
+            }
+        )
+    for name in here:
+        if name not in DATASETS:
+            fields = _described(name)
+            fields |= {"what": f"made from {fields['made from']}", "classes": len(fields["classes"])}
+            found.append({key: fields[key] for key in ("name", "what", "train", "test", "shape", "classes")})
+            found[-1] |= {"present": True, "get": ""}
+    if json:
+        print_json(found)
+    else:
+        rows = [
+            (
+                *(each[key] for key in ("name", "what", "train", "test")),
+                "×".join(map(str, each["shape"])),
+                each["classes"],
+                "present" if each["present"] else each["get"],
+            )
+            for each in found
+        ]
+        print_table(("name", "what", "train", "test", "shape", "classes", "how to get it"), rows)
+
+
+@app.command()
+def info(
+    name: Name,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every byte against its SHA-256 first.")] = False,
+    json: Json = False,
+) -> None:
+    """Print what a dataset holds: shapes, classes, how many images of each, mean and deviation, hash.
+
+    Example: nasbed data info digits
+
+    Example: nasbed data info cifar10 --verify
+    """
+    from nasbed import datasets
+    from nasbed.datasets.store import verify as check
+
+    found = datasets.load(name)
+    if verify:
+        check(name)
+    _print(found, json)
+
+
+def _print(found: Dataset, json: bool) -> None:
+    fields = _described(found.name)
+    if json:
+        print_json(fields)
+    else:
+        lists = {key: ", ".join(map(str, value)) for key, value in fields.items() if isinstance(value, list)}
+        print_fields(fields | lists)
+
+
+def _described(name: str) -> dict[str, Any]:
+    import numpy as np
+
+    from nasbed.datasets import load
+    from nasbed.datasets.store import dataset_folder, origin
+
+    found = load(name)
+    count = len(found.classes)
+    return {
+        "name": found.name,
+        "shape": list(found.shape),
+        "values": str(found.train.images.dtype),
+        "train": len(found.train),
+        "test": len(found.test),
+        "classes": list(found.classes),
+        "train images a class": np.bincount(found.train.labels, minlength=count).tolist(),
+        "test images a class": np.bincount(found.test.labels, minlength=count).tolist(),
+        "mean": [round(value, 6) for value in found.mean],
+        "std": [round(value, 6) for value in found.std],
+        "hash": found.hash,
+        "made from": origin(name),
+        "folder": str(dataset_folder(name)),
+    }

@@ -1,0 +1,61 @@
+"""``nasbed network``: what the network of an architecture is made of."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from nasbed.cli.output import Json, print_fields, print_json, print_table, readable
+from nasbed.core.errors import InvalidOption
+
+
+def network(
+    name: Annotated[str, typer.Argument(metavar="SPACE", help="A name from: nasbed list spaces")],
+    arch: Annotated[
+        str | None, typer.Argument(metavar="[ARCH]", help="An architecture as text; or sample one with --seed.")
+    ] = None,
+    classes: Annotated[int, typer.Option(min=1, help="How many classes it tells apart.")] = 10,
+    channels: Annotated[int, typer.Option(min=1, help="The channels of the images.")] = 3,
+    image: Annotated[int, typer.Option(min=1, help="The side of the images, in pixels.")] = 32,
+    seed: Annotated[int | None, typer.Option(min=0, help="Take a random architecture instead of ARCH.")] = None,
+    json: Json = False,
+) -> None:
+    """Print the layers and cells of a network with output shapes, parameters and multiply-adds. Needs torch.
+
+    Example: nasbed network nb101 conv3x3:0/maxpool3x3:0,1/output:1,2 --classes 100
+    """
+    import numpy as np
+
+    from nasbed.networks import check_torch
+    from nasbed.spaces import space
+
+    if (arch is None) == (seed is None):
+        raise InvalidOption("a network is that of one architecture; give its text or --seed, and not both")
+    check_torch()
+    from nasbed.networks.summary import architecture_summary
+
+    found = space(name)
+    architecture = found.sample(np.random.default_rng(seed)) if arch is None else found.parse(arch)
+    made = architecture_summary(architecture, classes=classes, channels_in=channels, image=image)
+    text = found.format(architecture)
+    if json:
+        print_json({"space": found.name, "architecture": text, **asdict(made)})
+        return
+    print_table(
+        ["part", "kind", "output", "parameters", "multiply-adds"],
+        [
+            (part.name, part.kind, "×".join(map(str, part.shape)) or "-", part.parameters, part.multiply_adds)
+            for part in made.parts
+        ],
+    )
+    typer.echo()
+    print_fields(
+        {
+            "architecture": text,
+            "input": f"{channels}×{image}×{image}",
+            "parameters": readable(made.parameters),
+            "multiply-adds": readable(made.multiply_adds),
+        }
+    )

@@ -1,0 +1,96 @@
+"""The published forms of CIFAR: Python batches, binary batches, and pictures with an image a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, shorten
+from nasbed.core.restricted_pickle import loads
+from nasbed.datasets.dataset import Images, Labels
+from nasbed.datasets.png import read_png
+from nasbed.datasets.source import as_labels, joined
+
+SIDE = 32
+PIXELS = SIDE * SIDE
+VALUES = 3 * PIXELS
+MOST_BYTES = 1 << 28
+"""The largest published file, CIFAR-100's training part as a pickle, has 156 MB."""
+
+
+def read_batch(path: Path, key: str) -> tuple[Images, Labels]:
+    """One Python batch: a pickle, of which nothing is executed, with rows of red, green and blue planes."""
+    value = loads(_content(path), str(path))
+    data = _entry(value, "data")
+    if (
+        not isinstance(data, np.ndarray)
+        or data.dtype != np.uint8
+        or data.ndim != 2
+        or data.shape[1] != VALUES
+        or not len(data)
+    ):
+        raise BadFile(f"{path}: a batch's data are rows of {VALUES} bytes, got {shorten(data)}; get it again")
+    labels = as_labels(_entry(value, key), str(path))
+    return data.reshape(-1, 3, SIDE, SIDE), labels
+
+
+def read_binary(path: Path, label_bytes: int) -> tuple[Images, Labels]:
+    """One binary batch: records of labels, the last of which counts, and 3 072 bytes."""
+    data = np.frombuffer(_content(path), np.uint8)
+    record = label_bytes + VALUES
+    if not data.size or data.size % record:
+        raise BadFile(
+            f"{path} consists of records of {record} bytes, got {data.size} bytes: it is cut off; get it again"
+        )
+    rows = data.reshape(-1, record)
+    return rows[:, label_bytes:].reshape(-1, 3, SIDE, SIDE), rows[:, label_bytes - 1].astype(np.int64)
+
+
+def read_picture(path: Path) -> Images:
+    """A PNG of 1 024 RGB pixels a row; each row is an image, its pixels from left to right, then down."""
+    pixels = read_png(path)
+    if pixels.shape[1:] != (PIXELS, 3):
+        raise BadFile(f"{path}: a row has {PIXELS} pixels of 3 colours, got {pixels.shape[1:]}; get it again")
+    return np.ascontiguousarray(pixels.transpose(0, 2, 1)).reshape(-1, 3, SIDE, SIDE)
+
+
+def read_label_list(path: Path) -> Labels:
+    """Labels as JSON: one list, or a list for each picture."""
+    try:
+        value = json.loads(_content(path))
+    except (ValueError, RecursionError) as error:
+        raise BadFile(f"{path} is no JSON: {str(error).splitlines()[0]}; get it again") from None
+    if isinstance(value, list) and value and all(isinstance(each, list) for each in value):
+        value = [label for each in value for label in each]
+    return as_labels(value, str(path))
+
+
+def join(parts: Sequence[tuple[Images, Labels]]) -> tuple[Images, Labels]:
+    """Batches one after the other."""
+    labels: list[NDArray[Any]] = [labels for _, labels in parts]
+    return joined([images for images, _ in parts]), joined(labels)
+
+
+def _entry(value: object, key: str) -> object:
+    """A member of a batch, whose keys are text, or bytes if Python 3 wrote what Python 2 had."""
+    if isinstance(value, dict):
+        for spelt in (key, key.encode()):
+            if spelt in value:
+                return value[spelt]
+    return None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror or error}; check the path") from None
+    if len(data) > MOST_BYTES:
+        raise BadFile(f"{path} has more than the {MOST_BYTES} bytes of such a file; it is not read")
+    return data

@@ -1,0 +1,45 @@
+"""CIFAR-100: photographs of a hundred kinds of things, 32×32; the fine labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nasbed.datasets.cifar import read_batch, read_binary
+from nasbed.datasets.source import Progress, Raw, Remote, Source, folder_with, nothing_fits
+
+_CLASSES = """
+apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can castle
+caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin elephant flatfish
+forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion lizard lobster man maple_tree motorcycle
+mountain mouse mushroom oak_tree orange orchid otter palm_tree pear pickup_truck pine_tree plain plate poppy porcupine
+possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk skyscraper snail snake spider squirrel streetcar
+sunflower sweet_pepper table tank telephone television tiger tractor train trout tulip turtle wardrobe whale
+willow_tree wolf woman worm
+"""
+
+
+class Cifar100(Source):
+    name = "cifar100"
+    title = "CIFAR-100, photographs of a hundred kinds"
+    counts = (50_000, 10_000)
+    shape = (3, 32, 32)
+    classes = tuple(_CLASSES.split())
+    citation = "Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009"
+    page = "https://www.cs.toronto.edu/~kriz/cifar.html"
+    remotes = (
+        Remote(
+            "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz",
+            "85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7",
+        ),
+    )
+
+    def read(self, folder: Path, progress: Progress) -> Raw:
+        progress(self.name, 0, sum(self.counts))
+        if found := folder_with(folder, ("train", "test", "meta")):
+            parts = [read_batch(found / part, "fine_labels") for part in ("train", "test")]
+        elif found := folder_with(folder, ("train.bin", "test.bin")):
+            parts = [read_binary(found / f"{part}.bin", 2) for part in ("train", "test")]
+        else:
+            raise nothing_fits(self.name, folder, "train, test and meta (Python) or train.bin and test.bin")
+        (train_images, train_labels), (test_images, test_labels) = parts
+        return Raw(train_images, train_labels, test_images, test_labels, self.classes)

@@ -1,0 +1,86 @@
+"""The folders of the Unseen Data competition: ``{train,valid,test}_{x,y}.npy`` and ``metadata``.
+
+The values are float32. Where all of them are whole numbers from 0 to 255 they are kept as bytes, otherwise as they are:
+nothing is rounded. The validation part follows the training part; ``published_split`` tells them apart.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, shorten
+from nasbed.datasets.dataset import Images
+from nasbed.datasets.source import Progress, Raw, as_labels, folder_with, nothing_fits
+
+PARTS = ("train", "valid", "test")
+MOST_CLASSES = 100_000
+
+
+def read_competition(name: str, folder: Path, progress: Progress) -> Raw:
+    """All parts of such a folder."""
+    files = [f"{part}_{what}.npy" for part in PARTS for what in "xy"]
+    found = folder_with(folder, ["metadata", *files])
+    if found is None:
+        raise nothing_fits(name, folder, "train_x.npy, train_y.npy, valid_… , test_… and metadata")
+    count = _classes(found / "metadata")
+    images, labels = {}, {}
+    for done, part in enumerate(PARTS):
+        progress(name, done, len(PARTS))
+        images[part] = _images(found / f"{part}_x.npy")
+        labels[part] = as_labels(_array(found / f"{part}_y.npy"), str(found / f"{part}_y.npy"))
+        if len(images[part]) != len(labels[part]) or images[part].shape[1:] != images["train"].shape[1:]:
+            raise BadFile(
+                f"{found}: each image has a label and all are alike, {part} has {images[part].shape} and "
+                f"{labels[part].shape}; get it again"
+            )
+    if not all(_are_bytes(part) for part in images.values()):
+        kept = {part: array.astype(np.float32) for part, array in images.items()}
+    else:
+        kept = {part: array.astype(np.uint8) for part, array in images.items()}
+    return Raw(
+        np.concatenate([kept["train"], kept["valid"]]),
+        np.concatenate([labels["train"], labels["valid"]]),
+        kept["test"],
+        labels["test"],
+        tuple(map(str, range(count))),
+        (len(labels["train"]), len(labels["valid"])),
+    )
+
+
+def _classes(path: Path) -> int:
+    try:
+        count = json.loads(path.read_bytes())["num_classes"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise BadFile(f"{path} is JSON that tells num_classes, this does not; get it again") from None
+    if type(count) is not int or not 1 <= count <= MOST_CLASSES:
+        raise BadFile(f"{path}: num_classes is a number from 1 to {MOST_CLASSES}, got {shorten(count)}; get it again")
+    return count
+
+
+def _array(path: Path) -> NDArray[Any]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadFile(f"{path} cannot be read as an array of numbers: {reason[:120]}; get it again") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
+        raise BadFile(f"{path} is an array of numbers, this holds something else; get it again")
+    return array
+
+
+def _images(path: Path) -> Images:
+    array = _array(path)
+    if array.ndim != 4 or not array.size:
+        raise BadFile(f"{path}: images are [n, channels, height, width], got {array.shape}; get it again")
+    if not np.isfinite(array).all():
+        raise BadFile(f"{path}: the values of images are finite, some are not; get it again")
+    return array
+
+
+def _are_bytes(images: Images) -> bool:
+    return bool(images.min() >= 0 and images.max() <= 255 and np.array_equal(images, np.round(images)))

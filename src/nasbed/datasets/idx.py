@@ -1,0 +1,70 @@
+"""The idx files of MNIST: a magic number, the sides, then the bytes. Packed with gzip or not."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile
+from nasbed.datasets.source import Progress, Raw, folder_with, nothing_fits
+
+MOST_BYTES = 1 << 30
+_UNSIGNED_BYTES = 0x08
+
+
+def read_idx(path: Path, sides: int) -> NDArray[np.uint8]:
+    """The array of unsigned bytes in an idx file with that many sides."""
+    data = _content(path)
+    start = 4 + 4 * sides
+    if len(data) < start or data[:4] != bytes((0, 0, _UNSIGNED_BYTES, sides)):
+        raise BadFile(
+            f"{path} is no idx file of bytes with {sides} sides: it begins {data[:4].hex(' ')!r}; get it again"
+        )
+    shape = tuple(int.from_bytes(data[4 * side : 4 * side + 4], "big") for side in range(1, sides + 1))
+    if len(data) - start != math.prod(shape):
+        raise BadFile(f"{path} says {shape} and has {len(data) - start} bytes: it is damaged or cut off; get it again")
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+
+
+def read_idx_folder(name: str, folder: Path, classes: tuple[str, ...], progress: Progress) -> Raw:
+    """The four files of MNIST or of a set in its likeness, all packed or none, ``-idx3`` with a - or a dot."""
+    for suffix in ("", ".gz"):
+        for dash in ("-", "."):
+            names = [
+                f"{part}-{what}{dash}idx{sides}-ubyte{suffix}"
+                for part in ("train", "t10k")
+                for what, sides in (("images", 3), ("labels", 1))
+            ]
+            found = folder_with(folder, names)
+            if found is not None:
+                arrays: list[NDArray[Any]] = []
+                for done, each in enumerate(names):
+                    progress(name, done, len(names))
+                    arrays.append(read_idx(found / each, 3 if "images" in each else 1))
+                train, train_labels, test, test_labels = arrays
+                labels = train_labels.astype(np.int64), test_labels.astype(np.int64)
+                return Raw(train[:, None], labels[0], test[:, None], labels[1], classes)
+    raise nothing_fits(name, folder, "the four idx files train-images-idx3-ubyte … t10k-labels-idx1-ubyte, .gz or not")
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as plain:
+            packed = plain.read(2) == b"\x1f\x8b"
+            plain.seek(0)
+            if packed:
+                with gzip.GzipFile(fileobj=plain) as file:
+                    data = file.read(MOST_BYTES + 1)
+            else:
+                data = plain.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadFile(f"{path} cannot be read: {str(error).splitlines()[0]}; get it again") from None
+    if len(data) > MOST_BYTES:
+        raise BadFile(f"{path} unpacks to more than the {MOST_BYTES} bytes of such a file; it is not read")
+    return data

@@ -1,0 +1,142 @@
+"""From published files to a dataset on disk, once; from then on it is only opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from nasbed.core.download import download
+from nasbed.core.errors import BadFile
+from nasbed.core.home import datasets_folder, downloads_folder
+from nasbed.core.registry import Registry
+from nasbed.core.unpack import ARCHIVES, unpacked
+from nasbed.datasets import store
+from nasbed.datasets.competition import read_competition
+from nasbed.datasets.dataset import Dataset
+from nasbed.datasets.resize import resized
+from nasbed.datasets.source import Progress, Raw, Source
+
+DATASETS = Registry[type[Source]]("dataset", group="nasbed.datasets")
+for _name, _target in (
+    ("digits", "digits:Digits"),
+    ("mnist", "mnist:Mnist"),
+    ("fashion-mnist", "fashion_mnist:FashionMnist"),
+    ("cifar10", "cifar10:Cifar10"),
+    ("cifar100", "cifar100:Cifar100"),
+):
+    DATASETS.add(_name, f"nasbed.datasets.{_target}")
+
+
+def _untold(what: str, done: int, total: int | None) -> None:
+    pass
+
+
+def load(name: str) -> Dataset:
+    """The dataset of that name, mapped into memory: :func:`prepare` has put it there.
+
+    What needs no files is made when it is first asked for: ``digits``, and a smaller ``cifar10@16`` where there is
+    ``cifar10``. Anything else that is missing raises, saying how to get it.
+    """
+    if store.is_stored(name):
+        return store.read(name)
+    base, side = store.name_and_side(name)
+    if side is None or not store.is_stored(base):
+        source = DATASETS.get(base)()
+        if not source.embedded:
+            raise BadFile(f"the images of {base} are not in {datasets_folder()}; get them with: {source.how()}")
+    return prepare(name)
+
+
+def prepare(
+    name: str,
+    source: Path | str | None = None,
+    *,
+    progress: Progress = _untold,
+    say: Callable[[str], None] = lambda _: None,
+) -> Dataset:
+    """Convert a dataset and keep it; one that is there already is opened and nothing else.
+
+    ``source`` is a folder with the published files, in it or a few folders down, or an archive of one. Without it, an
+    operating system's package is looked for, then the files are downloaded where their checksums are known. A folder
+    in the form of the Unseen Data competition can be given any name.
+    """
+    if store.is_stored(name):
+        say(f"{name} is there already, made from {store.origin(name)}")
+        return store.read(name)
+    base, side = store.name_and_side(name)
+    if side is not None:
+        whole = prepare(base, source, progress=progress, say=say)
+        store.write(name, _smaller(whole, side, name, progress), f"{base} with hash {whole.hash}")
+    elif base not in DATASETS and source is not None:
+        with _opened(Path(source)) as folder:
+            raw = read_competition(base, folder, progress)
+        raw.check(str(source))
+        store.write(base, raw, Path(source).name)
+    else:
+        _convert(DATASETS.get(base)(), source, progress, say)
+    return store.read(name)
+
+
+def _convert(source: Source, given: Path | str | None, progress: Progress, say: Callable[[str], None]) -> None:
+    if given is not None:
+        path = Path(given)
+    elif source.embedded:
+        path = Path()
+    else:
+        path = _found(source) or _downloaded(source, progress, say)
+    with _opened(path) as folder:
+        raw = source.read(folder, progress)
+    source.check(raw, str(path) if not source.embedded else source.name)
+    store.write(source.name, raw, "an installed package" if source.embedded else path.name)
+    if given is None and path.is_relative_to(downloads_folder()):
+        _remove(source)
+
+
+def _found(source: Source) -> Path | None:
+    return next((Path(folder) for folder in source.folders if Path(folder).is_dir()), None)
+
+
+def _downloaded(source: Source, progress: Progress, say: Callable[[str], None]) -> Path:
+    """The folder of the downloaded files, or the one file that is an archive."""
+    if not source.remotes:
+        raise BadFile(f"{source.name} is not downloaded by a program: {source.how()}")
+    folder = downloads_folder() / source.name
+    for remote in source.remotes:
+
+        def told(done: int, total: int | None, file: str = remote.file) -> None:
+            progress(file, done, total)
+
+        download(remote.url, folder / remote.file, sha256=remote.sha256, progress=told, say=say)
+    only = source.remotes[0].file
+    return folder / only if len(source.remotes) == 1 and only.endswith(ARCHIVES) else folder
+
+
+def _remove(source: Source) -> None:
+    folder = downloads_folder() / source.name
+    for remote in source.remotes:
+        (folder / remote.file).unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Path]:
+    if not path.exists():
+        raise BadFile(f"a source is a folder or an archive, {path} does not exist; check the path")
+    with unpacked(path, datasets_folder()) as folder:
+        if not folder.is_dir():
+            raise BadFile(f"a source is a folder or an archive ({', '.join(ARCHIVES)}), {path} is neither")
+        yield folder
+
+
+def _smaller(whole: Dataset, side: int, name: str, progress: Progress) -> Raw:
+    count = len(whole.train)
+    total = count + len(whole.test)
+    raw = Raw(
+        whole.train.images, whole.train.labels, whole.test.images, whole.test.labels, whole.classes, whole.published
+    )
+    train = resized(raw.train_images, side, lambda done: progress(name, done, total))
+    test = resized(raw.test_images, side, lambda done: progress(name, count + done, total))
+    return replace(raw, train_images=train, test_images=test)

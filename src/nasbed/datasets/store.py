@@ -1,0 +1,180 @@
+"""Converted datasets on disk: four arrays and a sealed manifest in a folder that is there whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, InvalidOption, shorten
+from nasbed.core.files import file_sha256
+from nasbed.core.home import datasets_folder
+from nasbed.core.sealed_json import is_sealed, sealed
+from nasbed.datasets.dataset import Dataset, Images, Part
+from nasbed.datasets.source import Raw
+
+SCHEMA_VERSION = 1
+MANIFEST = "manifest.json"
+ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
+BLOCK = 5_000
+_NAME = re.compile(r"([a-z0-9][a-z0-9._-]*)(?:@([1-9][0-9]{0,3}))?")
+
+
+def name_and_side(name: str) -> tuple[str, int | None]:
+    """``("cifar10", 16)`` from ``"cifar10@16"``."""
+    matched = _NAME.fullmatch(name)
+    if matched is None:
+        raise InvalidOption(
+            f"a dataset's name is a word of a-z 0-9 . _ - and, for a smaller one, @ and its side, got {shorten(name)}"
+        )
+    return matched[1], int(matched[2]) if matched[2] else None
+
+
+def dataset_folder(name: str) -> Path:
+    """Where a dataset is kept. A name never leads outside."""
+    name_and_side(name)
+    return datasets_folder() / name
+
+
+def is_stored(name: str) -> bool:
+    return (dataset_folder(name) / MANIFEST).is_file()
+
+
+def stored_names() -> list[str]:
+    """Every dataset that is here."""
+    folder = datasets_folder()
+    return sorted(found.parent.name for found in folder.glob(f"*/{MANIFEST}") if _NAME.fullmatch(found.parent.name))
+
+
+def write(name: str, raw: Raw, origin: str) -> None:
+    """Keep a dataset under its name. Of two processes that do so at once, the first to end wins."""
+    target = dataset_folder(name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target.parent))
+    try:
+        files = {}
+        arrays = (raw.train_images, raw.train_labels, raw.test_images, raw.test_labels)
+        for array_name, array in zip(ARRAYS, arrays, strict=True):
+            path = draft / f"{array_name}.npy"
+            with path.open("wb") as file:
+                np.save(file, np.ascontiguousarray(array), allow_pickle=False)
+                file.flush()
+                os.fsync(file.fileno())
+            files[path.name] = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
+        mean, std = moments(raw.train_images)
+        content = {
+            "schema_version": SCHEMA_VERSION,
+            "name": name,
+            "origin": origin,
+            "classes": list(raw.classes),
+            "published": list(raw.published) if raw.published else None,
+            "mean": mean,
+            "std": std,
+            "files": files,
+        }
+        with (draft / MANIFEST).open("wb") as file:
+            file.write(sealed(content))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(0o755)
+        try:
+            draft.rename(target)
+        except OSError:
+            if not is_stored(name):
+                raise BadFile(f"{target} is in the way and holds no dataset; remove it") from None
+    finally:
+        with suppress(FileNotFoundError):
+            shutil.rmtree(draft)
+
+
+def read(name: str) -> Dataset:
+    """A dataset that is here, its arrays mapped into memory. Sizes are checked; :func:`verify` checks every byte."""
+    folder = dataset_folder(name)
+    data = _manifest(folder)
+    arrays = {}
+    for array_name in ARRAYS:
+        path = folder / f"{array_name}.npy"
+        expected = data["files"][path.name]["bytes"]
+        try:
+            if path.stat().st_size != expected:
+                raise ValueError(f"it has {path.stat().st_size} bytes, its manifest says {expected}")
+            arrays[array_name] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError, SyntaxError) as error:
+            raise _damaged(path, str(error).splitlines()[0]) from None
+    published = data["published"]
+    return Dataset(
+        name=name,
+        train=Part(arrays["train_images"], arrays["train_labels"]),
+        test=Part(arrays["test_images"], arrays["test_labels"]),
+        classes=tuple(data["classes"]),
+        mean=tuple(data["mean"]),
+        std=tuple(data["std"]),
+        hash=_hash(data),
+        published=(published[0], published[1]) if published else None,
+    )
+
+
+def origin(name: str) -> str:
+    """What a dataset that is here was made from."""
+    return str(_manifest(dataset_folder(name))["origin"])
+
+
+def verify(name: str) -> None:
+    """Raise unless every file of a dataset has its SHA-256."""
+    folder = dataset_folder(name)
+    for file, record in _manifest(folder)["files"].items():
+        found = file_sha256(folder / file)
+        if found != record["sha256"]:
+            raise _damaged(folder / file, f"its SHA-256 is {found}, its manifest says {record['sha256']}")
+
+
+def moments(images: Images) -> tuple[list[float], list[float]]:
+    """Mean and standard deviation of each channel; of bytes, after division by 255 and from exact sums."""
+    channels = range(images.shape[1])
+    if images.dtype == np.uint8:
+        counts = np.zeros((len(channels), 256), np.int64)
+        for start in range(0, len(images), BLOCK):
+            for channel in channels:
+                counts[channel] += np.bincount(images[start : start + BLOCK, channel].ravel(), minlength=256)
+        values = np.arange(256) / 255
+        total = counts.sum(axis=1)
+        mean = counts @ values / total
+        squares = (counts * (values[None] - mean[:, None]) ** 2).sum(axis=1)
+    else:
+        flat: list[NDArray[Any]] = [images[:, channel].astype(np.float64).ravel() for channel in channels]
+        total = np.array([each.size for each in flat])
+        mean = np.array([each.mean() for each in flat])
+        squares = np.array([((each - middle) ** 2).sum() for each, middle in zip(flat, mean, strict=True)])
+    return mean.tolist(), np.sqrt(squares / total).tolist()
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        content = path.read_bytes()
+        data = json.loads(content)
+        if not isinstance(data, dict) or data.get("schema_version") != SCHEMA_VERSION or not is_sealed(content, data):
+            raise ValueError("it is of another version or was changed")
+        if set(data["files"]) != {f"{name}.npy" for name in ARRAYS}:
+            raise ValueError("it names other files than those of a dataset")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _damaged(path, str(error).splitlines()[0]) from None
+    return data
+
+
+def _damaged(path: Path, reason: str) -> BadFile:
+    return BadFile(f"{path} is damaged: {reason}; remove {path.parent} and prepare {path.parent.name} again")
+
+
+def _hash(data: dict[str, Any]) -> str:
+    digests = "".join(data["files"][f"{name}.npy"]["sha256"] for name in ARRAYS)
+    return hashlib.sha256(digests.encode()).hexdigest()[:16]

@@ -1,0 +1,89 @@
+"""Networks: the torch module of an architecture. This package loads torch only when a network is built."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Protocol
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidArchitecture, InvalidOption, MissingDependency, UnknownName, shorten
+from nasbed.core.registry import Registry
+from nasbed.spaces import SPACES, space
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+class NetworkBuilder(Protocol):
+    """What a space registers: the network of one of its architectures, which is known to be valid. ``skeleton`` is the
+    space's own description of what stands around the cells, None for the usual one; the other arguments win over it."""
+
+    def __call__(
+        self, arch: Architecture, *, classes: int, channels_in: int, image: int, skeleton: Any
+    ) -> nn.Module: ...
+
+
+NETWORKS: Registry[NetworkBuilder] = Registry("network", group="nasbed.networks")
+NETWORKS.add("nb101", "nasbed.networks.nb101:network")
+NETWORKS.add("nb201", "nasbed.networks.nb201:network")
+NETWORKS.add("darts", "nasbed.networks.darts:network")
+NETWORKS.add("fbnet", "nasbed.networks.fbnet:network")
+NETWORKS.add("transnas-micro", "nasbed.networks.transnas_micro:network")
+
+USUAL = {"classes": 10, "image_channels": 3, "image": 32}
+"""What is built when neither the call nor the skeleton says: a network for CIFAR-10."""
+
+
+def build(
+    arch: Architecture,
+    *,
+    classes: int | None = None,
+    channels_in: int | None = None,
+    image: int | None = None,
+    skeleton: Any = None,
+) -> nn.Module:
+    """The network of an architecture, a plain ``torch.nn.Module`` in training mode with torch's own initial weights.
+
+    ``image`` is the side of the square images in pixels. What is not given is as the skeleton says; without a skeleton
+    it is 10 classes, 3 channels, 32 pixels. For the same weights each time call ``torch.manual_seed`` before; inside
+    ``with torch.device("meta")`` no weights are made at all.
+    """
+    if not isinstance(arch, Architecture):
+        raise InvalidArchitecture(
+            f"a network is built from an Architecture, got {type(arch).__name__} {shorten(arch)}; make one with parse"
+        )
+    if arch.space not in NETWORKS:
+        raise UnknownName(
+            f"the space {arch.space!r} has no network; those with one: {', '.join(NETWORKS)}; a plug-in adds one by an "
+            f"entry point in the group {NETWORKS.group}"
+        )
+    if arch.space in SPACES:
+        space(arch.space).validate(arch)
+    check_torch()
+    given = {"classes": classes, "image_channels": channels_in, "image": image}
+    sizes = {
+        name: getattr(skeleton, name, USUAL[name]) if value is None else _positive(name, value)
+        for name, value in given.items()
+    }
+    return NETWORKS.get(arch.space)(
+        arch,
+        classes=sizes["classes"],
+        channels_in=sizes["image_channels"],
+        image=sizes["image"],
+        skeleton=skeleton,
+    )
+
+
+def check_torch() -> None:
+    """Raise, saying how to get it, unless torch is installed."""
+    if find_spec("torch") is None:
+        raise MissingDependency("a network needs torch; get it with: pip install 'nasbed[torch]'")
+
+
+def _positive(name: str, value: int) -> int:
+    if type(value) is not int or value < 1:
+        raise InvalidOption(f"a network's {name} is a whole number of 1 or more, got {shorten(value)}")
+    return value
+
+
+__all__ = ["NETWORKS", "NetworkBuilder", "build", "check_torch"]

@@ -1,0 +1,117 @@
+"""Layers that the networks of several spaces share. Convolutions have no bias and keep the resolution unless strided;
+then it is halved, upwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from nasbed.core.errors import InvalidOption
+from nasbed.spaces.edge_cell import EDGES
+
+
+def conv_bn(c_in: int, c_out: int, kernel: int, *, stride: int = 1, groups: int = 1) -> nn.Sequential:
+    """Convolution, batch normalisation."""
+    return nn.Sequential(*conv_bn_layers(c_in, c_out, kernel, stride=stride, groups=groups))
+
+
+def conv_bn_relu(c_in: int, c_out: int, kernel: int, *, stride: int = 1, groups: int = 1) -> nn.Sequential:
+    """Convolution, batch normalisation, ReLU: the order of NAS-Bench-101 and FBNet."""
+    return nn.Sequential(*conv_bn_layers(c_in, c_out, kernel, stride=stride, groups=groups), nn.ReLU())
+
+
+def relu_conv_bn(c_in: int, c_out: int, kernel: int, *, stride: int = 1) -> nn.Sequential:
+    """ReLU, convolution, batch normalisation: the order of DARTS and NAS-Bench-201."""
+    return nn.Sequential(nn.ReLU(), *conv_bn_layers(c_in, c_out, kernel, stride=stride))
+
+
+def conv_bn_layers(
+    c_in: int, c_out: int, kernel: int, *, stride: int = 1, groups: int = 1
+) -> tuple[nn.Conv2d, nn.BatchNorm2d]:
+    """What to unpack into a longer row."""
+    conv = nn.Conv2d(c_in, c_out, kernel, stride, padding=kernel // 2, groups=groups, bias=False)
+    return conv, nn.BatchNorm2d(c_out)
+
+
+def classifier(channels: int, classes: int) -> nn.Sequential:
+    """Global average pooling and a linear layer with bias."""
+    return nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
+
+
+class FactorizedReduce(nn.Module):
+    """A skip connection that halves the resolution: ReLU, two strided 1x1 convolutions to half the channels each, the
+    second one looking one pixel further down and right, batch normalisation."""
+
+    def __init__(self, c_in: int, c_out: int) -> None:
+        super().__init__()
+        self.even = nn.Conv2d(c_in, c_out // 2, 1, stride=2, bias=False)
+        self.odd = nn.Conv2d(c_in, c_out - c_out // 2, 1, stride=2, bias=False)
+        self.norm = nn.BatchNorm2d(c_out)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = torch.relu(x)
+        height, width = x.shape[2:]
+        moved = nn.functional.pad(x, (0, width % 2, 0, height % 2))[:, :, 1:, 1:]
+        reduced: Tensor = self.norm(torch.cat([self.even(x), self.odd(moved)], dim=1))
+        return reduced
+
+
+class DropPath(nn.Module):
+    """While training, sets each sample to zero with some probability and scales the others up so that the mean stays;
+    otherwise nothing. Draws from torch's own generator."""
+
+    def __init__(self, probability: float = 0.0) -> None:
+        super().__init__()
+        self.set(probability)
+
+    def set(self, probability: float) -> None:
+        if not 0 <= probability < 1:
+            raise InvalidOption(f"a path is dropped with a probability of 0 to below 1, got {probability}")
+        self.probability = float(probability)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training or not self.probability:
+            return x
+        kept = 1 - self.probability
+        return x * (x.new_empty(len(x), 1, 1, 1).bernoulli_(kept) / kept)
+
+    def extra_repr(self) -> str:
+        return f"probability={self.probability}"
+
+
+class EdgeCell(nn.Module):
+    """The cell of NAS-Bench-201 and TransNAS-Bench-101: four nodes, each the sum of what the edges into it carry. An
+    edge without an operation (none) carries zeros, and a node with no others is zeros."""
+
+    def __init__(self, operations: Sequence[nn.Module | None], *, channels: int, stride: int = 1) -> None:
+        super().__init__()
+        self.channels, self.stride = channels, stride
+        self.edges = nn.ModuleDict(
+            {
+                f"{source}-{target}": operation
+                for (source, target), operation in zip(EDGES, operations, strict=True)
+                if operation is not None
+            }
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        nodes = [x]
+        for target in (1, 2, 3):
+            names = [(source, f"{source}-{target}") for source in range(target)]
+            terms = [self.edges[name](nodes[source]) for source, name in names if name in self.edges]
+            nodes.append(added(terms) if terms else self._zeros(x))
+        return nodes[-1]
+
+    def _zeros(self, x: Tensor) -> Tensor:
+        height, width = (-(-side // self.stride) for side in x.shape[2:])
+        return x.new_zeros(len(x), self.channels, height, width)
+
+
+def added(terms: Sequence[Tensor]) -> Tensor:
+    """The sum of one tensor or more."""
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total

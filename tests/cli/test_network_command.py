@@ -1,0 +1,49 @@
+"""``nasbed network`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+INCEPTION = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "nasbed", "network", *arguments], capture_output=True, text=True)
+
+
+def test_network_prints_the_published_total() -> None:
+    done = run("nb101", INCEPTION)
+    assert done.returncode == 0, done.stderr
+    assert "parameters     2 694 282" in done.stdout and "128×32×32" in done.stdout and INCEPTION in done.stdout
+
+
+def test_network_prints_json_of_a_sampled_architecture() -> None:
+    done = run("darts", "--seed", "3", "--classes", "4", "--channels", "1", "--image", "16", "--json")
+    found = json.loads(done.stdout)
+    assert found["parts"][-1]["shape"] == [4] and found["parts"][0]["shape"] == [96, 16, 16]
+    assert sum(part["parameters"] for part in found["parts"]) == found["parameters"]
+
+
+def test_network_help_has_an_example() -> None:
+    assert "Example: nasbed network nb101" in " ".join(run("--help").stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fcnet", "--seed", "0"), "the space 'fcnet' has no network"),
+        (("nb101",), "give its text or --seed"),
+        (("nb101", INCEPTION, "--image", "2"), "needs images of 4 pixels"),
+        (("nb201", "junk"), "an nb201 cell reads"),
+    ],
+)
+def test_network_user_errors_are_one_line_and_exit_2(arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2 and message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

@@ -1,0 +1,198 @@
+"""Networks against the closed forms of their spaces and against published counts."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch")
+
+import nasbed  # noqa: E402
+from nasbed.core.architecture import Architecture  # noqa: E402
+from nasbed.networks import build  # noqa: E402
+from nasbed.networks.summary import architecture_summary, summary  # noqa: E402
+from nasbed.networks.transnas_micro import TransNASSkeleton  # noqa: E402
+from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
+from nasbed.spaces.edge_cell import EDGES  # noqa: E402
+from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
+from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
+from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
+
+INCEPTION = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
+DARTS_V2 = (
+    "normal:sep_conv_3x3~0,sep_conv_3x3~1/sep_conv_3x3~0,sep_conv_3x3~1/skip_connect~0,sep_conv_3x3~1/"
+    "skip_connect~0,dil_conv_3x3~2+reduce:max_pool_3x3~0,max_pool_3x3~1/max_pool_3x3~1,skip_connect~2/"
+    "max_pool_3x3~0,skip_connect~2/max_pool_3x3~1,skip_connect~2"
+)
+FBNET_C = (
+    "k3_e1,k3_e6,skip,k3_e1,k3_e1,k5_e6,k5_e3,k5_e6,k3_e6,k5_e6,k5_e3,"
+    "k5_e6,k5_e6,k5_e6,k5_e3,k5_e6,k5_e6,k5_e6,k5_e6,k5_e6,k5_e6,k3_e6"
+)
+SMALL: dict[str, Any] = {
+    "nb101": NB101Skeleton(cells_per_stack=1, channels=13, image=19, image_channels=1, classes=7),
+    "nb201": NB201Skeleton(cells_per_stage=1, image=19, classes=7),
+    "darts": DartsSkeleton(cells=3, channels=6, image=20, image_channels=2, classes=7),
+    "fbnet": FBNetSkeleton(image=19, image_channels=1),
+}
+
+
+def sampled(name: str, count: int) -> list[Architecture]:
+    rng = np.random.default_rng(0)
+    return [nasbed.space(name).sample(rng) for _ in range(count)]
+
+
+def closed_form(archs: list[Architecture], skeleton: Any) -> list[tuple[int, int]]:
+    space: Any = nasbed.space(archs[0].space)
+    counts = (cost(archs, skeleton).tolist() for cost in (space.parameters, space.multiply_adds))
+    return list(zip(*counts, strict=True))
+
+
+def counted(network: Any, image: int, channels_in: int) -> tuple[int, int]:
+    """Parameters, and multiply-adds from the shapes that an empty batch takes: real kernels with nothing to do."""
+    multiply_adds = 0
+
+    def count(module: Any, inputs: Any, output: Any) -> None:
+        nonlocal multiply_adds
+        multiply_adds += output.shape[1:].numel() * module.weight[0].numel()
+
+    for module in network.eval().modules():
+        if isinstance(module, torch.nn.Conv2d | torch.nn.Linear):
+            module.register_forward_hook(count)
+    with torch.inference_mode():
+        network(torch.empty(0, channels_in, image, image))
+    return sum(parameter.numel() for parameter in network.parameters()), multiply_adds
+
+
+@pytest.fixture
+def without_initial_weights(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Thousands of networks of which only shapes matter; and what is old need not be searched for garbage each time."""
+    for layer in (torch.nn.Conv2d, torch.nn.Linear, torch.nn.BatchNorm2d):
+        monkeypatch.setattr(layer, "reset_parameters", lambda self: None)
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("without_initial_weights")
+@pytest.mark.parametrize("name", SMALL)
+def test_network_costs_of_1000_architectures_are_the_closed_forms(name: str) -> None:
+    archs, skeleton = sampled(name, 1000), SMALL[name]
+    channels_in = getattr(skeleton, "image_channels", 3)
+    found = [counted(build(arch, skeleton=skeleton), skeleton.image, channels_in) for arch in archs]
+    assert found == closed_form(archs, skeleton)
+
+
+@pytest.mark.parametrize(
+    "skeleton",
+    [
+        NB101Skeleton(),
+        NB201Skeleton(),
+        DartsSkeleton(),
+        DartsSkeleton(auxiliary=True),
+        DartsSkeleton(channels=4, cells=1, image=16),
+        FBNetSkeleton(),
+        FBNetSkeleton.imagenet(),
+    ],
+    ids=lambda skeleton: f"{type(skeleton).__name__}-{skeleton.image}-{getattr(skeleton, 'auxiliary', '')}",
+)
+def test_summary_of_published_skeletons_is_the_closed_form(skeleton: Any) -> None:
+    name = {NB101Skeleton: "nb101", NB201Skeleton: "nb201", DartsSkeleton: "darts", FBNetSkeleton: "fbnet"}[
+        type(skeleton)
+    ]
+    archs = sampled(name, 3)
+    found = [architecture_summary(arch, skeleton=skeleton) for arch in archs]
+    assert [(each.parameters, each.multiply_adds) for each in found] == closed_form(archs, skeleton)
+
+
+def transnas_costs(code: tuple[int, ...], image: int, classes: int) -> tuple[int, int]:
+    """By hand, with one cell a module: cells at (in, out, stride) and what each edge costs there."""
+    side = -(-image // 2)
+    parameters, multiply_adds = 27 * 32 + 64 + 9 * 32 * 64 + 128, 27 * 32 * side**2
+    side = -(-side // 2)
+    multiply_adds += 9 * 32 * 64 * side**2
+    shapes = [(64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1), (256, 512, 2)]
+    for c_in, c_out, stride in shapes:
+        side = -(-side // stride)
+        for op, (source, _) in zip(code, EDGES, strict=True):
+            wide = c_in if source == 0 else c_out
+            strided_skip = op == 1 and source == 0 and stride == 2
+            area = {0: 0, 1: int(strided_skip), 2: 1, 3: 9}[op]
+            parameters += area * wide * c_out + 2 * c_out * (area > 0)
+            multiply_adds += area * wide * c_out * side**2
+    return parameters + 513 * classes, multiply_adds + 512 * classes
+
+
+@pytest.mark.usefixtures("without_initial_weights")
+def test_transnas_micro_costs_of_1000_architectures_are_those_by_hand() -> None:
+    skeleton = TransNASSkeleton(cells_per_module=1)
+    for arch in sampled("transnas-micro", 1000):
+        assert counted(build(arch, skeleton=skeleton), 32, 3) == transnas_costs(arch.code, 32, 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "skeleton", "parameters"),
+    [
+        ("nb101", INCEPTION, None, 2_694_282),  # what the published API answers for its README's cell
+        ("darts", DARTS_V2, DartsSkeleton(channels=36, cells=20), 3_349_342),  # what the DARTS repository prints
+        ("nb201", "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|", None, 73_306),
+        ("nb201", "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+" + "|nor_conv_3x3~0|nor_conv_3x3~1|nor_conv_3x3~2|", None, 1_531_546),
+    ],
+    ids=["inception", "darts_v2", "nb201-smallest", "nb201-largest"],
+)  # fmt: skip
+def test_network_has_the_published_parameters(name: str, text: str, skeleton: Any, parameters: int) -> None:
+    with torch.device("meta"):
+        network = build(nasbed.space(name).parse(text), skeleton=skeleton)
+    assert sum(each.numel() for each in network.parameters()) == parameters
+
+
+def test_fbnet_c_has_the_published_costs() -> None:
+    """383.0 million multiply-adds without the last layer in the authors' model zoo, 5.57 million parameters."""
+    found = architecture_summary(nasbed.space("fbnet").parse(FBNET_C), skeleton=FBNetSkeleton.imagenet())
+    assert round((found.multiply_adds - 1984 * 1000) / 1e6, 1) == 383.0
+    assert round(found.parameters / 1e6, 2) == 5.57
+
+
+@pytest.mark.parametrize(("classes", "parameters"), [(47, 41_435_727), (75, 41_450_091)], ids=["scene", "object"])
+def test_transnas_micro_has_the_parameters_of_the_published_encoder(classes: int, parameters: int) -> None:
+    """What a public port of the benchmark's own code counts for the largest cell and its two classification tasks."""
+    found = architecture_summary(nasbed.space("transnas-micro").parse("3_33_333"), classes=classes, image=256)
+    assert found.parameters == parameters
+    assert found.parts[-2].shape == (512, 8, 8)
+
+
+def test_summary_parts_add_up_and_carry_shapes() -> None:
+    found = architecture_summary(nasbed.space("nb101").parse(INCEPTION), classes=5, channels_in=1, image=28)
+    assert sum(part.parameters for part in found.parts) == found.parameters
+    assert sum(part.multiply_adds for part in found.parts) == found.multiply_adds
+    shapes = {part.name: part.shape for part in found.parts}
+    assert (shapes["stem"], shapes["cells.0"], shapes["head"]) == ((128, 28, 28), (128, 28, 28), (5,))
+    assert [part.shape for part in found.parts if part.kind == "MaxPool2d"] == [(128, 14, 14), (256, 7, 7)]
+
+
+def test_summary_leaves_the_network_alone_and_counts_in_its_mode() -> None:
+    skeleton = DartsSkeleton(channels=4, cells=3, auxiliary=True)
+    torch.manual_seed(0)
+    network = build(sampled("darts", 1)[0], skeleton=skeleton)
+    before = {key: value.clone() for key, value in network.state_dict().items()}
+    training, evaluating = summary(network), summary(network.eval())
+    assert all(torch.equal(value, before[key]) for key, value in network.state_dict().items())
+    head = next(part for part in training.parts if part.name == "auxiliary")
+    assert training.multiply_adds - evaluating.multiply_adds == head.multiply_adds > 0
+    assert next(part for part in evaluating.parts if part.name == "auxiliary").shape == ()
+    assert not any(module._forward_hooks for module in network.modules())
+
+
+def test_summary_reads_any_network() -> None:
+    network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.Flatten(), torch.nn.Linear(8 * 36, 4))
+    found = summary(network, image=6)
+    assert (found.parameters, found.multiply_adds) == (216 + 8 + 1152 + 4, 216 * 36 + 1152)
+
+
+def test_transnas_skeleton_can_be_changed() -> None:
+    arch = nasbed.space("transnas-micro").parse("1_11_111")
+    small = architecture_summary(arch, skeleton=TransNASSkeleton(channels=8, modules="1234", cells_per_module=1))
+    assert [part.shape for part in small.parts[1:-1]] == [(8, 8, 8), (16, 8, 8), (16, 4, 4), (32, 2, 2)]

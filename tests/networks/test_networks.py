@@ -1,0 +1,275 @@
+"""Networks as modules: what they compute, what they refuse, how they behave in training."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch")
+
+import nasbed  # noqa: E402
+from nasbed import networks  # noqa: E402
+from nasbed.core.architecture import Architecture  # noqa: E402
+from nasbed.core.errors import InvalidArchitecture, InvalidOption, MissingDependency, UnknownName  # noqa: E402
+from nasbed.networks import NETWORKS, build  # noqa: E402
+from nasbed.networks.blocks import DropPath, FactorizedReduce  # noqa: E402
+from nasbed.networks.nb101 import NB101Cell  # noqa: E402
+from nasbed.networks.transnas_micro import TransNASSkeleton  # noqa: E402
+from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
+from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
+from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
+from nasbed.spaces.nb101.cell import compact  # noqa: E402
+from nasbed.spaces.nb101.costs import vertex_channels  # noqa: E402
+from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
+
+SMALL: dict[str, Any] = {
+    "nb101": NB101Skeleton(channels=8, cells_per_stack=1),
+    "nb201": NB201Skeleton(channels=4, cells_per_stage=1),
+    "darts": DartsSkeleton(channels=4, cells=3),
+    "fbnet": FBNetSkeleton(stage_channels=(4, 4, 6, 6, 8, 8, 8), stem_channels=4, header_channels=16, classes=10),
+    "transnas-micro": TransNASSkeleton(channels=4),
+}
+
+
+def sampled(name: str, count: int = 1, seed: int = 0) -> list[Architecture]:
+    rng = np.random.default_rng(seed)
+    return [nasbed.space(name).sample(rng) for _ in range(count)]
+
+
+def small(name: str, arch: Architecture, **sizes: int) -> Any:
+    torch.manual_seed(0)
+    return build(arch, skeleton=SMALL[name], **sizes)
+
+
+def test_small_skeletons_cover_every_registered_network() -> None:
+    assert sorted(SMALL) == [name for name in NETWORKS if NETWORKS.get(name).__module__.startswith("nasbed.")]
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("channels_in", "classes", "image"), [(3, 10, 16), (1, 2, 8), (5, 31, 12)])
+def test_network_runs_forward_and_backward(name: str, channels_in: int, classes: int, image: int) -> None:
+    for arch in sampled(name, 3, seed=image):
+        network = small(name, arch, channels_in=channels_in, classes=classes, image=image)
+        assert type(network).__mro__[1] is torch.nn.Module and network.training
+        logits = network(torch.randn(4, channels_in, image, image))
+        assert logits.shape == (4, classes) and torch.isfinite(logits).all()
+        torch.nn.functional.cross_entropy(logits, torch.arange(4) % classes).backward()
+        gradients = [each.grad for each in network.parameters() if each.grad is not None]
+        assert gradients and all(torch.isfinite(gradient).all() for gradient in gradients)
+
+
+@pytest.mark.parametrize("name", ["nb101", "nb201", "fbnet", "transnas-micro"])
+@pytest.mark.parametrize("image", [4, 7, 13, 33])
+def test_network_takes_odd_images(name: str, image: int) -> None:
+    network = small(name, sampled(name)[0], image=image).eval()
+    assert network(torch.randn(2, 3, image, image)).shape == (2, 10)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_network_state_goes_round(name: str, tmp_path: Path) -> None:
+    arch = sampled(name, seed=3)[0]
+    first = small(name, arch)
+    first(torch.randn(4, 3, 16, 16))
+    torch.save(first.state_dict(), tmp_path / "state.pt")
+    torch.manual_seed(1)
+    second = build(arch, skeleton=SMALL[name])
+    second.load_state_dict(torch.load(tmp_path / "state.pt", weights_only=True))
+    images = torch.randn(2, 3, 16, 16)
+    assert torch.equal(first.eval()(images), second.eval()(images))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_network_weights_follow_torch_manual_seed(name: str) -> None:
+    arch = sampled(name)[0]
+    one, same = small(name, arch).state_dict(), small(name, arch).state_dict()
+    assert all(torch.equal(one[key], same[key]) for key in one)
+
+
+# --- NAS-Bench-101 ---------------------------------------------------------------------------------------------------
+
+
+def nb101_cell(text: str, channels_in: int, channels_out: int) -> NB101Cell:
+    return NB101Cell(compact(nasbed.space("nb101").parse(text).code), channels_in, channels_out)
+
+
+def test_nb101_remainder_goes_to_the_earliest() -> None:
+    text = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
+    assert nb101_cell(text, 4, 128).channels[1:] == [32] * 5 + [128]
+    assert nb101_cell(text, 4, 11).channels[1:] == [3, 3, 3, 3, 2, 11]
+
+
+def test_nb101_channels_are_those_of_the_closed_form() -> None:
+    for arch in sampled("nb101", 200):
+        cell = compact(arch.code)
+        expected = vertex_channels(np.array([cell.vertices]), np.array([cell.edges]), 23)[0, : cell.vertices]
+        assert NB101Cell(cell, 5, 23).channels == expected.tolist()
+
+
+def test_nb101_interior_edges_are_cut_to_fit() -> None:
+    """Vertex 1 (as wide as vertex 2, 3 channels) also feeds vertex 3 (2 channels), which sees its first two alone."""
+    cell = nb101_cell("conv1x1:0/maxpool3x3:1/maxpool3x3:1/output:2,3", 4, 5).eval()
+    assert cell.channels[1:] == [3, 3, 2, 5]
+    images = torch.randn(2, 4, 6, 6)
+    first = cell.operations["1"](cell.projections["1"](images))
+    pooled = torch.nn.functional.max_pool2d(first, 3, 1, 1)
+    assert torch.equal(cell(images), torch.cat([pooled, pooled[:, :2]], dim=1))
+
+
+def test_nb101_output_adds_the_projected_input() -> None:
+    cell = nb101_cell("maxpool3x3:0/output:0,1", 4, 6).eval()
+    images = torch.randn(2, 4, 6, 6)
+    pooled = torch.nn.functional.max_pool2d(cell.projections["1"](images), 3, 1, 1)
+    torch.testing.assert_close(cell(images), pooled + cell.projections["2"](images))
+
+
+def test_nb101_refuses_fewer_channels_than_vertices_that_share_them() -> None:
+    with pytest.raises(InvalidOption, match="4 vertices of this nb101 cell share"):
+        nb101_cell("conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5", 4, 3)
+
+
+# --- cells with operations on edges ----------------------------------------------------------------------------------
+
+
+def test_nb201_cell_computes_the_sum_over_its_routes() -> None:
+    """With skips alone, node 3 is x + x + (x + x)."""
+    arch = Architecture("nb201", (1,) * 6)
+    cell = small("nb201", arch).cells[0]
+    images = torch.randn(2, 4, 5, 5)
+    torch.testing.assert_close(cell(images), 4 * images)
+    nothing = small("nb201", Architecture("nb201", (0,) * 6)).cells[0]
+    assert torch.equal(nothing(images), torch.zeros_like(images))
+
+
+@pytest.mark.parametrize("side", [1, 4, 7])
+def test_transnas_zeros_have_the_shape_of_the_cell(side: int) -> None:
+    none, skip = (small("transnas-micro", nasbed.space("transnas-micro").parse(op * 6)).cells[0] for op in "01")
+    images = torch.randn(2, 4, side, side)
+    assert none(images).shape == skip(images).shape == (2, 8, -(-side // 2), -(-side // 2))
+
+
+def test_factorized_reduce_sees_every_other_pixel_twice() -> None:
+    reduce = FactorizedReduce(1, 2).eval()
+    for conv in (reduce.even, reduce.odd):
+        torch.nn.init.ones_(conv.weight)
+    image = torch.arange(1.0, 17).reshape(1, 1, 4, 4)
+    seen = reduce(image) * (1 + reduce.norm.eps) ** 0.5
+    torch.testing.assert_close(seen[0], torch.tensor([[[1.0, 3], [9, 11]], [[6, 8], [14, 16]]]))
+
+
+# --- training of DARTS -----------------------------------------------------------------------------------------------
+
+
+def test_drop_path_keeps_the_mean_and_drops_whole_samples() -> None:
+    torch.manual_seed(0)
+    dropped = DropPath(0.3)(torch.ones(20_000, 2, 2, 2))
+    by_sample = dropped.flatten(1)
+    assert (by_sample == by_sample[:, :1]).all()
+    assert by_sample.unique().tolist() == pytest.approx([0, 1 / 0.7])
+    assert abs(float(dropped.mean()) - 1) < 5 * (0.3 / 0.7 / 20_000) ** 0.5
+
+
+def test_drop_path_does_nothing_unless_training() -> None:
+    images = torch.randn(8, 2, 3, 3)
+    assert DropPath(0.5).eval()(images) is images and DropPath()(images) is images
+    with pytest.raises(InvalidOption, match=r"0 to below 1, got 1\.0"):
+        DropPath(1.0)
+
+
+def test_darts_drops_paths_in_training_only_and_never_plain_skips() -> None:
+    arch = sampled("darts")[0]
+    network, images = small("darts", arch), torch.randn(4, 3, 16, 16)
+    plain = network.eval()(images)
+    network.set_drop_path(0.6)
+    assert torch.equal(network(images), plain)
+    trained = network.train()(images)
+    assert not torch.equal(network(images), trained)
+    skips = nasbed.space("darts").parse(
+        "+".join(f"{kind}:" + "/".join(["skip_connect~0,skip_connect~1"] * 4) for kind in ("normal", "reduce"))
+    )
+    cell = small("darts", skips).cells[0]
+    cell.drop_path.set(0.9)
+    features = torch.randn(8, 12, 4, 4)
+    assert torch.equal(cell(features, features), cell(features, features))
+
+
+def test_darts_auxiliary_output_is_there_in_training_only() -> None:
+    skeleton = DartsSkeleton(channels=4, cells=3, auxiliary=True, classes=7)
+    network: Any = build(sampled("darts")[0], skeleton=skeleton)
+    logits, second = network(torch.randn(2, 3, 32, 32))
+    assert logits.shape == second.shape == (2, 7)
+    (logits.sum() + second.sum()).backward()
+    assert network.auxiliary[-1].weight.grad is not None
+    assert network.eval()(torch.randn(2, 3, 32, 32)).shape == (2, 7)
+    assert small("darts", sampled("darts")[0])(torch.randn(2, 3, 32, 32)).shape == (2, 10)
+
+
+# --- the entry point -------------------------------------------------------------------------------------------------
+
+
+def test_build_takes_sizes_from_the_call_then_from_the_skeleton() -> None:
+    arch = sampled("fbnet")[0]
+    with torch.device("meta"):
+        assert build(arch).head[-1].out_features == 10  # type: ignore[index, union-attr]
+        assert build(arch, skeleton=FBNetSkeleton()).head[-1].out_features == 100  # type: ignore[index, union-attr]
+        made: Any = build(arch, classes=5, channels_in=2, skeleton=FBNetSkeleton.imagenet())
+    assert (made.head[-1].out_features, made.stem[0].in_channels, made.stem[0].stride) == (5, 2, (2, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("nb101", {"image": 3}, "3 stacks needs images of 4 pixels or more, got 3"),
+        ("darts", {"image": 30}, "halves its image 2 times, got 30"),
+        ("nb201", {"image": 0}, "image is a whole number of 1 or more, got 0"),
+        ("nb201", {"classes": 2.5}, r"classes is a whole number of 1 or more, got 2\.5"),
+        ("nb201", {"skeleton": NB101Skeleton()}, "the skeleton of this network is a NB201Skeleton"),
+        ("transnas-micro", {"skeleton": "64-41414"}, "is a TransNASSkeleton, got '64-41414'"),
+    ],
+)
+def test_build_refuses_what_cannot_be_built(name: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidOption, match=message):
+        build(sampled(name)[0], **options)
+
+
+@pytest.mark.parametrize("options", [{"channels": 3}, {"modules": "45"}, {"modules": ""}, {"cells_per_module": 0}])
+def test_transnas_skeleton_refuses_what_cannot_be_built(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidOption, match="the skeleton's"):
+        TransNASSkeleton(**options)
+
+
+def test_build_refuses_other_values_and_spaces_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidArchitecture, match="a network is built from an Architecture, got str"):
+        build("|none~0|")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArchitecture):
+        build(Architecture("nb201", (0, 0, 0, 0, 0, 9)))
+    with pytest.raises(UnknownName, match="the space 'fcnet' has no network; those with one: darts, fbnet, nb101"):
+        build(sampled("fcnet")[0])
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'nasbed\[torch\]'"):
+        build(sampled("nb201")[0])
+
+
+def test_a_plug_in_space_adds_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def perceptron(arch: Architecture, *, classes: int, channels_in: int, image: int, skeleton: Any) -> Any:
+        return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(channels_in * image**2, classes))
+
+    monkeypatch.setattr(NETWORKS, "_entries", dict(NETWORKS._entries))
+    NETWORKS.add("my-space", perceptron)
+    assert build(Architecture("my-space", (1,)), image=4)(torch.randn(2, 3, 4, 4)).shape == (2, 10)
+
+
+def test_importing_networks_loads_no_torch() -> None:
+    code = "import sys, nasbed.networks; print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_networks_public_names_are_the_documented_ones() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    documented = re.findall(r"^#### `nasbed\.networks\.(\w+)", page, flags=re.MULTILINE)
+    assert sorted(documented) == sorted(networks.__all__)

@@ -16,6 +16,7 @@ import typer
 from nasbed.cli import tune as tuning
 from nasbed.cli.output import print_table
 from nasbed.cli.progress import note
+from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def fit(
         raise InvalidOption("settings are tuned or read from a file, got --tune and --settings; leave one out")
     tuning.check_model(model)
     results = tuning.opened(table)
-    chosen = tuning.parsed(settings)
+    chosen = settings_by_key(settings or [])
     if settings_file is not None:
         chosen = load_settings(settings_file, model) | chosen
     tuning.check_settings(model, results, chosen)

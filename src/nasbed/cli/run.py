@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nasbed.cli.report import print_report
+from nasbed.cli.settings import settings_by_owner
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -95,21 +95,10 @@ def run(
 
 
 def _settings(texts: list[str]) -> dict[str, dict[str, Any]]:
-    """Values by method and key: JSON where they are, as numbers and true are, text otherwise."""
     from nasbed.experiments.compare import short_name
 
-    found: dict[str, dict[str, Any]] = {}
-    for text in texts:
-        left, equals, value = text.partition("=")
-        method, _, key = left.rpartition(".")
-        if not (equals and method and key):
-            raise InvalidOption(f"a setting is given as METHOD.KEY=VALUE, such as re.sample_size=10, got {text!r}")
-        try:
-            parsed = json.loads(value)
-        except ValueError:
-            parsed = value
-        found.setdefault(short_name(method), {})[key] = parsed
-    return found
+    given = settings_by_owner(texts, owner="METHOD", example="re.sample_size=10")
+    return {short_name(method): values for method, values in given.items()}
 
 
 def _engine(name: str, processes: int | None) -> Engine:

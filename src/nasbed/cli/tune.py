@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ import typer
 
 from nasbed.cli.output import print_fields, print_table
 from nasbed.cli.progress import note
+from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption, NasbedError, nearest
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def tune(
     if out.exists() and not out.is_dir():
         raise InvalidOption(f"trials go into a folder, {out} is a file; name another with --out")
     results = opened(table)
-    fixed = parsed(settings)
+    fixed = settings_by_key(settings or [])
     check_settings(model, results, fixed)
     parts = parts_of(results, metric, fidelity, methods, seed)
     tuned = run_tuning(parts, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
@@ -200,20 +200,6 @@ def parts_of(results: Results, metric: str | None, fidelity: int | None, methods
 
     known = metric_of(results, metric)
     return Parts.of(results, metric=known, fidelity=fidelity, methods=names_of(methods), seed=seed)
-
-
-def parsed(settings: list[str] | None) -> dict[str, Any]:
-    """Values by key: JSON where they are, as numbers and true are, text otherwise."""
-    found: dict[str, Any] = {}
-    for text in settings or []:
-        key, equals, value = text.partition("=")
-        if not (equals and key):
-            raise InvalidOption(f"a setting is given as KEY=VALUE, such as max_depth=8, got {text!r}")
-        try:
-            found[key] = json.loads(value)
-        except ValueError:
-            found[key] = value
-    return found
 
 
 def check_settings(model: str, results: Results, settings: dict[str, Any]) -> None:

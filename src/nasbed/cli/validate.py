@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nasbed.cli.progress import note, run_bars
+from nasbed.cli.settings import settings_by_owner
 from nasbed.core.errors import InvalidOption, nearest
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ def validate(
     if found is None:
         if results is not None:
             raise InvalidOption(f"--results is for a surrogate, {subject} is a table; leave it out")
-        recipes = _recipes(_listed(model), ensemble, _settings(settings or []))
+        recipes = _recipes(
+            _listed(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
+        )
         found = _of_table(subject, recipes, wanted, options, out, processes, metric, fidelity)
     write_validation(found, out, formats=format)
     for part, table in tables(found).items():
@@ -193,22 +195,6 @@ def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, 
         found.append(Recipe(name, 1, settings.get(name, {})))
         if members > 1:
             found.append(Recipe(name, members, settings.get(name, {})))
-    return found
-
-
-def _settings(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Values by model and key: JSON where they are, text otherwise."""
-    found: dict[str, dict[str, Any]] = {}
-    for text in texts:
-        left, equals, value = text.partition("=")
-        name, _, key = left.partition(".")
-        if not (equals and name and key):
-            raise InvalidOption(f"a setting is given as MODEL.KEY=VALUE, such as lgb.num_leaves=20, got {text!r}")
-        try:
-            parsed = json.loads(value)
-        except ValueError:
-            parsed = value
-        found.setdefault(name, {})[key] = parsed
     return found
 
 

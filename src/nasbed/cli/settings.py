@@ -1,0 +1,47 @@
+"""Settings as they are given on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from nasbed.core.errors import InvalidOption
+
+
+def settings_by_key(texts: Iterable[str]) -> dict[str, Any]:
+    """``KEY=VALUE``: a value is JSON where it is, as numbers and true are, and text otherwise.
+
+    >>> settings_by_key(["max_depth=8", "features=onehot", "bootstrap=true"])
+    {'max_depth': 8, 'features': 'onehot', 'bootstrap': True}
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (equals and key):
+            raise InvalidOption(f"a setting is given as KEY=VALUE, such as max_depth=8, got {text!r}")
+        found[key] = _value(value)
+    return found
+
+
+def settings_by_owner(texts: Iterable[str], *, owner: str, example: str) -> dict[str, dict[str, Any]]:
+    """``OWNER.KEY=VALUE``, where a key has no dot: the owner, of a kind called ``owner``, may be a path.
+
+    >>> settings_by_owner(["lgb.num_leaves=20", "my.py:Mine.size=3"], owner="MODEL", example="lgb.num_leaves=20")
+    {'lgb': {'num_leaves': 20}, 'my.py:Mine': {'size': 3}}
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        left, equals, value = text.partition("=")
+        name, _, key = left.rpartition(".")
+        if not (equals and name and key):
+            raise InvalidOption(f"a setting is given as {owner}.KEY=VALUE, such as {example}, got {text!r}")
+        found.setdefault(name, {})[key] = _value(value)
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

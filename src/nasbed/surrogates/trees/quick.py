@@ -2,13 +2,14 @@
 
 The leaves of a tree are numbered from left to right, the bits of a word. A split that sends the row to the right rules
 out the leaves below its left child: the first leaf that no split rules out is where a walk would end. Splits are sorted
-by column and threshold, so those that send the row to the right come first. Splits with one threshold are a step, so
-that what is read of each is its tree and its leaves alone.
+by column and threshold, so those that send the row to the right come first. Splits with one threshold are a step, in
+which each tree has one entry: what is read of it is the tree and the leaves that are left.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ class QuickForest:
     forest: Forest
     first: NDArray[np.int64]  # [columns + 1]: where the steps of each column start
     thresholds: Words  # [steps], rising within a column
-    ends: NDArray[np.int64]  # [steps + 1]: the splits of step i are those before ends[i + 1]
+    ends: NDArray[np.int64]  # [steps + 1]: the entries of step i are those from ends[i] on
     trees: NDArray[np.uint16]
     masks: NDArray[np.uint64]  # set for the leaves that are left where the row goes right
     leaves: Floats  # from left to right, tree by tree
@@ -64,18 +65,18 @@ class QuickForest:
             masks[at] = ~(_ones(below[places[:, 0]]) << lowest[at].astype(np.uint64))
             tree[at] = owner
             leaves[(leaf_start[owner][:, None] + start)[~inner]] = forest.leaves[children[~inner] - TOP]
-        order = np.lexsort((splits[:, 0], splits[:, 1]))
-        thresholds, columns = splits[order, 0], splits[order, 1]
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = (thresholds[1:] != thresholds[:-1]) | (columns[1:] != columns[:-1])
-        steps = np.flatnonzero(new)
+        order = np.lexsort((tree, splits[:, 0], splits[:, 1]))
+        thresholds, columns, owners = splits[order, 0], splits[order, 1], tree[order]
+        step = _changes(thresholds) | _changes(columns)
+        entry = np.flatnonzero(step | _changes(owners))  # splits of a tree in one step rule out leaves together
+        steps = np.flatnonzero(step)
         return cls(
             forest,
             np.searchsorted(columns[steps], np.arange(len(forest.columns) + 1)).astype(np.int64),
             np.ascontiguousarray(thresholds[steps]),
-            np.append(steps, len(order)).astype(np.int64),
-            tree[order],
-            masks[order],
+            np.searchsorted(entry, np.append(steps, len(order))).astype(np.int64),
+            owners[entry],
+            np.bitwise_and.reduceat(masks[order], entry) if len(entry) else masks,
             leaves,
             leaf_start,
         )
@@ -120,6 +121,13 @@ def _levels(forest: Forest, splits: NDArray[np.uint32]) -> list[tuple[NDArray[np
         children = splits[at][:, 2:]
         inner = children < TOP
         at, owner = (children[inner] // 4).astype(np.int64), np.repeat(owner, 2)[inner.reshape(-1)]
+    return found
+
+
+def _changes(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a value differs from the one before it."""
+    found = np.ones(len(values), dtype=np.bool_)
+    found[1:] = values[1:] != values[:-1]
     return found
 
 

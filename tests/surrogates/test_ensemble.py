@@ -136,3 +136,8 @@ def test_joint_models_answer_as_each_alone() -> None:
         model.fit(few, few)
     alone = np.stack([model.predict(few.codes) for model in models], axis=1)
     assert joint(models)(few.codes).tolist() == alone.tolist()
+
+
+def test_a_setting_that_a_library_refuses_is_named() -> None:
+    with pytest.raises(InvalidOption, match=r"lgb could not be fitted: .*learning_rate"):
+        fit_ensemble("lgb", NB201, evaluations(200, 1, seed=1), members=2, settings={**QUICK, "learning_rate": -1.0})

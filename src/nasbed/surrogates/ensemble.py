@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Progress, Surrogate
@@ -211,7 +211,13 @@ class _Job:
 
     def fit(self, progress: Progress | None = None) -> Surrogate[Any]:
         member = self.kind(self.space, seed=self.seed, settings=self.settings)
-        member.fit(self.train, self.valid, progress)
+        try:
+            member.fit(self.train, self.valid, progress)
+        except NasbedError:
+            raise
+        except Exception as error:  # each library has its own for a setting that it refuses
+            said = " ".join(str(error).split())[:200]
+            raise InvalidOption(f"{self.kind.name} could not be fitted: {said}; check its settings") from error
         return member
 
     def files(self) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 .PHONY: demo test check bench clean
 
 demo: $(VENV)/.core
-	NASBED_HOME=build/home $(BIN)/nasbed run nb201/cifar10 --optimizers rs,re,nre,ls,de,kde --seeds 10 --budget 300ev --out build/demo
+	NASBED_HOME=build/home $(BIN)/nasbed run snb-darts-cifar10-16-lgb-v0.9 --optimizers rs,re,ls,de,bananas --seeds 10 --budget 200ev --out build/demo
 
 test: check
 	$(BIN)/python -m pytest
@@ -33,7 +33,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[tables]'
+	$(PIP) --editable .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python

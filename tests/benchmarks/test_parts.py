@@ -32,6 +32,14 @@ def test_load_refuses_a_part_that_the_space_has_not(table: TabularBenchmark) -> 
         load(f"{table.results.folder}:mini")
 
 
+def test_load_gives_the_means_of_a_table(table: TabularBenchmark) -> None:
+    means = load(f"{table.results.folder}:mean")
+    arch = table.space.sample(np.random.default_rng(0))
+    first, second = (means.query(arch, seed=seed).values[means.objective] for seed in (1, 2))
+    repeats = table.cache.mean("validation_accuracy", 200)[(table.cache.codes == arch.code).all(axis=1)]
+    assert first == second == pytest.approx(repeats.item())
+
+
 @pytest.mark.parametrize("name", ["rs", "re", "ls", "de", "kde"])
 def test_part_is_searched_without_a_step_outside(table: TabularBenchmark, name: str) -> None:
     part = load(f"{table.results.folder}:no-pooling")

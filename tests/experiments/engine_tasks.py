@@ -11,6 +11,10 @@ def square(number: int) -> int:
     return number * number
 
 
+def process_of(_: int) -> int:
+    return os.getpid()
+
+
 def misbehave(task: tuple[str, str]) -> str:
     """Raise, die, die once, or hang, as told."""
     kind, folder = task
@@ -26,3 +30,9 @@ def misbehave(task: tuple[str, str]) -> str:
     if kind == "hang":
         time.sleep(60)
     return kind
+
+
+def hang_after_telling(folder: str) -> None:
+    """Leave a file with the number of this process, and hang."""
+    (Path(folder) / f"{os.getpid()}.pid").touch()
+    time.sleep(60)

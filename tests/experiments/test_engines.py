@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import engine_tasks
 import pytest
 
 from nasbed.core.errors import InvalidOption
-from nasbed.experiments.engines import Engine, LocalEngine, SerialEngine
+from nasbed.experiments.engines import WAIT, Engine, LocalEngine, SerialEngine
 
 
 @pytest.fixture(params=["serial", "local", "ray"])
@@ -33,6 +39,31 @@ def test_engine_gives_every_result_once(engine: Engine) -> None:
 
 def test_engine_without_tasks_is_done(engine: Engine) -> None:
     assert list(engine.map_unordered(engine_tasks.square, [])) == []
+
+
+def test_engine_takes_tasks_that_are_made_from_outcomes(engine: Engine) -> None:
+    """Each round of tasks is made when the one before has ended, by the same workers."""
+    ended: list[int] = []
+
+    def rounds() -> Iterator[Any]:
+        for start in range(0, 9, 3):
+            assert sorted(ended) == list(range(start))
+            yield from range(start, start + 3)
+            while len(ended) < start + 3:
+                yield WAIT
+
+    workers = set()
+    for outcome in engine.map_unordered(engine_tasks.process_of, rounds()):
+        assert not outcome.error
+        ended.append(outcome.task)
+        workers.add(outcome.result)
+    assert sorted(ended) == list(range(9))
+    assert len(workers) <= 3, "workers stay from round to round"
+
+
+def test_engine_refuses_tasks_that_wait_for_nothing(engine: Engine) -> None:
+    with pytest.raises(InvalidOption, match="tasks wait for an outcome while none is running"):
+        list(engine.map_unordered(engine_tasks.square, [1, WAIT, WAIT, 2]))
 
 
 def test_engine_task_that_raises_is_named_and_alone(engine: Engine, tmp_path: Path) -> None:
@@ -71,3 +102,47 @@ def test_local_engine_stopped_early_leaves_no_process(tmp_path: Path) -> None:
 def test_engine_refuses_no_processes() -> None:
     with pytest.raises(InvalidOption, match="at least one process"):
         LocalEngine(-1)
+
+
+def test_ray_engine_counts_time_from_the_start_of_a_task(tmp_path: Path) -> None:
+    """With one worker, the tasks behind the one that hangs wait longer than the time-out."""
+    pytest.importorskip("ray", reason="needs the extra ray")
+    from nasbed.experiments.ray_engine import RayEngine
+
+    tasks = [("hang", ""), ("die once", str(tmp_path)), ("fine", "")]
+    engine = RayEngine(workers=1)
+    outcomes = {outcome.task: outcome for outcome in engine.map_unordered(engine_tasks.misbehave, tasks, timeout_s=1)}
+    assert outcomes[0].error == "no result within 1 s; the process was ended"
+    assert [outcomes[1].result, outcomes[2].result] == ["die once", "fine"]
+    with pytest.raises(InvalidOption, match="a task takes 1 cores and 64 GPUs, the cluster has"):
+        list(RayEngine(gpus=64).map_unordered(engine_tasks.square, [1]))
+
+
+def test_local_engine_killed_takes_its_workers_along(tmp_path: Path) -> None:
+    """They hang in a task when the process that started them is killed."""
+    code = (
+        "import engine_tasks\n"
+        "from nasbed.experiments.engines import LocalEngine\n"
+        "if __name__ == '__main__':\n"
+        f"    list(LocalEngine(2).map_unordered(engine_tasks.hang_after_telling, [r'{tmp_path}'] * 2))\n"
+    )
+    (tmp_path / "script.py").write_text(code)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    process = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=environment)
+    until = time.monotonic() + 30
+    while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    assert len(workers) == 2
+    while any(_lives(int(path.stem)) for path in workers) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(_lives(int(path.stem)) for path in workers)
+
+
+def _lives(process: int) -> bool:
+    """Whether it runs; one that has ended and that nobody has asked after does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

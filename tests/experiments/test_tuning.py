@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -119,7 +119,7 @@ class Interrupted(Engine):
         self.after = after
 
     def map_unordered(
-        self, function: Callable[[Any], Any], tasks: Sequence[Any], *, timeout_s: float | None = None
+        self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
     ) -> Iterator[Outcome]:
         for number, task in enumerate(tasks):
             if number == self.after:

@@ -213,7 +213,7 @@ def test_predict_refuses_rows_of_another_kind() -> None:
 
 
 @settings(max_examples=60)
-@given(st.sampled_from(["splits", "columns", "roots", "bounds"]), SEEDS)
+@given(st.sampled_from(["conditions", "condition", "inner", "sizes", "columns", "bounds"]), SEEDS)
 def test_restore_refuses_or_survives_any_changed_number(name: str, seed: int) -> None:
     """A walk never leaves the arrays nor runs for ever, whatever a file says."""
     rng = np.random.default_rng(seed)
@@ -272,3 +272,21 @@ assert "numba" in sys.modules
     forest = forest_from_lightgbm(small(0)[0].model_to_string())
     done = subprocess.run([sys.executable, "-c", code], input=forest.dump(), capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
+
+
+def test_dump_is_small_and_the_same_again() -> None:
+    """A split takes a number of its condition and two bits, a leaf its value."""
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, 3, size=(500, 20)).astype(np.float32)
+    data = lightgbm.Dataset(rows, rows @ rng.normal(size=20) + rng.normal(size=500))
+    booster = lightgbm.train({"num_leaves": 31, "verbosity": -1, "num_threads": 1}, data, 100)
+    forest = forest_from_lightgbm(booster.model_to_string())
+    stored = forest.dump()
+    plain = io.BytesIO()
+    np.savez_compressed(plain, splits=forest.splits, leaves=forest.leaves)
+    assert len(stored) < 0.75 * len(plain.getvalue())
+    assert Forest.restore(stored).dump() == stored
+    single = forest.in_single_precision()
+    assert len(single.dump()) < 0.7 * len(stored)
+    np.testing.assert_allclose(single.predict(rows), forest.predict(rows), rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(Forest.restore(single.dump()).predict(rows), single.predict(rows))

@@ -240,3 +240,13 @@ def test_ngboost_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "ngboost", None)
     with pytest.raises(MissingDependency, match=r"pip install 'nasbed\[ngboost\]'"):
         SURROGATES.get("ngb")(SPACE).fit(TRAIN, VALID)
+
+
+def test_compact_model_is_smaller_and_predicts_the_same_to_single_precision(fitted: TreeModel[Any]) -> None:
+    small = fitted.compact()
+    np.testing.assert_allclose(small.predict(ASKED.codes), fitted.predict(ASKED.codes), rtol=1e-6)
+    files = small.dump()
+    assert sum(map(len, files.values())) <= sum(map(len, fitted.dump().values()))
+    assert not [name for name in files if name.endswith(".gz")]
+    again = type(fitted).restore(files, SPACE, asdict(fitted.settings), fitted.seed)
+    np.testing.assert_array_equal(again.predict(ASKED.codes), small.predict(ASKED.codes))

@@ -1,7 +1,8 @@
-"""Benchmarks: tables and surrogates, and in time live training, behind one query."""
+"""Benchmarks: tables, surrogates and live training, behind one query."""
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import cards, load
+from nasbed.benchmarks.live import LiveBenchmark
 from nasbed.benchmarks.observations import Observations
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
@@ -9,6 +10,7 @@ from nasbed.benchmarks.wrappers import NoiseFree, Restricted, SubSpace, nas_benc
 
 __all__ = [
     "Benchmark",
+    "LiveBenchmark",
     "NoiseFree",
     "Observations",
     "Restricted",

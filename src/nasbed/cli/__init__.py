@@ -9,6 +9,7 @@ import typer
 
 import nasbed
 from nasbed.cli import (
+    collect,
     data,
     fetch,
     fit,
@@ -16,11 +17,13 @@ from nasbed.cli import (
     list_,
     network,
     query,
+    release,
     report,
     results,
     run,
     space,
     study,
+    train,
     tune,
     validate,
 )
@@ -33,16 +36,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(collect.app, name="collect")
 app.add_typer(data.app, name="data")
 app.command()(fetch.fetch)
 app.command("import")(import_.import_)
 app.add_typer(list_.app, name="list")
 app.command()(network.network)
 app.command()(query.query)
+app.command()(train.train)
 app.command()(run.run)
 app.command()(fit.fit)
 app.command()(tune.tune)
 app.command()(report.report)
+app.command()(release.release)
 app.add_typer(results.app, name="results")
 app.add_typer(space.app, name="space")
 app.add_typer(study.app, name="study")

@@ -45,6 +45,9 @@ def fit(
     ] = None,
     score: tuning.ScoreName = "skt",
     seed: tuning.Seed = 0,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="A small file: no library's own format, trees in single precision.")
+    ] = False,
     version: Annotated[str, typer.Option(metavar="X.Y", help="The version in the surrogate's name.")] = "1.0",
     processes: tuning.Processes = None,
     timeout: tuning.Timeout = None,
@@ -106,6 +109,7 @@ def fit(
             runtime_method=runtime_method,
             variant=variant,
             version=version,
+            compact=compact,
             seed=seed,
             processes=min(processes or os.cpu_count() or 1, ensemble),
             progress=told,
@@ -125,13 +129,14 @@ def fit(
 
 def _new_path(out: Path | None, results: Results, model: str, variant: str, version: str) -> Path:
     """Where the surrogate goes, which must be new: that is told before it is fitted."""
+    from nasbed.benchmarks.places import surrogate_paths
     from nasbed.core.home import surrogates_folder
     from nasbed.surrogates.artefact import SUFFIX
     from nasbed.surrogates.artefact_manifest import artefact_name
 
     dataset = results.about.dataset or results.about.name.split("/")[-1]
     name = artefact_name(results.about.space, dataset, model, variant=variant, version=version)
-    path = surrogates_folder() / f"{name}{SUFFIX}" if out is None else out
+    path = surrogate_paths().get(name, surrogates_folder() / f"{name}{SUFFIX}") if out is None else out
     if path.exists():
         raise InvalidOption(
             f"{path} exists, and a surrogate once written is not changed; give another --out or --version"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,7 @@ from nasbed.core.errors import TooLarge
 if TYPE_CHECKING:
     from nasbed.spaces import SearchSpace
 
-app = typer.Typer(help="List what there is: spaces, benchmarks, optimizers, surrogates.", no_args_is_help=True)
+app = typer.Typer(help="List what there is: spaces, benchmarks, optimizers, surrogates, recipes.", no_args_is_help=True)
 
 
 @app.command()
@@ -94,3 +95,38 @@ def surrogates(json: Json = False) -> None:
             print_fields({name: kind.summary})
             print_fields({f"    {key}": value for key, value in asdict(kind.Settings()).items()})
             typer.echo()
+
+
+@app.command()
+def recipes(
+    name: Annotated[str | None, typer.Argument(help="Show all of this one, as a TOML file to change.")] = None,
+    json: Json = False,
+) -> None:
+    """List the recipes by which networks are trained, or print one of them.
+
+    Example: nasbed list recipes nb101 > mine.toml
+    """
+    from nasbed.training import RECIPES, load_recipe, recipe_toml
+
+    if name is not None:
+        found = load_recipe(name)
+        if json:
+            print_json(found.settings())
+        else:
+            typer.echo(recipe_toml(found), nl=False)
+        return
+    known = [RECIPES.get(each) for each in RECIPES]
+    if json:
+        print_json([each.settings() for each in known])
+    else:
+        rows = [
+            (
+                each.name,
+                ", ".join(map(str, each.epochs)),
+                each.optimizer,
+                each.batch,
+                re.split("[.:;] ", each.source)[0],
+            )
+            for each in known
+        ]
+        print_table(("name", "epochs", "optimizer", "batch", "source"), rows)

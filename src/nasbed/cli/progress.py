@@ -58,3 +58,26 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
         yield lambda name: bars.advance(tasks[name])
+
+
+@contextmanager
+def epoch_bar(epochs: int) -> Iterator[Callable[[int, str], None]]:
+    """A bar of epochs with time to go; the function given sets how many are done and what to say of them."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (TextColumn("epoch"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(
+        *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True,
+        disable=not console.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task("", total=epochs)
+        yield lambda done, said: bar.update(task, completed=done, description=said)

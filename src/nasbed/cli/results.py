@@ -97,11 +97,11 @@ def merge(
 
 def _opened(table: str) -> Results:
     """The table in a folder of that path, or else of that name."""
-    from nasbed.core.home import table_folder
+    from nasbed.benchmarks.places import table_path
     from nasbed.results.store import Results
 
     folder = Path(table)
-    return Results.open(folder if folder.is_dir() else table_folder(table))
+    return Results.open(folder if folder.is_dir() else table_path(table))
 
 
 @contextmanager

@@ -174,6 +174,55 @@ def methods(
     typer.echo(f"\n{out / 'report.html'}")
 
 
+@app.command("local-search")
+def local_search(
+    out: Out,
+    benchmark: Searched = "nb201/cifar10",
+    optimizers: Annotated[
+        str, typer.Option(help="What it is compared with: ids with commas, see 'nasbed list optimizers'.")
+    ] = "rs,re,bananas",
+    seeds: Annotated[int, typer.Option(min=2, help="How many runs of each method, with seeds 0, 1, 2 …")] = 20,
+    budget: Budget = "1500ev",
+    early: Annotated[float, typer.Option(help="The share of the budget that counts as early.")] = 0.1,
+    processes: Processes = None,
+    format: Formats = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Compare local search with other methods early and late in long runs (Surrogate NAS Benchmarks, section 4).
+
+    Example: nasbed study local-search mine.snb --optimizers rs,re,bananas --budget 1500ev --out local-search
+    """
+    _check(out, format)
+
+    from nasbed.evaluation.studies.local_search import SUBJECT, local_search_study
+    from nasbed.experiments.compare import optimizer_class, short_name
+    from nasbed.experiments.engines import LocalEngine
+    from nasbed.reports.local_search import moments_table, outcome, write_local_search_report
+
+    names = [name.strip() for name in optimizers.split(",") if name.strip()]
+    for name in names:
+        optimizer_class(name)
+    with run_bars(dict.fromkeys([SUBJECT, *map(short_name, names)], seeds)) as bar:
+
+        def told(method: str, seed: int, error: str) -> None:
+            bar(short_name(method))
+            if error:
+                typer.echo(f"{short_name(method)}, seed {seed}: {error}", err=True)
+
+        study = local_search_study(
+            benchmark,
+            rivals=names,
+            seeds=seeds,
+            budget=budget,
+            early=early,
+            out=out,
+            engine=LocalEngine(processes),
+            progress=told,
+        )
+    write_local_search_report(study, out, formats=format)
+    typer.echo(moments_table(study).text())
+    typer.echo(f"\n{outcome(study)}\n\n{out / 'report.html'}")
+
+
 def _check(out: Path, formats: Sequence[str]) -> None:
     """What would fail at the end fails now."""
     for form in formats:

@@ -157,7 +157,6 @@ def opened(table: str) -> Results:
     """The table in a folder of that path, or else of that id; what an installed package holds is imported."""
     from nasbed.benchmarks import load
     from nasbed.benchmarks.tabular import TabularBenchmark
-    from nasbed.core.home import table_folder
     from nasbed.results.store import Results
     from nasbed.surrogates.artefact import is_artefact
 
@@ -166,9 +165,10 @@ def opened(table: str) -> Results:
         raise InvalidOption(f"a surrogate is fitted on results, {table} is a surrogate; give a folder of results")
     if folder.is_dir():
         return Results.open(folder)
-    if not isinstance(load(table), TabularBenchmark):
+    found = load(table)
+    if not isinstance(found, TabularBenchmark):
         raise InvalidOption(f"a surrogate is fitted on a whole table, {table} is none; give the id of its table")
-    return Results.open(table_folder(table))
+    return found.results
 
 
 def check_model(model: str) -> None:

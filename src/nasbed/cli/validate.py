@@ -144,12 +144,11 @@ def _of_artefact(
     subject: str, results: str | None, parts: Sequence[str], options: Options, out: Path, processes: int | None
 ) -> Validation | None:
     """The validation of a surrogate; ``None`` where the subject is none."""
-    from nasbed.core.home import surrogates_folder
+    from nasbed.benchmarks.places import surrogate_paths
     from nasbed.evaluation.studies.surrogate.artefact_validation import validate_artefact
-    from nasbed.surrogates.artefact import SUFFIX, Artefact, is_artefact
+    from nasbed.surrogates.artefact import Artefact, is_artefact
 
-    places = (Path(subject), surrogates_folder() / subject, surrogates_folder() / f"{subject}{SUFFIX}")
-    path = next((place for place in places if is_artefact(place)), None)
+    path = Path(subject) if is_artefact(Path(subject)) else surrogate_paths().get(subject)
     if path is None:
         return None
     artefact = Artefact.load(path)

@@ -13,6 +13,7 @@
     ├── TooLarge              (ValueError)    a request whose answer cannot be listed or held
     ├── NotFitted             (RuntimeError)  a model that is asked before it was fitted
     ├── DownloadFailed        (OSError)       a published file that could not be downloaded
+    ├── DiskFull              (OSError)       a file that could not be written for want of room
     └── MissingDependency     (ImportError)   an optional package that is not installed
 
 A message is one line: the rule, the value that broke it, the remedy. The command line prints that line and exits with
@@ -73,6 +74,10 @@ class NotFitted(NasbedError, RuntimeError):
 
 class DownloadFailed(NasbedError, OSError):
     """A published file that could not be downloaded."""
+
+
+class DiskFull(NasbedError, OSError):
+    """A file that could not be written for want of room."""
 
 
 class MissingDependency(NasbedError, ImportError):

@@ -32,9 +32,14 @@ def data_folder(platform: str) -> Path:
     return Path(shared) if Path(shared).is_absolute() else Path.home() / ".local" / "share"
 
 
-def tables_folder() -> Path:
-    """The folder of results tables."""
-    return home() / "tables"
+def embedded_home() -> Path:
+    """What comes with the package, laid out as a home is. Nothing is ever written there."""
+    return Path(__file__).resolve().parents[1] / "embedded"
+
+
+def tables_folder(root: Path | None = None) -> Path:
+    """The folder of results tables, of another home if one is given."""
+    return (root or home()) / "tables"
 
 
 def downloads_folder() -> Path:
@@ -42,9 +47,9 @@ def downloads_folder() -> Path:
     return home() / "downloads"
 
 
-def surrogates_folder() -> Path:
+def surrogates_folder(root: Path | None = None) -> Path:
     """The folder of surrogate benchmarks, each a folder or a file of its name."""
-    return home() / "surrogates"
+    return (root or home()) / "surrogates"
 
 
 def datasets_folder() -> Path:
@@ -52,9 +57,9 @@ def datasets_folder() -> Path:
     return home() / "datasets"
 
 
-def table_folder(name: str) -> Path:
+def table_folder(name: str, root: Path | None = None) -> Path:
     """The folder of one table; a name such as ``nb201/cifar10`` never leads outside the folder of tables."""
     parts = name.split("/")
     if not all(_PART.fullmatch(part) for part in parts):
         raise InvalidOption(f"a table's name is words of a-z 0-9 . _ - joined by /, got {shorten(name)}")
-    return tables_folder().joinpath(*parts)
+    return tables_folder(root).joinpath(*parts)

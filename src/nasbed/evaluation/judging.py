@@ -12,7 +12,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.benchmarks.wrappers import NoiseFree, SubSpace
-from nasbed.core.errors import TooLarge
+from nasbed.core.errors import InvalidOption, TooLarge
 from nasbed.core.metric import Metric
 from nasbed.evaluation.trajectories import incumbent_index, regret
 from nasbed.experiments.runs import Runs
@@ -51,8 +51,8 @@ class Judged:
 def judge(runs: Runs, benchmark: Benchmark) -> Judged:
     """The regrets of all runs: the incumbent is chosen by validation, as a search would, and judged by the mean test
     metric of its architecture. A table without test results judges by its mean validation metric, a surrogate by the
-    noise-free mean that it predicts: against the best of its whole space where that can be listed, of these runs'
-    incumbents where not.
+    noise-free mean that it predicts, live training by the test results of what this process trained: against the best
+    of the whole space where that is known or can be listed, of these runs' incumbents where not.
 
     The benchmark is asked once, for all incumbents of all runs together.
     """
@@ -126,5 +126,6 @@ def _mean_judgement(benchmark: Benchmark, codes: NDArray[np.int64]) -> tuple[Met
 def _best_mean(benchmark: Benchmark, metric: Metric, means: NDArray[np.float64]) -> float:
     try:
         return benchmark.optimum()[1]
-    except TooLarge:
-        return float(means.max() if metric.direction == "maximize" else means.min()) if len(means) else float("nan")
+    except (TooLarge, InvalidOption):
+        known = means[~np.isnan(means)]
+        return float(known.max() if metric.direction == "maximize" else known.min()) if len(known) else float("nan")

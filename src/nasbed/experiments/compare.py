@@ -89,12 +89,12 @@ def _stable_number(text: str) -> int:
 
 
 def compare(
-    benchmark: str,
+    benchmark: str | Path,
     methods: Sequence[str],
     *,
     seeds: int,
     budget: str,
-    out: Path,
+    out: Path | str,
     workers: int = 1,
     engine: Engine | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
@@ -105,12 +105,12 @@ def compare(
 ) -> Runs:
     """Run every method with every seed and keep each run in a file as it ends; what is there already is not run again.
 
+    ``benchmark`` is what :func:`nasbed.load` takes, as processes open it by name.
     ``settings`` are given by :func:`short_name`, as runs are kept. ``progress`` is told the method, the seed and the
     error, if any, of each run that ended.
     """
-    limit = Budget.parse(budget)
-    if Path(benchmark).exists():
-        benchmark = str(Path(benchmark).resolve())
+    limit, out = Budget.parse(budget), Path(out)
+    benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
     opened = load(benchmark)
     given = {name: dict(values) for name, values in (settings or {}).items() if values}
     _check_methods(methods, given, opened)

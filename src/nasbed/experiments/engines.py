@@ -6,18 +6,23 @@ import multiprocessing
 import os
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from time import monotonic
+from signal import SIG_IGN, SIGINT, signal
+from threading import Thread
+from time import monotonic, sleep
 from typing import Any
 
 from nasbed.core.errors import InvalidOption
 
 STARTUP_S = 60.0
 """What a process may take to start, in seconds, before the time-out of its first task runs."""
+
+ORPHANED_S = 1.0
+"""How often a process looks whether the one that started it is still there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +34,71 @@ class Outcome:
     error: str = ""
 
 
+WAIT = object()
+"""What an iterable of tasks yields where it has none until another outcome has been dealt with."""
+
+
+class TaskSource:
+    """Tasks numbered as they are taken, one at a time, when there is somebody to carry them out."""
+
+    def __init__(self, tasks: Iterable[Any]) -> None:
+        self._iterator = iter(tasks)
+        self._taken = 0
+        self._waits = False
+        self.ended = False
+
+    def take(self) -> tuple[int, Any] | None:
+        """The next task and its number; ``None`` where there is none, for now or, once ``ended``, for good."""
+        if self.ended or self._waits:
+            return None
+        try:
+            task = next(self._iterator)
+        except StopIteration:
+            self.ended = True
+            return None
+        if task is WAIT:
+            self._waits = True
+            return None
+        self._taken += 1
+        return self._taken - 1, task
+
+    def outcome_dealt_with(self) -> None:
+        """An outcome was given and the caller is back: there may be tasks again."""
+        self._waits = False
+
+    def check_ended(self) -> None:
+        """Nothing is running: raise unless all tasks were taken."""
+        if not self.ended:
+            raise InvalidOption("tasks wait for an outcome while none is running; yield those that are ready first")
+
+
 class Engine(ABC):
     """Runs one function over many tasks and yields each outcome as it comes, in any order."""
 
     @abstractmethod
     def map_unordered(
-        self, function: Callable[[Any], Any], tasks: Sequence[Any], *, timeout_s: float | None = None
+        self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
     ) -> Iterator[Outcome]:
-        """One outcome for each task. A task that raises, dies twice or runs past the time-out has an error for a
-        result."""
+        """One outcome for each task, by its place among the tasks. A task that raises, dies twice or runs past the
+        time-out has an error for a result.
+
+        A task is taken from ``tasks`` when there is somebody to carry it out, so that an iterable may make it from the
+        outcomes so far. Where it has none before the next outcome, it yields :data:`WAIT`. Whoever carries out tasks
+        gets the function once and keeps what it remembers.
+        """
 
 
 class SerialEngine(Engine):
     """In this process, one after the other; there is no time-out. For small work and for debugging."""
 
     def map_unordered(
-        self, function: Callable[[Any], Any], tasks: Sequence[Any], *, timeout_s: float | None = None
+        self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
     ) -> Iterator[Outcome]:
-        for number, task in enumerate(tasks):
-            yield attempt(function, number, task)
+        source = TaskSource(tasks)
+        while (taken := source.take()) is not None:
+            yield attempt(function, *taken)
+            source.outcome_dealt_with()
+        source.check_ended()
 
 
 class LocalEngine(Engine):
@@ -59,32 +110,55 @@ class LocalEngine(Engine):
             raise InvalidOption(f"an engine has at least one process, got {processes}")
 
     def map_unordered(
-        self, function: Callable[[Any], Any], tasks: Sequence[Any], *, timeout_s: float | None = None
+        self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
     ) -> Iterator[Outcome]:
-        waiting = deque(range(len(tasks)))
+        source = TaskSource(tasks)
+        again: deque[tuple[int, Any]] = deque()
         retried: set[int] = set()
         workers: list[_Worker] = []
         try:
-            while waiting or any(worker.task is not None for worker in workers):
-                while len(workers) < min(self.processes, len(tasks)):
-                    workers.append(_Worker(function))
-                for worker in workers:
-                    if worker.task is None and waiting:
-                        number = waiting.popleft()
-                        worker.give(number, tasks[number])
-                yield from self._collect(workers, waiting, retried, timeout_s)
+            while True:
+                self._hand_out(function, source, again, workers)
+                if all(worker.task is None for worker in workers):
+                    source.check_ended()
+                    return
+                for outcome in self._collect(workers, again, retried, timeout_s):
+                    yield outcome
+                    source.outcome_dealt_with()
         finally:
             for worker in workers:
                 worker.stop()
 
+    def _hand_out(
+        self,
+        function: Callable[[Any], Any],
+        source: TaskSource,
+        again: deque[tuple[int, Any]],
+        workers: list[_Worker],
+    ) -> None:
+        while True:
+            idle = next((worker for worker in workers if worker.task is None), None)
+            if idle is None and len(workers) >= self.processes:
+                return
+            taken = again.popleft() if again else source.take()
+            if taken is None:
+                return
+            if idle is not None and not idle.give(*taken):  # it died while it had nothing to do
+                workers.remove(idle)
+                idle.stop()
+                idle = None
+            if idle is None:
+                workers.append(_Worker(function))
+                workers[-1].give(*taken)
+
     def _collect(
-        self, workers: list[_Worker], waiting: deque[int], retried: set[int], timeout_s: float | None
+        self, workers: list[_Worker], again: deque[tuple[int, Any]], retried: set[int], timeout_s: float | None
     ) -> Iterator[Outcome]:
         busy = [worker for worker in workers if worker.task is not None]
         ready = wait([worker.pipe for worker in busy], timeout=0.2 if timeout_s is not None else 5.0)
         for worker in busy:
-            number = worker.task
-            assert number is not None
+            assert worker.task is not None
+            number, task = worker.task
             if worker.pipe in ready:
                 try:
                     outcome = worker.pipe.recv()
@@ -95,7 +169,7 @@ class LocalEngine(Engine):
                         yield Outcome(number, error=f"the process died twice, exit code {worker.process.exitcode}")
                     else:
                         retried.add(number)
-                        waiting.appendleft(number)
+                        again.appendleft((number, task))
                 else:
                     if outcome is None:
                         worker.started()
@@ -117,7 +191,7 @@ class _Worker:
         self.process: BaseProcess = context.Process(target=_serve, args=(function, inner), daemon=True)
         self.process.start()
         inner.close()
-        self.task: int | None = None
+        self.task: tuple[int, Any] | None = None
         self.since = 0.0
         self._ready = False
 
@@ -125,10 +199,15 @@ class _Worker:
         """Its imports are done: the time of its first task begins."""
         self._ready, self.since = True, monotonic()
 
-    def give(self, number: int, task: Any) -> None:
-        self.task = number
+    def give(self, number: int, task: Any) -> bool:
+        """Hand over a task; whether the process was there to take it."""
+        self.task = number, task
         self.since = monotonic() + (0.0 if self._ready else STARTUP_S)
-        self.pipe.send((number, task))
+        try:
+            self.pipe.send((number, task))
+        except OSError:
+            return False
+        return True
 
     def stop(self) -> None:
         self.pipe.close()
@@ -141,7 +220,10 @@ class _Worker:
 
 
 def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
-    """The loop of a worker process: it says that it is there, and ends when the other side closes the pipe."""
+    """The loop of a worker process: it says that it is there, and ends when the other side closes the pipe, or when the
+    process that started it is gone, be it in the middle of a task. An interrupt from the keyboard is for that one."""
+    signal(SIGINT, SIG_IGN)
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     with suppress(EOFError, OSError):
         pipe.send(None)
         while True:
@@ -149,9 +231,24 @@ def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
             pipe.send(attempt(function, number, task))
 
 
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        sleep(ORPHANED_S)
+    os._exit(1)
+
+
 def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
     """Call the function on a task; what it raises becomes the outcome's error."""
     try:
         return Outcome(number, function(task))
     except Exception as error:
-        return Outcome(number, error=f"{type(error).__name__}: {error}".splitlines()[0])
+        return Outcome(number, error=told(error))
+
+
+def told(error: Exception) -> str:
+    """An exception in one line.
+
+    >>> told(ValueError("no such thing\\nas told"))
+    'ValueError: no such thing'
+    """
+    return f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")

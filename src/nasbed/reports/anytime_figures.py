@@ -15,6 +15,7 @@ from nasbed.reports.figures import COLOURS
 from nasbed.reports.marks import Chart, inline
 
 FAINT = "#8a90a0"
+TIME = "simulated time [s]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,12 @@ class Axes:
     floor: float
     top: float
     title: str
+    across: str = TIME
 
     @classmethod
-    def over(cls, curves: Iterable[Anytime], metric: Metric, *, span: float = math.inf) -> Axes:
-        """Wide enough for all curves, or for their last part, from a time ``span`` times shorter than the last."""
+    def over(cls, curves: Iterable[Anytime], metric: Metric, *, span: float = math.inf, across: str = TIME) -> Axes:
+        """Wide enough for all curves, or for their last part, from a time ``span`` times shorter than the last.
+        ``across`` says what the curves are over, where it is not time."""
         drawn = [each for each in curves if len(each.time_s)]
         times = [float(end) for each in drawn for end in (each.time_s[0], each.time_s[-1])] or [1.0, 10.0]
         first = max(min(times), max(times) / span)
@@ -39,11 +42,11 @@ class Axes:
         floor = max(min(positive) / 2, max(positive) / 1e4)
         unit = f" [{metric.unit}]" if metric.unit else ""
         kind = "test regret" if metric.split == "test" else "regret of the mean"
-        return cls(first, max(times), floor, max(positive) * 1.1, f"{kind}{unit}")
+        return cls(first, max(times), floor, max(positive) * 1.1, f"{kind}{unit}", across)
 
     def x(self, field: str) -> Any:
         scale = alt.Scale(type="log", domain=[self.first_s, self.last_s], nice=False)
-        return alt.X(f"{field}:Q", title="simulated time [s]").scale(scale).axis(format="~s", tickCount=4, grid=False)
+        return alt.X(f"{field}:Q", title=self.across).scale(scale).axis(format="~s", tickCount=4, grid=False)
 
     def y(self, field: str) -> Any:
         scale = alt.Scale(type="log", domain=[self.floor, self.top], nice=False, clamp=True)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
@@ -17,74 +14,19 @@ from nasbed.evaluation.studies.surrogate.topology import Topology
 from nasbed.evaluation.studies.surrogate.training_size import TrainingSize
 from nasbed.evaluation.studies.surrogate.trajectories import Trajectories
 from nasbed.evaluation.studies.surrogate.validation import Validation
-
-MISSING = "–"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Texts in columns; those from ``numbers`` on are set to the right."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: int = 1
-
-    def text(self) -> str:
-        """The table in lines, for a terminal; a number is never broken.
-
-        >>> print(Table(("model", "MAE"), (("lgb", "0.5"), ("gin", "12"))).text())
-        model  MAE
-        lgb    0.5
-        gin     12
-        """
-        lines = (self.columns, *self.rows)
-        widths = [max(len(line[place]) for line in lines) for place in range(len(self.columns))]
-        return "\n".join(
-            "  ".join(
-                cell.rjust(width) if place >= self.numbers else cell.ljust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        )
-
-
-def digits(value: float, places: int = 4) -> str:
-    """A number with so many digits that count, a dash for none.
-
-    >>> digits(0.123456), digits(float("nan")), digits(1234567.0)
-    ('0.1235', '–', '1.235e+06')
-    """
-    return f"{value:.{places}g}" if math.isfinite(value) else MISSING
-
-
-def fixed(value: float, places: int = 4) -> str:
-    """A number with so many decimals, a dash for none."""
-    return f"{value:.{places}f}" if math.isfinite(value) else MISSING
-
-
-def seconds(value: float) -> str:
-    """A short time with its unit.
-
-    >>> seconds(0.0000123), seconds(0.0123), seconds(12.3)
-    ('12.3 µs', '12.3 ms', '12.3 s')
-    """
-    if not math.isfinite(value):
-        return MISSING
-    for factor, unit in ((1e6, "µs"), (1e3, "ms")):
-        if value * factor < 1000:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value:.3g} s"
+from nasbed.reports.number_tables import MISSING, Table, digits, fixed, seconds
+from nasbed.reports.paper_rows import with_paper
 
 
 def tables(study: Validation) -> dict[str, Table]:
     """A table for each part that has one."""
     found: dict[str, Table | None] = {
-        "fits": _fits(study.fits) if study.fits else None,
-        "table": _against(study.table_error) if study.table_error else None,
+        "fits": _fits(study, study.fits) if study.fits else None,
+        "table": _against(study, study.table_error) if study.table_error else None,
         "size": _size(study.size) if study.size else None,
-        "looo": _left_out(study.looo, "left out") if study.looo else None,
-        "random": _left_out(study.random, "fitted on") if study.random else None,
-        "best": _left_out(study.best, "fitted on") if study.best else None,
+        "looo": _left_out(study, study.looo, "left out") if study.looo else None,
+        "random": _left_out(study, study.random, "fitted on") if study.random else None,
+        "best": _left_out(study, study.best, "fitted on") if study.best else None,
         "free": _free(study.free) if study.free else None,
         "depth": _depth(study.depth) if study.depth else None,
         "trajectories": _trajectories(study.trajectories) if study.trajectories else None,
@@ -92,7 +34,7 @@ def tables(study: Validation) -> dict[str, Table]:
     return {name: table for name, table in found.items() if table is not None}
 
 
-def _fits(found: Fits) -> Table:
+def _fits(study: Validation, found: Fits) -> Table:
     columns = ["model", "R²", "Kendall", "sKT", "MAE", "MSE", "fit", "one query", "in a batch"]
     calibrated = any(fit.calibration is not None for fit in found.fits)
     diverged = any(fit.calibration is not None and math.isfinite(fit.calibration.kl) for fit in found.fits)
@@ -108,10 +50,10 @@ def _fits(found: Fits) -> Table:
         if diverged:
             row += [MISSING, MISSING] if told is None else [digits(told.kl, 3), digits(told.raw_kl, 3)]
         rows.append(tuple(row))
-    return Table(tuple(columns), tuple(rows))
+    return with_paper(Table(tuple(columns), tuple(rows)), study, "fits")
 
 
-def _against(found: AgainstTable) -> Table:
+def _against(study: Validation, found: AgainstTable) -> Table:
     rows = []
     for each in found.rotations:
         by_seed = [digits(score.mae) for score in each.by_seed]
@@ -119,7 +61,8 @@ def _against(found: AgainstTable) -> Table:
         rows.append((each.label, each.group, *means, *by_seed))
     heads = tuple(f"MAE, seed {seed}" for seed in found.seeds)
     order = sorted(rows, key=lambda row: row[1] != ALL)
-    return Table(("", "architectures", "MAE", "MSE", "Kendall", *heads), tuple(order), numbers=2)
+    told = Table(("", "architectures", "MAE", "MSE", "Kendall", *heads), tuple(order), numbers=2)
+    return with_paper(told, study, "table")
 
 
 def _size(found: TrainingSize) -> Table:
@@ -140,14 +83,15 @@ def _count(value: float) -> str:
     return f"{value:.0f}" if math.isfinite(value) else "never"
 
 
-def _left_out(found: LeftOuts, what: str) -> Table:
+def _left_out(study: Validation, found: LeftOuts, what: str) -> Table:
     rows = []
     for fit in found.fits:
         for group, own in fit.scores.items():
             figures = [fixed(value, 3) for value in (own.r2, own.kendall, own.sparse_kendall)]
             rows.append((fit.label, fit.model, group, str(fit.train), str(own.count), *figures, digits(own.mae)))
     columns = (what, "model", "tested on", "fitted rows", "tested rows", "R²", "Kendall", "sKT", "MAE")
-    return Table(columns, tuple(rows), numbers=3)
+    told = Table(columns, tuple(rows), numbers=3)
+    return with_paper(told, study, "looo") if found is study.looo else told
 
 
 def _free(found: ParameterFree) -> Table:
@@ -179,19 +123,3 @@ def _trajectories(found: Trajectories) -> Table:
     heads = tuple(f"final regret, {method}" for method in found.methods)
     agreement = ("order, Kendall", "over time, Kendall", "curves, Spearman", "bands overlap", "settled pairs kept")
     return Table(("searched on", "order, best first", *heads, *agreement), tuple(rows), numbers=2)
-
-
-def table_html(table: Table) -> str:
-    """The table in a box of its own that scrolls."""
-
-    def cells(tag: str, texts: Sequence[str]) -> str:
-        return "".join(
-            f'<{tag} class="number">{escape(text)}</{tag}>'
-            if place >= table.numbers
-            else f"<{tag}>{escape(text)}</{tag}>"
-            for place, text in enumerate(texts)
-        )
-
-    rows = "".join(f"<tr>{cells('td', row)}</tr>" for row in table.rows)
-    heads = cells("th", table.columns)
-    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'

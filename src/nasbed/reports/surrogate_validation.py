@@ -16,9 +16,10 @@ from nasbed.evaluation.studies.surrogate.validation import PARTS, Validation
 from nasbed.reports.comparison_tables import STYLE as TABLE_STYLE
 from nasbed.reports.figures import figure_svg, metric_label, save_figure
 from nasbed.reports.interactive import STYLE as COLOUR_STYLE
+from nasbed.reports.number_tables import Table, digits, table_html
 from nasbed.reports.page import Section, write_page
 from nasbed.reports.surrogate_figures import Panel, panels
-from nasbed.reports.surrogate_tables import Table, digits, table_html, tables
+from nasbed.reports.surrogate_tables import tables
 
 STYLE = """
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); gap: 1.25rem;
@@ -31,6 +32,7 @@ margin: 0 0 1.25rem; }
 .figures .role-axis-grid line { stroke: var(--line); }
 .figures .role-axis-domain line, .figures .role-axis-tick line { stroke: var(--faint); }
 tbody tr:first-child td { font-weight: 400; }
+tr.aside td { color: var(--faint); font-style: italic; }
 """
 TITLES = {
     "fits": "How well each model fits",
@@ -114,7 +116,7 @@ def about_facts(study: Validation) -> dict[str, object]:
     }
     if study.methods:
         facts["evaluated by"] = ", ".join(study.methods)
-    if study.models != (study.subject,):
+    if list(study.models) != [study.subject]:
         facts["models"] = ", ".join(study.models)
     return facts | {f"note {place}": note for place, note in enumerate(study.notes, 1)}
 

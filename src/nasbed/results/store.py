@@ -22,6 +22,7 @@ from pathlib import Path
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.files import complete_file, file_sha256
+from nasbed.core.home import embedded_home
 from nasbed.results.cache import Cache
 from nasbed.results.cache_builder import CacheBuilder
 from nasbed.results.manifest import FILE_NAME, About, FileRecord, Manifest, record
@@ -274,8 +275,10 @@ def _read_stamp(folder: Path) -> dict[str, list[object]]:
 
 
 def _write_stamp(folder: Path, manifest: Manifest) -> None:
-    """Remember what was verified, so that the next opening need not read every byte. A read-only folder goes
-    without."""
+    """Remember what was verified, so that the next opening need not read every byte. A read-only folder goes without,
+    and so do the small tables of the package, into which nothing is written."""
+    if folder.resolve().is_relative_to(embedded_home()):
+        return
     try:
         stamp = {}
         for name, expected in manifest.files.items():

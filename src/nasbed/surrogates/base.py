@@ -77,6 +77,11 @@ class Surrogate(ABC, Generic[S]):
     def predict(self, codes: NDArray[np.int64]) -> Floats:
         """The expected metric of each architecture."""
 
+    def compact(self) -> Surrogate[S]:
+        """The fitted model in fewer bytes, its predictions the same to single precision; itself where it has none to
+        spare."""
+        return self
+
     @abstractmethod
     def dump(self) -> dict[str, bytes]:
         """The fitted model as files."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
@@ -240,8 +241,14 @@ def _serially(jobs: Sequence[_Job], progress: Progress | None) -> Iterator[Surro
             tell(1.0)
 
 
+def _one_thread() -> None:
+    """The other cores have members of their own; the libraries that fit are not loaded yet and will heed it."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 def _at_once(jobs: Sequence[_Job], processes: int, progress: Progress | None) -> list[Surrogate[Any]]:
-    with ProcessPoolExecutor(min(processes, len(jobs)), mp_context=multiprocessing.get_context("spawn")) as pool:
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(processes, len(jobs)), spawned, initializer=_one_thread) as pool:
         waiting = {pool.submit(job.files): number for number, job in enumerate(jobs)}
         found: dict[int, Mapping[str, bytes]] = {}
         try:

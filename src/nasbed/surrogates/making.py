@@ -25,7 +25,7 @@ from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.artefact_manifest import ArtefactManifest, ModelRecord, artefact_name
 from nasbed.surrogates.base import Progress, Surrogate
-from nasbed.surrogates.ensemble import fit_ensemble
+from nasbed.surrogates.ensemble import Ensemble, fit_ensemble
 from nasbed.surrogates.exact import ExactCosts
 from nasbed.surrogates.examples import Examples, examples, validation_metric
 from nasbed.surrogates.figures import fit_figures, runtime_figures
@@ -54,6 +54,8 @@ def make_surrogate(
     runtime_method: str | None = None,
     variant: str = "",
     version: str = "1.0",
+    skeleton: Mapping[str, Any] | None = None,
+    compact: bool = False,
     seed: int = 0,
     processes: int = 1,
     progress: Progress | None = None,
@@ -62,16 +64,17 @@ def make_surrogate(
 
     They are split 0.8/0.1/0.1 within each method; the ensemble is fitted on the first two parts by cross-validation,
     and the figures of the manifest are those of the third. ``methods`` uses only what these search methods evaluated,
-    and ``variant`` says so in the name: ``rand`` for random search alone. ``runtime`` is the model of the training
-    time, or ``None`` for none; ``runtime_method`` fits it on one method's evaluations, for a table whose methods ran on
-    different hardware (appendix E.4).
+    and ``variant`` says so in the name: ``rand`` for random search alone; figures that begin with ``others_`` are then
+    those of all other architectures. ``compact`` makes the artefact small: trees in single precision, without their
+    libraries' own files. ``skeleton`` has the settings of the network around the cells, for counting costs, where it is
+    not the space's usual one. ``runtime`` is the model of the training time, or ``None`` for none; ``runtime_method``
+    fits it on one method's evaluations, for a table whose methods ran on different hardware (appendix E.4).
     """
     metric = metric or validation_metric(results)
     if metric.split == "test":
         raise InvalidOption(f"a search optimises a validation metric, got {metric.key}; name another")
-    found = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
-    if methods is not None:
-        found = found.by(methods)
+    everything = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
+    found = everything if methods is None else everything.by(methods)
     split = stratified_split(found.method, found.architecture, np.random.default_rng(seed))
     if not len(split.test):
         raise InvalidOption(f"a tenth of the architectures is for testing, {results.about.name} has too few")
@@ -88,10 +91,16 @@ def make_surrogate(
         processes=processes,
         progress=None if progress is None else lambda done: progress(done * share),
     )
+    if compact:
+        ensemble = Ensemble([member.compact() for member in ensemble.members], ensemble.noise)
     figures = fit_figures(ensemble, test, metric)
+    others = everything.take(~np.isin(everything.architecture, found.architecture))
+    if len(others):
+        figures |= {f"others_{name}": value for name, value in fit_figures(ensemble, others, metric).items()}
     clock = None
     if runtime is not None and timed is not None:
         clock = _fit_runtime(runtime, results.space, timed, seed, ensemble.members[0])
+        clock = clock.compact() if compact else clock
         figures |= runtime_figures(clock, _timed(test, runtime_method))
     if progress is not None:
         progress(1.0)
@@ -104,9 +113,9 @@ def make_surrogate(
         fidelity=_fidelity(results, fidelity),
         members=_record(ensemble.members),
         runtime=None if clock is None else _record([clock]),
-        exact=_exact(results, dataset),
+        exact=_exact(results, dataset, skeleton),
         figures={key: None if math.isnan(value) else value for key, value in figures.items()},
-        provenance=_provenance(results, found, split, seed, methods),
+        provenance=_provenance(results, found, split, seed, methods) | _if_known(skeleton=skeleton),
         licence=results.about.licence,
         citation=results.about.citation,
         space_definition=results.space.definition(),
@@ -130,10 +139,10 @@ def _record(members: Sequence[Surrogate[Any]]) -> ModelRecord:
     return ModelRecord(first.name, asdict(first.settings), tuple(member.seed for member in members))
 
 
-def _exact(results: Results, dataset: str) -> tuple[str, ...]:
+def _exact(results: Results, dataset: str, skeleton: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The costs that are counted: those of the space, unless the table has other parameters, so that its networks are
     not those that the space counts for."""
-    costs = ExactCosts(results.space, dataset)
+    costs = ExactCosts(results.space, dataset, skeleton)
     names = tuple(metric.name for metric in costs.metrics)
     if "parameters" not in names or "parameters" not in results.about.by_key:
         return names
@@ -194,6 +203,10 @@ def _provenance(
         "seeds": np.unique(fitted.seed).tolist()[:100],
         "split_seed": seed,
     }
+
+
+def _if_known(**facts: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: dict(value) for name, value in facts.items() if value is not None}
 
 
 def _libraries() -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from abc import abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -18,6 +19,8 @@ from nasbed.surrogates.features import Features
 from nasbed.surrogates.trees.forest import Forest
 
 FOREST = "forest.npz"
+PACKED = ".gz"
+"""How the names of files in a library's own format end."""
 STOPPING_SHARE = 10
 """Where no examples are given to stop on, one in so many architectures is set aside for it."""
 
@@ -68,6 +71,13 @@ class TreeModel(Surrogate[S]):
 
     def predict(self, codes: NDArray[np.int64]) -> Floats:
         return self.forest.predict(self.features(codes))[:, 0]
+
+    def compact(self) -> TreeModel[S]:
+        """Without its library's own file, and with leaves in single precision."""
+        other = copy(self)
+        other._forest = self.forest.in_single_precision()
+        other._native = {name: data for name, data in self._native.items() if not name.endswith(PACKED)}
+        return other
 
     def dump(self) -> dict[str, bytes]:
         return {FOREST: self.forest.dump(), **self._native}

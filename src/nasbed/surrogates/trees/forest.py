@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.surrogates.trees.keys import CATEGORY, CATEGORY_CUT, TOP, Floats, Words
 from nasbed.surrogates.trees.plain import plain_is_enough, predict_plainly
+from nasbed.surrogates.trees.storage import ARRAYS, packed_arrays, unpacked_arrays
 
 LIMIT = TOP // 4
 """How many splits a forest may have."""
@@ -119,21 +120,25 @@ class Forest:
             np.concatenate([one.narrow for one in forests]),
         )
 
+    def in_single_precision(self) -> Forest:
+        """The same trees with each leaf rounded to float32."""
+        return replace(self, leaves=self.leaves.astype(np.float32).astype(np.float64))
+
     def dump(self) -> bytes:
-        """The arrays as one npz file."""
+        """All of it as one npz file, see :mod:`~nasbed.surrogates.trees.storage`."""
         file = io.BytesIO()
-        np.savez_compressed(file, **{name: getattr(self, name) for name in _ARRAYS})
+        np.savez_compressed(file, allow_pickle=False, **packed_arrays(self))
         return file.getvalue()
 
     @classmethod
     def restore(cls, data: bytes) -> Forest:
-        """The inverse of :meth:`dump`. What would lead a walk out of the arrays is refused."""
+        """The inverse of :meth:`dump`: the same answers. What would lead a walk out of the arrays is refused."""
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in _ARRAYS}
+                stored = {name: file[name] for name in ARRAYS}
         except Exception as error:  # zipfile, zlib and numpy each raise their own
             raise BadFile(f"a forest is an npz file of arrays, got one that is not: {error}") from None
-        forest = cls(**arrays)
+        forest = cls(**unpacked_arrays(stored))
         forest._check()
         return forest
 
@@ -191,6 +196,3 @@ def _moved(children: Words, at_split: int, at_leaf: int) -> Words:
     """Children after other splits and leaves were put before theirs."""
     moved: Words = children + np.where(children >= TOP, np.uint32(at_leaf), np.uint32(at_split))
     return moved
-
-
-_ARRAYS = tuple(one.name for one in fields(Forest) if one.init)

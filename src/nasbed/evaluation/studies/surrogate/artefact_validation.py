@@ -59,7 +59,7 @@ def validate_artefact(
     data = read_data(results, metric=metric, fidelity=about.fidelity)
     unseen, note = _unseen(artefact, data, results)
     test = data.rows.take(unseen)
-    found = replace(about_data(data, about.name, [about.name]), notes=(note,))
+    found = replace(about_data(data, about.name, {about.name: about.members.model}), notes=(note,))
     left_out = dict.fromkeys(REFITTED, "it fits models anew; name the table instead of the surrogate")
     left_out = {part: reason for part, reason in left_out.items() if part in wanted}
     predicted = artefact.ensemble.predict(test.codes)

@@ -13,6 +13,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.studies.surrogate.data import Data
 from nasbed.evaluation.studies.surrogate.fitting import Job, Recipe, Told, answers, split_in_two
 from nasbed.evaluation.studies.surrogate.scoring import Scatter, Scores, scatter, score
+from nasbed.experiments.campaign.plan import NOT_METHODS
 from nasbed.experiments.engines import Engine
 
 RANDOM_SEARCH = ("rs", "random", "random_search")
@@ -50,12 +51,17 @@ class _Plan:
     groups: dict[str, NDArray[np.bool_]]
 
 
+def search_methods(data: Data) -> list[str]:
+    """The methods of a table, without what campaigns label rows with that no method proposed, such as repeats."""
+    return [method for method in data.methods if method not in NOT_METHODS]
+
+
 def leave_one_optimizer_out(
     data: Data, recipes: Sequence[Recipe], *, seed: int = 0, engine: Engine | None = None, told: Told | None = None
 ) -> LeftOuts:
     """Predict what a method evaluated from what the others did, without the architectures that they share with it
     (table 7)."""
-    methods = data.methods
+    methods = search_methods(data)
     if len(methods) < 2:
         raise InvalidOption(f"leaving one method out needs at least 2, {data.name} names {len(methods)}")
     return _left_out(data, recipes, [_without(data, method) for method in methods], seed, engine, told)

@@ -20,6 +20,7 @@ from nasbed.evaluation.studies.surrogate.left_out import (
     LeftOuts,
     leave_one_optimizer_out,
     random_only,
+    search_methods,
     well_performing_only,
 )
 from nasbed.evaluation.studies.surrogate.parameter_free import (
@@ -28,6 +29,7 @@ from nasbed.evaluation.studies.surrogate.parameter_free import (
     parameter_free,
     parameter_free_design,
 )
+from nasbed.evaluation.studies.surrogate.published import Published, published
 from nasbed.evaluation.studies.surrogate.searches import searches
 from nasbed.evaluation.studies.surrogate.table_error import AgainstTable, surrogate_against_table
 from nasbed.evaluation.studies.surrogate.topology import Topology, topology
@@ -73,7 +75,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What was found; a part that was not asked for or does not apply is ``None``, and ``left_out`` says why."""
+    """What was found; a part that was not asked for or does not apply is ``None``, and ``left_out`` says why.
+    ``models`` are the ids of the models by their labels."""
 
     subject: str
     table: str
@@ -82,7 +85,8 @@ class Validation:
     evaluations: int
     architectures: int
     methods: tuple[str, ...]
-    models: tuple[str, ...]
+    models: Mapping[str, str]
+    paper: Published | None = None
     notes: tuple[str, ...] = ()
     fits: Fits | None = None
     table_error: AgainstTable | None = None
@@ -123,7 +127,7 @@ def validate_results(
         raise InvalidOption("a validation needs at least 1 model, got none")
     data = read_data(results, metric=metric, fidelity=fidelity)
     left_out: dict[str, str] = {}
-    found = about_data(data, data.name, [recipe.label for recipe in recipes])
+    found = about_data(data, data.name, {recipe.label: recipe.model for recipe in recipes})
     seed, studied = chosen.seed, (data, recipes)
     checks: dict[str, Callable[[Step], dict[str, Any]]] = {
         "table": lambda step: {
@@ -167,7 +171,7 @@ def _teller(part: str, told: Told | None) -> Step:
     return lambda: told(part) if told is not None else None
 
 
-def about_data(data: Data, subject: str, models: Sequence[str]) -> Validation:
+def about_data(data: Data, subject: str, models: Mapping[str, str]) -> Validation:
     """A validation in which nothing has been checked yet."""
     count = len(np.unique(data.rows.architecture))
     return Validation(
@@ -178,7 +182,8 @@ def about_data(data: Data, subject: str, models: Sequence[str]) -> Validation:
         evaluations=len(data.rows),
         architectures=count,
         methods=tuple(data.methods),
-        models=tuple(models),
+        models=models,
+        paper=published(data.space.name, data.metric),
     )
 
 
@@ -262,7 +267,7 @@ def steps(data: Data, recipes: Sequence[Recipe], parts: Sequence[str], options: 
         "fits": models,
         "table": models * seeds,
         "size": models * (len(options.sizes) or SIZES) * options.repeats,
-        "looo": models * len(data.methods),
+        "looo": models * len(search_methods(data)),
         "random": models,
         "best": models,
         "trajectories": runs + models * (1 + len(options.methods) + 2 * runs),

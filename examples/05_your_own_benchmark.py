@@ -1,0 +1,50 @@
+"""Your own space, your own data, your own benchmark: docs/your-own-benchmark.md goes through this code."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ConfigSpace import ConfigurationSpace
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier
+
+import nasbed
+from nasbed.evaluation.studies.surrogate import Recipe, validate_results
+from nasbed.experiments.campaign import Campaign, FunctionTrainer, Repeats, collect, export_journals
+from nasbed.experiments.compare import compare
+from nasbed.experiments.engines import SerialEngine
+from nasbed.reports.comparison import write_comparison
+from nasbed.reports.standings import verdict
+from nasbed.reports.surrogate_validation import write_validation
+from nasbed.surrogates.making import make_surrogate
+
+choices: dict[str, Any] = {"layers": (1, 3), "width": [8, 16, 32, 64], "activation": ["relu", "tanh", "logistic"]}
+choices |= {"learning_rate_init": [0.001, 0.003, 0.01, 0.03], "batch_size": [32, 64, 128], "solver": ["adam", "sgd"]}
+space = nasbed.space_from_configspace(ConfigurationSpace(space=choices), "digits-mlp")
+images, labels = load_digits(return_X_y=True)
+train_x, valid_x, train_y, valid_y = train_test_split(images / 16, labels, test_size=0.3, random_state=0)
+
+
+def evaluate(architecture: nasbed.Architecture, epochs: int, seed: int) -> float:
+    chosen = space.to_native(architecture)  # {"layers": 2, "width": 32, "activation": "relu", …}
+    network = MLPClassifier([chosen.pop("width")] * chosen.pop("layers"), **chosen, random_state=seed)
+    for _ in range(epochs):
+        network.partial_fit(train_x, train_y, classes=range(10))
+    return float(100 * network.score(valid_x, valid_y))
+
+
+accuracy = nasbed.Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
+trainer = FunctionTrainer(evaluate, space, metrics=[accuracy], fidelities=[4], dataset="digits")
+campaign = Campaign("digits-mlp", trials=150, shares={"rs": 0.4, "re": 0.3, "ls": 0.3}, repeats=Repeats(20, seeds=3))
+collect(campaign, trainer, "digits-mlp.sqlite")
+results = export_journals(["digits-mlp.sqlite"], "digits-mlp")
+
+artefact = make_surrogate(results, "lgb", members=5, version="0.1")
+path = artefact.save(Path(f"{artefact.name}.snb"))
+print(f"{path}: R² {artefact.manifest.figures['r2']:.2f} on architectures that it was not fitted on")
+validation = validate_results(results, [Recipe("lgb")], out=Path("validation"), parts=["fits", "table", "looo"])
+write_validation(validation, Path("validation"))
+
+runs = compare(path, ["rs", "re"], seeds=10, budget="100ev", out="comparison", engine=SerialEngine())
+print(verdict(write_comparison(Path("comparison"), runs, nasbed.load(path), rng=np.random.default_rng(0))))

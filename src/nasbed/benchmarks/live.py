@@ -1,0 +1,161 @@
+"""Benchmarks that really train."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.observations import STATUSES, Observations
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption, shorten
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation, Status
+from nasbed.datasets.dataset import Dataset
+from nasbed.spaces.base import Batch, SearchSpace
+from nasbed.training.outcome import TEST_ACCURACY, TRAIN_LOSS, VALIDATION_ACCURACY, Trained
+from nasbed.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from nasbed.training.images import TrainingImages
+
+PREFIX = "live:"
+
+
+def live_benchmark(name: str) -> LiveBenchmark:
+    """The benchmark called ``live:SPACE/DATASET/RECIPE``; the recipe is a name or a TOML file. It trains on a GPU if
+    there is one."""
+    from nasbed import datasets
+    from nasbed.spaces import space
+    from nasbed.training import load_recipe
+
+    parts = name.removeprefix(PREFIX).split("/", 2)
+    if not name.startswith(PREFIX) or len(parts) != 3 or not all(parts):
+        raise InvalidOption(
+            f"live training is called live:SPACE/DATASET/RECIPE, such as live:nb201/digits/small-nb201, got "
+            f"{shorten(name)}"
+        )
+    found, recipe = space(parts[0]), load_recipe(parts[2])
+    return LiveBenchmark(found, datasets.load(parts[1]), recipe, device="auto", name=name)
+
+
+class LiveBenchmark(Benchmark):
+    """A query trains the network of an architecture, in canonical form, as a recipe says; its cost is the seconds that
+    this took. Fidelities are the recipe's budgets of epochs.
+
+    Answers are remembered while the process lives: the same architecture, fidelity and seed is trained once. On a CPU
+    a query uses ``threads`` threads, on whose number the last bits of an answer depend, and no other torch setting
+    changes. Test accuracies are measured and kept back for :meth:`mean_test`.
+    """
+
+    metrics = (VALIDATION_ACCURACY, TRAIN_LOSS)
+    objective = VALIDATION_ACCURACY
+
+    def __init__(
+        self,
+        space: SearchSpace,
+        dataset: Dataset,
+        recipe: Recipe,
+        *,
+        device: str = "cpu",
+        threads: int = 1,
+        name: str | None = None,
+    ) -> None:
+        from nasbed.networks import check_torch
+
+        check_torch()
+        from nasbed.training.devices import checked_threads, chosen_device
+        from nasbed.training.images import TrainingImages
+
+        self.space, self.dataset, self.recipe = space, dataset, recipe
+        self.name = name or f"{PREFIX}{space.name}/{dataset.name}/{recipe.name}"
+        self.fidelities = recipe.epochs
+        self.device = str(chosen_device(device))
+        self.threads = checked_threads(threads)
+        self._images: TrainingImages = TrainingImages(dataset, recipe, self.device)
+        self._trained: dict[tuple[tuple[int, ...], int, int], Trained] = {}
+        self._check()
+
+    def _check(self) -> None:
+        """What no network could be trained with is told at once, not by every query."""
+        import torch
+
+        from nasbed.training.building import recipe_network
+        from nasbed.training.loop import check_drop_path
+
+        with torch.device("meta"):
+            network = recipe_network(self.space.sample(np.random.default_rng(0)), self.dataset, self.recipe)
+        check_drop_path(network, self.recipe)
+        self.recipe.steps_per_epoch(len(self._images))
+        if not len(self._images.split.valid):
+            raise InvalidOption(
+                f"a search needs images to validate with, the recipe {self.recipe.name} leaves none; change its split"
+            )
+
+    def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
+        self.space.validate(arch)
+        found = self._outcome(self.space.canonical(arch), fidelity, seed)
+        values = {metric: value for metric, value in found.values().items() if metric in self.metrics}
+        return Observation(arch, values, fidelity, seed, found.train_time_s, Status(found.status))
+
+    def _outcome(self, arch: Architecture, fidelity: int, seed: int) -> Trained:
+        from nasbed.training.devices import threads_used
+        from nasbed.training.loop import train
+
+        key = (arch.code, fidelity, seed)
+        if key not in self._trained:
+            with threads_used(self.threads):
+                self._trained[key] = train(
+                    arch,
+                    self.dataset,
+                    self.recipe,
+                    seed=seed,
+                    epochs=fidelity,
+                    device=self.device,
+                    images=self._images,
+                )
+        return self._trained[key]
+
+    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
+        codes = self.space.codes(archs)
+        found = [self._query(arch, fidelity, seed) for arch in self.space.architectures(codes)]
+        return Observations(
+            space=self.space.name,
+            codes=codes,
+            values={
+                metric: np.array([each.values.get(metric, np.nan) for each in found], dtype=np.float64)
+                for metric in self.metrics
+            },
+            fidelity=fidelity,
+            seeds=np.full(len(found), seed),
+            cost_s=np.array([each.cost_s for each in found], dtype=np.float64),
+            status=np.array([STATUSES.index(each.status) for each in found], dtype=np.int8),
+        )
+
+    # --- for evaluation only -----------------------------------------------------------------------------------------
+
+    @property
+    def test_metric(self) -> Metric | None:
+        """None until this process has trained something to the highest fidelity."""
+        return TEST_ACCURACY if self._tests() else None
+
+    def mean_test(self, archs: Batch) -> NDArray[np.float64]:
+        """Over the seeds that this process trained, NaN for what it did not: nothing is trained to judge it."""
+        tests = self._tests()
+        canonical = self.space.canonical_codes(archs).tolist()
+        return np.array([np.mean(tests.get(tuple(code), [np.nan])) for code in canonical], dtype=np.float64)
+
+    def _tests(self) -> dict[tuple[int, ...], list[float]]:
+        tests: dict[tuple[int, ...], list[float]] = {}
+        for (code, fidelity, _), found in self._trained.items():
+            if fidelity == self.fidelities[-1] and found.test_accuracy is not None:
+                tests.setdefault(code, []).append(found.test_accuracy)
+        return tests
+
+    def optimum(self) -> tuple[Architecture, float]:
+        raise InvalidOption(
+            f"nobody knows the best of {self.name} without training all of {self.space.name}; compare with the best "
+            "that was found"
+        )

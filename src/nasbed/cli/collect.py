@@ -1,0 +1,246 @@
+"""``nasbed collect …``: evaluate many architectures, and keep every result."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from nasbed.cli.output import Json, print_fields, print_json, print_table
+from nasbed.cli.progress import note
+from nasbed.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from nasbed.experiments.campaign import CampaignStatus, Progress, Trainer
+    from nasbed.experiments.engines import Engine
+
+LINE_S = 30.0
+"""Where nobody watches a bar, how often a line tells of the progress."""
+MOST_TOLD = 5
+"""So many trials that did not end well are told of; then they are counted."""
+
+
+class _RunUnlessNamed(TyperGroup):
+    """``collect FILE`` is ``collect run FILE``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        found: list[str] = super().parse_args(ctx, args)
+        return found
+
+
+app = typer.Typer(
+    cls=_RunUnlessNamed,
+    no_args_is_help=True,
+    help=(
+        "Collect the data of a benchmark: methods propose, a trainer or any function evaluates.\n\n"
+        "nasbed collect campaign.toml is the same as nasbed collect run campaign.toml."
+    ),
+)
+
+CampaignFile = Annotated[
+    Path, typer.Argument(metavar="[CAMPAIGN.TOML]", help="What to collect; docs/collecting.md explains it.")
+]
+JournalFile = Annotated[Path, typer.Argument(metavar="JOURNAL", help="The journal of a campaign.")]
+
+
+@app.command()
+def run(
+    campaign: CampaignFile = Path("campaign.toml"),
+    journal: Annotated[
+        Path | None,
+        typer.Option("--journal", "-j", show_default="beside the campaign, .sqlite", help="Where results are kept."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a journal that is there.")] = False,
+    engine: Annotated[
+        str, typer.Option(help="Where trials run: local (processes), ray (a cluster) or serial.")
+    ] = "local",
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="1, for a function all cores; ray: all there are", help="Tasks at a time."),
+    ] = None,
+    gpus_per_task: Annotated[
+        float | None, typer.Option(min=0, help="With ray: how much of a GPU a task takes, such as 0.5.")
+    ] = None,
+) -> None:
+    """Carry out a campaign. Each result is in the journal before it counts; a campaign that was stopped or killed goes
+    on with --resume, and ends with the trials that it would have had anyway.
+
+    Example: nasbed collect campaign.toml --workers 4
+    """
+    from nasbed.experiments.campaign import Campaign, campaign_status, collect, trainer_of
+
+    planned = Campaign.read(campaign)
+    path = journal or campaign.with_suffix(".sqlite")
+    if path.is_file() and not resume:
+        before = campaign_status(path)
+        raise InvalidOption(
+            f"{path} holds {before.done} of {before.planned} results; go on with --resume, or name another file with "
+            "--journal"
+        )
+    trainer = trainer_of(planned)
+    chosen = _engine(engine, workers, gpus_per_task, trainer)
+    again = shlex.join(["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"])
+    try:
+        with _told_progress(planned.name) as told:
+            status_ = collect(planned, trainer, path, engine=chosen, progress=told)
+    except KeyboardInterrupt:
+        done = campaign_status(path) if path.is_file() else None
+        kept = f"{done.done} of {done.planned} results are in {path}" if done else "nothing was begun"
+        note(f"stopped; {kept}; go on with: {again}")
+        raise typer.Exit(130) from None
+    _print_status(status_)
+    typer.echo(f"\nMake it a table: nasbed collect export {shlex.quote(str(path))} --out {shlex.quote(planned.name)}")
+
+
+@app.command()
+def status(
+    journals: Annotated[list[Path], typer.Argument(metavar="JOURNAL…", help="Journals of campaigns.")],
+    json: Json = False,
+) -> None:
+    """Print how far a campaign is, also while it runs.
+
+    Example: nasbed collect status campaign.sqlite
+    """
+    from nasbed.experiments.campaign import campaign_status
+
+    for number, path in enumerate(journals):
+        found = campaign_status(path)
+        if json:
+            print_json(_fields(found) | {"methods": found.by_method, "reasons": found.reasons, "notes": found.notes})
+            continue
+        if number:
+            typer.echo()
+        _print_status(found)
+
+
+@app.command()
+def export(
+    journals: Annotated[list[Path], typer.Argument(metavar="JOURNAL…", help="Journals of one kind of campaign.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the table.")],
+    name: Annotated[str | None, typer.Option(show_default="the campaign's", help="The table's name.")] = None,
+) -> None:
+    """Write the results of one or several journals as a table: Parquet with a manifest, ready for nasbed fit.
+
+    Example: nasbed collect export night-1.sqlite night-2.sqlite --out darts-digits
+    """
+    from nasbed.experiments.campaign import export_journals
+
+    results = export_journals(journals, out, name=name)
+    manifest = results.manifest
+    typer.echo(f"{manifest.rows} rows, {manifest.architectures} architectures in {out}")
+    typer.echo(f"Look at it: nasbed results info {shlex.quote(str(out))}")
+
+
+def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer) -> Engine:
+    from nasbed.experiments.campaign import FunctionTrainer
+    from nasbed.experiments.engines import LocalEngine, SerialEngine
+
+    if gpus is not None and name != "ray":
+        raise InvalidOption(f"--gpus-per-task is for the engine ray, got {name}; leave it out")
+    if name == "local":
+        return LocalEngine(workers or (None if isinstance(trainer, FunctionTrainer) else 1))
+    if name == "serial":
+        if trainer.timeout_s is not None:
+            note("the engine serial has no time-out; a trial that hangs hangs the campaign")
+        return SerialEngine()
+    if name == "ray":
+        from nasbed.experiments.ray_engine import RayEngine
+
+        return RayEngine(gpus=gpus or 0, workers=workers)
+    raise InvalidOption(f"an engine is local, serial or ray, got {name!r}; choose one of them")
+
+
+# --- telling ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _told_progress(title: str) -> Iterator[Callable[[Progress], None]]:
+    """A bar with rate, time to go, the best so far and what went wrong; a line now and then where nobody watches."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("proposing", total=None)
+        last = monotonic()
+        bad = 0
+
+        def told(progress: Progress) -> None:
+            nonlocal last, bad
+            bar.update(task, completed=progress.done, total=progress.total, description=_line(progress))
+            for trial, evaluation in progress.ended:
+                if evaluation.reason:
+                    bad += 1
+                    if bad <= MOST_TOLD:
+                        note(f"trial {trial.number} {evaluation.status}: {evaluation.reason}")
+                    elif bad == MOST_TOLD + 1:
+                        note("more trials did not end well; see: nasbed collect status")
+            if not console.is_terminal and monotonic() - last > LINE_S:
+                last = monotonic()
+                note(f"{progress.done} of {progress.total}, {_line(progress)}")
+
+        yield told
+
+
+def _line(progress: Progress) -> str:
+    parts = [_rate(progress.rate * 3600)]
+    if progress.eta_s is not None:
+        parts.append(f"{_span(progress.eta_s)} to go")
+    if progress.best is not None:
+        parts.append(f"best {progress.best:.6g}")
+    parts += [
+        f"{count} {what}" for count, what in ((progress.diverged, "diverged"), (progress.failed, "failed")) if count
+    ]
+    return ", ".join(parts)
+
+
+def _rate(per_hour: float) -> str:
+    return f"{per_hour / 3600:.1f}/s" if per_hour >= 3600 else f"{per_hour:.0f}/h"
+
+
+def _span(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
+
+
+def _fields(found: CampaignStatus) -> dict[str, Any]:
+    last = None if found.last_us is None else datetime.fromtimestamp(found.last_us / 1e6, UTC)
+    return {
+        "campaign": found.name,
+        "space": found.space,
+        "journal": str(found.path),
+        "trials": found.planned,
+        "ended": found.done,
+        **found.by_status,
+        "rounds": found.rounds,
+        f"best {found.objective.key}": found.best,
+        "its architecture": found.best_architecture,
+        "last result": None if last is None else last.isoformat(sep=" ", timespec="seconds"),
+        "per hour": None if found.per_hour is None else round(found.per_hour, 1),
+        "to go": None if found.eta_s is None or found.complete else _span(found.eta_s),
+    }
+
+
+def _print_status(found: CampaignStatus) -> None:
+    print_fields({name: value for name, value in _fields(found).items() if value not in (None, "")})
+    if found.by_method:
+        typer.echo()
+        print_table(("proposed by", "trials"), found.by_method.items())
+    if found.reasons:
+        typer.echo()
+        shown = list(found.reasons.items())[:10]
+        print_table(("failed or diverged, because", "trials"), shown)
+    for line in found.notes:
+        typer.echo(f"note: {line}")
+    sys.stdout.flush()

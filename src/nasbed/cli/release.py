@@ -1,0 +1,68 @@
+"""``nasbed release``: from journals to tables and surrogate benchmarks with a version."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.cli.output import readable
+from nasbed.cli.progress import note
+
+if TYPE_CHECKING:
+    from nasbed.experiments.release import Made
+
+FIGURES = {
+    "R²": "r2",
+    "Kendall": "kendall",
+    "sKT": "sparse_kendall",
+    "MAE": "mae",
+    "coverage": "coverage",
+    "R² others": "others_r2",
+    "sKT others": "others_sparse_kendall",
+}
+
+
+def release(
+    plan: Annotated[Path, typer.Argument(metavar="RELEASE.TOML", help="What to make; docs/datasheet.md shows one.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="A new folder, laid out as NASBED_HOME is.")],
+    journals: Annotated[
+        Path | None,
+        typer.Option("--journals", "-j", metavar="DIR", show_default="beside the plan", help="Where the journals are."),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, show_default="all cores", help="Members that are fitted at a time.")
+    ] = None,
+) -> None:
+    """Make a release: export the journals, fit every surrogate on all of it and on random search alone, write tables
+    and artefacts under one version, and print how well they do, as Markdown. The same input gives the same bytes.
+
+    Example: nasbed release campaigns/release.toml --journals journals --out src/nasbed/embedded
+    """
+    from nasbed.experiments import release as releasing
+
+    made = releasing.release(
+        releasing.ReleasePlan.read(plan),
+        plan.parent if journals is None else journals,
+        out,
+        processes=processes or os.cpu_count() or 1,
+        told=lambda what: note(f"making {what}"),
+    )
+    columns = ("name", "rows", "bytes", "fit [s]", *FIGURES)
+    for line in (columns, ["---"] * len(columns), *map(_row, made)):
+        typer.echo(f"| {' | '.join(line)} |")
+    typer.echo(f"\nWritten: {out}\nTry it:  NASBED_HOME={out} nasbed list benchmarks")
+
+
+def _row(made: Made) -> list[str]:
+    figures = [made.figures.get(key) for key in FIGURES.values()]
+    fit_s = "" if made.fit_s is None else f"{made.fit_s:.0f}"
+    return [
+        f"`{made.name}`",
+        readable(made.rows),
+        readable(made.bytes),
+        fit_s,
+        *("" if value is None else f"{value:.3f}" for value in figures),
+    ]

@@ -1,0 +1,73 @@
+"""What the Surrogate NAS Benchmarks paper found on its own data, to be shown beside what a table says here."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from nasbed.core.metric import Metric
+
+NONE = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Of one model; NaN where the paper says nothing. ``mae`` and ``std``, the mean deviation that an ensemble
+    predicts, are in the unit of the accuracy."""
+
+    r2: float = NONE
+    sparse_kendall: float = NONE
+    mae: float = NONE
+    std: float = NONE
+    kl: float = NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The tables of the paper that are about one space. ``sources`` says, by part of a validation, where they stand."""
+
+    label: str
+    sources: Mapping[str, str]
+    fits: Mapping[str, Figures]  # by model: table 2
+    table: Mapping[str, Figures] = field(default_factory=dict)  # by model, and "table": table 3
+    looo: Mapping[str, Mapping[str, Figures]] = field(default_factory=dict)  # by method left out, by model: table 7
+
+    def left_out(self, method: str, model: str) -> Figures | None:
+        """Of a model that has not seen what a method evaluated; tables spell ``pc_darts`` too."""
+        return self.looo.get(method.lower().replace("_", "-"), {}).get(model)
+
+
+def published(space: str, metric: Metric) -> Published | None:
+    """What there is for a space, with errors in the metric's unit; nothing for another metric than the validation
+    accuracy or error, which is what the paper predicts."""
+    if metric.split != "validation" or metric.name not in ("accuracy", "error"):
+        return None
+    found = _tables().get(space)
+    if found is None:
+        return None
+    scale = 100.0 if metric.unit == "%" else 1.0
+    return Published(
+        label=found["label"],
+        sources=found["sources"],
+        fits=_figures(found["fits"], scale),
+        table=_figures(found.get("table", {}), scale),
+        looo={method: _figures(models, scale) for method, models in found.get("looo", {}).items()},
+    )
+
+
+def _figures(models: Mapping[str, Mapping[str, float]], scale: float) -> dict[str, Figures]:
+    units = {"mae": scale, "std": scale}
+    return {
+        model: Figures(**{name: value * units.get(name, 1.0) for name, value in figures.items()})
+        for model, figures in models.items()
+    }
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    text = resources.files(__package__ or "").joinpath("published.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)

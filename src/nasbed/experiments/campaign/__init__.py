@@ -1,0 +1,30 @@
+"""Campaigns: many evaluations, proposed by many methods, collected into one journal that survives."""
+
+from nasbed.experiments.campaign.collecting import Progress, collect
+from nasbed.experiments.campaign.export import export_journals
+from nasbed.experiments.campaign.function_trainer import FunctionTrainer
+from nasbed.experiments.campaign.journal import Journal
+from nasbed.experiments.campaign.network_trainers import NetworkTrainer, PopulationTrainer
+from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats
+from nasbed.experiments.campaign.status import CampaignStatus, campaign_status
+from nasbed.experiments.campaign.trainer import Trainer, trainer_of
+from nasbed.experiments.campaign.trial import Evaluation, Trial
+
+__all__ = [
+    "Campaign",
+    "CampaignStatus",
+    "Evaluation",
+    "FunctionTrainer",
+    "Grid",
+    "Journal",
+    "NetworkTrainer",
+    "PopulationTrainer",
+    "Progress",
+    "Repeats",
+    "Trainer",
+    "Trial",
+    "campaign_status",
+    "collect",
+    "export_journals",
+    "trainer_of",
+]

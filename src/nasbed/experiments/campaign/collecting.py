@@ -1,0 +1,200 @@
+"""Carrying a campaign out: rounds of trials through an engine into the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Status
+from nasbed.experiments.campaign.facts import facts_of
+from nasbed.experiments.campaign.journal import Journal
+from nasbed.experiments.campaign.plan import Campaign
+from nasbed.experiments.campaign.proposals import Rounds
+from nasbed.experiments.campaign.status import CampaignStatus, status_of
+from nasbed.experiments.campaign.trainer import Trainer
+from nasbed.experiments.campaign.trial import Evaluation, Trial, checked
+from nasbed.experiments.engines import WAIT, Engine, LocalEngine, Outcome, SerialEngine
+
+FAILED_IN_A_ROW = 100
+"""After so many failures without a success between them, it is the trainer that fails, not the architectures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a campaign is, after each task: of ``total`` trials ``done`` have ended, ``new`` of them since it was
+    started or resumed ``seconds`` ago. ``best`` is of the highest fidelity."""
+
+    done: int
+    total: int
+    diverged: int
+    failed: int
+    best: float | None
+    new: int
+    seconds: float
+    ended: tuple[tuple[Trial, Evaluation], ...] = ()
+    """What ended just now."""
+
+    @property
+    def rate(self) -> float:
+        """Trials a second since the start."""
+        return self.new / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds to go at that rate."""
+        return (self.total - self.done) / self.rate if self.rate else None
+
+
+Told = Callable[[Progress], None]
+
+
+def collect(
+    campaign: Campaign,
+    trainer: Trainer,
+    journal: Path | str,
+    *,
+    engine: Engine | None = None,
+    progress: Told | None = None,
+) -> CampaignStatus:
+    """Carry out a campaign, or what is left of it: a journal that exists is gone on with.
+
+    Each round is in the journal before any of its trials runs, and each result before it counts. Which trials there are
+    depends on the campaign, its results and nothing else, so that a campaign that was killed ends with those that it
+    would have had anyway; none is evaluated twice. A trial that raises, dies twice or runs past the trainer's time-out
+    has failed, and the campaign goes on; a hundred failures in a row stop it, since something else must be wrong then.
+
+    Without an engine, trials run one after the other: in this process, or, where the trainer has a time-out, in another
+    that can be ended.
+    """
+    trainer.check()
+    _check_space(campaign, trainer)
+    campaign = replace(campaign, round=campaign.round or trainer.usual_round)
+    path = Path(journal)
+    with Journal.writing(path, facts_of(campaign, trainer)) as log:
+        _Collection(campaign, trainer, log, progress).run(engine or _usual_engine(trainer))
+        return status_of(log)
+
+
+def _check_space(campaign: Campaign, trainer: Trainer) -> None:
+    if campaign.space and ":" not in campaign.space and campaign.space != trainer.space.name:
+        raise InvalidOption(f"the campaign is of the space {campaign.space}, the trainer of {trainer.space.name}")
+
+
+def _usual_engine(trainer: Trainer) -> Engine:
+    return SerialEngine() if trainer.timeout_s is None else LocalEngine(1)
+
+
+class _Collection:
+    """The trials that are out, and the tally."""
+
+    def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal, progress: Told | None) -> None:
+        self._trainer, self._journal, self._progress = trainer, journal, progress
+        self._rounds = Rounds(campaign, trainer, journal)
+        self._given: list[list[Trial]] = []
+        self._open: set[int] = set()
+        self._tally = _Tally(trainer.objective, trainer.fidelities[-1])
+        self._in_a_row = 0
+
+    def run(self, engine: Engine) -> None:
+        for ended in self._journal.ended():
+            self._tally.add(ended.trial, ended.evaluation)
+        self._before, self._start = self._tally.done, monotonic()
+        self._planned = self._rounds.most
+        outcomes = engine.map_unordered(self._trainer.evaluate, self._tasks(), timeout_s=self._trainer.timeout_s)
+        try:
+            for outcome in outcomes:
+                self._end(outcome)
+        finally:
+            close = getattr(outcomes, "close", None)  # ends its processes before the journal is let go
+            if close is not None:
+                close()
+
+    def _tasks(self) -> Iterator[Any]:
+        proposed = 0
+        for trials in self._rounds.proposed():
+            proposed += len(trials)
+            done = {ended.trial.number for ended in self._journal.ended(trials[0].round)} if trials else set()
+            self._open = {trial.number for trial in trials} - done
+            for task in _tasks_of(trials, self._trainer.trials_per_task):
+                left = [trial for trial in task if trial.number not in done]
+                if left:
+                    self._given.append(left)
+                    yield left
+            while self._open:
+                yield WAIT
+        self._planned = proposed
+
+    def _end(self, outcome: Outcome) -> None:
+        trials = self._given[outcome.task]
+        results = list(zip(trials, self._evaluations(outcome, len(trials)), strict=True))
+        self._journal.end(results)
+        for trial, evaluation in results:
+            self._open.discard(trial.number)
+            self._tally.add(trial, evaluation)
+            self._in_a_row = self._in_a_row + 1 if evaluation.status is Status.FAILED else 0
+        if self._progress is not None:
+            tally, seconds = self._tally, monotonic() - self._start
+            self._progress(
+                Progress(
+                    tally.done,
+                    self._planned,
+                    tally.diverged,
+                    tally.failed,
+                    tally.best,
+                    tally.done - self._before,
+                    seconds,
+                    tuple(results),
+                )
+            )
+
+        if self._in_a_row >= FAILED_IN_A_ROW:
+            raise InvalidOption(
+                f"{self._in_a_row} trials in a row failed, the last because of this: {results[-1][1].reason}; mend "
+                f"the trainer, then resume {self._journal.path} or begin anew"
+            )
+
+    def _evaluations(self, outcome: Outcome, count: int) -> list[Evaluation]:
+        if outcome.error:
+            return [Evaluation.failed(outcome.error)] * count
+        found = outcome.result
+        if not isinstance(found, list) or len(found) != count:
+            got = len(found) if isinstance(found, list) else type(found).__name__
+            return [Evaluation.failed(f"a trainer gives {count} evaluations for {count} trials, got {got}")] * count
+        return [
+            checked(each, self._trainer.metrics, self._trainer.objective)
+            if isinstance(each, Evaluation)
+            else Evaluation.failed(f"a trainer gives evaluations, got {type(each).__name__}")
+            for each in found
+        ]
+
+
+def _tasks_of(trials: list[Trial], size: int) -> Iterator[list[Trial]]:
+    """Trials that are evaluated together: of one fidelity, in their order. They depend on the round alone, so that a
+    task whose results were lost is repeated as it was."""
+    for fidelity in dict.fromkeys(trial.fidelity for trial in trials):
+        same = iter([trial for trial in trials if trial.fidelity == fidelity])
+        while task := list(islice(same, size)):
+            yield task
+
+
+class _Tally:
+    """Counts, and the best of the highest fidelity."""
+
+    def __init__(self, objective: Metric, top: int) -> None:
+        self._objective, self._top = objective, top
+        self.done = self.diverged = self.failed = 0
+        self.best: float | None = None
+
+    def add(self, trial: Trial, evaluation: Evaluation) -> None:
+        self.done += 1
+        self.diverged += evaluation.status is Status.DIVERGED
+        self.failed += evaluation.status is Status.FAILED
+        value = evaluation.values.get(self._objective.key)
+        if value is not None and trial.fidelity == self._top and evaluation.status is Status.OK:
+            self.best = value if self.best is None or self._objective.better(value, self.best) else self.best

@@ -1,0 +1,60 @@
+"""What a journal says of its campaign, as plain values, and the objects that these describe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from nasbed.core.errors import UnknownName
+from nasbed.core.metric import Metric
+from nasbed.experiments.campaign.plan import Campaign
+from nasbed.experiments.campaign.trainer import Trainer
+from nasbed.spaces import space as registered_space
+from nasbed.spaces.base import SearchSpace
+
+
+def facts_of(campaign: Campaign, trainer: Trainer) -> dict[str, Any]:
+    """What a journal is begun with. ``campaign`` and ``trainer`` are compared when it is gone on with."""
+    return {
+        "campaign": campaign.identity() | {"space": trainer.space.name},
+        "trainer": trainer.identity() | {"space_definition": trainer.space.definition()},
+        "space": trainer.space.name,
+        "metrics": [_metric_facts(metric) for metric in trainer.metrics],
+        "objective": trainer.objective.key,
+        "fidelities": list(trainer.fidelities),
+        "fidelity_unit": trainer.fidelity_unit,
+        "dataset": trainer.dataset,
+        "recipe": trainer.recipe_name,
+        "file": campaign.toml(),
+    }
+
+
+def _metric_facts(metric: Metric) -> dict[str, Any]:
+    facts = asdict(metric)
+    del facts["key"]
+    return facts | {"bounds": [None if math.isinf(bound) else bound for bound in metric.bounds]}
+
+
+def metrics_of(facts: Mapping[str, Any]) -> tuple[Metric, ...]:
+    """The metrics, in their order."""
+    found = []
+    for each in facts["metrics"]:
+        low, high = each["bounds"]
+        bounds = (-math.inf if low is None else low, math.inf if high is None else high)
+        found.append(Metric(**(each | {"bounds": bounds})))
+    return tuple(found)
+
+
+def space_of_journal(facts: Mapping[str, Any]) -> SearchSpace | None:
+    """The space, where the journal is enough to know it: a registered one, or one made from a ConfigSpace."""
+    definition = facts["trainer"].get("space_definition")
+    if definition is not None:
+        from nasbed.spaces.from_configspace import space_from_definition
+
+        return space_from_definition(definition, facts["space"])
+    try:
+        return registered_space(facts["space"])
+    except UnknownName:
+        return None

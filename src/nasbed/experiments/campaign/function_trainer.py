@@ -1,0 +1,173 @@
+"""Any Python function as the trainer, on a space of any origin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption, shorten
+from nasbed.core.metric import Metric
+from nasbed.experiments.campaign.trainer import Trainer, check_keys
+from nasbed.experiments.campaign.trial import Evaluation, Trial
+from nasbed.experiments.user_code import object_named
+from nasbed.spaces import space as registered_space
+from nasbed.spaces.base import SearchSpace
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+
+Measured = float | Mapping[str, float]
+Function = Callable[[Architecture, int, int], Measured]
+USUAL = Metric("value", split="validation")
+TIME = "train_time_s"
+
+
+class FunctionTrainer(Trainer):
+    """``function(architecture, fidelity, seed)`` gives the objective, or a mapping of metric keys to values, in which
+    ``train_time_s`` may say how long it took; otherwise the clock does.
+
+    A function is given as itself, or by name (``module:name``, ``file.py:name``), so that other processes can find one
+    that is in no module. The space is a :class:`~nasbed.spaces.base.SearchSpace`, a ``ConfigSpace``, or the name of
+    either; :meth:`~nasbed.spaces.base.SearchSpace.to_native` gives an architecture of a ``ConfigSpace`` as a dict. The
+    first of ``metrics`` that is not of the test split is the objective.
+    """
+
+    kind = "function"
+
+    def __init__(
+        self,
+        function: Function | str,
+        space: SearchSpace | ConfigurationSpace | str,
+        *,
+        metrics: Sequence[Metric] = (USUAL,),
+        fidelities: Sequence[int] = (1,),
+        fidelity_unit: str = "epochs",
+        timeout_s: float | None = None,
+        dataset: str = "",
+        folder: Path = Path(),
+    ) -> None:
+        self._function = function
+        self._folder = folder.resolve()
+        self._space = space
+        self._found: Function | None = None
+        self.space = space_of(space, self._folder)
+        self.metrics = tuple(metrics)
+        objective = next((metric for metric in metrics if metric.split == "validation"), None)
+        objective = objective or next((metric for metric in metrics if metric.split != "test"), None)
+        if objective is None:
+            raise InvalidOption("a trainer has a metric to optimise, which is not of the test split; add one")
+        self.objective = objective
+        self.fidelities = tuple(fidelities)
+        self.fidelity_unit = fidelity_unit
+        self.timeout_s = timeout_s
+        self.dataset = dataset
+        self.recipe_name = self.name
+        self.check()
+
+    @property
+    def name(self) -> str:
+        if isinstance(self._function, str):
+            return self._function
+        kind = self._function if hasattr(self._function, "__qualname__") else type(self._function)
+        return f"{kind.__module__}:{kind.__qualname__}"
+
+    @property
+    def function(self) -> Function:
+        """The function itself, looked up once a process."""
+        if self._found is None:
+            given = self._function
+            found = object_named(given, folder=self._folder) if isinstance(given, str) else given
+            if not callable(found):
+                raise InvalidOption(f"the function of a trainer can be called, {self.name} cannot; check the name")
+            self._found = found
+        return self._found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a file of the user's defines is looked up again where it is needed."""
+        state = self.__dict__ | {"_found": None}
+        if isinstance(self._space, str):
+            del state["space"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "space" not in state:
+            self.space = space_of(self._space, self._folder)
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "function": self.name,
+            "fidelities": list(self.fidelities),
+            "metrics": [metric.key for metric in self.metrics],
+            "objective": f"{self.objective.direction} {self.objective.key}",
+            "dataset": self.dataset,
+        }
+
+    def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
+        return [self._evaluate(trial) for trial in trials]
+
+    def _evaluate(self, trial: Trial) -> Evaluation:
+        start = perf_counter()
+        found = self.function(trial.architecture, trial.fidelity, trial.seed)
+        seconds = perf_counter() - start
+        if isinstance(found, Mapping):
+            values = dict(found)
+            seconds = values.pop(TIME, seconds)
+        else:
+            values = {self.objective.key: found}
+        return Evaluation(values=values, train_time_s=float(seconds))
+
+    @classmethod
+    def of_file(cls, space: str, settings: Mapping[str, Any], folder: Path) -> FunctionTrainer:
+        """As ``[trainer]`` of a campaign's file describes it. Where that comes without metrics, the function's own
+        attribute ``metrics`` has them, or there is one, ``validation_value``."""
+        optional = ("metrics", "fidelities", "fidelity_unit", "timeout_s", "dataset")
+        check_keys(cls.kind, settings, ("function",), optional)
+        if not space:
+            raise InvalidOption("[campaign] has a space, got none; add one")
+        given = dict(settings)
+        name = given.pop("function")
+        if not isinstance(name, str):
+            raise InvalidOption(f"[trainer] function is module:name or file.py:name, got {shorten(name)}")
+        given["metrics"] = _metrics(given.get("metrics", ()), object_named(name, folder=folder.resolve()))
+        return cls(name, space, folder=folder, **given)
+
+
+def _metrics(given: Any, function: Any) -> tuple[Metric, ...]:
+    if not given:
+        return tuple(getattr(function, "metrics", (USUAL,)))
+    found = []
+    for each in given:
+        try:
+            values = dict(each)
+            low, high = values.pop("bounds", (-math.inf, math.inf))
+            found.append(Metric(**values, bounds=(float(low), float(high))))
+        except (TypeError, ValueError) as error:
+            reason = next(iter(str(error).splitlines()), "")
+            raise InvalidOption(f"[[trainer.metrics]] has name, split, direction, unit and bounds: {reason}") from None
+    return tuple(found)
+
+
+def space_of(given: SearchSpace | ConfigurationSpace | str, folder: Path = Path()) -> SearchSpace:
+    """A search space as it is given: an object of either kind, a registered name, or ``file.py:name``."""
+    name = ""
+    found: Any = given
+    if isinstance(given, str):
+        if ":" not in given:
+            return registered_space(given)
+        name = given.rpartition(":")[2]
+        found = object_named(given, folder=folder)
+    if isinstance(found, SearchSpace):
+        return found
+    from ConfigSpace import ConfigurationSpace
+
+    from nasbed.spaces.from_configspace import space_from_configspace
+
+    if isinstance(found, ConfigurationSpace):
+        return space_from_configspace(found, found.name or name or "own")
+    raise InvalidOption(f"a space is a SearchSpace, a ConfigurationSpace or a name, got {shorten(given)}")

@@ -1,0 +1,281 @@
+"""The journal of a campaign: one SQLite file in which a result is durable before it counts."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import time_ns
+from types import TracebackType
+from typing import IO, Any, Self
+
+import nasbed
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import BadFile, DiskFull, InvalidOption, shorten
+from nasbed.core.observation import Status
+from nasbed.experiments.campaign.trial import Evaluation, Trial
+
+SCHEMA_VERSION = 1
+_TABLES = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE trials (
+    number INTEGER PRIMARY KEY, round INTEGER NOT NULL, method TEXT NOT NULL,
+    code TEXT NOT NULL, fidelity INTEGER NOT NULL, seed INTEGER NOT NULL, UNIQUE (code, fidelity, seed)
+);
+CREATE TABLE results (
+    number INTEGER PRIMARY KEY REFERENCES trials (number), status TEXT NOT NULL, "values" TEXT NOT NULL,
+    train_time_s REAL, reason TEXT NOT NULL, ended_us INTEGER NOT NULL
+);
+CREATE TABLE rounds (round INTEGER PRIMARY KEY, trials INTEGER NOT NULL, notes TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A trial with its result, and when that was written, in microseconds since 1970."""
+
+    trial: Trial
+    evaluation: Evaluation
+    ended_us: int
+
+
+class Journal:
+    """The trials of a campaign in the order in which they were proposed, and their results. See :meth:`writing`."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: IO[bytes] | None = None) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = lock
+
+    # --- opening -----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def writing(cls, path: Path, facts: Mapping[str, Any]) -> Journal:
+        """Open a journal to go on with, or a new one. Only one process can at a time; and ``facts``, which say what the
+        campaign is, must be those that it was begun with.
+
+        Whatever is written is on the disk when the call returns: SQLite's write-ahead log with a sync at each commit.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_name(path.name + ".lock").open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            raise InvalidOption(
+                f"{path} is written by one campaign at a time, another has it open; wait for it or name another journal"
+            ) from None
+        journal = None
+        try:
+            with _told(path):
+                journal = cls(path, sqlite3.connect(path, isolation_level=None), lock)
+                journal._connection.execute("PRAGMA journal_mode = WAL")
+                journal._connection.execute("PRAGMA synchronous = FULL")
+                journal._begin(facts)
+        except BaseException:
+            if journal is None:
+                lock.close()
+            else:
+                journal.close()
+            raise
+        return journal
+
+    @classmethod
+    def reading(cls, path: Path) -> Journal:
+        """Open a journal to look at it, also while a campaign writes to it."""
+        if not path.is_file():
+            raise BadFile(f"there is no journal {path}; nasbed collect makes one")
+        with _told(path):
+            journal = cls(path, _reader(path))
+            try:
+                journal._check_version(journal._tables())
+            except BaseException:
+                journal.close()
+                raise
+        return journal
+
+    def _tables(self) -> set[str]:
+        return {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def _begin(self, facts: Mapping[str, Any]) -> None:
+        tables = self._tables()
+        plain = json.loads(json.dumps(facts))
+        if not tables:
+            with self._transaction():
+                for statement in _TABLES.split(";\n"):
+                    self._connection.execute(statement)
+                begun = {"schema_version": SCHEMA_VERSION, "nasbed_version": nasbed.__version__, "begun_us": _now_us()}
+                rows = [(name, json.dumps(fact)) for name, fact in (plain | begun).items()]
+                self._connection.executemany("INSERT INTO facts VALUES (?, ?)", rows)
+            return
+        self._check_version(tables)
+        before = self.facts()
+        for name in ("campaign", "trainer"):
+            _require_same(self.path, name, before.get(name), plain.get(name))
+
+    def _check_version(self, tables: set[str]) -> None:
+        if not tables:
+            raise BadFile(f"{self.path} holds no campaign yet; begin it: nasbed collect with --resume")
+        if not {"facts", "trials", "results", "rounds"} <= tables:
+            raise BadFile(f"{self.path} is no journal of a campaign; name another file")
+        version = self.facts().get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise BadFile(
+                f"{self.path} has schema version {shorten(version)}, this nasbed reads {SCHEMA_VERSION}; use the "
+                "nasbed that wrote it"
+            )
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def facts(self) -> dict[str, Any]:
+        """What the campaign is: ``campaign``, ``trainer`` and what else it was begun with."""
+        with _told(self.path):
+            return {name: json.loads(value) for name, value in self._connection.execute("SELECT * FROM facts")}
+
+    def rounds(self) -> int:
+        """How many rounds have been proposed."""
+        return int(self._one("SELECT count(*) FROM rounds"))
+
+    def notes(self) -> list[str]:
+        """What is to be known of the rounds, in their order."""
+        with _told(self.path):
+            rows = self._connection.execute("SELECT round, notes FROM rounds ORDER BY round").fetchall()
+        return [f"round {number}: {note}" for number, text in rows for note in json.loads(text)]
+
+    def counts(self) -> tuple[int, int]:
+        """How many trials have been proposed, and how many have ended."""
+        return int(self._one("SELECT count(*) FROM trials")), int(self._one("SELECT count(*) FROM results"))
+
+    def trials(self, round_: int) -> list[Trial]:
+        """The trials of a round, in order."""
+        query = "SELECT number, round, method, code, fidelity, seed FROM trials WHERE round = ? ORDER BY number"
+        name = self._space
+        with _told(self.path):
+            return [_trial(name, *row) for row in self._connection.execute(query, (round_,))]
+
+    def ended(self, round_: int | None = None) -> Iterator[Ended]:
+        """All trials with results (of a round), in the order of the trials."""
+        where, given = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
+        query = (
+            'SELECT number, round, method, code, fidelity, seed, status, "values", train_time_s, reason, ended_us '
+            f"FROM trials JOIN results USING (number) {where}ORDER BY number"
+        )
+        name = self._space
+        with _told(self.path):
+            for row in self._connection.execute(query, given):
+                status, values, seconds, reason, ended_us = row[6:]
+                evaluation = Evaluation(Status(status), json.loads(values), seconds, reason)
+                yield Ended(_trial(name, *row[:6]), evaluation, ended_us)
+
+    @property
+    def _space(self) -> str:
+        return str(self.facts()["space"])
+
+    def _one(self, query: str) -> Any:
+        with _told(self.path):
+            return self._connection.execute(query).fetchone()[0]
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def propose(self, round_: int, trials: Sequence[Trial], notes: Sequence[str] = ()) -> None:
+        """Write down a round's trials, all or none."""
+        rows = [
+            (each.number, each.round, each.method, json.dumps(each.architecture.code), each.fidelity, each.seed)
+            for each in trials
+        ]
+        with self._transaction():
+            about = round_, len(rows), json.dumps(list(notes))
+            self._connection.execute("INSERT INTO rounds VALUES (?, ?, ?)", about)
+            self._connection.executemany("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def end(self, results: Iterable[tuple[Trial, Evaluation]]) -> None:
+        """Write down what came of trials that were evaluated together, all or none."""
+        now = _now_us()
+        rows = [
+            (
+                trial.number,
+                evaluation.status.value,
+                json.dumps(dict(evaluation.values), allow_nan=False),
+                evaluation.train_time_s,
+                evaluation.reason,
+                now,
+            )
+            for trial, evaluation in results
+        ]
+        with self._transaction():
+            self._connection.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with _told(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        self._connection.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing. It is opened for writing where it can be, which lets SQLite tidy its log away
+    when it is closed; a folder that cannot be written to does without."""
+    uri = path.resolve().as_uri()
+    connection = sqlite3.connect(f"{uri}?mode={'rw' if os.access(path.parent, os.W_OK) else 'ro'}", uri=True)
+    connection.isolation_level = None
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _trial(space: str, number: int, round_: int, method: str, code: str, fidelity: int, seed: int) -> Trial:
+    return Trial(number, round_, Architecture(space, tuple(json.loads(code))), fidelity, seed, method)
+
+
+def _now_us() -> int:
+    return time_ns() // 1000
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What SQLite or the disk refuses, as one line that names the journal and says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is not None and code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise DiskFull(
+                f"{path} could not be written, {reason}; all that it holds is intact: make room on its disk and resume"
+            ) from None
+        raise BadFile(f"{path} could not be read as a journal, {reason}; name another file") from None
+
+
+def _require_same(path: Path, name: str, before: Any, now: Any) -> None:
+    """Raise on the first difference between what a journal was begun with and what it is to go on with."""
+    if before == now:
+        return
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in dict.fromkeys([*before, *now]):
+            _require_same(path, f"{name} {key}", before.get(key), now.get(key))
+    raise InvalidOption(
+        f"{path} holds a campaign with {name} {shorten(before)}, not {shorten(now)}; put it back or name another file"
+    )

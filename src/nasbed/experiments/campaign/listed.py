@@ -1,0 +1,57 @@
+"""The architectures of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import BadFile, InvalidOption, NasbedError
+from nasbed.experiments.campaign.plan import Grid
+from nasbed.spaces.base import SearchSpace
+
+ALL = "all"
+NB101 = "nb101"
+
+
+def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) -> list[Architecture]:
+    """The architectures that a grid names, each once, in their order; a file is relative to ``folder``."""
+    given = grid.architectures
+    if not isinstance(given, str):
+        return _each_once(space.parse(text) for text in given)
+    if given == ALL:
+        return list(space.enumerate())
+    if given.startswith(f"{NB101}:"):
+        return _small_cells(given, space)
+    path = folder / given
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise BadFile(
+            f"[grid] architectures are {ALL}, {NB101}:5, a list or a file of texts, {path} cannot be read: {error}"
+        ) from None
+    found = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                found.append(space.parse(line.strip()))
+            except NasbedError as error:
+                raise BadFile(f"{path}, line {number}: {error}") from None
+    if not found:
+        raise BadFile(f"{path} names no architecture; write one a line")
+    return _each_once(found)
+
+
+def _small_cells(given: str, space: SearchSpace) -> list[Architecture]:
+    from nasbed.spaces.nb101.enumeration import COUNTS, unique_codes
+
+    most = given.partition(":")[2]
+    if space.name != NB101:
+        raise InvalidOption(f"[grid] architectures {given} are those of {NB101}, the space is {space.name}")
+    if not most.isdecimal() or int(most) not in COUNTS:
+        raise InvalidOption(f"{NB101}:N are its cells of up to N vertices, {min(COUNTS)} to {max(COUNTS)}, got {given}")
+    return [arch for count in COUNTS if count <= int(most) for arch in space.architectures(unique_codes(count))]
+
+
+def _each_once(archs: Iterable[Architecture]) -> list[Architecture]:
+    return list(dict.fromkeys(archs))

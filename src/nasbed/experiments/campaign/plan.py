@@ -1,0 +1,246 @@
+"""A campaign as data: what is to be evaluated, by whom it is proposed, how often."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from nasbed.core.errors import BadFile, InvalidOption, NasbedError, nearest, shorten
+
+POOR = "poor"
+"""The share that is drawn from the known-poor region, see :mod:`nasbed.experiments.campaign.poor`."""
+ALL = "all"
+NOT_METHODS = ("fill", "grid", "repeats")
+"""How trials are labelled that no share stands behind."""
+T = TypeVar("T")
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """The noise study: so many architectures of a method's trials, drawn at random, are evaluated with so many seeds in
+    all. Without ``source``, of all shares together."""
+
+    architectures: int
+    seeds: int
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        _whole("[repeats] architectures", self.architectures, low=1)
+        _whole("[repeats] seeds", self.seeds, low=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A list of architectures, each with all these seeds and fidelities.
+
+    ``architectures`` are texts, a file with one a line, ``"all"`` for a space that can be listed, or ``"nb101:5"`` for
+    the unique cells of up to five vertices. No ``fidelities``, or ``"all"``, are all that the trainer has.
+    """
+
+    architectures: str | tuple[str, ...]
+    seeds: tuple[int, ...] = (0,)
+    fidelities: tuple[int, ...] | str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.architectures, str):
+            object.__setattr__(self, "architectures", _sequence("[grid] architectures", self.architectures, str))
+        object.__setattr__(self, "seeds", _sequence("[grid] seeds", self.seeds, int))
+        if isinstance(self.fidelities, str) and self.fidelities == ALL:
+            object.__setattr__(self, "fidelities", None)
+        elif self.fidelities is not None:
+            object.__setattr__(self, "fidelities", _sequence("[grid] fidelities", self.fidelities, int))
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """Everything that decides which trials a campaign makes, but for the trainer.
+
+    ``trials`` are shared out by ``shares``; those of ``repeats`` and ``grid`` come on top. A round is proposed jointly
+    and knows the results of all rounds before; without ``round``, the trainer says how many trials are one.
+    ``training_seed`` is that of every trial that no noise study or grid asks for. ``trainer`` is the table of that name
+    in a file, from which :func:`~nasbed.experiments.campaign.trainer.trainer_of` makes one.
+    """
+
+    name: str
+    trials: int = 0
+    shares: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+    round: int | None = None
+    training_seed: int = 0
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    repeats: Repeats | None = None
+    grid: Grid | None = None
+    space: str = ""
+    trainer: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path = field(default_factory=Path, compare=False)
+    """What paths in the file are relative to."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise InvalidOption(
+                f"a campaign's name is lower-case words of a-z 0-9 . _ - joined by /, got {shorten(self.name)}"
+            )
+        _whole("trials", self.trials, low=0)
+        _whole("seed", self.seed, low=0)
+        _whole("training_seed", self.training_seed, low=0)
+        if self.round is not None:
+            _whole("round", self.round, low=1)
+        for name in ("shares", "settings", "trainer"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise InvalidOption(f"{name} of a campaign is a table, got {shorten(getattr(self, name))}")
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        self._check_shares()
+        for name, values in self.settings.items():
+            if name not in self.shares or not isinstance(values, Mapping):
+                raise InvalidOption(
+                    f"[settings.{name}] is a table for a method that has a share; shares have: {', '.join(self.shares)}"
+                )
+        if self.repeats is not None and self.repeats.source not in (None, *self.shares):
+            raise InvalidOption(
+                f"[repeats] from names a share, got {shorten(self.repeats.source)}; "
+                f"{nearest(str(self.repeats.source), self.shares)}"
+            )
+        if self.repeats is not None and not self.trials:
+            raise InvalidOption("[repeats] draws from the trials of the shares, there are none; raise trials")
+        if not self.trials and self.grid is None:
+            raise InvalidOption("a campaign has trials and shares, or a [grid]; this one has neither")
+
+    def _check_shares(self) -> None:
+        for name, share in self.shares.items():
+            if name in NOT_METHODS:
+                raise InvalidOption(f"a share is for a method or {POOR}, {name!r} means something else; leave it out")
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+                raise InvalidOption(f"a share lies above 0 and up to 1, got {shorten(share)} for {name}")
+        total = math.fsum(self.shares.values())
+        if self.trials and not math.isclose(total, 1, abs_tol=1e-6):
+            raise InvalidOption(f"shares add up to 1, got {total:g}; change one")
+        if self.shares and not self.trials:
+            raise InvalidOption("shares are of the trials, of which there are none; raise trials")
+
+    def identity(self) -> dict[str, Any]:
+        """What two campaigns on one journal must have in common, as plain values. The trainer has its own."""
+        data: dict[str, Any] = {
+            name: getattr(self, name) for name in ("name", "trials", "seed", "round", "training_seed")
+        }
+        data |= {"shares": dict(self.shares), "settings": {name: dict(own) for name, own in self.settings.items()}}
+        for name, part in (("repeats", self.repeats), ("grid", self.grid)):
+            data[name] = None if part is None else asdict(part)
+        return data
+
+    # --- as a file ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def read(cls, path: Path) -> Campaign:
+        """The campaign in a TOML file."""
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BadFile(f"there is no campaign file {path}; docs/collecting.md has one to begin with") from None
+        except (OSError, ValueError) as error:
+            raise BadFile(
+                f"{path} cannot be read as TOML: {next(iter(str(error).splitlines()), '')}; mend it"
+            ) from None
+        try:
+            return cls.parse(data, folder=path.parent)
+        except NasbedError as error:
+            raise BadFile(f"{path}: {error}") from None
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any], *, folder: Path = Path()) -> Campaign:
+        """The campaign that such tables describe."""
+        tables = ("campaign", "trainer", "shares", "settings", "repeats", "grid")
+        _known("table", data, tables)
+        own = _table(data, "campaign")
+        _known("[campaign] key", own, ("name", "space", "seed", "trials", "round", "training_seed"))
+        if "name" not in own:
+            raise InvalidOption("[campaign] has a name, got none; add one")
+        repeats = grid = None
+        if "repeats" in data:
+            given: Mapping[str, Any] = _table(data, "repeats")
+            _known("[repeats] key", given, ("architectures", "seeds", "from"))
+            repeats = _made(Repeats, "[repeats]", {"source" if name == "from" else name: given[name] for name in given})
+        if "grid" in data:
+            given = _table(data, "grid")
+            _known("[grid] key", given, ("architectures", "seeds", "fidelities"))
+            grid = _made(Grid, "[grid]", given)
+        others: dict[str, Any] = {
+            name: _table(data, name) for name in ("shares", "settings", "trainer") if name in data
+        }
+        return cls(**own, **others, repeats=repeats, grid=grid, folder=folder)
+
+    def toml(self) -> str:
+        """The campaign as the text of a file, which :meth:`parse` reads back."""
+        own = {name: getattr(self, name) for name in ("name", "space", "seed", "trials", "round", "training_seed")}
+        tables: dict[str, Mapping[str, Any]] = {"campaign": own, "trainer": self.trainer, "shares": self.shares}
+        tables |= {f"settings.{_toml_key(name)}": values for name, values in self.settings.items()}
+        if self.repeats is not None:
+            data = asdict(self.repeats)
+            tables["repeats"] = {"from" if name == "source" else name: value for name, value in data.items()}
+        if self.grid is not None:
+            tables["grid"] = asdict(self.grid)
+        parts = []
+        for title, table in tables.items():
+            lines = [f"{_toml_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None]
+            parts += ["\n".join([f"[{title}]", *lines])] if lines else []
+        return "\n\n".join(parts) + "\n"
+
+
+def _whole(name: str, value: object, *, low: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise InvalidOption(f"{name} of a campaign is a whole number of at least {low}, got {shorten(value)}")
+
+
+def _sequence(name: str, values: object, kind: type) -> tuple[Any, ...]:
+    given = tuple(values) if isinstance(values, Sequence) and not isinstance(values, str) else ()
+    plain = all(isinstance(value, kind) and not isinstance(value, bool) for value in given)
+    if not given or not plain or len(set(given)) < len(given):
+        what = "numbers" if kind is int else "texts"
+        raise InvalidOption(f"{name} are one or more different {what}, got {shorten(values)}")
+    return given
+
+
+def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = data.get(name)
+    if not isinstance(found, Mapping):
+        raise InvalidOption(f"a campaign has a table [{name}], got {shorten(found)}; add it")
+    return found
+
+
+def _known(what: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise InvalidOption(f"a campaign has no {what} {name!r}; {nearest(name, known)}")
+
+
+def _made(kind: type[T], what: str, given: Mapping[str, Any]) -> T:
+    needed = [one.name for one in fields(kind) if one.default is MISSING]  # type: ignore[arg-type]
+    for name in needed:
+        if name not in given:
+            raise InvalidOption(f"{what} has {' and '.join(needed)}, got no {name}; add it")
+    return kind(**given)
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        escaped = "".join(
+            f"\\u{ord(char):04x}" if ord(char) < 32 or char in '"\\' or ord(char) == 127 else char for char in value
+        )
+        return f'"{escaped}"'
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_toml_key(key)} = {_toml(own)}" for key, own in value.items()) + "}"
+    return "[" + ", ".join(map(_toml, value)) + "]"

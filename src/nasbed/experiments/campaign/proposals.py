@@ -1,0 +1,215 @@
+"""The rounds of a campaign: what is to be evaluated, as a function of the campaign and of earlier results alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.core.observation import Observation, Status
+from nasbed.experiments.campaign.journal import Ended, Journal
+from nasbed.experiments.campaign.listed import listed_architectures
+from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats
+from nasbed.experiments.campaign.sources import generator, schedule, sources_of
+from nasbed.experiments.campaign.trainer import Trainer
+from nasbed.experiments.campaign.trial import Key, Trial, observed
+from nasbed.experiments.engines import told
+from nasbed.optimizers import Proposal
+
+ASKED_A_TRIAL = 20
+"""How many proposals a method may make for each trial that is due from it in a round: what has been evaluated before is
+no new trial. Then random architectures fill its place."""
+DRAWN_A_TRIAL = 1000
+"""How many random architectures are drawn for one that is new before a space counts as used up."""
+FILL, GRID, REPEATS = "fill", "grid", "repeats"
+
+
+@dataclass(slots=True)
+class _Round:
+    """A round as it is being put together."""
+
+    number: int
+    first: int
+    trials: list[Trial] = field(default_factory=list)
+    keys: set[Key] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, arch: Architecture, fidelity: int, seed: int, method: str) -> None:
+        trial = Trial(self.first + len(self.trials), self.number, arch, fidelity, seed, method)
+        self.trials.append(trial)
+        self.keys.add(trial.key)
+
+
+class Rounds:
+    """Proposes round after round: the grid, then the shares, then the noise study.
+
+    A round of shares first tells every method what came of its proposals of the round before, all of them, in the order
+    in which it made them, then asks each for its part. A proposal of what has been evaluated before, or is in this
+    round already, is no new trial and does not count towards the share: the method is asked for another, and is told
+    after the round what is known. Where a method proposes nothing new, random architectures labelled ``fill`` take its
+    place; where the space has no new one either, the round is shorter.
+    """
+
+    def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal) -> None:
+        assert campaign.round is not None
+        self._campaign, self._trainer, self._journal = campaign, trainer, journal
+        self._space = trainer.space
+        self._top = trainer.fidelities[-1]
+        self._sources = sources_of(campaign, trainer)
+        self._grid = [] if campaign.grid is None else _grid_of(campaign.grid, campaign, trainer)
+        self._random = generator(campaign, FILL)
+        self._known: dict[Key, Ended] = {}
+        self._waiting: dict[str, list[Key]] = {name: [] for name in campaign.shares}
+        self._broken: set[str] = set()
+
+    @property
+    def most(self) -> int:
+        """How many trials there will be, if nothing is proposed twice and the space is not used up."""
+        repeats = self._campaign.repeats
+        extra = 0 if repeats is None else repeats.architectures * (repeats.seeds - 1)
+        return self._campaign.trials + extra + len(self._grid)
+
+    def proposed(self) -> Iterator[list[Trial]]:
+        """The trials of each round, written down before they are given. To ask for the next is to say that all of them
+        have ended."""
+        written, first = self._journal.rounds(), 0
+        for number, propose in enumerate(self._plan()):
+            current = _Round(number, first)
+            propose(current)
+            if number < written:
+                self._check_same(current, self._journal.trials(number))
+            else:
+                self._journal.propose(number, current.trials, current.notes)
+            yield current.trials
+            first += len(current.trials)
+            for ended in self._journal.ended(number):
+                self._known[ended.trial.key] = ended
+
+    def _plan(self) -> Iterator[Callable[[_Round], None]]:
+        campaign, size = self._campaign, self._campaign.round
+        assert size is not None
+        if campaign.grid is not None:
+            yield self._propose_grid
+        turns = schedule(campaign.shares, campaign.trials) if campaign.trials else []
+        for start in range(0, len(turns), size):
+            due = Counter(turns[start : start + size])
+            yield partial(self._propose_shares, due=due)
+        if campaign.repeats is not None:
+            yield partial(self._propose_repeats, repeats=campaign.repeats)
+
+    def _check_same(self, current: _Round, before: Sequence[Trial]) -> None:
+        if list(before) == current.trials:
+            return
+        pairs = zip(before, current.trials, strict=False)
+        shared = min(len(before), len(current.trials))
+        odd = next((old.number for old, new in pairs if old != new), current.first + shared)
+        version = self._journal.facts().get("nasbed_version")
+        raise InvalidOption(
+            f"{self._journal.path} cannot be gone on with: trial {odd} of round {current.number} comes out "
+            f"differently, so a method, the trainer or a package has changed since; use those that began it (nasbed "
+            f"{version}), or export it and begin another"
+        )
+
+    # --- the grid and the noise study --------------------------------------------------------------------------------
+
+    def _propose_grid(self, current: _Round) -> None:
+        for arch, fidelity, seed in self._grid:
+            current.add(arch, fidelity, seed, GRID)
+
+    def _propose_repeats(self, current: _Round, repeats: Repeats) -> None:
+        methods = self._campaign.shares if repeats.source is None else (repeats.source,)
+        seed = self._campaign.training_seed
+        usable = [
+            ended.trial.architecture
+            for ended in sorted(self._known.values(), key=lambda ended: ended.trial.number)
+            if ended.trial.method in methods
+            and ended.evaluation.status is Status.OK
+            and (ended.trial.fidelity, ended.trial.seed) == (self._top, seed)
+        ]
+        count = min(repeats.architectures, len(usable))
+        if count < repeats.architectures:
+            current.notes.append(f"only {count} architectures ended well and could be repeated")
+        for index in sorted(generator(self._campaign, REPEATS).permutation(len(usable))[:count].tolist()):
+            for more in range(1, repeats.seeds):
+                if (usable[index].code, self._top, seed + more) not in self._known:
+                    current.add(usable[index], self._top, seed + more, REPEATS)
+
+    # --- shares ------------------------------------------------------------------------------------------------------
+
+    def _propose_shares(self, current: _Round, due: Counter[str]) -> None:
+        for name in self._campaign.shares:
+            if name not in self._broken:
+                try:
+                    self._tell(name)
+                    self._ask(current, name, due[name])
+                except Exception as error:
+                    # a method's own failure must not end the campaign: random architectures take its place
+                    self._broken.add(name)
+                    current.notes.append(f"{name} broke, random architectures take its place: {told(error)}")
+        self._fill(current, due.total() - len(current.trials))
+
+    def _tell(self, name: str) -> None:
+        keys, self._waiting[name] = self._waiting[name], []
+        if keys:
+            self._sources[name].tell([self._observation(key) for key in keys])
+
+    def _observation(self, key: Key) -> Observation:
+        ended = self._known[key]
+        return observed(ended.trial, ended.evaluation, self._trainer.metrics)
+
+    def _ask(self, current: _Round, name: str, count: int) -> None:
+        source, found, left = self._sources[name], 0, ASKED_A_TRIAL * count
+        while found < count and left > 0:
+            proposals = source.ask(count - found)
+            if not 0 < len(proposals) <= count - found:
+                raise InvalidOption(f"ask({count - found}) gives 1 to {count - found} proposals, got {len(proposals)}")
+            left -= len(proposals)
+            for proposal in proposals:
+                found += self._take(current, name, proposal)
+
+    def _take(self, current: _Round, name: str, proposal: Proposal) -> bool:
+        """Make a proposal a trial, or answer it; whether it is a new trial."""
+        source, arch = self._sources[name], proposal.architecture
+        fidelity = self._top if proposal.fidelity is None else proposal.fidelity
+        try:
+            self._space.validate(arch)
+            if fidelity not in self._trainer.fidelities:
+                raise InvalidOption(f"no fidelity {fidelity}")
+        except NasbedError:
+            source.tell([Observation(arch, fidelity=fidelity, status=Status.FAILED)])
+            return False
+        seed = self._campaign.training_seed
+        key = arch.code, fidelity, seed
+        self._waiting[name].append(key)
+        if key in self._known or key in current.keys:
+            return False
+        current.add(arch, fidelity, seed, name)
+        return True
+
+    def _fill(self, current: _Round, count: int) -> None:
+        seed = self._campaign.training_seed
+        for missing in range(count, 0, -1):
+            for _ in range(DRAWN_A_TRIAL):
+                arch = self._space.sample(self._random)
+                key = arch.code, self._top, seed
+                if key not in self._known and key not in current.keys:
+                    current.add(arch, self._top, seed, FILL)
+                    break
+            else:
+                current.notes.append(f"{missing} trials were left out: no new architecture was found in the space")
+                return
+
+
+def _grid_of(grid: Grid, campaign: Campaign, trainer: Trainer) -> list[tuple[Architecture, int, int]]:
+    """All of the first seed come first, so that what is there when a campaign is stopped early is of use."""
+    fidelities = grid.fidelities if isinstance(grid.fidelities, tuple) else trainer.fidelities
+    unknown = [each for each in fidelities if each not in trainer.fidelities]
+    if unknown:
+        raise InvalidOption(
+            f"[grid] fidelities are of the trainer's, {', '.join(map(str, trainer.fidelities))}, got {unknown[0]}"
+        )
+    archs = listed_architectures(grid, trainer.space, campaign.folder)
+    return [(arch, fidelity, seed) for seed in grid.seeds for fidelity in fidelities for arch in archs]

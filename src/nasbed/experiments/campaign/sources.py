@@ -1,0 +1,100 @@
+"""Who proposes: the methods and the other sources that have a share, each with random numbers of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+from nasbed.core.errors import InvalidOption, NasbedError, shorten
+from nasbed.core.observation import Observation
+from nasbed.experiments.campaign.plan import POOR, Campaign
+from nasbed.experiments.campaign.poor import operations_of, sample_poor
+from nasbed.experiments.campaign.trainer import Trainer
+from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem, Proposal
+
+
+class PoorRegion(Optimizer):
+    """Draws from the known-poor region; what it is told changes nothing."""
+
+    name = POOR
+    summary = "random architectures with many parameter-free operations"
+
+    def ask(self, n: int = 1) -> list[Proposal]:
+        return [Proposal(sample_poor(self.space, self.rng)) for _ in range(n)]
+
+    def tell(self, observations: Sequence[Observation]) -> None:
+        pass
+
+
+def problem_of(trainer: Trainer) -> Problem:
+    """What a method may know of a campaign."""
+    others = tuple(each for each in trainer.metrics if each != trainer.objective and each.split != "test")
+    return Problem(trainer.space, trainer.objective, trainer.fidelities, others)
+
+
+def generator(campaign: Campaign, purpose: str) -> np.random.Generator:
+    """Random numbers for one purpose, which depend on nothing but it and the campaign's seed."""
+    digest = blake2b(purpose.encode(), digest_size=8).digest()
+    return np.random.default_rng(np.random.SeedSequence([campaign.seed, int.from_bytes(digest, "big")]))
+
+
+def sources_of(campaign: Campaign, trainer: Trainer) -> dict[str, Optimizer]:
+    """By the name of their share. What cannot be made is told before anything is evaluated."""
+    problem = problem_of(trainer)
+    return {name: _source(name, problem, campaign) for name in campaign.shares}
+
+
+def _source(name: str, problem: Problem, campaign: Campaign) -> Optimizer:
+    settings: Mapping[str, object] = campaign.settings.get(name, {})
+    rng = generator(campaign, f"share {name}")
+    try:
+        if name == POOR:
+            operations_of(problem.space)
+            return PoorRegion(problem, rng, **settings)
+        return _method(name)(problem, rng, **settings)
+    except TypeError as error:
+        raise InvalidOption(f"[settings.{name}] is not what {name} takes: {shorten(str(error), 200)}") from None
+    except NasbedError as error:
+        raise InvalidOption(f"the share {name}: {error}") from None
+
+
+def _method(name: str) -> type[Optimizer]:
+    if ":" not in name:
+        return OPTIMIZERS.get(name)
+    from nasbed.experiments.compare import optimizer_class
+
+    return optimizer_class(name)
+
+
+def quotas(shares: Mapping[str, float], trials: int) -> dict[str, int]:
+    """How many of the trials each share is, by the method of the largest remainder.
+
+    >>> quotas({"rs": 0.5, "re": 0.3, "ls": 0.2}, 7)
+    {'rs': 4, 're': 2, 'ls': 1}
+    """
+    exact = {name: share * trials for name, share in shares.items()}
+    found = {name: int(value + 1e-9) for name, value in exact.items()}
+    rest = trials - sum(found.values())
+    for name in sorted(exact, key=lambda name: found[name] - exact[name])[:rest]:
+        found[name] += 1
+    return found
+
+
+def schedule(shares: Mapping[str, float], trials: int) -> list[str]:
+    """Whose turn each trial is: at every point each share is within about one trial of its due, and exact at the end.
+
+    >>> "".join(schedule({"a": 0.5, "b": 0.25, "c": 0.25}, 8))
+    'abcaabca'
+    """
+    names = list(shares)
+    due = np.array([quotas(shares, trials)[name] for name in names], dtype=np.int64)
+    given = np.zeros(len(names), dtype=np.int64)
+    turns = []
+    for number in range(1, trials + 1):
+        behind = np.where(given < due, due * (number / trials) - given, -np.inf)
+        turn = int(np.argmax(behind))
+        given[turn] += 1
+        turns.append(names[turn])
+    return turns

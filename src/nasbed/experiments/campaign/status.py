@@ -1,0 +1,129 @@
+"""How a campaign stands, from its journal alone, also while it runs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Status
+from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
+from nasbed.experiments.campaign.journal import Journal
+
+RECENT = 200
+"""The rate is that of so many results before the last."""
+GAP_US = 600e6
+"""Between two results that lie further apart than this, the campaign was not running, or its trials take so long that
+the time counts no more than so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignStatus:
+    """What a journal holds. ``planned`` counts what is to come too; a space that is used up leaves some out."""
+
+    name: str
+    path: Path
+    space: str
+    planned: int
+    proposed: int
+    rounds: int
+    by_status: Mapping[str, int]
+    by_method: Mapping[str, int]
+    objective: Metric
+    best: float | None
+    best_architecture: str
+    per_hour: float | None
+    last_us: int | None
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Why trials failed or diverged, the most frequent first."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def done(self) -> int:
+        return sum(self.by_status.values())
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was planned has ended."""
+        return self.done >= self.planned
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds to go at the rate of the latest results."""
+        return (self.planned - self.done) / self.per_hour * 3600 if self.per_hour else None
+
+
+def campaign_status(path: Path | str) -> CampaignStatus:
+    """How the campaign in a journal stands."""
+    with Journal.reading(Path(path)) as journal:
+        return status_of(journal)
+
+
+def status_of(journal: Journal) -> CampaignStatus:
+    """The same of an open journal."""
+    facts = journal.facts()
+    objective = next(each for each in metrics_of(facts) if each.key == facts["objective"])
+    top = facts["fidelities"][-1]
+    by_status, by_method, reasons = Counter[str](), Counter[str](), Counter[str]()
+    best: tuple[float, Any] | None = None
+    times = []
+    for ended in journal.ended():
+        evaluation = ended.evaluation
+        by_status[evaluation.status.value] += 1
+        by_method[ended.trial.method] += 1
+        times.append(ended.ended_us)
+        if evaluation.status is not Status.OK:
+            reasons[evaluation.reason or "no reason given"] += 1
+        elif ended.trial.fidelity == top:
+            value = evaluation.values[objective.key]
+            if best is None or objective.better(value, best[0]):
+                best = value, ended.trial.architecture
+    proposed, _ = journal.counts()
+    text = ""
+    if best is not None:
+        space = space_of_journal(facts)
+        text = str(best[1].code) if space is None else space.format(best[1])
+    return CampaignStatus(
+        name=facts["campaign"]["name"],
+        path=journal.path,
+        space=facts["space"],
+        planned=_planned(facts, proposed, journal.rounds()),
+        proposed=proposed,
+        rounds=journal.rounds(),
+        by_status={status.value: by_status[status.value] for status in Status},
+        by_method=dict(by_method),
+        objective=objective,
+        best=None if best is None else best[0],
+        best_architecture=text,
+        per_hour=_per_hour(sorted(times)),
+        last_us=max(times, default=None),
+        reasons=dict(reasons.most_common()),
+        notes=tuple(journal.notes()),
+    )
+
+
+def _planned(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
+    """What is proposed, and what the rounds to come would add; a grid is proposed first and whole."""
+    campaign = facts["campaign"]
+    before = campaign["grid"] is not None
+    size, trials = campaign["round"], campaign["trials"]
+    of_shares = math.ceil(trials / size)
+    made = min(max(rounds - before, 0), of_shares)
+    left = trials - min(trials, made * size)
+    repeats = campaign["repeats"]
+    if repeats is not None and rounds < before + of_shares + 1:
+        left += repeats["architectures"] * (repeats["seeds"] - 1)
+    return int(proposed + left)
+
+
+def _per_hour(times_us: list[int]) -> float | None:
+    recent = times_us[-RECENT - 1 :]
+    if len(recent) < 2:
+        return None
+    passed = sum(min(after - before, GAP_US) for before, after in pairwise(recent))
+    return (len(recent) - 1) / (passed / 3.6e9) if passed > 0 else None

@@ -1,0 +1,88 @@
+"""What evaluates the trials of a campaign."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.experiments.campaign.plan import Campaign
+from nasbed.experiments.campaign.trial import Evaluation, Trial
+from nasbed.spaces.base import SearchSpace
+
+USUAL_ROUND = 32
+"""Trials of a round where neither the campaign nor the trainer says: a few for each worker of one machine."""
+
+
+class Trainer(ABC):
+    """Evaluates architectures. It is pickled to each worker process once and keeps its state there: what it loads for
+    its first trials it need not load again.
+
+    ``objective`` is the metric of ``metrics`` that methods optimise, never one of the test split. ``fidelities`` rise.
+    A task is up to ``trials_per_task`` trials of one fidelity, evaluated together and ended after ``timeout_s``.
+    """
+
+    kind: ClassVar[str]
+    space: SearchSpace
+    metrics: tuple[Metric, ...]
+    objective: Metric
+    fidelities: tuple[int, ...]
+    trials_per_task: int = 1
+    timeout_s: float | None = None
+    fidelity_unit: str = "epochs"
+    dataset: str = ""
+    recipe_name: str = ""
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """What decides the results, as plain values; it is kept in the journal and compared when a campaign goes on."""
+
+    @abstractmethod
+    def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
+        """One evaluation for each trial. What it raises makes all of them failed."""
+
+    @property
+    def usual_round(self) -> int:
+        return self.trials_per_task if self.trials_per_task > 1 else USUAL_ROUND
+
+    def check(self) -> None:
+        """Raise where the trainer cannot be that of a campaign."""
+        if self.objective not in self.metrics or self.objective.split == "test":
+            raise InvalidOption(
+                f"the objective is a metric of the trainer, not of the test split, got {self.objective.key}"
+            )
+        if not self.fidelities or list(self.fidelities) != sorted(set(self.fidelities)):
+            raise InvalidOption(f"the fidelities of a trainer rise, got {self.fidelities}")
+        if self.timeout_s is not None and not self.timeout_s > 0:
+            raise InvalidOption(f"a time-out is a number of seconds above 0, got {self.timeout_s}")
+        if self.trials_per_task < 1:
+            raise InvalidOption(f"a task has at least one trial, got {self.trials_per_task}")
+
+
+def trainer_of(campaign: Campaign) -> Trainer:
+    """The trainer that a campaign's file describes."""
+    from nasbed.experiments.campaign.function_trainer import FunctionTrainer
+    from nasbed.experiments.campaign.network_trainers import NetworkTrainer, PopulationTrainer
+
+    settings = dict(campaign.trainer)
+    kind = settings.pop("kind", None)
+    if kind == FunctionTrainer.kind:
+        return FunctionTrainer.of_file(campaign.space, settings, campaign.folder)
+    for network in (NetworkTrainer, PopulationTrainer):
+        if kind == network.kind:
+            return network.of_file(campaign.space, settings, campaign.folder)
+    raise InvalidOption(f"[trainer] kind is training, population or function, got {kind!r}; choose one")
+
+
+def check_keys(kind: str, given: Mapping[str, Any], needed: Sequence[str], optional: Sequence[str]) -> None:
+    """Raise unless the table of a trainer has the keys that its kind needs, and no others than it knows."""
+    for name in needed:
+        if name not in given:
+            raise InvalidOption(f"[trainer] of kind {kind} has {' and '.join(needed)}, got no {name}; add it")
+    for name in given:
+        if name not in (*needed, *optional):
+            raise InvalidOption(
+                f"[trainer] of kind {kind} has no key {name!r}; it has {', '.join((*needed, *optional))}"
+            )

@@ -1,0 +1,85 @@
+"""What a campaign asks for, and what came of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidMeasurement, nearest
+from nasbed.core.metric import Metric
+from nasbed.core.observation import Observation, Status
+
+Key = tuple[tuple[int, ...], int, int]
+"""Code, fidelity and seed: what is evaluated once in a campaign and never again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One evaluation to be made: trial ``number`` of a campaign, proposed in a round by a method or another source."""
+
+    number: int
+    round: int
+    architecture: Architecture
+    fidelity: int
+    seed: int
+    method: str
+
+    @property
+    def key(self) -> Key:
+        return self.architecture.code, self.fidelity, self.seed
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What came of a trial. ``values`` are by metric key; ``reason`` says why a trial is not ok."""
+
+    status: Status = Status.OK
+    values: Mapping[str, float] = field(default_factory=dict)
+    train_time_s: float | None = None
+    reason: str = ""
+
+    @classmethod
+    def failed(cls, reason: str, train_time_s: float | None = None) -> Evaluation:
+        return cls(Status.FAILED, train_time_s=train_time_s, reason=reason)
+
+
+def checked(evaluation: Evaluation, metrics: Sequence[Metric], objective: Metric) -> Evaluation:
+    """The evaluation as it may enter a table. What is not a finite number makes an ok trial a diverged one; a value out
+    of bounds, of an unknown metric, or no objective at all, a failed one. Only what was measured well keeps values."""
+    seconds = evaluation.train_time_s
+    if seconds is not None and not 0 <= seconds < math.inf:
+        seconds = None
+    if evaluation.status is not Status.OK:
+        return replace(evaluation, values={}, train_time_s=seconds)
+    known = {metric.key: metric for metric in metrics}
+    values: dict[str, float] = {}
+    for key, value in evaluation.values.items():
+        if key not in known:
+            return Evaluation.failed(f"the trainer has no metric {key!r}; {nearest(key, known)}", seconds)
+        try:
+            values[key] = float(value)
+        except (TypeError, ValueError):
+            return Evaluation.failed(f"{key} is a number, got {type(value).__name__}", seconds)
+        if not math.isfinite(values[key]):
+            return Evaluation(Status.DIVERGED, {}, seconds, f"{key} is {values[key]}")
+        try:
+            known[key].check(values[key])
+        except InvalidMeasurement as error:
+            return Evaluation.failed(str(error), seconds)
+    if objective.key not in values:
+        return Evaluation.failed(f"the trainer gave no {objective.key}", seconds)
+    return Evaluation(Status.OK, values, seconds)
+
+
+def observed(trial: Trial, evaluation: Evaluation, metrics: Sequence[Metric]) -> Observation:
+    """What a method is told of a trial: no test metric, and no time, which would make its proposals a matter of it."""
+    values = {metric: evaluation.values[metric.key] for metric in metrics if metric.key in evaluation.values}
+    return Observation(
+        trial.architecture,
+        {metric: value for metric, value in values.items() if metric.split != "test"},
+        fidelity=trial.fidelity,
+        seed=trial.seed,
+        status=evaluation.status,
+    )

@@ -1,0 +1,222 @@
+"""From the journals of campaigns to a release: tables and surrogate benchmarks under one version, as one folder.
+
+The folder is laid out as a home is (:mod:`nasbed.core.home`), so that it can be tried with ``NASBED_HOME``; the one of
+this package is ``src/nasbed/embedded``. The same journals, plan, libraries and machine give the same bytes: no date but
+that of the last evaluation, no random name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeVar
+
+import numpy as np
+
+from nasbed.core.errors import BadFile, InvalidOption, NasbedError, nearest, shorten
+from nasbed.core.home import surrogates_folder, table_folder
+from nasbed.experiments.campaign.export import export_journals
+from nasbed.experiments.campaign.journal import Journal
+from nasbed.results.store import Results
+from nasbed.surrogates import SURROGATES
+from nasbed.surrogates.artefact import SUFFIX
+from nasbed.surrogates.exact import ExactCosts
+from nasbed.surrogates.making import make_surrogate
+
+VARIANTS: Mapping[str, tuple[str, ...] | None] = {"": None, "rand": ("rs",)}
+"""Each surrogate is fitted on all evaluations, and on those of random search alone where there are any, so that it
+favours no method (Surrogate NAS Benchmarks, sections 3.1.8 and 5)."""
+_VERSION = re.compile(r"[0-9]+\.[0-9]+")
+
+T = TypeVar("T")
+Told = Callable[[str], None]
+"""Told what is being made."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """A table: its name, its journals, the models that are fitted on it with their settings, and the network around the
+    cells, for which surrogates count parameters, where it is not the space's usual one."""
+
+    name: str
+    journals: tuple[str, ...]
+    surrogates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    skeleton: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InvalidOption(f"a table of a release has a name, got {shorten(self.name)}")
+        given = self.journals
+        if not isinstance(given, list | tuple) or not given or not all(isinstance(each, str) for each in given):
+            raise InvalidOption(f"the table {self.name} has a list of journals, got {shorten(given)}")
+        object.__setattr__(self, "journals", tuple(given))
+        for what in (self.surrogates, {} if self.skeleton is None else self.skeleton):
+            if not isinstance(what, Mapping):
+                raise InvalidOption(f"surrogates and skeleton of {self.name} are tables, got {shorten(what)}")
+        for model, settings in self.surrogates.items():
+            SURROGATES.get(model)
+            if not isinstance(settings, Mapping):
+                raise InvalidOption(f"the settings of {model} are a table, got {shorten(settings)}")
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasePlan:
+    """What a release consists of."""
+
+    version: str
+    tables: tuple[TablePlan, ...]
+    licence: str = ""
+    citation: str = ""
+    members: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.version, str) or not _VERSION.fullmatch(self.version):
+            raise InvalidOption(f'a version is "X.Y", got {shorten(self.version)}')
+        for name in ("members", "seed"):
+            if type(getattr(self, name)) is not int or getattr(self, name) < (name == "members"):
+                raise InvalidOption(f"{name} of a release is a whole number, got {shorten(getattr(self, name))}")
+        if not self.tables:
+            raise InvalidOption("a release has at least 1 table; add [[tables]]")
+
+    @classmethod
+    def read(cls, path: Path) -> ReleasePlan:
+        """The plan in a TOML file."""
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            said = next(iter(str(error).splitlines()), "")
+            raise BadFile(f"{path} cannot be read as the TOML file of a release: {said}; mend it") from None
+        try:
+            tables = data.pop("tables", [])
+            if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
+                raise InvalidOption(f"[[tables]] are tables, got {shorten(tables)}")
+            return _made(ReleasePlan, data | {"tables": tuple(_made(TablePlan, each) for each in tables)})
+        except NasbedError as error:
+            raise BadFile(f"{path}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One thing of a release: its size, and for a surrogate how long its fit took and how well it does."""
+
+    name: str
+    bytes: int
+    rows: int
+    fit_s: float | None = None
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+
+
+def release(
+    plan: ReleasePlan, journals: Path, out: Path, *, processes: int = 1, told: Told = lambda _: None
+) -> list[Made]:
+    """Make everything that a plan names from the journals in a folder, as a new folder that is there only when it is
+    complete."""
+    if out.exists():
+        raise InvalidOption(f"a release is a new folder, {out} exists; remove it or name another")
+    draft = out.with_name(f".{secrets.token_hex(8)}.partial")
+    try:
+        made = []
+        for table in plan.tables:
+            told(table.name)
+            results = _table(plan, table, journals, draft)
+            made.append(Made(table.name, _size(results.folder), results.manifest.rows))
+            made += _surrogates(plan, table, results, draft, processes, told)
+        for path in draft.rglob(".*"):  # locks, and what was verified when
+            path.unlink()
+        draft.rename(out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return made
+
+
+def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> Results:
+    """The table, with everything that an export decides anew each time replaced by what its rows decide."""
+    paths = [journals / name for name in table.journals]
+    folder = table_folder(table.name, draft)
+    exported = export_journals(paths, folder, name=table.name)
+    created = _last_evaluation(exported)
+    digest = hashlib.sha256("".join(each.sha256 for each in exported.manifest.files.values()).encode()).hexdigest()
+    data = exported.data.rename(folder / f"data-{digest[:12]}")
+    manifest = replace(
+        exported.manifest,
+        about=replace(
+            exported.about,
+            licence=plan.licence,
+            citation=plan.citation,
+            notes="; ".join([f"release {plan.version}", _training(paths[0]), *filter(None, [exported.about.notes])]),
+        ),
+        files={f"{data.name}/{name.split('/', 1)[1]}": each for name, each in exported.manifest.files.items()},
+        created=created,
+    )
+    manifest.write(folder)
+    return Results.open(folder)
+
+
+def _training(journal: Path) -> str:
+    """Recipe and dataset, this with its checksum, as the journal has them."""
+    with Journal.reading(journal) as opened:
+        return f"trained by {json.dumps(opened.facts()['trainer'])}"
+
+
+def _last_evaluation(results: Results) -> str:
+    last = max(int(rows.timestamp_us.max()) for rows in results.batches())
+    return datetime.fromtimestamp(last // 1_000_000, UTC).isoformat(timespec="seconds")
+
+
+def _surrogates(
+    plan: ReleasePlan, table: TablePlan, results: Results, draft: Path, processes: int, told: Told
+) -> list[Made]:
+    known = {name for rows in results.batches() for name in np.unique(rows.method).tolist()}
+    ExactCosts(results.space, results.about.dataset, table.skeleton)  # what is wrong is told before any fit
+    for model, settings in table.surrogates.items():
+        SURROGATES.get(model)(results.space, settings=settings)
+    made = []
+    for model, settings in table.surrogates.items():
+        for variant, methods in VARIANTS.items():
+            if methods is not None and not known.issuperset(methods):
+                continue
+            told(f"{model} {variant}".rstrip())
+            start = perf_counter()
+            artefact = make_surrogate(
+                results,
+                model,
+                methods=methods,
+                members=plan.members,
+                settings=settings,
+                variant=variant,
+                version=plan.version,
+                skeleton=table.skeleton,
+                compact=True,
+                seed=plan.seed,
+                processes=min(processes, plan.members),
+            )
+            fit_s = perf_counter() - start
+            about = replace(artefact.manifest, created=results.manifest.created)
+            path = replace(artefact, manifest=about).save(surrogates_folder(draft) / f"{about.name}{SUFFIX}")
+            made.append(Made(about.name, path.stat().st_size, about.provenance["rows"], fit_s, about.figures))
+    return made
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _made(kind: type[T], given: Mapping[str, Any]) -> T:
+    known = [each.name for each in fields(kind)]  # type: ignore[arg-type]
+    for name in given:
+        if name not in known:
+            raise InvalidOption(f"a release has no key {name!r}; {nearest(name, known)}")
+    try:
+        return kind(**given)
+    except TypeError as error:
+        raise InvalidOption(f"a release lacks a key: {error}; add it") from None

@@ -1,0 +1,178 @@
+"""The training of one network, from its first weights or from a checkpoint to its accuracies.
+
+Chance comes from the seed, the epoch and the step alone: on a CPU the same training gives the same bits each time,
+interrupted or not, in any process with as many threads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch import nn
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption
+from nasbed.datasets.dataset import Dataset
+from nasbed.training import checkpoint as checkpoints
+from nasbed.training.building import recipe_network
+from nasbed.training.checkpoint import Progress
+from nasbed.training.devices import chance_kept, chosen_device
+from nasbed.training.draws import epoch_draws, epoch_words, initial_weights, step_words
+from nasbed.training.evaluating import accuracy
+from nasbed.training.images import TrainingImages
+from nasbed.training.optimizers import recipe_optimizer
+from nasbed.training.outcome import EpochEnd, Trained
+from nasbed.training.recipe import Recipe
+from nasbed.training.steps import step
+
+Told = Callable[[EpochEnd], None]
+
+
+def train(
+    arch: Architecture,
+    dataset: Dataset,
+    recipe: Recipe,
+    *,
+    seed: int = 0,
+    epochs: int | None = None,
+    device: str | torch.device = "cpu",
+    checkpoint: Path | None = None,
+    progress: Told | None = None,
+    images: TrainingImages | None = None,
+) -> Trained:
+    """Train an architecture as a recipe says, and measure it.
+
+    ``epochs`` is one of the recipe's budgets, the largest by default. With a ``checkpoint`` the training is saved there
+    after every epoch, and goes on from there if the file exists. ``images`` spares making them anew from the dataset
+    where several networks are trained on one device; they are those of this dataset and recipe.
+    """
+    with chance_kept(torch.device("cpu")):
+        network = recipe_network(arch, dataset, recipe)
+    initial_weights(network, seed)
+    return train_network(
+        network,
+        dataset,
+        recipe,
+        seed=seed,
+        epochs=epochs,
+        device=device,
+        checkpoint=checkpoint,
+        progress=progress,
+        images=images,
+        called=arch.to_json(),
+    )
+
+
+def train_network(
+    network: nn.Module,
+    dataset: Dataset,
+    recipe: Recipe,
+    *,
+    seed: int = 0,
+    epochs: int | None = None,
+    device: str | torch.device = "cpu",
+    checkpoint: Path | None = None,
+    progress: Told | None = None,
+    images: TrainingImages | None = None,
+    called: str | None = None,
+) -> Trained:
+    """:func:`train` of any network that turns images into logits, from the weights that it has.
+
+    It is trained in place, moved to the device, and left in evaluation mode. ``called`` tells networks apart in their
+    checkpoints; by default it is a digest of the names and shapes of their weights. A recipe with ``drop_path`` needs a
+    network with a method ``set_drop_path``, one with an ``auxiliary_weight`` a network that in training mode gives a
+    pair of logits.
+    """
+    chosen = chosen_device(device)
+    budget = recipe.budget(epochs)
+    check_drop_path(network, recipe)
+    training = _Training(network.to(chosen), images or TrainingImages(dataset, recipe, chosen), recipe, seed, budget)
+    done = Progress()
+    of = checkpoints.identity(called or _shapes(network), dataset, recipe, seed=seed, epochs=budget)
+    if checkpoint is not None and checkpoint.exists():
+        done = checkpoints.resume(checkpoint, of, network, training.optimizer)
+    with chance_kept(chosen):
+        while done.epochs < budget:
+            start = perf_counter()
+            loss = training.epoch(done.epochs)
+            seconds = done.train_time_s + perf_counter() - start
+            if not math.isfinite(loss):
+                reason = f"the loss of epoch {done.epochs + 1} is no finite number"
+                return Trained("diverged", seconds, reason=reason)
+            done = Progress(done.epochs + 1, seconds, loss)
+            if checkpoint is not None:
+                checkpoints.save(checkpoint, of, network, training.optimizer, done)
+            if progress is not None:
+                progress(EpochEnd(done.epochs, budget, loss, training.last_rate(done.epochs), seconds))
+        return _measured(training, done)
+
+
+def check_drop_path(network: nn.Module, recipe: Recipe) -> None:
+    """Raise if a recipe drops paths and a network cannot."""
+    if recipe.drop_path and not hasattr(network, "set_drop_path"):
+        raise InvalidOption(
+            f"the recipe {recipe.name} drops paths, {type(network).__name__} has no method set_drop_path; choose "
+            "another recipe or set drop_path to 0"
+        )
+
+
+class _Training:
+    """A network with its optimizer, epoch by epoch."""
+
+    def __init__(self, network: nn.Module, images: TrainingImages, recipe: Recipe, seed: int, epochs: int) -> None:
+        self.network, self.images, self.recipe, self.seed, self.epochs = network, images, recipe, seed, epochs
+        self.steps = recipe.steps_per_epoch(len(images))
+        self.optimizer = recipe_optimizer(network, recipe)
+
+    def epoch(self, number: int) -> float:
+        """Train for an epoch, counted from 0, and give the mean loss. On a CPU it ends at the first step whose loss is
+        no finite number; elsewhere asking at each step would cost more than the rest of an epoch."""
+        recipe, images, network = self.recipe, self.images, self.network
+        device = images.labels.device
+        network.train()
+        if recipe.drop_path:
+            network.set_drop_path(recipe.drop_path_in(number, self.epochs))  # type: ignore[operator]
+        drawn = torch.from_numpy(epoch_words(self.seed, number, len(images))).to(device)
+        draws = epoch_draws(recipe, drawn, images.side)
+        seeds = step_words(self.seed, number, self.steps).tolist()
+        losses = torch.zeros(self.steps, device=device)
+        for place in range(self.steps):
+            losses[place] = step(
+                network,
+                self.optimizer,
+                recipe,
+                images.batch(draws, place * recipe.batch, recipe.batch),
+                rate=self._rate(number * self.steps + place),
+                seeds=(seeds[place][0], seeds[place][1]),
+            )
+            if device.type == "cpu" and not math.isfinite(losses[place].item()):
+                return math.nan
+        return float(losses.double().mean())
+
+    def last_rate(self, epochs: int) -> float:
+        """The learning rate of the last step of so many epochs."""
+        return self._rate(epochs * self.steps - 1)
+
+    def _rate(self, number: int) -> float:
+        return self.recipe.rate(number, self.epochs * self.steps)
+
+
+def _measured(training: _Training, done: Progress) -> Trained:
+    parts: dict[str, Any] = {
+        part: accuracy(training.network, training.images, part, training.recipe) for part in ("valid", "test")
+    }
+    if any(value is not None and math.isnan(value) for value in parts.values()):
+        reason = "an output of the trained network is no finite number"
+        return Trained("diverged", done.train_time_s, reason=reason)
+    return Trained("ok", done.train_time_s, parts["valid"], parts["test"], done.loss)
+
+
+def _shapes(network: nn.Module) -> str:
+    text = " ".join(f"{name}{tuple(value.shape)}" for name, value in network.state_dict().items())
+    return f"{type(network).__name__} {hashlib.sha256(text.encode()).hexdigest()[:16]}"

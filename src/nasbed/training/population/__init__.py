@@ -1,0 +1,8 @@
+"""Population training: many networks of different architectures trained at once, in the same kernels.
+
+Each has its own weights, seed and data order, and becomes what it would have become if trained alone, but for rounding.
+"""
+
+from nasbed.training.population.training import train_population
+
+__all__ = ["train_population"]

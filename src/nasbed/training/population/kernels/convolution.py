@@ -1,0 +1,139 @@
+"""Convolutions from all input planes to all output planes, as sums of matrix products."""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from nasbed.training.population.kernels.pixels import pixel
+
+
+@triton.jit
+def conv_forward(
+    arena, weights, inputs, outputs, about, M,
+    CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
+    STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64)
+    weight = tl.load(about + row * 2)
+    relu = tl.load(about + row * 2 + 1) != 0
+    m = tl.program_id(1) * BM + tl.arange(0, BM)
+    image, h, w = pixel(m, SIDE_OUT)
+    co = tl.program_id(2) * BCO + tl.arange(0, BCO)
+    total = tl.zeros((BCO, BM), tl.float32)
+    for first in range(0, CI, BCI):
+        ci = first + tl.arange(0, BCI)
+        planes = tl.multiple_of(tl.load(inputs + row * CI + ci, mask=ci < CI, other=0), [16])
+        for i in tl.static_range(K):
+            for j in tl.static_range(K):
+                if K == 1 and STRIDE == 1 and SHIFT == 0:
+                    inside = m < M
+                    place = m
+                else:
+                    ih = h * STRIDE + SHIFT + i
+                    iw = w * STRIDE + SHIFT + j
+                    inside = (m < M) & (ih >= 0) & (ih < SIDE_IN) & (iw >= 0) & (iw < SIDE_IN)
+                    place = image * (SIDE_IN * SIDE_IN) + ih * SIDE_IN + iw
+                x = tl.load(
+                    arena + planes[:, None] + place[None, :], mask=(ci < CI)[:, None] & inside[None, :], other=0.0
+                )
+                x = tl.where(relu & (x < 0), 0.0, x).to(arena.dtype.element_ty)
+                at = weight + (co[:, None] * CI + ci[None, :]) * (K * K) + i * K + j
+                kernel = tl.load(weights + at, mask=(co < CO)[:, None] & (ci < CI)[None, :], other=0.0)
+                total = tl.dot(kernel.to(arena.dtype.element_ty), x, total, input_precision=PRECISION)
+    planes_out = tl.multiple_of(tl.load(outputs + row * CO + co, mask=co < CO, other=0), [16])
+    tl.store(
+        arena + planes_out[:, None] + m[None, :],
+        total.to(arena.dtype.element_ty),
+        mask=(co < CO)[:, None] & (m < M)[None, :],
+    )
+
+
+@triton.jit
+def conv_backward_inputs(
+    arena, weights, inputs, gradients, made, about, M,
+    CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
+    STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """``M`` counts the pixels of an input plane; ``made`` are the planes for the result."""
+    row = tl.program_id(0).to(tl.int64)
+    weight = tl.load(about + row * 2)
+    relu = tl.load(about + row * 2 + 1) != 0
+    m = tl.program_id(1) * BM + tl.arange(0, BM)
+    image, h, w = pixel(m, SIDE_IN)
+    ci = tl.program_id(2) * BCI + tl.arange(0, BCI)
+    total = tl.zeros((BCI, BM), tl.float32)
+    for first in range(0, CO, BCO):
+        co = first + tl.arange(0, BCO)
+        planes = tl.multiple_of(tl.load(gradients + row * CO + co, mask=co < CO, other=0), [16])
+        for i in tl.static_range(K):
+            for j in tl.static_range(K):
+                if K == 1 and STRIDE == 1 and SHIFT == 0:
+                    inside = m < M
+                    place = m
+                else:
+                    th = h - SHIFT - i
+                    tw = w - SHIFT - j
+                    oh = th // STRIDE
+                    ow = tw // STRIDE
+                    inside = (m < M) & (th >= 0) & (tw >= 0) & (oh < SIDE_OUT) & (ow < SIDE_OUT)
+                    inside = inside & (oh * STRIDE == th) & (ow * STRIDE == tw)
+                    place = image * (SIDE_OUT * SIDE_OUT) + oh * SIDE_OUT + ow
+                g = tl.load(
+                    arena + planes[:, None] + place[None, :], mask=(co < CO)[:, None] & inside[None, :], other=0.0
+                )
+                at = weight + (co[None, :] * CI + ci[:, None]) * (K * K) + i * K + j
+                kernel = tl.load(weights + at, mask=(co < CO)[None, :] & (ci < CI)[:, None], other=0.0)
+                total = tl.dot(kernel.to(arena.dtype.element_ty), g, total, input_precision=PRECISION)
+    known = (ci < CI)[:, None] & (m < M)[None, :]
+    read = tl.multiple_of(tl.load(inputs + row * CI + ci, mask=ci < CI, other=0), [16])
+    x = tl.load(arena + read[:, None] + m[None, :], mask=known & relu, other=1.0)
+    total = tl.where(x > 0, total, 0.0)
+    planes_made = tl.multiple_of(tl.load(made + row * CI + ci, mask=ci < CI, other=0), [16])
+    tl.store(arena + planes_made[:, None] + m[None, :], total.to(arena.dtype.element_ty), mask=known)
+
+
+@triton.jit
+def conv_backward_weights(
+    arena, sums, inputs, gradients, about, M, size,
+    CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
+    STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, CHUNKS: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """``M`` counts the pixels of an output plane, ``size`` all parameters."""
+    row = tl.program_id(0).to(tl.int64)
+    weight = tl.load(about + row * 2)
+    relu = tl.load(about + row * 2 + 1) != 0
+    chunk = tl.program_id(1)
+    rest = tl.program_id(2)
+    tap = rest % (K * K)
+    rest = rest // (K * K)
+    blocks: tl.constexpr = (CI + BCI - 1) // BCI
+    ci = (rest % blocks) * BCI + tl.arange(0, BCI)
+    co = (rest // blocks) * BCO + tl.arange(0, BCO)
+    planes = tl.multiple_of(tl.load(inputs + row * CI + ci, mask=ci < CI, other=0), [16])
+    from_planes = tl.multiple_of(tl.load(gradients + row * CO + co, mask=co < CO, other=0), [16])
+    share = (M + CHUNKS - 1) // CHUNKS
+    share = (share + BM - 1) // BM * BM
+    total = tl.zeros((BCO, BCI), tl.float32)
+    for start in range(chunk * share, min((chunk + 1) * share, M), BM):
+        m = start + tl.arange(0, BM)
+        if K == 1 and STRIDE == 1 and SHIFT == 0:
+            inside = m < M
+            place = m
+        else:
+            image, h, w = pixel(m, SIDE_OUT)
+            ih = h * STRIDE + SHIFT + tap // K
+            iw = w * STRIDE + SHIFT + tap % K
+            inside = (m < M) & (ih >= 0) & (ih < SIDE_IN) & (iw >= 0) & (iw < SIDE_IN)
+            place = image * (SIDE_IN * SIDE_IN) + ih * SIDE_IN + iw
+        x = tl.load(arena + planes[None, :] + place[:, None], mask=(ci < CI)[None, :] & inside[:, None], other=0.0)
+        x = tl.where(relu & (x < 0), 0.0, x).to(arena.dtype.element_ty)
+        g = tl.load(arena + from_planes[:, None] + m[None, :], mask=(co < CO)[:, None] & (m < M)[None, :], other=0.0)
+        total = tl.dot(g, x, total, input_precision=PRECISION)
+    at = weight + (co[:, None] * CI + ci[None, :]) * (K * K) + tap
+    tl.store(sums + chunk.to(tl.int64) * size + at, total, mask=(co < CO)[:, None] & (ci < CI)[None, :])

@@ -1,0 +1,87 @@
+"""Recipes as TOML: a file has the fields of a recipe, and what it leaves out is as by default."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from nasbed.core.errors import BadFile, InvalidOption, UnknownName, nearest, shorten
+from nasbed.training.recipe import FIELDS, Recipe
+from nasbed.training.recipes import RECIPES
+
+SUFFIX = ".toml"
+
+
+def load_recipe(name: str | Path) -> Recipe:
+    """A recipe by its name, or from a TOML file by its path.
+
+    >>> load_recipe("nb101").epochs
+    (4, 12, 36, 108)
+    """
+    path = Path(name)
+    if isinstance(name, str) and path.suffix != SUFFIX:
+        try:
+            return RECIPES.get(name)
+        except UnknownName as unknown:
+            raise UnknownName(f"{unknown}; a recipe of your own is a file, FILE{SUFFIX}") from None
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadFile(f"the recipe {path} cannot be read: {error.strerror}; check the path") from None
+    except UnicodeDecodeError:
+        raise BadFile(f"the recipe {path} is no text in UTF-8; write it anew") from None
+    return recipe_from_toml(text, source=str(path))
+
+
+def recipe_from_toml(text: str, *, source: str = "the recipe") -> Recipe:
+    """The recipe that a TOML text describes; ``source`` names it in errors."""
+    try:
+        found = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadFile(f"{source} is no TOML: {' '.join(str(error).split())}; mend that line") from None
+    for field in found:
+        if field not in FIELDS:
+            raise InvalidOption(f"{source}: a recipe has no field {field!r}; {nearest(field, FIELDS)}")
+    for field, needed in FIELDS.items():
+        if needed and field not in found:
+            raise InvalidOption(f"{source}: a recipe needs the field {field}; add it")
+    try:
+        return Recipe(**found)
+    except InvalidOption as error:
+        raise InvalidOption(f"{source}: {error}") from None
+
+
+def recipe_toml(recipe: Recipe) -> str:
+    """The TOML text of a recipe: every field that is set, the skeleton as a table at the end."""
+    settings = recipe.settings()
+    skeleton = settings.pop("skeleton")
+    lines = [f"{name} = {_value(value)}" for name, value in settings.items() if value is not None]
+    if skeleton:
+        lines += ["", "[skeleton]", *(f"{_key(name)} = {_value(value)}" for name, value in skeleton.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_key(name)} = {_value(each)}' for name, each in value.items())}}}"
+    raise InvalidOption(f"a recipe in a file has numbers, texts, lists and tables, got {shorten(value)}")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _text(text: str) -> str:
+    """In quotes. JSON's escapes are TOML's, all but that of one control character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,152 @@
+"""The recipes that have a name. To add one: write it here, or register it by an entry point."""
+
+from __future__ import annotations
+
+from nasbed.core.registry import Registry
+from nasbed.training.recipe import Recipe
+
+RECIPES: Registry[Recipe] = Registry("recipe", group="nasbed.recipes")
+
+_SMALL = "for trying things out on a CPU; not from a paper"
+
+for _recipe in (
+    Recipe(
+        name="nb101",
+        epochs=(4, 12, 36, 108),
+        batch=256,
+        learning_rate=0.2,
+        optimizer="rmsprop",
+        momentum=0.9,
+        rmsprop_decay=0.9,
+        rmsprop_epsilon=1.0,
+        weight_decay=1e-4,
+        crop_padding=4,
+        flip=True,
+        split=(40_000, 10_000),
+        skeleton={"channels": 128, "stacks": 3, "cells_per_stack": 3},
+        source=(
+            "NAS-Bench-101 (Ying et al., 2019) and the configuration in github.com/google-research/nasbench: learning "
+            "rate 0.1 for each of 2 shards, weight decay on all parameters, TensorFlow's RMSProp with its usual decay "
+            "0.9. Not followed: a first step with learning rate 0, batch normalisation over 128 images of a shard "
+            "and with a moving average of 0.997, TensorFlow's initial weights"
+        ),
+    ),
+    Recipe(
+        name="snb-darts",
+        epochs=(100,),
+        batch=96,
+        learning_rate=0.025,
+        final_learning_rate=1e-8,
+        momentum=0.9,
+        weight_decay=3e-4,
+        gradient_clip=5.0,
+        crop_padding=4,
+        flip=True,
+        cutout=16,
+        mixup=0.2,
+        auxiliary_weight=0.4,
+        drop_path=0.2,
+        split=(40_000, 10_000),
+        skeleton={"channels": 32, "cells": 8},
+        source=(
+            "Surrogate NAS Benchmarks (Zela et al., 2022), appendix C.6. Not stated there and taken from DARTS (Liu et "
+            "al., 2019): weight decay 3e-4, gradients clipped at 5, crops and flips, drop path rising from epoch to "
+            "epoch"
+        ),
+    ),
+    Recipe(
+        name="snb-fbnet",
+        epochs=(100,),
+        batch=256,
+        learning_rate=0.025,
+        momentum=0.9,
+        weight_decay=5e-4,
+        sharpness_radius=0.05,
+        label_smoothing=0.1,
+        crop_padding=4,
+        flip=True,
+        split=(40_000, 10_000),
+        source=(
+            "Surrogate NAS Benchmarks (Zela et al., 2022), appendix D.2. Not stated anywhere in the paper and chosen "
+            "here: 100 epochs, as for its DARTS networks, crops and flips. The radius of sharpness-aware minimisation "
+            "is the default of Foret et al. (2021)"
+        ),
+    ),
+    Recipe(
+        name="small",
+        epochs=(1, 3, 9),
+        batch=64,
+        learning_rate=0.1,
+        weight_decay=1e-4,
+        gradient_clip=5.0,
+        crop_padding=1,
+        epoch_images=2_048,
+        source=f"{_SMALL}; for any space, in its usual skeleton",
+    ),
+    Recipe(
+        name="small-nb101",
+        epochs=(1, 3, 9),
+        batch=32,
+        learning_rate=0.1,
+        weight_decay=1e-4,
+        gradient_clip=5.0,
+        crop_padding=1,
+        epoch_images=2_048,
+        skeleton={"channels": 16, "stacks": 2, "cells_per_stack": 1},
+        source=_SMALL,
+    ),
+    Recipe(
+        name="small-nb201",
+        epochs=(1, 3, 9),
+        batch=32,
+        learning_rate=0.1,
+        weight_decay=1e-4,
+        gradient_clip=5.0,
+        crop_padding=1,
+        epoch_images=2_048,
+        skeleton={"channels": 8, "cells_per_stage": 1},
+        source=_SMALL,
+    ),
+    Recipe(
+        name="small-darts",
+        epochs=(1, 3, 9),
+        batch=64,
+        learning_rate=0.1,
+        weight_decay=1e-4,
+        gradient_clip=5.0,
+        crop_padding=1,
+        epoch_images=2_048,
+        skeleton={"channels": 4, "cells": 3},
+        source=_SMALL,
+    ),
+    Recipe(
+        name="collect-darts",
+        epochs=(3,),
+        batch=96,
+        learning_rate=0.1,
+        warm_up=0.05,
+        nesterov=True,
+        weight_decay=5e-4,
+        flip=True,
+        split=(40_000, 10_000),
+        precision="bfloat16",
+        skeleton={"channels": 8, "cells": 5},
+        source="the embedded DARTS data: short enough for populations of thousands; see docs/datasheet.md",
+    ),
+    Recipe(
+        name="collect-nb101",
+        epochs=(1, 2, 4, 8),
+        batch=128,
+        learning_rate=0.1,
+        warm_up=0.05,
+        nesterov=True,
+        weight_decay=5e-4,
+        flip=True,
+        split=(40_000, 10_000),
+        epoch_images=12_800,
+        precision="bfloat16",
+        skeleton={"channels": 16, "stacks": 3, "cells_per_stack": 1},
+        source="the embedded table of NAS-Bench-101 cells; see docs/datasheet.md",
+    ),
+):
+    RECIPES.add(_recipe.name, _recipe)

@@ -1,0 +1,210 @@
+"""What comes with the package: whole, small, found by name, and as good as it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hatchling.builders.wheel import WheelBuilder
+
+import nasbed
+from nasbed.benchmarks import SurrogateBenchmark, TabularBenchmark
+from nasbed.benchmarks.catalog import card, cards
+from nasbed.benchmarks.places import surrogate_paths, table_path
+from nasbed.core.files import file_sha256
+from nasbed.core.home import embedded_home, surrogates_folder, table_folder, tables_folder
+from nasbed.experiments.tuning import Parts
+from nasbed.results.store import Results
+from nasbed.surrogates.artefact import SUFFIX, Artefact
+from nasbed.surrogates.figures import fit_figures
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = embedded_home()
+TABLES = sorted(path.parent for path in tables_folder(HERE).glob("*/manifest.json"))
+SURROGATES = sorted(surrogates_folder(HERE).glob(f"*{SUFFIX}"))
+DARTS = "darts-cifar10-16"
+each_table = pytest.mark.parametrize("folder", TABLES, ids=lambda path: path.name)
+each_surrogate = pytest.mark.parametrize("path", SURROGATES, ids=lambda path: path.name.removesuffix(SUFFIX))
+
+
+def size(root: Path) -> int:
+    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+
+
+def test_embedded_files_are_few_and_small() -> None:
+    assert DARTS in [folder.name for folder in TABLES]
+    models = {
+        path.name.removesuffix(SUFFIX).removeprefix("snb-darts-cifar10-16-").rsplit("-v", 1)[0] for path in SURROGATES
+    }
+    assert models >= {f"{model}{variant}" for model in ("lgb", "xgb", "gin") for variant in ("", "-rand")}
+    assert size(tables_folder(HERE)) < 10_000_000
+    assert size(surrogates_folder(HERE)) < 25_000_000
+    known = {HERE / "tables", HERE / "surrogates", *SURROGATES}
+    odd = [
+        path
+        for path in HERE.rglob("*")
+        if path not in known and not any(table in [path, *path.parents] for table in TABLES)
+    ]
+    assert not odd
+
+
+@each_table
+def test_embedded_table_is_what_its_manifest_says(folder: Path) -> None:
+    results = Results.open(folder)
+    results.verify()
+    named = {folder / name for name in results.manifest.files}
+    assert {path for path in folder.rglob("*") if path.is_file()} == {*named, folder / "manifest.json"}
+    assert results.about.name == folder.name
+    assert results.about.licence and results.about.citation
+    assert "collected by nasbed" in results.about.source
+    notes = results.about.notes
+    trainer = json.JSONDecoder().raw_decode(notes, notes.index("{"))[0]
+    assert trainer["recipe"]["name"] == results.about.recipe
+    name, digest = trainer["dataset"].split()
+    assert name == results.about.dataset and len(bytes.fromhex(digest)) >= 8
+
+
+@each_table
+def test_embedded_table_answers_and_nothing_is_written(folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in HERE.rglob("*")}
+    benchmark = nasbed.load(folder.name)
+    assert isinstance(benchmark, TabularBenchmark)
+    archs = list(benchmark.architectures())
+    assert len(archs) == len(benchmark) == benchmark.results.manifest.architectures == card(folder.name).architectures
+    assert benchmark.query(archs[0], seed=3) == benchmark.query(archs[0], seed=3)
+    assert (benchmark.query_many(archs[:50]).values[benchmark.objective] > 10).all()
+    assert benchmark.test_metric is not None and np.isfinite(benchmark.mean_test(archs)).all()
+    assert {path: path.stat().st_mtime_ns for path in HERE.rglob("*")} == before
+
+
+def test_embedded_darts_table_says_what_each_method_found() -> None:
+    rows = next(Results.open(table_path(DARTS)).batches())
+    methods = dict(zip(*np.unique(rows.method, return_counts=True), strict=True))
+    assert {"rs", "re", "de", "tpe", "bananas", "ls", "poor"} <= set(methods)
+    accuracy = rows.values["validation_accuracy"]
+    assert accuracy[rows.method == "poor"].mean() < accuracy[rows.method == "rs"].mean() - 0.5
+    assert (rows.train_time_s > 0).all()
+
+
+@each_surrogate
+def test_embedded_surrogate_has_the_figures_that_it_claims(path: Path) -> None:
+    """Predicted anew: the part of the embedded table that nothing was fitted on."""
+    artefact = Artefact.load(path)  # checks every byte
+    about = artefact.manifest
+    assert f"{about.name}{SUFFIX}" == path.name
+    table = Results.open(table_path(about.provenance["table"]))
+    assert about.provenance["table_manifest_sha256"] == file_sha256(table.folder / "manifest.json")
+    assert about.provenance["methods_chosen"] == (["rs"] if "-rand-" in about.name else None)
+    parts = Parts.of(table, methods=about.provenance["methods_chosen"], seed=about.provenance["split_seed"])
+    assert len(parts.test) == about.provenance["test_rows"] >= 90
+    found = fit_figures(artefact.ensemble, parts.test, parts.metric)
+    for name in ("r2", "kendall", "sparse_kendall", "mae", "coverage"):
+        assert found[name] == pytest.approx(about.figures[name], abs=2e-3), name
+    assert found["r2"] > 0.3  # the least: a network of graphs, fitted on 885 random ones
+    assert 0.8 < found["coverage"] <= 1
+
+
+@each_surrogate
+def test_embedded_surrogate_answers_by_seed(path: Path) -> None:
+    name = path.name.removesuffix(SUFFIX)
+    benchmark = nasbed.load(name)
+    assert isinstance(benchmark, SurrogateBenchmark) and benchmark.name == name
+    arch = benchmark.space.sample(np.random.default_rng(0))
+    one, same, other = (benchmark.query(arch, seed=seed) for seed in (1, 1, 2))
+    assert one == same and one.values[benchmark.objective] != other.values[benchmark.objective]
+    assert 50 < one.values[benchmark.objective] < 75
+    assert one.cost_s is not None and 0.01 < one.cost_s < 10
+    assert card(name).present and name in [each.name for each in cards()]
+
+
+def test_embedded_surrogate_counts_the_network_that_was_trained() -> None:
+    """Its parameters are those of the torch module that the recipe builds."""
+    from nasbed.networks import build
+    from nasbed.training import load_recipe
+    from nasbed.training.building import recipe_skeleton
+
+    benchmark = nasbed.load(SURROGATES[0].name.removesuffix(SUFFIX))
+    arch = benchmark.space.sample(np.random.default_rng(1))
+    skeleton = recipe_skeleton("darts", load_recipe("collect-darts"))
+    network = build(arch, classes=10, channels_in=3, image=16, skeleton=skeleton)
+    answer = {metric.name: value for metric, value in benchmark.query(arch).values.items()}
+    assert answer["parameters"] == sum(each.numel() for each in network.parameters())
+
+
+@pytest.mark.parametrize("name", ["lgb", "xgb"])
+def test_embedded_name_is_the_packages_on_every_machine(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user's of the same name does not change what an id means; its path opens it."""
+    path = next(path for path in SURROGATES if f"-{name}-v" in path.name)
+    other = next(path for path in SURROGATES if f"-{name}-rand-v" in path.name)
+    monkeypatch.setenv("NASBED_HOME", str(tmp_path))
+    mine = surrogates_folder() / path.name
+    mine.parent.mkdir()
+    shutil.copy(other, mine)
+    assert surrogate_paths()[path.name.removesuffix(SUFFIX)] == path
+    opened = nasbed.load(mine)
+    assert isinstance(opened, SurrogateBenchmark) and "-rand-" in opened.artefact.manifest.name
+    shutil.copytree(TABLES[0], table_folder(TABLES[0].name))
+    assert table_path(TABLES[0].name) == TABLES[0]
+
+
+QUERY = """
+import json, sys
+import numpy as np, nasbed
+found = []
+for name in sys.argv[1:]:
+    benchmark = nasbed.load(name)
+    arch = next(benchmark.architectures()) if hasattr(benchmark, "architectures") else benchmark.space.sample(np.random.default_rng(0))
+    found.append(benchmark.query(arch, seed=5).values[benchmark.objective])
+print(nasbed.__file__)
+print(json.dumps(found))
+"""
+
+
+def test_wheel_holds_the_embedded_files_and_works_read_only(tmp_path: Path) -> None:
+    """From an unpacked wheel in folders that cannot be written, and with a home that cannot be made: the same answers."""
+    wheel = Path(next(iter(WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"]))))
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        archive.extractall(site)
+    files = [path for path in HERE.rglob("*") if path.is_file()]
+    assert {f"nasbed/embedded/{path.relative_to(HERE).as_posix()}" for path in files} <= names
+    asked = [DARTS, *(path.name.removesuffix(SUFFIX) for path in SURROGATES if "-gin-" not in path.name)]
+    locked = [path for path in (site / "nasbed" / "embedded").rglob("*") if path.is_dir()]
+    for path in locked:
+        path.chmod(0o555)
+    try:
+        environment = os.environ | {
+            "PYTHONPATH": str(site),
+            "NASBED_HOME": "/proc/nowhere",
+            "NUMBA_CACHE_DIR": str(tmp_path),
+        }
+        command = [sys.executable, "-B", "-c", QUERY, *asked]
+        run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
+    finally:
+        for path in locked:
+            path.chmod(0o755)
+    assert run.returncode == 0, run.stderr
+    where, answers = run.stdout.splitlines()
+    assert Path(where).is_relative_to(site)
+    here = []
+    for name in asked:
+        benchmark = nasbed.load(name)
+        arch = (
+            next(benchmark.architectures())
+            if isinstance(benchmark, TabularBenchmark)
+            else benchmark.space.sample(np.random.default_rng(0))
+        )
+        here.append(benchmark.query(arch, seed=5).values[benchmark.objective])
+    assert json.loads(answers) == here
+    unpacked = {path.relative_to(site) for path in (site / "nasbed" / "embedded").rglob("*") if path.is_file()}
+    assert unpacked == {Path("nasbed/embedded") / path.relative_to(HERE) for path in files}

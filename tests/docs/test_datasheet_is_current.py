@@ -1,0 +1,49 @@
+"""docs/datasheet.md says what the embedded files say."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from nasbed.benchmarks.places import table_path
+from nasbed.core.home import embedded_home, surrogates_folder
+from nasbed.results.store import Results
+from nasbed.surrogates.artefact import SUFFIX, read_manifest
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "datasheet.md").read_text()
+SURROGATES = sorted(surrogates_folder(embedded_home()).glob(f"*{SUFFIX}"))
+
+
+def test_datasheet_code_prints_its_table_of_methods() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() in PAGE
+    about = Results.open(table_path("darts-cifar10-16")).manifest
+    assert f"{about.architectures:_}".replace("_", " ") in PAGE
+
+
+def test_datasheet_has_every_field_of_the_recipe_that_trained() -> None:
+    """As the table's own manifest has it: a recipe of that name may change later."""
+    notes = Results.open(table_path("darts-cifar10-16")).about.notes
+    trainer = json.JSONDecoder().raw_decode(notes, notes.index("{"))[0]
+    (block,) = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+    assert tomllib.loads(block) == {name: value for name, value in trainer["recipe"].items() if value is not None}
+    assert trainer["dataset"].split()[1] in PAGE
+
+
+@pytest.mark.parametrize("path", SURROGATES, ids=lambda path: path.name.removesuffix(SUFFIX))
+def test_datasheet_has_the_figures_of_each_surrogate(path: Path) -> None:
+    about = read_manifest(path)
+    (row,) = re.findall(rf"^\| `{re.escape(about.name)}` \| (.*) \|$", PAGE, flags=re.MULTILINE)
+    rows, size, _, *figures = row.split(" | ")
+    assert int(rows.replace(" ", "")) == about.provenance["rows"]
+    assert int(size.replace(" ", "")) == path.stat().st_size
+    names = ("r2", "kendall", "sparse_kendall", "mae", "coverage", "others_r2", "others_sparse_kendall")
+    expected = [about.figures.get(name) for name in names]
+    assert [figure.strip() for figure in figures] == ["" if value is None else f"{value:.3f}" for value in expected]

@@ -1,0 +1,66 @@
+"""docs/your-own-benchmark.md runs as printed, is examples/05 word for word, and leaves what it says it leaves."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nasbed
+from nasbed.benchmarks import SurrogateBenchmark, TabularBenchmark
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "your-own-benchmark.md").read_text(), flags=re.DOTALL)
+
+
+def lines(code: str) -> list[str]:
+    return [line for line in code.splitlines() if line.strip()]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("own")
+    (place / "page.py").write_text("\n".join(BLOCKS))
+    done = subprocess.run([sys.executable, "-W", "error", "page.py"], cwd=place, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_page_is_the_example_and_under_forty_lines() -> None:
+    example = (ROOT / "examples" / "05_your_own_benchmark.py").read_text()
+    code = lines("\n".join(BLOCKS))
+    assert code == lines(example.partition('"""\n')[2])
+    assert len(code) < 40
+
+
+def test_page_collects_a_table_of_real_trainings(folder: Path) -> None:
+    table = nasbed.load(folder / "digits-mlp")
+    assert isinstance(table, TabularBenchmark)
+    assert table.space.size == 3 * 4 * 3 * 4 * 3 * 2
+    assert table.results.manifest.architectures == 150 and table.results.manifest.rows == 150 + 20 * 2
+    values = table.cache.values["validation_accuracy"]
+    assert values[values == values].max() > 90  # digits are easy, for a good network
+
+
+def test_page_leaves_a_versioned_benchmark_that_fits(folder: Path) -> None:
+    (path,) = folder.glob("*.snb")
+    assert path.name == "snb-digits-mlp-digits-lgb-v0.1.snb"
+    benchmark = nasbed.load(path)
+    assert isinstance(benchmark, SurrogateBenchmark)
+    assert (benchmark.artefact.manifest.figures["r2"] or 0) > 0.5
+    untrained = benchmark.space.parse(benchmark.space.format(next(iter(benchmark.space.enumerate()))))
+    assert 0 <= benchmark.query(untrained, seed=3)["validation_accuracy"] <= 100
+
+
+def test_page_leaves_its_reports(folder: Path) -> None:
+    checked = json.loads((folder / "validation" / "numbers.json").read_text())
+    assert {fit["label"] for fit in checked["looo"]["fits"]} == {"ls", "re", "rs"}
+    assert checked["table_error"]["architectures"] == 20 and checked["paper"] is None
+    compared = json.loads((folder / "comparison" / "numbers.json").read_text())
+    assert {each["method"]: each["seeds"] for each in compared["methods"]} == {"rs": 10, "re": 10}
+    for name in ("validation", "comparison"):
+        assert (folder / name / "report.html").stat().st_size > 10_000

@@ -1,0 +1,92 @@
+"""Trainers of real networks, with what trains them replaced: that is tested where it is."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import nasbed
+from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.experiments.campaign import Campaign, PopulationTrainer, collect, trainer_of
+from nasbed.training.outcome import Job, Trained
+from nasbed.training.recipe import Recipe
+from nasbed.training.recipe_files import recipe_toml
+
+pytest.importorskip("torch", reason="needs the extra torch")
+
+RECIPE = Recipe("tiny", epochs=(1, 2), batch=16, learning_rate=0.1, skeleton={"channels": 4})
+
+
+@pytest.fixture
+def populations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the populations that are trained. One with the poorest cell does not fit; a cell of skips
+    diverges."""
+    sizes: list[int] = []
+
+    def train_population(
+        jobs: Sequence[Job], dataset: Any, recipe: Recipe, *, device: str, images: Any
+    ) -> list[Trained]:
+        sizes.append(len(jobs))
+        if any(job.architecture.code == (0,) * 6 for job in jobs):
+            raise RuntimeError("out of memory")
+        return [
+            Trained("diverged", 1.0, reason="the loss is nan")
+            if job.architecture.code == (1,) * 6
+            else Trained("ok", 1.0 + job.seed, 50.0 + job.epochs, 49.0, 0.5)
+            for job in jobs
+        ]
+
+    module = ModuleType("nasbed.training.population")
+    module.train_population = train_population  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return sizes
+
+
+def test_population_that_breaks_is_halved_until_one_network_is_alone(tmp_path: Path, populations: list[int]) -> None:
+    space = nasbed.space("nb201")
+    cells = [nasbed.Architecture("nb201", code) for code in ((0,) * 6, (1,) * 6, (2,) * 6, (3,) * 6)]
+    texts = [space.format(cell) for cell in cells]
+    trainer = PopulationTrainer("nb201", "digits", RECIPE, population=4, device="cpu")
+    campaign = Campaign.parse(
+        {"campaign": {"name": "few", "space": "nb201"}, "grid": {"architectures": texts, "fidelities": [2]}}
+    )
+    status = collect(campaign, trainer, tmp_path / "journal.sqlite")
+    assert populations == [4, 2, 1, 1, 2]
+    assert dict(status.by_status) == {"ok": 2, "diverged": 1, "failed": 1}
+    assert dict(status.reasons) == {"RuntimeError: out of memory": 1, "the loss is nan": 1}
+    assert status.best == 52.0
+
+
+def test_population_trainer_travels_to_other_processes() -> None:
+    trainer = PopulationTrainer("nb201", "digits", RECIPE, population=3, device="cpu", timeout_s=9)
+    trainer._load()
+    again = pickle.loads(pickle.dumps(trainer))
+    assert again.recipe == RECIPE and again._dataset is None
+    assert again.identity() == trainer.identity()
+    assert (again.trials_per_task, again.timeout_s, again.fidelities) == (3, 9, (1, 2))
+
+
+def test_network_trainers_are_read_from_a_file(tmp_path: Path) -> None:
+    table: dict[str, Any] = {"kind": "training", "dataset": "digits", "recipe": "nb101"}
+    trainer = trainer_of(Campaign("one", trials=1, shares={"rs": 1}, space="nb101", trainer=table))
+    assert trainer.fidelities == (4, 12, 36, 108) and trainer.objective.key == "validation_accuracy"
+    (tmp_path / "mine.toml").write_text(recipe_toml(RECIPE))
+    own = Campaign(
+        "own", trials=1, shares={"rs": 1}, space="nb201", trainer=table | {"recipe": "mine.toml"}, folder=tmp_path
+    )
+    assert trainer_of(own).fidelities == RECIPE.epochs
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"recipe": "no-such"}, "no recipe is called 'no-such'"),
+        ({"population": 8}, "of kind training has no key 'population'"),
+    ]
+    for odd, message in wrong:
+        with pytest.raises(NasbedError, match=message):
+            trainer_of(Campaign("one", trials=1, shares={"rs": 1}, space="nb101", trainer=table | odd))
+    with pytest.raises(InvalidOption, match="has dataset and recipe, got no dataset"):
+        trainer_of(Campaign("one", trials=1, shares={"rs": 1}, space="nb101", trainer={"kind": "population"}))

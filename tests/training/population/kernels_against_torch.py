@@ -1,0 +1,72 @@
+"""One step of two small networks that use every kernel, once by the kernels and once by torch; fails if they differ."""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from nasbed.networks.blocks import FactorizedReduce, classifier, conv_bn, conv_bn_relu
+from nasbed.training.population.autograd import AutogradExecutor
+from nasbed.training.population.fused import FusedExecutor
+from nasbed.training.population.tracing import trace
+
+SIDE = 8
+
+
+class Everything(nn.Module):
+    """All kinds of operations: strides, dilations, odd sizes, cut and concatenated channels, sums, an unused branch."""
+
+    def __init__(self, channels: int, kernel: int, dilation: int) -> None:
+        super().__init__()
+        self.stem = conv_bn_relu(3, channels, 3)
+        self.depthwise = nn.Conv2d(
+            channels, channels, kernel, padding=dilation * (kernel // 2), dilation=dilation, groups=channels, bias=False
+        )
+        self.norm = nn.BatchNorm2d(channels)
+        self.strided = nn.Conv2d(channels, channels, 5, 2, padding=2, groups=channels, bias=False)
+        self.point = conv_bn(channels, channels, 1)
+        self.reduce = FactorizedReduce(channels, channels)
+        self.unused = conv_bn_relu(channels, channels, 1)
+        self.head = classifier(2 * channels - 1, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.stem(x)
+        self.unused(x)
+        x = self.norm(self.depthwise(torch.relu(x))) + functional.avg_pool2d(x, 3, 1, 1, count_include_pad=False)
+        x = x + functional.max_pool2d(x, 3, 1, 1)
+        small = self.point(self.strided(torch.relu(x)))
+        other = self.reduce(x) + functional.max_pool2d(x, 3, 2, 1)
+        mean = functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False)
+        cut = (other + functional.max_pool2d(x, 2, 2, 0))[:, : small.shape[1] - 1]
+        logits: Tensor = self.head(torch.cat([small + mean, cut], dim=1))
+        return logits
+
+
+def main(device: str) -> None:
+    torch.manual_seed(0)
+    networks = [Everything(3, 3, 2), Everything(3, 5, 1)]
+    images, labels = torch.randn(2, 3, 3, SIDE, SIDE), torch.randint(0, 10, (2, 3))
+    programs = [trace(network, channels=3, side=SIDE) for network in networks]
+    rows = [torch.cat([each.detach().flatten() for each in network.parameters()]) for network in networks]
+    parameters = torch.zeros(2, max(map(len, rows)))
+    for place, row in enumerate(rows):
+        parameters[place, : len(row)] = row
+    plain = AutogradExecutor(programs, parameters)
+    fused = FusedExecutor(programs, parameters.to(device), batch=3, dtype=torch.float32)
+    expected, found = (
+        executor.losses_and_gradient(images.to(place), labels.to(place), smoothing=0.1)
+        for executor, place in ((plain, "cpu"), (fused, device))
+    )
+    for one, other in zip(expected, found, strict=True):
+        torch.testing.assert_close(other.cpu(), one, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(fused.running_mean.cpu(), plain.running_mean)
+    torch.testing.assert_close(fused.running_var.cpu(), plain.running_var)
+    judged = fused.logits(images.to(device), training=False).cpu()
+    torch.testing.assert_close(judged, plain.logits(images, training=False), rtol=1e-4, atol=1e-5)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,62 @@
+"""Networks side by side, for the tests of populations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nasbed.networks import build
+from nasbed.networks.transnas_micro import TransNASSkeleton
+from nasbed.spaces import space
+from nasbed.spaces.darts.costs import DartsSkeleton
+from nasbed.spaces.fbnet.costs import FBNetSkeleton
+from nasbed.spaces.nb101.costs import NB101Skeleton
+from nasbed.spaces.nb201 import NB201Skeleton
+from nasbed.training.draws import initial_weights
+from nasbed.training.population.program import Program
+from nasbed.training.population.tracing import trace
+
+SKELETONS: dict[str, tuple[Any, int]] = {
+    "nb101": (NB101Skeleton(channels=12, cells_per_stack=1), 8),
+    "nb201": (NB201Skeleton(channels=4, cells_per_stage=1), 8),
+    "darts": (DartsSkeleton(channels=4, cells=4, image=8), 8),
+    "fbnet": (FBNetSkeleton(), 16),
+    "transnas-micro": (TransNASSkeleton(channels=4), 16),
+}
+"""Small ones, and the side of the images."""
+
+
+def networks(name: str, count: int, seed: int = 0) -> list[nn.Module]:
+    skeleton, side = SKELETONS[name]
+    rng = np.random.default_rng(seed)
+    found = [build(space(name).sample(rng), image=side, skeleton=skeleton) for _ in range(count)]
+    for number, network in enumerate(found):
+        initial_weights(network, number)
+    return found
+
+
+def programs(found: Sequence[nn.Module], side: int) -> list[Program]:
+    return [trace(network, channels=3, side=side) for network in found]
+
+
+def flat(network: nn.Module) -> Tensor:
+    return torch.cat([each.detach().flatten() for each in network.parameters()])
+
+
+def parameters(found: Sequence[nn.Module]) -> Tensor:
+    """Those of all networks, a row each, filled up with zeros."""
+    rows = [flat(network) for network in found]
+    table = rows[0].new_zeros(len(rows), max(len(row) for row in rows))
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return table
+
+
+def batches(count: int, size: int, side: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    images = torch.randn(count, size, 3, side, side, generator=generator, dtype=dtype)
+    return images, torch.randint(0, 10, (count, size), generator=generator)

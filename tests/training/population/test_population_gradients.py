@@ -1,0 +1,73 @@
+"""A population computes what its networks compute alone."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from populations import SKELETONS, batches, networks, parameters, programs
+from torch import nn
+from torch.nn import functional
+
+from nasbed.core.errors import InvalidOption
+from nasbed.networks import NETWORKS
+from nasbed.training.population.autograd import AutogradExecutor
+from nasbed.training.population.stages import stages
+from nasbed.training.population.tracing import trace
+
+
+@pytest.mark.parametrize("name", SKELETONS)
+def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alone(name: str) -> None:
+    side = SKELETONS[name][1]
+    alone = [network.double() for network in networks(name, 2 if name == "fbnet" else 3)]
+    images, labels = batches(len(alone), 3, side, torch.float64)
+    executor = AutogradExecutor(programs(alone, side), parameters(alone))
+    losses, gradient = executor.losses_and_gradient(images, labels, smoothing=0.1)
+    for place, network in enumerate(alone):
+        loss = functional.cross_entropy(network(images[place]), labels[place], label_smoothing=0.1)
+        weights = list(network.parameters())
+        gradients = torch.autograd.grad(loss, weights, materialize_grads=True, allow_unused=True)
+        expected = torch.cat([each.flatten() for each in gradients])
+        assert losses[place].item() == pytest.approx(loss.item(), rel=1e-10)
+        found = gradient[place]
+        assert torch.allclose(found[: len(expected)], expected, rtol=1e-6, atol=1e-9 * float(expected.abs().max()))
+        assert not found[len(expected) :].any()
+    judged = executor.logits(images, training=False)
+    for place, network in enumerate(alone):
+        network.eval()
+        assert torch.allclose(judged[place], network(images[place]), rtol=1e-6, atol=1e-9)
+
+
+def test_every_space_with_networks_is_tested_here() -> None:
+    assert set(SKELETONS) == set(NETWORKS)
+
+
+@pytest.mark.parametrize("name", SKELETONS)
+def test_operations_of_many_networks_become_few_stages_in_which_each_comes_after_what_it_needs(name: str) -> None:
+    side = SKELETONS[name][1]
+    found = programs(networks(name, 6), side)
+    plan = stages(found)
+    assert sum(len(stage.rows) for stage in plan) == sum(len(program.steps) for program in found)
+    assert len(plan) < sum(len(program.steps) for program in found) / 2
+    made = [set(range(program.images)) for program in found]
+    for stage in plan:
+        for number, operation in stage.rows:
+            needed = getattr(operation, "inputs", None)
+            if needed is None:
+                needed = [plane for term in operation.terms for plane in term.planes]  # type: ignore[union-attr]
+            assert made[number].issuperset(needed)
+        for number, operation in stage.rows:
+            made[number].update(getattr(operation, "outputs", ()))
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        (nn.Conv2d(3, 4, 3, padding=1), "without bias"),
+        (nn.Conv2d(3, 4, 3, padding=0, bias=False), "keep or halve"),
+        (nn.Sigmoid(), "uses sigmoid"),
+        (nn.Identity(), "end in global average pooling"),
+    ],
+)
+def test_network_that_no_population_can_train_is_refused_in_words(layer: nn.Module, message: str) -> None:
+    with pytest.raises(InvalidOption, match=message):
+        trace(nn.Sequential(layer), channels=3, side=8)

@@ -17,6 +17,7 @@ from nasbed import space
 from nasbed.evaluation import expected_best as eb
 from nasbed.evaluation import hypervolume as hv
 from nasbed.evaluation import landscape as ls
+from nasbed.evaluation import ranking as rn
 from nasbed.evaluation import ranks as rk
 from nasbed.evaluation import significance as sg
 from nasbed.evaluation import tradeoffs as to
@@ -163,6 +164,44 @@ CASES = {
     "best_quantile": Case(
         lambda v, o: eb.best_quantile(v[o], [1, 5], direction="maximize", fraction=0.3), scale=1, shift_free=False
     ),
+    "kendall": Case(lambda v, o: rn.kendall(v[o], OTHER[o]), scale=0, rank_only=True, bounded=True),
+    "sparse_kendall": Case(
+        lambda v, o: rn.sparse_kendall(v[o], OTHER[o], precision=0.1), scale=0, rank_only=True, bounded=True
+    ),
+    "in_top": Case(lambda v, o: np.sort(OTHER[o][rn.in_top(v[o], percent=10)]), scale=0, rank_only=True),
+    "within_top": Case(
+        lambda v, o: rn.within_top(v[o], OTHER[o], percent=10, measure=rn.spearman),
+        scale=0,
+        rank_only=True,
+        bounded=True,
+    ),
+    "overlaps": Case(lambda v, o: rn.overlaps(v[o], KEYS[o]), scale=0, rank_only=True),
+    "rbo_counted": Case(lambda v, o: rn.rbo_counted(v[o], KEYS[o], p=0.9), scale=0, rank_only=True),
+    "rbo_normalised": Case(lambda v, o: rn.rbo_normalised(v[o], KEYS[o], p=0.9), scale=0, rank_only=True, bounded=True),
+    "rbo_truncated": Case(
+        lambda v, o: rn.rbo_truncated(v[o], KEYS[o], p=0.9, depth=50), scale=0, rank_only=True, bounded=True
+    ),
+    "rbo_extrapolated": Case(
+        lambda v, o: rn.rbo_extrapolated(v[o], KEYS[o], p=0.9, depth=50), scale=0, rank_only=True, bounded=True
+    ),
+    "precision_at": Case(
+        lambda v, o: rn.precision_at(v[o], KEYS[o], k=9, best=30), scale=0, rank_only=True, bounded=True
+    ),
+    "recall_at": Case(lambda v, o: rn.recall_at(v[o], KEYS[o], k=9, best=30), scale=0, rank_only=True, bounded=True),
+    "best_rank_at": Case(lambda v, o: rn.best_rank_at(v[o], KEYS[o], k=9), scale=0, rank_only=True),
+    "ndcg_at": Case(lambda v, o: rn.ndcg_at(KEYS[o], v[o], k=9), scale=0, rank_only=True, bounded=True),
+    "item_bootstrap": Case(
+        lambda v, o: rn.item_bootstrap(v[o], OTHER[o], np.random.default_rng(0), resamples=9).estimate,
+        scale=0,
+        rank_only=True,
+        bounded=True,
+    ),
+    "paired_bootstrap": Case(
+        lambda v, o: rn.paired_bootstrap(v[o], OTHER[o], KEYS[o], np.random.default_rng(0), resamples=9).estimate,
+        scale=0,
+        rank_only=True,
+    ),
+    "compare_spearman": Case(lambda v, o: rn.compare_spearman(v[o], OTHER[o], KEYS[o]).t, scale=0, rank_only=True),
 }
 
 NO_VALUES = {
@@ -183,6 +222,15 @@ NO_VALUES = {
     "regret_of": "a column of a trajectory",
     "final_regrets": "last values of trajectories",
     "anytime": "puts trajectories and bands together, tested in test_generalisation",
+    "checked_columns": "columns as they are, or an error, tested in test_ranking_errors",
+    "checked_depth": "a number as it is, or an error, tested in test_ranking_errors",
+    "checked_ties": "a name as it is, or an error, tested in test_ranking_errors",
+    "places": "ranks in another form, tested through overlaps",
+    "ranks_of": "ranks in another form, tested through overlaps",
+    "top_count": "a number of counts, tested in test_rank_correlations",
+    "top_weight": "a number of counts, tested in test_persistence",
+    "persistence_for": "a number of counts, tested in test_persistence",
+    "williams": "a number of correlations, tested in test_rank_bootstrap",
 }
 
 

@@ -1,0 +1,105 @@
+"""Where equal items stand in a ranking.
+
+A measure that looks at the first k items has to say which of several equal ones they are. The rules, by name:
+
+- ``average``: the mean of the measure over all orders of the equal items, those of the truth and those of the scores
+  drawn independently (Corsi & Urbano 2024 call the overlap of this rule RBO^a);
+- ``pessimistic``: the order of equal items for which the scores do worst, a guarantee;
+- ``optimistic``: the one for which they do best;
+- ``index``: the item that comes first in the input comes first, as a stable sort has it.
+
+All but ``index`` do not depend on the order of the input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from nasbed.core.errors import InvalidOption, shorten
+from nasbed.evaluation.ranking.columns import Floats, Integers
+
+Ties = Literal["average", "pessimistic", "optimistic", "index"]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places that each item may take among all, from ``first`` to ``last``; 1 is that of the highest value."""
+
+    first: Integers
+    last: Integers
+
+    @property
+    def tied(self) -> bool:
+        return self.first is not self.last and bool((self.first != self.last).any())
+
+    def chance(self, depth: int) -> Floats:
+        """Of each item to be among the first ``depth``, all orders of equal items being equally likely."""
+        return np.clip((depth - self.first + 1) / (self.last - self.first + 1), 0.0, 1.0)
+
+
+def places(values: Floats) -> Places:
+    """The places of items by value, the highest first.
+
+    >>> places(np.array([5.0, 7.0, 5.0]))
+    Places(first=array([2, 1, 2]), last=array([3, 1, 3]))
+    """
+    order = np.argsort(-values)
+    falling = values[order]
+    ends = np.append(np.flatnonzero(falling[1:] != falling[:-1]) + 1, len(values))
+    first, last = np.empty((2, len(values)), dtype=np.int64)
+    if len(ends) == len(values):
+        first[order] = ends
+        return Places(first, first)
+    sizes = np.diff(ends, prepend=0)
+    first[order], last[order] = np.repeat(ends - sizes + 1, sizes), np.repeat(ends, sizes)
+    return Places(first, last)
+
+
+def ranks_of(truth: Places, scores: Places, ties: Ties) -> tuple[Integers, Integers]:
+    """The rank of each item, 1 to n without equals, by truth and by scores.
+
+    ``pessimistic`` puts the worst of the other column first among equals, and opposite ways those that are equal in
+    both; so the overlap of any two prefixes is as small as an order can make it. ``optimistic`` does the opposite.
+
+    >>> one = places(np.array([2.0, 1.0, 1.0]))
+    >>> [ranks.tolist() for ranks in ranks_of(one, one, "pessimistic")], ranks_of(one, one, "index")[1].tolist()
+    ([[1, 3, 2], [1, 2, 3]], [1, 2, 3])
+    """
+    if ties == "index":
+        return _ranked(truth, None), _ranked(scores, None)
+    if ties == "optimistic":
+        return _ranked(truth, scores.first), _ranked(scores, truth.first)
+    if ties == "pessimistic":
+        backwards = Places(truth.first[::-1], truth.last[::-1])
+        least = len(truth.first) + 1
+        return _ranked(backwards, least - scores.first[::-1])[::-1], _ranked(scores, least - truth.first)
+    raise InvalidOption(f"equal items are ranked by one order, with ties {_listed(get_args(Ties)[1:])}, got {ties!r}")
+
+
+def checked_ties(ties: Ties) -> Ties:
+    """One of the rules above.
+
+    >>> checked_ties("average")
+    'average'
+    """
+    if ties not in get_args(Ties):
+        raise InvalidOption(f"ties are {_listed(get_args(Ties))}, got {shorten(ties)}")
+    return ties
+
+
+def _ranked(own: Places, then: Integers | None) -> Integers:
+    """Ranks by place, among equals by the smaller ``then``, among those by position."""
+    if not own.tied:
+        return own.first
+    keys = [own.first] if then is None else [then, own.first]
+    halves = [half.astype(np.uint16) for key in keys for half in (key & 0xFFFF, key >> 16)]  # sorted in linear time
+    ranks = np.empty(len(own.first), dtype=np.int64)
+    ranks[np.lexsort(halves)] = np.arange(1, len(ranks) + 1)
+    return ranks
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,0 +1,43 @@
+"""Steadiness of the gradients."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from nasbed.core.errors import InvalidMeasurement
+from nasbed.proxies.base import defined
+from nasbed.proxies.passes import Passes
+
+PARTS = 2
+"""Into how many batches the batch is divided: two in the paper's searches."""
+
+
+@defined("zico", summary="how steady the gradients are from batch to batch")
+def zico(passes: Passes) -> float:
+    """Σ_l log Σ_w mean_b |g_wb| / std_b g_wb, g_wb being the gradient of the loss in weight w on part b of the batch,
+    which is divided into two in its order. Weights whose gradient does not vary are left out, and layers of only such.
+
+    Li et al., ZiCo: zero-shot NAS via inverse coefficient of variation on gradients, ICLR 2023.
+    """
+    if len(passes.images) < PARTS:
+        raise InvalidMeasurement(f"the batch is divided into {PARTS}, it has {len(passes.images)} image")
+    parts: list[dict[str, Tensor]] = []
+    for images, labels in zip(passes.images.tensor_split(PARTS), passes.labels.tensor_split(PARTS), strict=True):
+        parts.append(passes.gradients(passes.loss_of(passes.run(images), labels)))
+    total, counted = 0.0, []
+    for name in [each for each in parts[0] if each in parts[1]]:
+        gradients = torch.stack([part[name] for part in parts]).double()
+        spread = gradients.std(dim=0, correction=0)
+        ratios = gradients.abs().mean(dim=0)[spread > 0] / spread[spread > 0]
+        if len(ratios):
+            total += math.log(float(ratios.sum()))
+            counted.append(name)
+    if not counted:
+        raise InvalidMeasurement("no gradient varies between the parts of the batch")
+    left_out = len(passes.layers) - len(counted)
+    if left_out:
+        passes.remark = f"{left_out} of {len(passes.layers)} layers have no gradient that varies and are left out"
+    return total

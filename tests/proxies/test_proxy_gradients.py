@@ -1,0 +1,191 @@
+"""Proxies made of gradients, against derivatives worked out by other means."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch import Tensor, nn  # noqa: E402
+from torch.autograd import functional as autograd  # noqa: E402
+from torch.func import functional_call, jacrev  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+from nasbed.proxies import score_all  # noqa: E402
+from nasbed.proxies.ntk import IMAGES  # noqa: E402
+
+
+def batch(images: int = 6, features: int = 5, classes: int = 3) -> tuple[Tensor, Tensor]:
+    drawn = torch.Generator().manual_seed(3)
+    return torch.randn(images, features, generator=drawn, dtype=torch.double), torch.arange(images) % classes
+
+
+def perceptron(bias: bool = True) -> nn.Sequential:
+    torch.manual_seed(1)
+    return nn.Sequential(nn.Linear(5, 7, bias=bias), nn.ReLU(), nn.Linear(7, 3, bias=bias)).double()
+
+
+def value(network: nn.Module, name: str, given: tuple[Tensor, Tensor] | None = None) -> float:
+    found = score_all(network, given or batch(), proxies=[name])[name]
+    assert found.value is not None, found.reason
+    return found.value
+
+
+def weight_of(network: nn.Sequential, layer: int = 0) -> Tensor:
+    """As it is stored."""
+    weight = network[layer].weight
+    assert isinstance(weight, Tensor)
+    return weight.detach()
+
+
+def softmax_regression_gradient(weight: Tensor, given: tuple[Tensor, Tensor]) -> Tensor:
+    """(softmax − one-hot)ᵀ x / n: the closed form for one linear layer without bias."""
+    images, labels = given
+    errors = torch.softmax(images @ weight.T, dim=1) - functional.one_hot(labels, len(weight))
+    gradient: Tensor = errors.T @ images / len(images)
+    return gradient
+
+
+def test_gradient_proxies_of_softmax_regression() -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(5, 3, bias=False)).double()
+    weight = weight_of(network)
+    gradient = softmax_regression_gradient(weight, batch())
+    assert value(network, "grad_norm") == pytest.approx(float(gradient.norm()))
+    assert value(network, "snip") == pytest.approx(float((weight * gradient).abs().sum()))
+    assert value(network, "plain") == pytest.approx(float((weight * gradient).sum()))
+
+
+def test_fisher_of_softmax_regression_by_hand() -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(5, 3, bias=False)).double()
+    images, labels = batch()
+    outputs = images @ weight_of(network).T
+    gradient = (torch.softmax(outputs, dim=1) - functional.one_hot(labels, 3)) / len(images)
+    by_channel = ((outputs * gradient) ** 2).mean(dim=0) / 2
+    assert value(network, "fisher") == pytest.approx(5 * float(by_channel.sum()))
+
+
+def test_fisher_of_a_convolution_sums_over_places_first() -> None:
+    """The derivative of the loss as one channel of one image grows, by finite differences."""
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(2, 3, 3, bias=False), nn.ReLU(inplace=True), nn.Flatten()).double()
+    images = torch.randn(4, 2, 4, 4, dtype=torch.double)
+    labels = torch.tensor([0, 5, 11, 3])
+    output = network[0](images).detach()
+
+    def loss(scaled: Tensor) -> float:
+        return float(functional.cross_entropy(torch.relu(scaled).flatten(1), labels))
+
+    total, step = 0.0, 1e-6
+    for image in range(4):
+        for channel in range(3):
+            up, down = output.clone(), output.clone()
+            up[image, channel] *= 1 + step
+            down[image, channel] *= 1 - step
+            total += ((loss(up) - loss(down)) / (2 * step)) ** 2
+    assert value(network, "fisher", (images, labels)) == pytest.approx(total / 4 / 2 * 18, rel=1e-5)
+
+
+def test_grasp_is_the_change_of_the_squared_gradient_norm() -> None:
+    """−wᵀHg = −½ d/dt ‖g((1 + t) w)‖² at t = 0, by finite differences; and with the explicit Hessian."""
+    network = perceptron(bias=False)
+    weights = {name: each.detach() for name, each in network.named_parameters()}
+
+    def squared_norm(scale: float) -> float:
+        scaled = {name: (each * scale).requires_grad_() for name, each in weights.items()}
+        loss = functional.cross_entropy(functional_call(network, scaled, (batch()[0],)), batch()[1])
+        return sum(float(each.square().sum()) for each in torch.autograd.grad(loss, list(scaled.values())))
+
+    step = 1e-5
+    expected = -(squared_norm(1 + step) - squared_norm(1 - step)) / (2 * step) / 2
+    found = value(network, "grasp")
+    assert found == pytest.approx(expected, rel=1e-6)
+
+    shapes = [each.shape for each in weights.values()]
+    flat = torch.cat([each.flatten() for each in weights.values()])
+
+    def loss_at(point: Tensor) -> Tensor:
+        parts = torch.split(point, [shape.numel() for shape in shapes])
+        first, second = (part.view(shape) for part, shape in zip(parts, shapes, strict=True))
+        return functional.cross_entropy(torch.relu(batch()[0] @ first.T) @ second.T, batch()[1])
+
+    curvature = autograd.hessian(loss_at, flat)  # type: ignore[no-untyped-call]
+    slope = autograd.jacobian(loss_at, flat)  # type: ignore[no-untyped-call]
+    assert found == pytest.approx(-float(flat @ curvature @ slope), rel=1e-9)
+
+
+def test_plain_is_nothing_before_batch_normalisation() -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(5, 8, bias=False), nn.BatchNorm1d(8, eps=1e-30), nn.ReLU()).double()
+    assert value(network, "plain") == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "power"), [("grad_norm", -1), ("snip", 0), ("fisher", 0), ("grasp", -2)])
+def test_gradient_proxies_as_weights_before_batch_normalisation_grow(name: str, power: int) -> None:
+    """The network does not change, so its gradient is divided by the factor."""
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(5, 3, bias=False), nn.BatchNorm1d(3, eps=1e-30)).double()
+    before = value(network, name)
+    with torch.no_grad():
+        weight_of(network).mul_(4)
+    if name == "grasp":  # wᵀHg = −‖g‖² where only the direction counts
+        assert before == pytest.approx(value(network, name) * 4**2)
+        assert before > 0
+    else:
+        assert value(network, name) == pytest.approx(before * 4.0**power)
+
+
+def test_zico_of_two_parts_by_hand() -> None:
+    """Two numbers: their mean size over their spread is (|a| + |b|) / |a − b|."""
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(5, 3, bias=False)).double()
+    images, labels = batch()
+    first, second = (
+        softmax_regression_gradient(weight_of(network), (images[part], labels[part]))
+        for part in (slice(0, 3), slice(3, 6))
+    )
+    expected = math.log(float(((first.abs() + second.abs()) / (first - second).abs()).sum()))
+    assert value(network, "zico") == pytest.approx(expected)
+
+
+def test_zico_does_not_change_with_the_scale_of_the_loss() -> None:
+    network, given = perceptron(), batch()
+    larger = score_all(network, given, proxies=["zico"], loss=lambda *both: 8 * functional.cross_entropy(*both))
+    assert larger["zico"].value == pytest.approx(value(network, "zico"))
+
+
+def test_ntk_is_the_condition_of_the_explicit_jacobian() -> None:
+    network, (images, labels) = perceptron(), batch(images=4)
+    parameters = {name: each.detach() for name, each in network.named_parameters()}
+    jacobians = jacrev(lambda given: functional_call(network, given, (images,)).sum(dim=1))(parameters)
+    rows = torch.cat([each.flatten(1) for each in jacobians.values()], dim=1)
+    condition = float(np.linalg.cond((rows @ rows.T).numpy()))
+    assert value(network, "ntk", (images, labels)) == pytest.approx(-condition, rel=1e-6)
+
+
+def test_ntk_looks_at_the_first_images_only() -> None:
+    network, (images, labels) = perceptron(), batch(images=IMAGES + 9, features=5)
+    some = score_all(network, (images[:IMAGES], labels[:IMAGES]), proxies=["ntk"])["ntk"]
+    every = score_all(network, (images, labels), proxies=["ntk"])["ntk"]
+    assert (some.value, some.reason) == (every.value, every.reason)
+
+
+def test_l2_norm_and_params_count_what_they_say() -> None:
+    network = nn.Sequential(nn.Conv2d(1, 2, 2), nn.BatchNorm2d(2), nn.Flatten(), nn.Linear(8, 3))
+    for parameter in network.parameters():
+        nn.init.constant_(parameter, 2.0)
+    given = torch.randn(4, 1, 3, 3), torch.arange(4) % 3
+    assert value(network, "l2_norm", given) == pytest.approx(2 * math.sqrt(8) + 2 * math.sqrt(24))
+    assert value(network, "params", given) == 8 + 2 + 4 + 24 + 3
+
+
+def test_flops_by_hand() -> None:
+    network = nn.Sequential(
+        nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(64, 10)
+    )
+    given = torch.randn(2, 3, 8, 8), torch.arange(2)
+    expected = 27 * 4 * 64 + 2 * 4 * 64 + 4 * 64 + 4 * 4 * 16 + 640
+    assert value(network, "flops", given) == expected

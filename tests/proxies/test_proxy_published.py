@@ -1,0 +1,45 @@
+"""Scores of NAS-Bench-201 networks against those of NAS-Bench-Suite-Zero; benchmarks/proxies_published.py compares more
+networks, on CIFAR-10 images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+from scipy.stats import spearmanr
+
+torch = pytest.importorskip("torch")
+
+from nasbed.networks import build  # noqa: E402
+from nasbed.proxies import score_all  # noqa: E402
+from nasbed.spaces import space  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    ("names", "networks", "images"), [(("params", "flops", "l2_norm"), 25, 1), (("synflow", "zen"), 8, 8)]
+)
+def test_scores_without_images_agree_with_published(
+    names: tuple[str, ...], networks: int, images: int, published_data: Callable[[str], Path]
+) -> None:
+    table = parquet.read_table(published_data("nb201_zero_cost_cifar10.parquet"))
+    rows = np.random.default_rng(4).permutation(len(table))[:networks]
+    given = torch.randn(images, 3, 32, 32), torch.arange(images)
+    ours: dict[str, list[float | None]] = {name: [] for name in names}
+    torch.manual_seed(0)
+    for row in rows:
+        found = score_all(build(space("nb201").parse(table["arch_str"][int(row)].as_py())), given, proxies=names)
+        for name in names:
+            ours[name].append(found[name].value)
+    for name in names:
+        values, theirs = np.array(ours[name], dtype=np.float64), table[name].to_numpy()[rows]
+        if name in ("params", "flops"):
+            np.testing.assert_allclose(values / 1e6, theirs, rtol=0, atol=1e-9)
+        else:
+            least = (
+                0.85 if name == "l2_norm" else 0.95
+            )  # networks with equal layers differ in their drawn weights alone
+            assert spearmanr(values, theirs).statistic > least
+            assert np.median(np.abs(values / theirs - 1)) < 0.05

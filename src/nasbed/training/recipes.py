@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from nasbed.core.registry import Registry
 from nasbed.training.recipe import Recipe
 
 RECIPES: Registry[Recipe] = Registry("recipe", group="nasbed.recipes")
 
-_SMALL = "for trying things out on a CPU; not from a paper"
+
+def _small(name: str, *, batch: int, skeleton: Mapping[str, Any] | None = None, note: str = "") -> Recipe:
+    return Recipe(
+        name=name,
+        epochs=(1, 3, 9),
+        batch=batch,
+        learning_rate=0.1,
+        weight_decay=1e-4,
+        gradient_clip=5.0,
+        crop_padding=1,
+        epoch_images=2_048,
+        skeleton=skeleton or {},
+        source=f"for trying things out on a CPU; not from a paper{note}",
+    )
+
 
 for _recipe in (
     Recipe(
@@ -72,53 +89,10 @@ for _recipe in (
             "is the default of Foret et al. (2021)"
         ),
     ),
-    Recipe(
-        name="small",
-        epochs=(1, 3, 9),
-        batch=64,
-        learning_rate=0.1,
-        weight_decay=1e-4,
-        gradient_clip=5.0,
-        crop_padding=1,
-        epoch_images=2_048,
-        source=f"{_SMALL}; for any space, in its usual skeleton",
-    ),
-    Recipe(
-        name="small-nb101",
-        epochs=(1, 3, 9),
-        batch=32,
-        learning_rate=0.1,
-        weight_decay=1e-4,
-        gradient_clip=5.0,
-        crop_padding=1,
-        epoch_images=2_048,
-        skeleton={"channels": 16, "stacks": 2, "cells_per_stack": 1},
-        source=_SMALL,
-    ),
-    Recipe(
-        name="small-nb201",
-        epochs=(1, 3, 9),
-        batch=32,
-        learning_rate=0.1,
-        weight_decay=1e-4,
-        gradient_clip=5.0,
-        crop_padding=1,
-        epoch_images=2_048,
-        skeleton={"channels": 8, "cells_per_stage": 1},
-        source=_SMALL,
-    ),
-    Recipe(
-        name="small-darts",
-        epochs=(1, 3, 9),
-        batch=64,
-        learning_rate=0.1,
-        weight_decay=1e-4,
-        gradient_clip=5.0,
-        crop_padding=1,
-        epoch_images=2_048,
-        skeleton={"channels": 4, "cells": 3},
-        source=_SMALL,
-    ),
+    _small("small", batch=64, note="; for any space, in its usual skeleton"),
+    _small("small-nb101", batch=32, skeleton={"channels": 16, "stacks": 2, "cells_per_stack": 1}),
+    _small("small-nb201", batch=32, skeleton={"channels": 8, "cells_per_stage": 1}),
+    _small("small-darts", batch=64, skeleton={"channels": 4, "cells": 3}),
     Recipe(
         name="collect-darts",
         epochs=(3,),

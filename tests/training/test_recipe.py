@@ -190,3 +190,10 @@ def test_load_recipe_knows_near_names_and_missing_files(tmp_path: Path) -> None:
 def test_recipe_refuses_what_makes_no_sense(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidOption, match=message):
         replace(TINY, **change)
+
+
+def test_rate_rises_evenly_over_the_warm_up_and_then_is_the_cosine() -> None:
+    recipe, plain = replace(TINY, warm_up=0.2), TINY
+    rates = [recipe.rate(step, 100) / plain.rate(step, 100) for step in range(100)]
+    assert rates[:20] == pytest.approx([(step + 1) / 20 for step in range(20)])
+    assert rates[20:] == [1.0] * 80

@@ -1,5 +1,4 @@
-"""Scores of NAS-Bench-201 networks against those of NAS-Bench-Suite-Zero; benchmarks/proxies_published.py compares more
-networks, on CIFAR-10 images."""
+"""Scores of NAS-Bench-201 networks against those of NAS-Bench-Suite-Zero; docs/proxies.md compares more, on images."""
 
 from __future__ import annotations
 

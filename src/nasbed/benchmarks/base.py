@@ -90,4 +90,5 @@ class Benchmark(ABC):
         raise UnknownName(f"{self.name} has no metric {key!r}; {nearest(key, (metric.key for metric in self.metrics))}")
 
     def __repr__(self) -> str:
-        return f"<benchmark {self.name}: {self.space.name}, {len(self.fidelities)} fidelities>"
+        count = len(self.fidelities)
+        return f"<benchmark {self.name}: {self.space.name}, {count} {'fidelity' if count == 1 else 'fidelities'}>"

@@ -16,6 +16,7 @@ from nasbed.cli import (
     import_,
     list_,
     network,
+    proxies,
     query,
     release,
     report,
@@ -42,6 +43,7 @@ app.command()(fetch.fetch)
 app.command("import")(import_.import_)
 app.add_typer(list_.app, name="list")
 app.command()(network.network)
+app.add_typer(proxies.app, name="proxies")
 app.command()(query.query)
 app.command()(train.train)
 app.command()(run.run)

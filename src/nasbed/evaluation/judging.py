@@ -35,13 +35,15 @@ class Judged:
     """The trajectories of a set of runs, and what their regrets are against.
 
     ``validation_best`` is the best single answer that the table can give or, without a table, the best seen in any of
-    these runs: then a validation regret of 0 means as good as the best of them.
+    these runs: then a validation regret of 0 means as good as the best of them. ``best_of_runs`` says that
+    ``test_best`` too is only the best that these runs found, as the best of the space is not known.
     """
 
     trajectories: Sequence[Trajectory]
     validation_best: float
     judge: Metric | None
     test_best: float
+    best_of_runs: bool = False
 
     def of(self, method: str) -> list[Trajectory]:
         """Those of one method, by seed."""
@@ -60,7 +62,7 @@ def judge(runs: Runs, benchmark: Benchmark) -> Judged:
     indices = [incumbent_index(run.value, objective.direction, fidelity=run.fidelity) for run in runs.runs]
     held = [run.codes[np.unique(index[index >= 0])] for run, index in zip(runs.runs, indices, strict=True)]
     metric, means = _mean_judgement(benchmark, np.concatenate([*held, np.empty((0, benchmark.space.code_length), int)]))
-    test_best = _best_mean(benchmark, metric, means) if metric is not None else float("nan")
+    test_best, best_of_runs = _best_mean(benchmark, metric, means) if metric is not None else (float("nan"), True)
     validation_best = best_validation(runs, benchmark)
     trajectories, offset = [], 0
     for run, index in zip(runs.runs, indices, strict=True):
@@ -78,7 +80,7 @@ def judge(runs: Runs, benchmark: Benchmark) -> Judged:
                 test_regret=regret(judged, (metric or objective).direction, best=test_best),
             )
         )
-    return Judged(trajectories, validation_best, metric, test_best)
+    return Judged(trajectories, validation_best, metric, test_best, best_of_runs)
 
 
 def best_validation(runs: Runs, benchmark: Benchmark) -> float:
@@ -123,9 +125,12 @@ def _mean_judgement(benchmark: Benchmark, codes: NDArray[np.int64]) -> tuple[Met
     return None, np.full(len(codes), np.nan)
 
 
-def _best_mean(benchmark: Benchmark, metric: Metric, means: NDArray[np.float64]) -> float:
+def _best_mean(benchmark: Benchmark, metric: Metric, means: NDArray[np.float64]) -> tuple[float, bool]:
+    """The best mean, and whether it is only that of these architectures."""
     try:
-        return benchmark.optimum()[1]
+        return benchmark.optimum()[1], False
     except (TooLarge, InvalidOption):
         known = means[~np.isnan(means)]
-        return float(known.max() if metric.direction == "maximize" else known.min()) if len(known) else float("nan")
+        if not len(known):
+            return float("nan"), True
+        return float(known.max() if metric.direction == "maximize" else known.min()), True

@@ -89,6 +89,7 @@ class Summary:
     critical_difference: float  # of mean ranks at 0.05, Nemenyi; NaN for one method
     second: str  # the metric that hypervolumes trade the objective against, or nothing
     reference: tuple[float, float]  # of hypervolumes: the second metric, the validation regret
+    best_of_runs: bool = False  # whether the best is only that of these runs
 
     @property
     def kind(self) -> str:
@@ -213,6 +214,7 @@ def summarise(
         critical_difference=critical_difference(count, common) if several else NOT_KNOWN,
         second=traded.second.key if traded else "",
         reference=traded.reference if traded else (NOT_KNOWN, NOT_KNOWN),
+        best_of_runs=judged.best_of_runs,
     )
 
 

@@ -21,7 +21,7 @@ from nasbed.reports.figures import FORMATS, metric_label, save_figure
 from nasbed.reports.interactive import Look, head, legend, looks, place, scripts
 from nasbed.reports.marks import Chart
 from nasbed.reports.page import Section, write_page
-from nasbed.reports.standings import caption, regret_label, regret_meaning, verdict
+from nasbed.reports.standings import best_is, caption, regret_label, regret_meaning, verdict
 from nasbed.spaces.base import SearchSpace
 
 TIME, EVALUATIONS = "simulated time [s]", "evaluations"
@@ -211,7 +211,7 @@ def _best_section(found: Comparison, benchmark: Benchmark) -> Section:
         "architecture": benchmark.space.format(best.architecture),
         f"{objective.key}, as seen": f"{best.value:.4g} {objective.unit}".rstrip(),
         f"{found.summary.kind} regret": f"{best.regret:.3g}{unit}"
-        + (" (the best known)" if abs(best.regret) < 1e-12 else ""),
+        + (f" (the best {best_is(found.summary)})" if abs(best.regret) < 1e-12 else ""),
         "found by": f"{best.method}, seed {best.seed}, evaluation {best.evaluation}",
     }  # fmt: skip
     picture = cell_svg(benchmark.space.diagrams(best.architecture))

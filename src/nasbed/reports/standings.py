@@ -24,8 +24,13 @@ def regret_meaning(summary: Summary) -> str:
         return f"{summary.kind} regret is the distance of the best value found to {_best(summary)} in any of these runs"
     return (
         f"{summary.kind} regret is the distance of the mean {summary.judged_by} of the architecture found to "
-        f"{_best(summary)} known"
+        f"{_best(summary)} {best_is(summary)}"
     )
+
+
+def best_is(summary: Summary) -> str:
+    """Whose best the regret is the distance to."""
+    return "of these runs" if summary.best_of_runs else "known"
 
 
 def _best(summary: Summary) -> str:

@@ -10,6 +10,7 @@
 """
 
 from nasbed.testing.optimizers import OptimizerConformance
+from nasbed.testing.proxies import ProxyConformance
 from nasbed.testing.spaces import SpaceConformance
 
-__all__ = ["OptimizerConformance", "SpaceConformance"]
+__all__ = ["OptimizerConformance", "ProxyConformance", "SpaceConformance"]

@@ -1,0 +1,291 @@
+"""``nasbed proxies …``: score untrained networks, and judge what the scores are worth."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.cli.output import Json, print_json, print_table
+from nasbed.cli.progress import note
+from nasbed.cli.proxies_evaluate import evaluate
+from nasbed.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from nasbed.core.architecture import Architecture
+    from nasbed.proxies.table import ScoreTable
+
+app = typer.Typer(help="Zero-cost proxies: score untrained networks, judge the scores.", no_args_is_help=True)
+
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE.parquet", help="The file for the scores.")]
+MOST_REASONS = 5
+
+
+@app.command("list")
+def list_(json: Json = False) -> None:
+    """List the proxies and what each one is."""
+    from nasbed.networks import check_torch
+    from nasbed.proxies import PROXIES
+
+    check_torch()
+    found = {name: PROXIES.get(name) for name in PROXIES}
+    if json:
+        print_json([{"name": name, "summary": each.summary, "needs": each.needs} for name, each in found.items()])
+    else:
+        print_table(("name", "what", "shares"), [(n, each.summary, ", ".join(each.needs)) for n, each in found.items()])
+
+
+@app.command()
+def score(
+    out: Out,
+    space: Annotated[
+        str | None, typer.Option(help="Score random architectures of this space, from 'nasbed list spaces'.")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="BENCHMARK", help="Or those of a table: an id or a folder.")
+    ] = None,
+    like: Annotated[
+        Path | None, typer.Option(metavar="FILE.parquet", help="Or those of another file of scores.")
+    ] = None,
+    dataset: Annotated[str, typer.Option(help="Whose images, from: nasbed data list")] = "digits",
+    proxies: Annotated[str, typer.Option(help="Names with commas, see 'nasbed proxies list'.")] = "all",
+    n: Annotated[
+        int | None,
+        typer.Option("--n", min=1, show_default="1000; all of a table or file", help="How many architectures."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How often each: seeds 0, 1, 2 … of weights and images.")] = 1,
+    batch: Annotated[int, typer.Option(min=1, help="How many images.")] = 64,
+    recipe: Annotated[
+        str,
+        typer.Option(metavar="NAME|FILE", show_default="the usual ones", help="Build networks as this recipe does."),
+    ] = "",
+    sample_seed: Annotated[int, typer.Option(min=0, help="Which architectures are drawn.")] = 0,
+    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")] = "auto",
+    processes: Annotated[int | None, typer.Option(min=1, show_default="all cores", help="Networks at a time.")] = None,
+    timeout: Annotated[float | None, typer.Option(min=1, help="Give up a network after so many seconds.")] = None,
+    json: Json = False,
+) -> None:
+    """Score untrained networks by zero-cost proxies. Needs torch.
+
+    Scores are kept as they come: the same command goes on after an interruption, and adds seeds, architectures or
+    proxies to a file that is there.
+
+    Example: nasbed proxies score --space nb201 --dataset cifar10 --n 1000 --seeds 3 --out scores.parquet
+
+    Example: nasbed proxies score --table darts-cifar10-16 --dataset cifar10@16 --recipe collect-darts --out my.parquet
+    """
+    from nasbed.experiments.engines import LocalEngine, SerialEngine
+    from nasbed.experiments.scoring import journal_of, score_architectures
+    from nasbed.networks import check_torch
+    from nasbed.proxies import PROXIES
+
+    check_torch()
+    from nasbed.training.devices import chosen_device
+
+    names = list(PROXIES) if proxies == "all" else [name.strip() for name in proxies.split(",") if name.strip()]
+    place = chosen_device(device)
+    archs = _architectures(space, table, like, n, sample_seed)
+    alone = processes == 1 or (processes is None and place.type == "cuda")
+    engine = SerialEngine() if alone and timeout is None else LocalEngine(processes)
+    try:
+        with _score_bar() as told:
+            found = score_architectures(
+                archs,
+                dataset=dataset,
+                proxies=names,
+                out=out,
+                seeds=range(seeds),
+                batch=batch,
+                recipe=recipe,
+                device=str(place),
+                engine=engine,
+                timeout_s=timeout,
+                progress=told,
+            )
+    except KeyboardInterrupt:
+        note(f"stopped; what is scored is in {journal_of(out)}; the same command goes on from there")
+        raise typer.Exit(130) from None
+    _print_scores(found, names, out, json)
+    if not json:
+        truth = table or "TABLE"
+        typer.echo(f"\nJudge them: nasbed proxies evaluate {shlex.quote(str(out))} {shlex.quote(truth)}")
+
+
+@app.command("import")
+def import_(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="zc_SPACE.json, or a .csv or .parquet table.")],
+    out: Out,
+    space: Annotated[
+        str, typer.Option(show_default="as zc_SPACE.json says", help="The space of the architectures.")
+    ] = "",
+    dataset: Annotated[str, typer.Option(help="Which dataset of a JSON file, or whose images were scored.")] = "",
+    architecture: Annotated[
+        str, typer.Option(metavar="COLUMN", show_default="architecture, arch_str or arch", help="Of a table.")
+    ] = "",
+    proxies: Annotated[str, typer.Option(show_default="those known here", help="Columns to take, with commas.")] = "",
+    negate: Annotated[
+        str, typer.Option(help="Those of which lower is better, with commas: they change their sign.")
+    ] = "",
+    source: Annotated[str, typer.Option(help="Who published them.")] = "",
+    json: Json = False,
+) -> None:
+    """Make a file of scores from published ones: NAS-Bench-Suite-Zero's JSON, or a table with a column a proxy.
+
+    Example: nasbed proxies import zc_nasbench201.json --dataset cifar10 --out published.parquet
+
+    Example: nasbed proxies import scores.csv --space nb201 --negate ntk --out published.parquet
+    """
+    from nasbed.proxies.published import published_scores
+    from nasbed.proxies.table import check_suffix
+
+    check_suffix(out)
+    found = published_scores(
+        path,
+        searched=space,
+        dataset=dataset,
+        column=architecture,
+        proxies=_names(proxies),
+        negated=_names(negate),
+        source=source,
+    )
+    found.write(out)
+    _print_scores(found, found.proxies, out, json)
+
+
+@app.command()
+def compare(
+    scores: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="Scores.")],
+    others: Annotated[Path, typer.Argument(metavar="OTHER.parquet", help="Scores of the same architectures.")],
+    json: Json = False,
+) -> None:
+    """Print how far two files of scores agree, proxy by proxy: yours with published ones, say.
+
+    The correlation is Spearman's, of mean scores over seeds. Between seeds: how far a file agrees with itself, which
+    another implementation can hardly exceed.
+
+    Example: nasbed proxies compare scores.parquet published.parquet
+    """
+    from dataclasses import asdict
+    from math import isfinite
+
+    from nasbed.evaluation.proxies.agreement import agreements
+    from nasbed.proxies.table import ScoreTable
+
+    found = agreements(ScoreTable.read(scores), ScoreTable.read(others))
+    if json:
+        plain = [asdict(each) for each in found]
+        print_json(
+            [{k: None if isinstance(v, float) and not isfinite(v) else v for k, v in row.items()} for row in plain]
+        )
+        return
+
+    def short(value: float) -> str:
+        return f"{value:.3f}" if isfinite(value) else "–"
+
+    rows = [
+        (
+            each.proxy,
+            each.count,
+            "equal" if each.equal else short(each.correlation),
+            short(each.own),
+            short(each.other_own),
+        )
+        for each in found
+    ]
+    print_table(
+        ("proxy", "architectures", "agreement", f"{scores.stem}, between seeds", f"{others.stem}, between seeds"), rows
+    )
+
+
+app.command()(evaluate)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _architectures(
+    name: str | None, table: str | None, like: Path | None, count: int | None, seed: int
+) -> list[Architecture]:
+    """Random ones of a space, of a table or of a file; all of a table or a file where no number is given."""
+    import numpy as np
+
+    from nasbed.benchmarks import TabularBenchmark, load
+    from nasbed.experiments.scoring import random_architectures
+    from nasbed.proxies.table import ScoreTable
+    from nasbed.spaces import space
+
+    if sum(given is not None for given in (name, table, like)) != 1:
+        raise InvalidOption("architectures come from --space, --table or --like, one of them; name one")
+    rng = np.random.default_rng(seed)
+    if name is not None:
+        return random_architectures(space(name), 1000 if count is None else count, rng)
+    if like is not None:
+        scored = ScoreTable.read(like)
+        searched, codes = scored.space, scored.codes
+    else:
+        assert table is not None
+        opened = load(table)
+        if not isinstance(opened, TabularBenchmark):
+            raise InvalidOption(f"{opened.name} has no list of architectures; score random ones with --space")
+        searched, codes = opened.space, opened.cache.codes
+    if count is not None and count < len(codes):
+        codes = codes[np.sort(rng.permutation(len(codes))[:count])]
+    return searched.architectures(codes)
+
+
+def _print_scores(found: ScoreTable, names: Sequence[str], out: Path, json: bool) -> None:
+    """A line a proxy: how many have a score, in what range, and what a network takes."""
+    import numpy as np
+
+    rows: list[tuple[object, ...]] = []
+    for name in names:
+        values = found.of(name)
+        known = values[np.isfinite(values)]
+        seconds = found.seconds.get(name)
+        middle, low, high = (
+            (float(np.median(known)), float(known.min()), float(known.max())) if len(known) else (None, None, None)
+        )
+        timed = None if seconds is None or np.isnan(seconds).all() else float(np.nanmedian(seconds))
+        rows.append((name, len(known), values.size - len(known), low, middle, high, timed))
+    titles = ("proxy", "scored", "without", "lowest", "median", "highest", "seconds")
+    if json:
+        print_json({"file": str(out), "proxies": [dict(zip(titles, row, strict=True)) for row in rows]})
+        return
+    print_table(titles, [[_short(cell) for cell in row] for row in rows])
+    told = found.reasons().most_common()
+    for reason, times in told[:MOST_REASONS]:
+        note(f"no score, {times} times: {reason}")
+    if len(told) > MOST_REASONS:
+        note(f"and {len(told) - MOST_REASONS} more reasons, in the column no_score")
+    seeds = f"{len(found.seeds)} seed{'s' if len(found.seeds) > 1 else ''}"
+    typer.echo(f"\n{out}: {len(found)} architectures of {found.about.space}, {seeds}")
+
+
+def _short(cell: object) -> object:
+    return "–" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else cell
+
+
+@contextmanager
+def _score_bar() -> Iterator[Callable[[int, int], None]]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("Scoring networks", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,119 @@
+"""``nasbed proxies evaluate``: what the scores of zero-cost proxies are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.cli.output import Json, print_json
+from nasbed.cli.progress import note, run_bars
+from nasbed.core.errors import InvalidOption, nearest
+
+if TYPE_CHECKING:
+    from nasbed.evaluation.proxies import RankedTask
+
+FORMATS = ("svg", "png", "pdf")
+LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Holm); RBO by chance: {chance}"
+
+
+def evaluate(
+    pairs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCORES TABLE ...",
+            help="A file of scores and the table that has the truth (an id or a folder), once or several times.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")
+    ] = Path("proxies"),
+    top: Annotated[float, typer.Option(help="The truly best so many percent are the top.")] = 1.0,
+    weight: Annotated[
+        float, typer.Option(help="What the top weighs in rank-biased overlap, above 0 and below 1.")
+    ] = 0.5,
+    k: Annotated[int, typer.Option("--k", help="How many architectures a search could train.")] = 10,
+    metric: Annotated[
+        str | None,
+        typer.Option(show_default="test, else validation", help="The truth, such as validation_accuracy."),
+    ] = None,
+    baseline: Annotated[str, typer.Option(help="The proxy that others are tested against.")] = "params",
+    resamples: Annotated[int, typer.Option(help="Of the architectures, for intervals and tests.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the resamples.")] = 0,
+    format: Annotated[
+        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
+    ] = ["svg", "png"],  # noqa: B006
+    json: Json = False,
+) -> None:
+    """Judge proxies by how they rank: all architectures, the truly best, and what a search would pick.
+
+    Spearman's correlation over all architectures says little about the best ones. Beside it are its value within the
+    top, rank-biased overlap, and whether a proxy is better than counting parameters.
+
+    Example: nasbed proxies evaluate scores.parquet nb201/cifar10
+
+    Example: nasbed proxies evaluate a.parquet nb201/cifar10 b.parquet tables/mine --top 5 --k 20 --out judged
+    """
+    _check(pairs, out, format, resamples)
+
+    import numpy as np
+
+    from nasbed.evaluation.proxies import judge_proxies
+    from nasbed.reports.proxies import write_proxies_report
+    from nasbed.reports.proxies_figures import task_titles
+    from nasbed.reports.proxies_tables import outcome, proxies_numbers, short_table
+
+    tasks = [_task(Path(scores), table, metric) for scores, table in zip(pairs[::2], pairs[1::2], strict=True)]
+    judged = []
+    with run_bars({"Judging": len(tasks)}) as told:
+        for task in tasks:
+            rng = np.random.default_rng(seed)
+            judged.append(
+                judge_proxies(task, rng, top_percent=top, weight=weight, k=k, resamples=resamples, baseline=baseline)
+            )
+            told("Judging")
+    write_proxies_report(judged, out, formats=format)
+    for title, found in zip(task_titles(judged), judged, strict=True):
+        for line in found.notes:
+            note(f"{title}: {line}")
+        if found.left_out:
+            note(f"{title}: {found.left_out} scored architectures are not in the table or lack {found.metric.key}")
+    if json:
+        print_json(proxies_numbers(judged))
+        return
+    for title, found in zip(task_titles(judged), judged, strict=True):
+        typer.echo(f"{title}: {found.architectures} architectures, {found.metric.key}")
+        typer.echo(short_table(found).text())
+        chance = f"{found.chance_rbo:.3f}" if found.chance_rbo == found.chance_rbo else "\u2013"
+        typer.echo(LEGEND.format(baseline=found.baseline, chance=chance))
+        typer.echo(f"\n{outcome(found)}\n")
+    typer.echo(str(out / "report.html"))
+
+
+def _task(scores: Path, table: str, metric: str | None) -> RankedTask:
+    from nasbed.benchmarks import TabularBenchmark, load
+    from nasbed.evaluation.proxies import task_of
+    from nasbed.proxies.table import ScoreTable
+
+    read = ScoreTable.read(scores)
+    found = load(table)
+    if not isinstance(found, TabularBenchmark):
+        raise InvalidOption(f"scores are held against a table of results, {table} is none; name one after {scores}")
+    return task_of(read, found, metric=metric)
+
+
+def _check(pairs: Sequence[str], out: Path, formats: Sequence[str], resamples: int) -> None:
+    """What would fail at the end fails now."""
+    if len(pairs) % 2:
+        raise InvalidOption(
+            f"scores and tables come in pairs, SCORES TABLE, got {len(pairs)}; name a table after each file"
+        )
+    for form in formats:
+        if form not in FORMATS:
+            raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
+    if resamples < 1:
+        raise InvalidOption(f"an interval takes 1 resample or more, got {resamples}; 1000 will do")
+    if out.exists() and not out.is_dir():
+        raise InvalidOption(f"a report goes into a folder, {out} is a file; name another with --out")

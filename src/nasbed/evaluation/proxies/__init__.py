@@ -1,0 +1,21 @@
+"""How good zero-cost proxies are: over all architectures, among the best, and in what a search would pick."""
+
+from nasbed.evaluation.proxies.ceiling import NoiseCeiling, noise_ceiling
+from nasbed.evaluation.proxies.judged import Against, JudgedProxy, JudgedTask, Measured, judge_proxies
+from nasbed.evaluation.proxies.measures import HEADLINES, MEASURES, Yardstick
+from nasbed.evaluation.proxies.tasks import RankedTask, task_of
+
+__all__ = [
+    "HEADLINES",
+    "MEASURES",
+    "Against",
+    "JudgedProxy",
+    "JudgedTask",
+    "Measured",
+    "NoiseCeiling",
+    "RankedTask",
+    "Yardstick",
+    "judge_proxies",
+    "noise_ceiling",
+    "task_of",
+]

@@ -1,0 +1,58 @@
+"""How well a training predicts other trainings of the same architectures: the truth is noisy itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nasbed.evaluation.proxies.measures import Yardstick
+from nasbed.evaluation.proxies.tasks import RankedTask
+
+LEAST = 10
+"""Architectures with repeated trainings, for a ceiling to say anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseCeiling:
+    """One training held against the mean of the others, the mean over which one it is. The top is that by the others'
+    mean. NaN where a measure cannot be had."""
+
+    spearman: float
+    top_spearman: float
+    rbo: float
+    trainings: int
+    """Of an architecture, at the most."""
+    architectures: int
+    """Those with 2 trainings or more."""
+
+
+def noise_ceiling(
+    task: RankedTask, *, top_percent: float = 1.0, weight: float = 0.5, k: int = 10
+) -> NoiseCeiling | None:
+    """What a full training is worth as a predictor; None where trainings are not repeated.
+
+    No proxy is likely to be above it by much. One that knew the expected outcome exactly could be, by as much as the
+    mean of several trainings is less noisy than one.
+    """
+    if task.repeats is None:
+        return None
+    repeated = task.repeats[np.isfinite(task.repeats).sum(axis=1) > 1]
+    if len(repeated) < LEAST:
+        return None
+    known = np.isfinite(repeated)
+    totals, counts = np.where(known, repeated, 0.0).sum(axis=1), known.sum(axis=1)
+    found = []
+    for number in range(repeated.shape[1]):
+        there = known[:, number]
+        if there.sum() < LEAST:
+            continue
+        one = repeated[there, number]
+        others = (totals[there] - one) / (counts[there] - 1)
+        measured = Yardstick.of(others, task.metric, top_percent=top_percent, weight=weight, k=k).headlines(others, one)
+        found.append(list(measured.values()))
+    correlation, top, overlap = (
+        float(column[~np.isnan(column)].mean()) if (~np.isnan(column)).any() else float("nan")
+        for column in np.array(found).T
+    )
+    return NoiseCeiling(correlation, top, overlap, int(counts.max()), len(repeated))

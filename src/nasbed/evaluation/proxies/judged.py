@@ -1,0 +1,289 @@
+"""Zero-cost proxies judged on a task: every measure, how sure it is, and whether it beats counting parameters.
+
+After Zero-Cost Benchmarks: Towards Lower Reliance on Spearman Rank Correlation. A measure is the mean over the seeds of
+the scores. An architecture without a score is ranked last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nasbed.core.errors import UnknownName, nearest, shorten
+from nasbed.core.metric import Metric
+from nasbed.evaluation.proxies.ceiling import NoiseCeiling, noise_ceiling
+from nasbed.evaluation.proxies.measures import CONSTANT, HEADLINES, MEASURES, Yardstick, ranked_last
+from nasbed.evaluation.proxies.resampling import resampled_headlines
+from nasbed.evaluation.proxies.tasks import RankedTask
+from nasbed.evaluation.ranking import Difference
+from nasbed.evaluation.ranking.columns import Floats
+from nasbed.evaluation.significance import holm
+
+BASELINE = "params"
+LEVEL = 0.05
+FEW = 5
+"""A top of fewer architectures says little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measure: its mean over seeds, its standard deviation between them (NaN for a single one), the ends of a 95 %
+    bootstrap interval over architectures where it is a headline, and why it is missing where it is NaN."""
+
+    value: float
+    std: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A headline measure less that of the baseline on the same resamples; ``holm`` is p corrected for the number of
+    proxies that are compared."""
+
+    difference: Difference
+    holm: float
+
+    @property
+    def verdict(self) -> str:
+        """``better``, ``worse``, or nothing where the two are not told apart."""
+        if not self.holm < LEVEL:
+            return ""
+        return "better" if self.difference.estimate > 0 else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedProxy:
+    """``missing`` is how many architectures have no score, the mean over the ``seeds`` that count; ``empty_seeds`` had
+    no score at all."""
+
+    name: str
+    measures: Mapping[str, Measured]
+    against: Mapping[str, Against]
+    missing: float
+    seeds: int
+    empty_seeds: int
+    seconds: float
+
+    def value(self, measure: str) -> float:
+        return self.measures[measure].value
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTask:
+    """All proxies on one task. ``notes`` say what a reader has to know to trust the numbers."""
+
+    name: str
+    metric: Metric
+    space: str
+    architectures: int
+    left_out: int
+    yardstick: Yardstick
+    chance_rbo: float
+    baseline: str
+    resamples: int
+    proxies: tuple[JudgedProxy, ...]
+    ceiling: NoiseCeiling | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def proxy(self, name: str) -> JudgedProxy:
+        found = {each.name: each for each in self.proxies}
+        if name not in found:
+            raise UnknownName(f"{self.name} has no scores by {shorten(name)}; {nearest(name, found)}")
+        return found[name]
+
+
+def judge_proxies(
+    task: RankedTask,
+    rng: np.random.Generator,
+    *,
+    top_percent: float = 1.0,
+    weight: float = 0.5,
+    k: int = 10,
+    resamples: int = 1000,
+    baseline: str = BASELINE,
+) -> JudgedTask:
+    """Judge every proxy of a task.
+
+    The top are the best ``top_percent`` by truth; rank-biased overlap gives them the ``weight`` by equation 4; a search
+    could train ``k`` architectures. Where there are no scores by ``params``, the baseline is the proxy with the highest
+    Spearman correlation; another that is named has to be there.
+    """
+    yardstick = Yardstick.of(task.truth, task.metric, top_percent=top_percent, weight=weight, k=k)
+    if baseline not in task.scores and baseline != BASELINE:
+        raise UnknownName(
+            f"{task.name} has no scores by the baseline {shorten(baseline)}; {nearest(baseline, task.scores)}"
+        )
+    columns = {name: _columns(scores) for name, scores in task.scores.items()}
+    by_seed = {name: [yardstick.measured(task.truth, column) for column in found] for name, found in columns.items()}
+    drawn = _drawn(task, columns, yardstick, rng, resamples)
+    chosen = baseline if columns.get(baseline) else _best(by_seed)
+    against = _against(chosen, by_seed, drawn)
+    judged = tuple(
+        JudgedProxy(
+            name,
+            {measure: _measured(measure, by_seed[name], drawn[name], columns[name], yardstick) for measure in MEASURES},
+            against.get(name, {}),
+            missing=_missing(scores),
+            seeds=len(columns[name]),
+            empty_seeds=scores.shape[1] - len(columns[name]),
+            seconds=task.seconds.get(name, float("nan")),
+        )
+        for name, scores in task.scores.items()
+    )
+    ceiling = noise_ceiling(task, top_percent=top_percent, weight=weight, k=k)
+    return JudgedTask(
+        task.name,
+        task.metric,
+        task.space,
+        len(task),
+        task.left_out,
+        yardstick,
+        yardstick.chance,
+        chosen,
+        resamples,
+        judged,
+        ceiling,
+        tuple(_notes(yardstick, judged, wanted=baseline, chosen=chosen, resamples=resamples)),
+    )
+
+
+def _columns(scores: Floats) -> list[Floats]:
+    """The seeds that have a score at all, what is missing ranked last."""
+    return [ranked_last(column) for column in scores.T if np.isfinite(column).any()]
+
+
+def _missing(scores: Floats) -> float:
+    """How many architectures lack a score, the mean over seeds that have any; all of them where none has."""
+    counts = np.isnan(scores).sum(axis=0)
+    some = counts[counts < len(scores)]
+    return float(some.mean()) if len(some) else float(len(scores))
+
+
+def _drawn(
+    task: RankedTask,
+    columns: Mapping[str, Sequence[Floats]],
+    yardstick: Yardstick,
+    rng: np.random.Generator,
+    resamples: int,
+) -> dict[str, Floats]:
+    """By proxy, the mean over seeds of the headline measures on each resample, [headlines, resamples]."""
+    flat = [column for found in columns.values() for column in found]
+    values = resampled_headlines(task.truth, flat, yardstick, rng, resamples=resamples)
+    ends = np.cumsum([0, *(len(found) for found in columns.values())])
+    return {
+        name: _mean(values[:, first:last], axis=1)
+        for name, first, last in zip(columns, ends[:-1], ends[1:], strict=True)
+    }
+
+
+def _mean(values: Floats, axis: int) -> Floats:
+    """Over what is known."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        found: Floats = np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis)
+    return found
+
+
+def _measured(
+    measure: str,
+    by_seed: Sequence[Mapping[str, float]],
+    drawn: Floats,
+    columns: Sequence[Floats],
+    yardstick: Yardstick,
+) -> Measured:
+    values = np.array([found[measure] for found in by_seed])
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return Measured(float("nan"), reason=_reason(measure, columns, yardstick))
+    std = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    low, high = _ends(drawn[HEADLINES.index(measure)]) if measure in HEADLINES else (float("nan"), float("nan"))
+    return Measured(float(values.mean()), std, low, high)
+
+
+def _reason(measure: str, columns: Sequence[Floats], yardstick: Yardstick) -> str:
+    if measure in yardstick.missing:
+        return yardstick.missing[measure]
+    if not columns:
+        return "there is no score at all"
+    if all((column == column[0]).all() for column in columns):
+        return CONSTANT
+    return "all scores in the top are equal" if measure == "top_spearman" else "all true values are equal"
+
+
+def _ends(drawn: Floats) -> tuple[float, float]:
+    known = drawn[~np.isnan(drawn)]
+    if not len(known):
+        return float("nan"), float("nan")
+    low, high = np.quantile(known, [LEVEL / 2, 1 - LEVEL / 2])
+    return float(low), float(high)
+
+
+# --- against the baseline --------------------------------------------------------------------------------------------
+
+
+def _best(by_seed: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
+    """The proxy with the highest Spearman correlation, the first where none has any."""
+    means = {name: _estimate(found, "spearman") for name, found in by_seed.items()}
+    return max(means, key=lambda name: means[name] if means[name] == means[name] else -np.inf)
+
+
+def _estimate(by_seed: Sequence[Mapping[str, float]], measure: str) -> float:
+    known = [found[measure] for found in by_seed if found[measure] == found[measure]]
+    return sum(known) / len(known) if known else float("nan")
+
+
+def _against(
+    baseline: str, by_seed: Mapping[str, Sequence[Mapping[str, float]]], drawn: Mapping[str, Floats]
+) -> dict[str, dict[str, Against]]:
+    """By proxy and headline measure; nothing where either has none."""
+    found: dict[str, dict[str, Against]] = {name: {} for name in by_seed}
+    for place, measure in enumerate(HEADLINES):
+        differences = {}
+        for name in by_seed:
+            estimate = _estimate(by_seed[name], measure) - _estimate(by_seed[baseline], measure)
+            if name != baseline and estimate == estimate:
+                differences[name] = _difference(estimate, drawn[name][place] - drawn[baseline][place])
+        corrected = holm([each.p for each in differences.values()]).tolist()
+        for (name, difference), p in zip(differences.items(), corrected, strict=True):
+            found[name][measure] = Against(difference, p)
+    return found
+
+
+def _difference(estimate: float, drawn: Floats) -> Difference:
+    """As :func:`nasbed.evaluation.ranking.paired_bootstrap` has it; p is 1 where no resample tells."""
+    known = drawn[~np.isnan(drawn)]
+    count = min(int((known <= 0).sum()), int((known >= 0).sum()))
+    p = min(1.0, 2 * (count + 1) / (len(known) + 1)) if len(known) else 1.0
+    return Difference(estimate, *_ends(drawn), p)
+
+
+# --- what to tell ----------------------------------------------------------------------------------------------------
+
+
+def _notes(
+    yardstick: Yardstick, judged: Sequence[JudgedProxy], *, wanted: str, chosen: str, resamples: int
+) -> list[str]:
+    notes = []
+    if 2 <= yardstick.top < FEW:
+        notes.append(f"the top {yardstick.top_percent:g} % are {yardstick.top} architectures: too few to say much")
+    notes += dict.fromkeys(yardstick.missing[name] for name in HEADLINES if name in yardstick.missing)
+    if wanted != chosen:
+        notes.append(f"there are no scores by {wanted}; the baseline is {chosen}, which has the highest Spearman")
+    rivals = len(judged) - 1
+    if rivals and 2 * rivals / (resamples + 1) >= LEVEL:
+        most = int(2 * rivals / LEVEL)
+        notes.append(f"with {resamples} resamples no difference can be significant; take more than {most}")
+    for each in judged:
+        if each.empty_seeds:
+            notes.append(f"{each.name} has no score at all with {each.empty_seeds} of its seeds: left out")
+        if each.missing and each.seeds:
+            count = f"{each.missing:.4g} architecture{'' if each.missing == 1 else 's'}"
+            notes.append(f"{each.name} has no score for {count}: ranked last")
+        reason = each.measures["spearman"].reason
+        if reason and reason not in notes and each.seeds:
+            notes.append(f"{each.name} has no correlation: {reason}")
+    return notes

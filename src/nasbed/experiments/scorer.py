@@ -1,0 +1,114 @@
+"""One network scored by zero-cost proxies, in whatever process it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from nasbed.datasets.dataset import Dataset
+
+Code = tuple[int, ...]
+BATCH = 64
+_IMAGES = 7
+"""The stream of a seed from which its images are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a proxy said of a network: its score, or why there is none, and how long it would take alone."""
+
+    value: float | None
+    seconds: float
+    reason: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """Builds the network of an architecture with the initial weights of a seed, and scores it on the images of that
+    seed: a training with the same recipe and seed would begin from these weights."""
+
+    space: str
+    dataset: str
+    recipe: str
+    batch: int
+    device: str
+
+    def __call__(self, task: tuple[Code, int, tuple[str, ...]]) -> dict[str, Cell]:
+        from nasbed.training.devices import threads_used
+
+        code, seed, proxies = task
+        with threads_used(1):
+            return self._scored(Architecture(self.space, code), seed, proxies)
+
+    def _scored(self, arch: Architecture, seed: int, proxies: Sequence[str]) -> dict[str, Cell]:
+        from nasbed.networks import build
+        from nasbed.proxies import score_all
+        from nasbed.training.building import recipe_network
+        from nasbed.training.draws import initial_weights
+        from nasbed.training.recipe_files import load_recipe
+
+        data = dataset_of(self.dataset)
+        if self.recipe:
+            network = recipe_network(arch, data, load_recipe(self.recipe))
+        else:
+            channels, side, _ = data.shape
+            network = build(arch, classes=len(data.classes), channels_in=channels, image=side)
+        initial_weights(network, seed)
+        batch = _batch(self.dataset, self.recipe, self.batch, seed, self.device)
+        found = score_all(network.to(self.device), batch, proxies=proxies, seed=seed)
+        return {
+            name: Cell(each.value, each.seconds + each.shared_seconds, each.reason, each.remark)
+            for name, each in found.items()
+        }
+
+
+_DATASETS: dict[str, Dataset] = {}
+_BATCHES: dict[tuple[str, str, int, int, str], tuple[Tensor, Tensor]] = {}
+
+
+def dataset_of(name: str) -> Dataset:
+    """Opened once a process."""
+    from nasbed.datasets import load
+
+    if name not in _DATASETS:
+        _DATASETS[name] = load(name)
+    return _DATASETS[name]
+
+
+def _batch(name: str, recipe: str, size: int, seed: int, device: str) -> tuple[Tensor, Tensor]:
+    """Normalised images and labels on a device, drawn once a process."""
+    wanted = (name, recipe, size, seed, device)
+    if wanted not in _BATCHES:
+        _BATCHES[wanted] = scoring_batch(dataset_of(name), size, seed=seed, device=device, recipe=recipe)
+    return _BATCHES[wanted]
+
+
+def scoring_batch(
+    data: Dataset, size: int = BATCH, *, seed: int = 0, device: str = "cpu", recipe: str = ""
+) -> tuple[Tensor, Tensor]:
+    """Images that a seed draws from those a recipe trains on, from the whole training part without one; normalised,
+    with their labels."""
+    import torch
+
+    from nasbed.training.draws import words
+    from nasbed.training.images import recipe_split
+    from nasbed.training.recipe_files import load_recipe
+
+    rows = recipe_split(data, load_recipe(recipe)).train if recipe else np.arange(len(data.train))
+    if not 1 <= size <= len(rows):
+        raise InvalidOption(f"a batch has 1 to {len(rows)} images of {data.name}, got {size}; choose another size")
+    drawn = np.sort(rows[np.argsort(words(seed, _IMAGES, count=len(rows)), kind="stable")[:size]])
+    mean, std = (torch.tensor(each).view(1, -1, 1, 1) for each in (data.mean, data.std))
+    images = torch.from_numpy(data.train.images[drawn].copy()).float() / data.scale
+    labels = torch.from_numpy(data.train.labels[drawn].copy()).long()
+    return ((images - mean) / std).float().to(device), labels.to(device)

@@ -1,0 +1,222 @@
+"""Scoring many architectures by zero-cost proxies: in parallel, each score kept as it comes, none made twice."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import BadFile, InvalidOption, shorten
+from nasbed.experiments.engines import Engine, LocalEngine
+from nasbed.experiments.journal import Journal
+from nasbed.experiments.scorer import BATCH, Cell, Code, Scorer, dataset_of, scoring_batch
+from nasbed.networks import check_torch
+from nasbed.proxies import PROXIES
+from nasbed.proxies.table import ScoresAbout, ScoreTable, check_suffix, table_of_rows
+from nasbed.spaces import SearchSpace, space
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many networks are scored."""
+MOST_IDLE = 100_000
+"""So many draws without a new architecture: there are no more."""
+
+
+def score_architectures(
+    archs: Sequence[Architecture],
+    *,
+    dataset: str,
+    proxies: Sequence[str],
+    out: Path,
+    seeds: Sequence[int] = (0,),
+    batch: int = BATCH,
+    recipe: str = "",
+    device: str = "cpu",
+    engine: Engine | None = None,
+    timeout_s: float | None = None,
+    progress: Progress | None = None,
+) -> ScoreTable:
+    """Score every architecture with every seed and write ``out``, adding to what is there already.
+
+    A CPU computes each network with one thread, so that scores do not depend on how many processes there are. What is
+    scored goes into a journal beside it at once, so that the same call goes on after a kill. A network that cannot be
+    built, or that runs past the time-out, has a reason for a score.
+    """
+    check_torch()
+    check_suffix(out)
+    about = _checked(archs, dataset, proxies, seeds, batch, recipe)
+    before = _already(out, about)
+    engine = engine or LocalEngine()
+    with Journal(journal_of(out)) as journal:
+        try:
+            rows = _journalled(journal, about, before)
+            wanted = [(arch.code, seed) for arch in dict.fromkeys(archs) for seed in seeds]
+            tasks = [
+                (code, seed, missing)
+                for code, seed in wanted
+                if (missing := tuple(name for name in proxies if name not in rows.get((code, seed), {})))
+            ]
+            done = len(wanted) - len(tasks)
+            if progress is not None:
+                progress(done, len(wanted))
+            scorer = Scorer(about.space, dataset, recipe, batch, device)
+            for outcome in engine.map_unordered(scorer, tasks, timeout_s=timeout_s):
+                code, seed, asked = tasks[outcome.task]
+                found = outcome.result or {name: Cell(None, 0.0, outcome.error) for name in asked}
+                journal.add(_line(code, seed, found))
+                rows[code, seed].update(found)
+                done += 1
+                if progress is not None:
+                    progress(done, len(wanted))
+            table = _table(about, rows)
+            table.write(out)
+        finally:
+            if len(journal.lines) <= 1:
+                journal.path.unlink()
+    journal_of(out).unlink(missing_ok=True)
+    return table
+
+
+def random_architectures(searched: SearchSpace, count: int, rng: np.random.Generator) -> list[Architecture]:
+    """So many different architectures, none isomorphic to another."""
+    if count > searched.size:
+        raise InvalidOption(f"{searched.name} has {searched.size} architectures, got {count}; ask for fewer")
+    found: dict[Architecture, None] = {}
+    idle = 0
+    while len(found) < count and idle < MOST_IDLE:
+        before = len(found)
+        found[searched.canonical(searched.sample(rng))] = None
+        idle = 0 if len(found) > before else idle + 1
+    if len(found) < count:
+        raise InvalidOption(
+            f"{count} different architectures were asked for, draws from {searched.name} gave {len(found)}; ask for "
+            "fewer"
+        )
+    return list(found)
+
+
+def journal_of(out: Path) -> Path:
+    """Where scores are kept until their file is written."""
+    return out.with_name(f"{out.name}.journal")
+
+
+def _checked(
+    archs: Sequence[Architecture], dataset: str, proxies: Sequence[str], seeds: Sequence[int], batch: int, recipe: str
+) -> ScoresAbout:
+    """What all scores have in common. What would fail for every network fails now."""
+    from nasbed.training.building import recipe_skeleton
+    from nasbed.training.recipe_files import load_recipe
+
+    spaces = {arch.space for arch in archs}
+    if len(spaces) != 1:
+        raise InvalidOption(
+            f"scores are of one space and of 1 architecture or more, got {', '.join(sorted(spaces)) or 'none'}"
+        )
+    for name in proxies:
+        PROXIES.get(name)
+    if not proxies or not seeds or min(seeds) < 0:
+        raise InvalidOption(
+            "scoring needs 1 proxy or more, and 1 seed or more from 0 on; got "
+            f"{shorten(list(proxies))} and {shorten(list(seeds))}"
+        )
+    (searched,) = spaces
+    for arch in archs:
+        space(searched).validate(arch)
+    data = dataset_of(dataset)
+    recipe_name = ""
+    if recipe:
+        read = load_recipe(recipe)
+        recipe_skeleton(searched, read)
+        recipe_name = read.name
+    scoring_batch(data, batch, recipe=recipe)
+    return ScoresAbout(searched, dataset, data.hash, recipe_name, batch)
+
+
+Rows = defaultdict[tuple[Code, int], dict[str, Cell]]
+
+
+def _already(out: Path, about: ScoresAbout) -> Rows:
+    """The cells of the file, if there is one; it has to be of the same kind."""
+    rows: Rows = defaultdict(dict)
+    if not out.exists():
+        return rows
+    table = ScoreTable.read(out)
+    _check_same(table.about, about, out)
+    codes = [tuple(code) for code in table.codes.tolist()]
+    for row, code in enumerate(codes):
+        for column, seed in enumerate(table.seeds):
+            reasons = _parts(table.no_score, row, column)
+            remarks = _parts(table.remarks, row, column)
+            for name, values in table.values.items():
+                value = float(values[row, column])
+                if name in reasons or value == value:
+                    seconds = float(table.seconds[name][row, column]) if name in table.seconds else 0.0
+                    cell = Cell(
+                        None if name in reasons else value, seconds, reasons.get(name, ""), remarks.get(name, "")
+                    )
+                    rows[code, seed][name] = cell
+    return rows
+
+
+def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
+    """``name: text; name: text`` by name."""
+    text = "" if texts is None else texts[row, column]
+    return dict(part.split(": ", 1) for part in text.split("; ")) if text else {}
+
+
+def _check_same(there: ScoresAbout, wanted: ScoresAbout, path: Path) -> None:
+    for name in ("space", "dataset", "dataset_hash", "recipe", "batch"):
+        if getattr(there, name) != getattr(wanted, name):
+            raise InvalidOption(
+                f"{path} holds scores with {name} {shorten(getattr(there, name))}, not "
+                f"{shorten(getattr(wanted, name))}; choose another file"
+            )
+
+
+def _journalled(journal: Journal, about: ScoresAbout, rows: Rows) -> Rows:
+    """What a journal has on top of the file; it begins with what it is about."""
+    if not journal.lines:
+        journal.add({"about": asdict(about)})
+        return rows
+    try:
+        _check_same(ScoresAbout(**journal.lines[0]["about"]), about, journal.path)
+        for line in journal.lines[1:]:
+            cells = {name: Cell(*cell) for name, cell in line["cells"].items()}
+            rows[tuple(line["code"]), line["seed"]].update(cells)
+    except (KeyError, TypeError, AttributeError):
+        raise BadFile(f"{journal.path} is no journal of scores; delete it and start again") from None
+    return rows
+
+
+def _line(code: Code, seed: int, cells: Mapping[str, Cell]) -> dict[str, Any]:
+    return {
+        "code": list(code),
+        "seed": seed,
+        "cells": {name: [each.value, round(each.seconds, 6), each.reason, each.remark] for name, each in cells.items()},
+    }
+
+
+def _table(about: ScoresAbout, rows: Rows) -> ScoreTable:
+    keys = sorted(rows)
+    names = [name for name in PROXIES if any(name in cells for cells in rows.values())]
+    names += sorted({name for cells in rows.values() for name in cells} - set(names))
+    nothing = Cell(None, np.nan)
+    columns = {name: [rows[key].get(name, nothing) for key in keys] for name in names}
+    return table_of_rows(
+        about,
+        [code for code, _ in keys],
+        [seed for _, seed in keys],
+        {name: [np.nan if cell.value is None else cell.value for cell in column] for name, column in columns.items()},
+        seconds={name: [cell.seconds for cell in column] for name, column in columns.items()},
+        no_score=[_joined({name: cell.reason for name, cell in rows[key].items()}) for key in keys],
+        remarks=[_joined({name: cell.remark for name, cell in rows[key].items()}) for key in keys],
+    )
+
+
+def _joined(texts: Mapping[str, str]) -> str:
+    """``name: text`` of those that have one; a semicolon within a text becomes a comma."""
+    return "; ".join(f"{name}: {text.replace(';', ',')}" for name, text in texts.items() if text)

@@ -1,0 +1,148 @@
+"""Scores that others have published: NAS-Bench-Suite-Zero's JSON, or any table with a column for each proxy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nasbed.core.errors import BadFile, InvalidOption, nearest, shorten
+from nasbed.proxies import PROXIES
+from nasbed.proxies.table import SEED, TIME, ScoresAbout, ScoreTable, parsed_codes, table_of_rows
+from nasbed.spaces import space
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ARCHITECTURE_COLUMNS = ("architecture", "arch_str", "arch")
+SUITE_ZERO = "NAS-Bench-Suite-Zero (Krishnakumar et al., 2022)"
+
+
+def published_scores(
+    path: Path,
+    *,
+    searched: str = "",
+    dataset: str = "",
+    column: str = "",
+    proxies: Sequence[str] = (),
+    negated: Iterable[str] = (),
+    source: str = "",
+) -> ScoreTable:
+    """The scores of a published file, as they are but for ``negated`` proxies: higher has to predict better.
+
+    ``zc_SPACE.json`` of NAS-Bench-Suite-Zero says its space and its datasets, of which ``dataset`` chooses. A ``.csv``
+    or ``.parquet`` file has a row for each architecture, in a ``column`` of texts as the space writes them, and the
+    proxies in columns of their names: those registered here unless ``proxies`` are named. It may have a column
+    ``seed``.
+    """
+    if not path.is_file():
+        raise BadFile(f"published scores are read from a file, {path} is none; check the path")
+    if path.suffix == ".json":
+        found = _suite_zero(path, searched, dataset, proxies)
+    elif path.suffix in (".csv", ".parquet"):
+        found = _columns(path, searched, dataset, column, proxies, source)
+    else:
+        raise InvalidOption(f"published scores are a .json, .csv or .parquet file, got {path.name}; convert it first")
+    turned = set(negated)
+    for name in turned - set(found.proxies):
+        raise InvalidOption(f"a proxy is negated that is there, got {shorten(name)}; {nearest(name, found.proxies)}")
+    values = {name: -scores if name in turned else scores for name, scores in found.values.items()}
+    return ScoreTable(found.about, found.codes, found.seeds, values, found.seconds)
+
+
+def _suite_zero(path: Path, searched: str, dataset: str, proxies: Sequence[str]) -> ScoreTable:
+    from nasbed.results.importers.strict_json import read_bytes
+    from nasbed.results.importers.suite_zero import ENCODINGS, LARGEST_FILE, architecture_of, entries, values_of
+
+    by_file = {f"zc_{stem}": name for name, (stem, _) in ENCODINGS.items()}
+    searched = searched or by_file.get(path.stem, "")
+    if searched not in ENCODINGS:
+        raise InvalidOption(f"the keys of {', '.join(ENCODINGS)} are known here, got {shorten(searched or path.name)}")
+    codes: list[tuple[int, ...]] = []
+    rows: list[Mapping[str, float]] = []
+    datasets: dict[str, int] = {}
+    for name, key, entry in entries(read_bytes(path, path.name, LARGEST_FILE), path.name):
+        datasets[name] = datasets.get(name, 0) + 1
+        if name == (dataset or next(iter(datasets))):
+            where = f"{path.name}, {name}"
+            codes.append(architecture_of(key, searched, where).code)
+            rows.append(values_of(entry, f"{where} {key}"))
+    if dataset and dataset not in datasets:
+        raise InvalidOption(f"{path.name} has the datasets {', '.join(datasets) or 'none'}, got {shorten(dataset)}")
+    if not dataset and len(datasets) > 1:
+        raise InvalidOption(f"{path.name} has the datasets {', '.join(datasets)}; choose one with --dataset")
+    there = sorted({name for row in rows for name in row if "/" not in name and name != "val_accuracy"})
+    names = _chosen(proxies, there, path) if proxies else there
+
+    def column(source: str) -> list[float]:
+        return [row.get(source, math.nan) for row in rows]
+
+    return table_of_rows(
+        ScoresAbout(searched, dataset or next(iter(datasets), ""), source=SUITE_ZERO),
+        codes,
+        [0] * len(codes),
+        {name: column(name) for name in names},
+        seconds={name: column(f"{name}/time") for name in names if any(f"{name}/time" in row for row in rows)},
+    )
+
+
+def _columns(path: Path, searched: str, dataset: str, column: str, proxies: Sequence[str], source: str) -> ScoreTable:
+    if not searched:
+        raise InvalidOption(f"a table of scores does not say its space; name it with --space, for {path.name}")
+    table = _read(path)
+    names = table.column_names
+    column = column or next((name for name in ARCHITECTURE_COLUMNS if name in names), "")
+    if column not in names:
+        raise InvalidOption(
+            f"{path.name} has the columns {', '.join(names)}; name that of the architectures with --architecture"
+        )
+    numeric = [name for name in names if name != column and _is_number(table[name])]
+    chosen = _chosen(proxies, numeric, path) if proxies else [name for name in numeric if name in PROXIES]
+    if not chosen:
+        raise InvalidOption(
+            f"{path.name} has no column of a proxy known here, its numbers are {', '.join(numeric) or 'none'}; name "
+            "the columns with --proxies"
+        )
+    texts = table[column].to_pylist()
+    seeds = table[SEED].to_pylist() if SEED in numeric else [0] * len(texts)
+    if any(text is None for text in texts) or any(type(seed) is not int for seed in seeds):
+        raise BadFile(f"every row of {path.name} has an architecture, and a whole number for a seed; mend the file")
+    return table_of_rows(
+        ScoresAbout(searched, dataset, source=source or path.name),
+        parsed_codes([str(text) for text in texts], space(searched), path),
+        seeds,
+        {name: _numbers(table[name], finite=True) for name in chosen},
+        seconds={name: _numbers(table[f"{name}{TIME}"]) for name in chosen if f"{name}{TIME}" in numeric},
+    )
+
+
+def _read(path: Path) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    try:
+        return csv.read_csv(path) if path.suffix == ".csv" else parquet.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise BadFile(f"{path} cannot be read as a table: {str(error).splitlines()[0]}") from None
+
+
+def _chosen(proxies: Sequence[str], there: Sequence[str], path: Path) -> list[str]:
+    for name in proxies:
+        if name not in there:
+            raise InvalidOption(f"{path.name} has no scores called {shorten(name)}; {nearest(name, there)}")
+    return list(proxies)
+
+
+def _is_number(column: pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
+
+
+def _numbers(column: pa.ChunkedArray, *, finite: bool = False) -> Any:
+    """A column as floats, missing ones NaN; infinite ones too where only finite ones count."""
+    found = column.cast("double").to_numpy(zero_copy_only=False)
+    return np.where(np.isfinite(found), found, np.nan) if finite else found

@@ -1,0 +1,85 @@
+"""``nasbed proxies list``, ``score``, ``import`` and ``compare`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+from nasbed.cli import main
+from nasbed.proxies.table import ScoreTable
+
+QUICK = ("--recipe", "small-nb201", "--batch", "8", "--device", "cpu", "--processes", "1")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
+    monkeypatch.setattr(sys, "argv", ["nasbed", "proxies", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+def test_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "list", "--json") == 0
+    listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
+    assert len(listed) >= 17 and "loss_gradients" in listed["snip"]["needs"]
+
+
+def test_score_like_and_compare(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    mine, again, other = (tmp_path / f"{name}.parquet" for name in ("mine", "again", "other"))
+    few = ("--proxies", "params,snip")
+    assert run(monkeypatch, "score", "--space", "nb201", "--n", "5", "--seeds", "2", *few, *QUICK, "-o", mine) == 0
+    told = capsys.readouterr().out
+    assert "5 architectures of nb201, 2 seeds" in told and f"nasbed proxies evaluate {mine} TABLE" in told
+    assert run(monkeypatch, "score", "--like", mine, "--n", "3", *few, *QUICK, "-o", again, "--json") == 0
+    assert [each["scored"] for each in json.loads(capsys.readouterr().out)["proxies"]] == [3, 3]
+    found, part = ScoreTable.read(mine), ScoreTable.read(again)
+    rows = [found.codes.tolist().index(code) for code in part.codes.tolist()]
+    np.testing.assert_array_equal(part.of("snip")[:, 0], found.of("snip")[rows, 0])
+    exported = tmp_path / "table.csv"
+    texts = [found.space.format(arch) for arch in found.space.architectures(found.codes)]
+    lines = [f'"{text}",{-value}' for text, value in zip(texts, found.of("snip")[:, 0], strict=True)]
+    exported.write_text("\n".join(["arch,snip", *lines]) + "\n")
+    assert run(monkeypatch, "import", exported, "--space", "nb201", "--negate", "snip", "-o", other) == 0
+    capsys.readouterr()
+    assert run(monkeypatch, "compare", again, other, "--json") == 0
+    (agreed,) = json.loads(capsys.readouterr().out)
+    assert agreed == {"proxy": "snip", "count": 3, "correlation": 1.0, "equal": True, "own": None, "other_own": None}
+    assert run(monkeypatch, "compare", mine, other) == 0
+    assert "between seeds" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("score", "-o", "s.parquet"), "--space, --table or --like"),
+        (("score", "--space", "nb201", "--table", "x", "-o", "s.parquet"), "one of them"),
+        (("score", "--space", "nb201", "-o", "s.csv"), "NAME.parquet"),
+        (("score", "--space", "nb201", "--n", "20000", "-o", "s.parquet"), "15625 architectures"),
+        (("score", "--space", "nb201", "--proxies", "synflo", "-o", "s.parquet"), "did you mean synflow"),
+        (("score", "--space", "nb201", "--dataset", "digitz", "-o", "s.parquet"), "digits"),
+        (("score", "--space", "nb201", "--device", "tpu", "-o", "s.parquet"), "a device is"),
+        (("score", "--table", "snb-darts-cifar10-16-lgb-v0.9", "-o", "s.parquet"), "has no list of architectures"),
+        (("import", "none.json", "-o", "s.parquet"), "check the path"),
+        (("compare", "a.parquet", "b.parquet"), "is none"),
+    ],
+)
+def test_mistakes_are_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, *arguments) == 2
+    told = capsys.readouterr().err
+    assert message in told and told.count("\n") == 1
+    assert not list(tmp_path.iterdir())

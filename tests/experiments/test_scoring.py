@@ -1,0 +1,152 @@
+"""Scoring many networks: the same scores in one process or several, killed or not, in one go or in pieces."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+import torch
+
+import nasbed
+from nasbed import datasets
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import BadFile, InvalidOption, UnknownName
+from nasbed.experiments.engines import LocalEngine, SerialEngine
+from nasbed.experiments.scorer import scoring_batch
+from nasbed.experiments.scoring import journal_of, random_architectures, score_architectures
+from nasbed.networks import build
+from nasbed.proxies import score_all
+from nasbed.proxies.table import ScoreTable
+from nasbed.training.devices import threads_used
+from nasbed.training.draws import initial_weights
+
+FEW = ("params", "snip", "nwot")
+
+
+def cells(count: int) -> list[Architecture]:
+    return random_architectures(nasbed.space("nb201"), count, np.random.default_rng(0))
+
+
+def scored(out: Path, archs: list[Architecture], **settings: object) -> ScoreTable:
+    options = {"proxies": FEW, "recipe": "small-nb201", "batch": 8, "engine": SerialEngine()} | settings
+    return score_architectures(archs, dataset="digits", out=out, **options)  # type: ignore[arg-type]
+
+
+def same(one: ScoreTable, other: ScoreTable) -> None:
+    np.testing.assert_array_equal(one.codes, other.codes)
+    assert one.seeds == other.seeds and set(one.proxies) == set(other.proxies)
+    for name in one.proxies:
+        np.testing.assert_array_equal(one.of(name), other.of(name))
+
+
+def test_a_score_is_that_of_the_network_with_the_weights_and_images_of_its_seed(tmp_path: Path) -> None:
+    archs = cells(2)
+    found = scored(tmp_path / "s.parquet", archs, recipe="", seeds=(0, 3))
+    data = datasets.load("digits")
+    for row, code in enumerate(found.codes.tolist()):
+        arch = Architecture("nb201", tuple(code))
+        for column, seed in enumerate((0, 3)):
+            network = build(arch, classes=10, channels_in=1, image=8)
+            initial_weights(network, seed)
+            with threads_used(1):
+                alone = score_all(network, scoring_batch(data, 8, seed=seed), proxies=FEW, seed=seed)
+            for name in FEW:
+                assert found.of(name)[row, column] == alone[name].value
+    assert (found.seconds["snip"] > found.seconds["params"]).all()
+
+
+def test_batches_are_normalised_images_of_the_training_part() -> None:
+    data = datasets.load("digits")
+    images, labels = scoring_batch(data, len(data.train))
+    assert images.mean().abs() < 1e-4 and (images.std() - 1).abs() < 1e-2
+    assert sorted(labels.tolist()) == sorted(data.train.labels.tolist())
+    first, again, other = (scoring_batch(data, 16, seed=seed)[0] for seed in (0, 0, 1))
+    assert torch.equal(first, again) and not torch.equal(first, other)
+    with pytest.raises(InvalidOption, match="1 to 1437 images"):
+        scoring_batch(data, 1438)
+
+
+def test_pieces_and_processes_give_the_same_as_one_go(tmp_path: Path) -> None:
+    archs = cells(4)
+    whole = scored(tmp_path / "whole.parquet", archs, seeds=(0, 1))
+    pieces = tmp_path / "pieces.parquet"
+    scored(pieces, archs[:2], proxies=("snip",))
+    scored(pieces, archs, proxies=("snip", "nwot"), engine=LocalEngine(2))
+    told: list[tuple[int, int]] = []
+    again = scored(pieces, archs, seeds=(0, 1), progress=lambda done, total: told.append((done, total)))
+    same(whole, again)
+    same(whole, ScoreTable.read(pieces))
+    assert told[0] == (0, 8) and told[-1] == (8, 8)
+    told.clear()
+    scored(pieces, archs, seeds=(0, 1), progress=lambda done, total: told.append((done, total)))
+    assert told == [(8, 8)]  # nothing was left to do
+    assert not journal_of(pieces).exists()
+
+
+def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "killed.parquet"
+    command = [sys.executable, "-m", "nasbed", "proxies", "score", "--space", "nb201", "--n", "8", "--batch", "8"]
+    command += ["--recipe", "small-nb201", "--proxies", ",".join(FEW), "--processes", "1", "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = monotonic() + 120
+    while process.poll() is None and monotonic() < deadline:
+        if journal_of(out).exists() and journal_of(out).read_bytes().count(b"\n") >= 3:
+            process.send_signal(signal.SIGKILL)
+            break
+        sleep(0.01)
+    process.wait()
+    kept = journal_of(out).read_bytes()
+    assert not out.exists() and 3 <= kept.count(b"\n") < 9
+    journal_of(out).write_bytes(kept[: -len(kept.splitlines()[-1]) // 2])  # a line cut short is as if never written
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    same(ScoreTable.read(out), scored(tmp_path / "whole.parquet", cells(8), engine=LocalEngine(1)))
+    assert not journal_of(out).exists()
+
+
+def test_a_network_that_cannot_be_scored_has_the_reason(tmp_path: Path) -> None:
+    """A cell without any connection has no gradient but at the classifier; one image has no correlations."""
+    empty = nasbed.space("nb201").parse("|none~0|+|none~0|none~1|+|none~0|none~1|none~2|")
+    found = scored(tmp_path / "s.parquet", [empty], proxies=("jacov", "params"), batch=1)
+    assert np.isnan(found.of("jacov")).all() and np.isfinite(found.of("params")).all()
+    ((reason, times),) = found.reasons().items()
+    assert reason.startswith("jacov: ") and times == 1
+    same(found, scored(tmp_path / "s.parquet", [empty], proxies=("jacov", "params"), batch=1))
+
+
+def test_what_would_fail_for_all_is_told_at_once(tmp_path: Path) -> None:
+    out = tmp_path / "s.parquet"
+    with pytest.raises(InvalidOption, match="of one space and of 1 architecture or more"):
+        scored(out, [])
+    with pytest.raises(UnknownName, match="did you mean snip"):
+        scored(out, cells(1), proxies=("snipp",))
+    with pytest.raises(InvalidOption, match="1 seed or more"):
+        scored(out, cells(1), seeds=())
+    with pytest.raises(InvalidOption, match="skeleton of nb201"):
+        scored(out, cells(1), recipe="small-darts")
+    with pytest.raises(InvalidOption, match="1 to 1150 images of digits"):
+        scored(out, cells(1), batch=5000)
+    assert not out.exists() and not journal_of(out).exists()
+    scored(out, cells(1))
+    with pytest.raises(InvalidOption, match="holds scores with batch 8, not 16"):
+        scored(out, cells(1), batch=16)
+    journal_of(out).write_text('{"mine": 1}\n')
+    with pytest.raises(BadFile, match="no journal of scores"):
+        scored(out, cells(2))
+
+
+def test_random_architectures_are_different_until_there_are_no_more() -> None:
+    space = nasbed.space("transnas-micro")
+    rng = np.random.default_rng(1)
+    assert len(set(random_architectures(space, 500, rng))) == 500
+    assert len(random_architectures(nasbed.space("nb101"), 300, rng)) == 300
+    with pytest.raises(InvalidOption, match="4096 architectures, got 4097"):
+        random_architectures(space, 4097, rng)

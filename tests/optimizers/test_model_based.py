@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import random
+import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -248,6 +251,29 @@ def test_tpe_is_optuna() -> None:
 
 
 # --- HEBO -----------------------------------------------------------------------------------------------------------------
+
+
+def test_smac_repeats_itself_in_processes_that_hash_otherwise() -> None:
+    """Its package takes starts from a set, whose order follows Python's hashes."""
+    pytest.importorskip("smac", reason="needs smac")
+    code = (
+        "import numpy as np; from nasbed import space; from nasbed.optimizers.smac import SMAC\n"
+        "from nasbed.testing.optimizers import measured, problem_on\n"
+        "made = SMAC(problem_on(space('nb201')), np.random.default_rng(3), initial_per_parameter=1, challengers=200)\n"
+        "for _ in range(16):\n"
+        "    (asked,) = made.ask(1); made.tell([measured(asked)]); print(asked.architecture.code)\n"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": hashes},
+        ).stdout
+        for hashes in ("1", "2")
+    ]
+    assert runs[0] == runs[1] and runs[0].count("(") == 16
 
 
 def test_log_improvement_is_the_integral() -> None:

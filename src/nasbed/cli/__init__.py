@@ -28,6 +28,7 @@ from nasbed.cli import (
     tune,
     validate,
 )
+from nasbed.cli.study_zero_cost import zero_cost
 from nasbed.core.errors import NasbedError
 
 app = typer.Typer(
@@ -53,6 +54,7 @@ app.command()(report.report)
 app.command()(release.release)
 app.add_typer(results.app, name="results")
 app.add_typer(space.app, name="space")
+study.app.command("zero-cost")(zero_cost)
 app.add_typer(study.app, name="study")
 app.command()(validate.validate)
 

@@ -15,6 +15,7 @@ from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from nasbed.experiments.engines import Engine
+    from nasbed.experiments.guidance import Guidance
 
 DEFAULT = "rs,re,ls"
 
@@ -45,6 +46,29 @@ def run(
         int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")
     ] = None,
     engine: Annotated[str, typer.Option(help="Where runs are carried out: local, serial or ray.")] = "local",
+    warm_start: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PROXY:N[:START]",
+            help="Also run each method from the START best of N architectures scored by a zero-cost proxy; START is as "
+            "many as the method begins with, unless given. May be given several times.",
+        ),
+    ] = None,
+    filter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PROXY:M",
+            help="Also run each method with the best of M candidates by a proxy in the place of each draw and "
+            "mutation. May be given several times.",
+        ),
+    ] = None,
+    only_guided: Annotated[bool, typer.Option("--only-guided", help="Leave out the methods without a proxy.")] = False,
+    scores: Annotated[
+        Path | None, typer.Option(help="A file of scores; params and flops need none where the space knows them.")
+    ] = None,
+    proxy_dataset: Annotated[
+        str, typer.Option(show_default=False, help="Without a file of scores: the dataset to score pools on first.")
+    ] = "",
     charge_thinking: Annotated[
         bool, typer.Option("--charge-thinking", help="Let a method's own time pass on the simulated clock too.")
     ] = False,
@@ -56,26 +80,34 @@ def run(
     """Run search methods with many seeds and print who found what. Runs that are there already are not run again.
 
     Example: nasbed run nb201/cifar10 --optimizers rs,re,ls --seeds 50 --budget 1e6s --out my-runs
+
+    Example: nasbed run snb-darts-cifar10-16-lgb-v0.9 --warm-start params:1000 --out my-runs
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from nasbed.experiments.compare import compare, short_name
+    from nasbed.experiments.compare import compare, run_name
     from nasbed.optimizers import OPTIMIZERS
 
     listed = (DEFAULT if not optimizer else "") if optimizers is None else optimizers
     methods = [name.strip() for name in [*listed.split(","), *(optimizer or [])] if name.strip()]
     if not methods:
         raise InvalidOption(f"a comparison needs at least one method, got {listed!r}; known: {', '.join(OPTIMIZERS)}")
+    guidance = _guidance(warm_start or [], filter or [], only_guided)
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        tasks = {short_name(method): bars.add_task(short_name(method), total=seeds) for method in methods}
+        scored = bars.add_task("scores", total=None, visible=False)
+        names = [run_name(method, each) for each in guidance for method in methods]
+        tasks = {name: bars.add_task(name, total=seeds) for name in names}
 
-        def told(method: str, seed: int, error: str) -> None:
-            bars.advance(tasks[short_name(method)])
+        def told(name: str, seed: int, error: str) -> None:
+            bars.advance(tasks[name])
             if error:
-                typer.echo(f"{short_name(method)}, seed {seed}: {error}", err=True)
+                typer.echo(f"{name}, seed {seed}: {error}", err=True)
+
+        def told_of_scores(done: int, total: int) -> None:
+            bars.update(scored, completed=done, total=total, visible=True)
 
         compare(
             benchmark,
@@ -86,12 +118,25 @@ def run(
             workers=workers,
             engine=_engine(engine, processes),
             settings=_settings(settings or []),
+            guidance=guidance,
+            scores=scores,
+            proxy_dataset=proxy_dataset,
             charge_thinking=charge_thinking,
             timeout_s=timeout,
             command=shlex.join(["nasbed", *sys.argv[1:]]),
             progress=told,
+            scoring_progress=told_of_scores,
         )
     print_report([out], out)
+
+
+def _guidance(starts: list[str], filters: list[str], only_guided: bool) -> list[Guidance | None]:
+    from nasbed.experiments.guidance import Guidance
+
+    guided = [*map(Guidance.warm_start, starts), *map(Guidance.filter, filters)]
+    if only_guided and not guided:
+        raise InvalidOption("--only-guided goes with --warm-start or --filter, got neither; give one or leave it out")
+    return [*([] if only_guided else [None]), *guided]
 
 
 def _settings(texts: list[str]) -> dict[str, dict[str, Any]]:

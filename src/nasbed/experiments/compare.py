@@ -18,14 +18,15 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, shorten
 from nasbed.experiments.engines import Engine, LocalEngine
+from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.runs import Run, Runs, Setup, load_run, load_runs, load_setup, save_run, save_setup
-from nasbed.experiments.simulate import Budget, problem_of, simulate
+from nasbed.experiments.simulate import Budget, no_scoring, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS, Optimizer
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One run: a method with its settings, a seed, a benchmark by name."""
+    """One run: a method with its settings and its guidance by a proxy, a seed, a benchmark by name."""
 
     benchmark: str
     method: str
@@ -34,6 +35,11 @@ class Task:
     workers: int
     settings: Mapping[str, Any] = field(default_factory=dict)
     charge_thinking: bool = False
+    guidance: Guidance | None = None
+
+    @property
+    def name(self) -> str:
+        return run_name(self.method, self.guidance)
 
 
 def optimizer_class(name: str) -> type[Optimizer]:
@@ -72,7 +78,13 @@ def run_task(task: Task) -> Run:
     if benchmark is None:
         benchmark = _OPENED[task.benchmark] = load(task.benchmark)
     rng = np.random.default_rng([task.seed, _stable_number(task.method)])
-    optimizer = optimizer_class(task.method)(problem_of(benchmark), rng, **task.settings)
+    kind, problem = optimizer_class(task.method), problem_of(benchmark)
+    if task.guidance is None:
+        optimizer, scoring_s = kind(problem, rng, **task.settings), no_scoring
+    else:
+        optimizer, scoring_s = guided(
+            task.guidance, kind, problem, rng, task.settings, benchmark=benchmark, seed=task.seed
+        )
     return simulate(
         optimizer,
         benchmark,
@@ -80,6 +92,7 @@ def run_task(task: Task) -> Run:
         budget=task.budget,
         workers=task.workers,
         charge_thinking=task.charge_thinking,
+        scoring_s=scoring_s,
     )
 
 
@@ -98,46 +111,62 @@ def compare(
     workers: int = 1,
     engine: Engine | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    guidance: Sequence[Guidance | None] = (None,),
+    scores: Path | None = None,
+    proxy_dataset: str = "",
     charge_thinking: bool = False,
     timeout_s: float | None = None,
     command: str = "",
     progress: Callable[[str, int, str], None] | None = None,
+    scoring_progress: Callable[[int, int], None] | None = None,
 ) -> Runs:
     """Run every method with every seed and keep each run in a file as it ends; what is there already is not run again.
 
     ``benchmark`` is what :func:`nasbed.load` takes, as processes open it by name.
-    ``settings`` are given by :func:`short_name`, as runs are kept. ``progress`` is told the method, the seed and the
-    error, if any, of each run that ended.
+    ``settings`` are given by :func:`short_name`. Each method is run with each ``guidance``, ``None`` being the method
+    alone; proxies that spaces do not know in closed form have their scores in the file ``scores``, or are asked about
+    the images of ``proxy_dataset`` first. ``progress`` is told the name of the runs, the seed and the error, if any, of
+    each run that ended; ``scoring_progress`` how many of how many networks are scored.
     """
     limit, out = Budget.parse(budget), Path(out)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
     opened = load(benchmark)
     given = {name: dict(values) for name, values in (settings or {}).items() if values}
     _check_methods(methods, given, opened)
+    _check_guidance(methods, guidance)
+    asked = [each and resolved(each, opened, scores=scores, dataset=proxy_dataset, out=out) for each in guidance]
+    told = {
+        run_name(method, each): {**given.get(short_name(method), {}), **(each.settings(opened) if each else {})}
+        for each in asked
+        for method in methods
+    }
     setup = Setup(
         benchmark=benchmark,
         space=opened.space.name,
         objective=opened.objective,
         budget=budget,
         workers=workers,
-        settings=given,
+        settings={name: values for name, values in told.items() if values},
         charge_thinking=charge_thinking,
         command=command,
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
     )
-    save_setup(out, _joined(out, setup, methods))
+    joined = _joined(out, setup, list(told))
+    score_pools([each for each in asked if each], opened, seeds=seeds, engine=engine, progress=scoring_progress)
+    save_setup(out, joined)
     tasks = [
-        Task(benchmark, method, seed, limit, workers, given.get(short_name(method), {}), charge_thinking)
+        Task(benchmark, method, seed, limit, workers, given.get(short_name(method), {}), charge_thinking, each)
         for seed in range(seeds)
+        for each in asked
         for method in methods
-        if not _is_done(out, method, seed)
+        if not _is_done(out, run_name(method, each), seed)
     ]
     for outcome in (engine or LocalEngine()).map_unordered(run_task, tasks, timeout_s=timeout_s):
         task = tasks[outcome.task]
         run = outcome.result if not outcome.error else _broken(task, opened, outcome.error)
-        save_run(out / "runs", replace(run, method=short_name(task.method)))
+        save_run(out / "runs", replace(run, method=task.name))
         if progress is not None:
-            progress(task.method, task.seed, run.error)
+            progress(task.name, task.seed, run.error)
     return load_runs(out)
 
 
@@ -146,8 +175,13 @@ def short_name(method: str) -> str:
     return method.rpartition(":")[2]
 
 
-def _is_done(out: Path, method: str, seed: int) -> bool:
-    path = out / "runs" / f"{short_name(method)}-{seed}.npz"
+def run_name(method: str, guidance: Guidance | None) -> str:
+    """What runs of this method are called, guided or not."""
+    return guidance.name(short_name(method)) if guidance else short_name(method)
+
+
+def _is_done(out: Path, name: str, seed: int) -> bool:
+    path = out / "runs" / f"{name}-{seed}.npz"
     try:
         return path.is_file() and not load_run(path).error
     except BadFile:
@@ -157,7 +191,7 @@ def _is_done(out: Path, method: str, seed: int) -> bool:
 def _broken(task: Task, benchmark: Benchmark, error: str) -> Run:
     nothing = np.empty(0)
     return Run(
-        method=task.method,
+        method=task.name,
         seed=task.seed,
         codes=np.empty((0, benchmark.space.code_length), dtype=np.int64),
         fidelity=nothing.astype(np.int64),
@@ -193,7 +227,23 @@ def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, A
                 continue
 
 
-def _joined(out: Path, setup: Setup, methods: Sequence[str]) -> Setup:
+def _check_guidance(methods: Sequence[str], guidance: Sequence[Guidance | None]) -> None:
+    names = [run_name("", each) for each in guidance]
+    if len(set(names)) < len(names) or not names:
+        twice = next((each.proxy for each in guidance if each and names.count(each.name("")) > 1), "none")
+        raise InvalidOption(
+            f"methods are run once with each proxy as a start, as a filter, and without, got {twice}; leave one out"
+        )
+    if any(each is not None and each.kind == "filter" for each in guidance):
+        for method in methods:
+            if optimizer_class(method).filtered == "never":
+                raise InvalidOption(
+                    f"a filter acts where a method draws from the space, {short_name(method)} proposes by a model of "
+                    "its own; leave it out, or give it a start with --warm-start"
+                )
+
+
+def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
     """The setup of a folder once these runs are added. A folder holds runs of one kind, and of a method with one set of
     settings; others would be mixed up with them."""
     if not (out / "setup.json").is_file():
@@ -204,7 +254,7 @@ def _joined(out: Path, setup: Setup, methods: Sequence[str]) -> Setup:
             raise InvalidOption(
                 f"{out} holds runs with {name} {getattr(old, name)}, not {getattr(setup, name)}; choose another folder"
             )
-    for method in map(short_name, methods):
+    for method in names:
         before, now = old.settings.get(method, {}), setup.settings.get(method, {})
         if before != now and any((out / "runs").glob(f"{method}-*.npz")):
             raise InvalidOption(

@@ -41,6 +41,8 @@ class Run:
     error: str = ""
     thinking_s: float = 0.0
     """Real seconds that the method spent in ask and tell."""
+    scoring_s: float = 0.0
+    """Simulated seconds that the scoring by a proxy took; evaluations wait for it."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -89,7 +91,7 @@ def save_run(folder: Path, run: Run) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {name: getattr(run, name) for name in ("codes", "fidelity", "value", "status", "start_s", "end_s")}
     arrays |= {f"other-{key}": column for key, column in run.others.items()}
-    facts = {"method": run.method, "seed": run.seed, "error": run.error, "thinking_s": run.thinking_s}
+    facts = {name: getattr(run, name) for name in ("method", "seed", "error", "thinking_s", "scoring_s")}
     with complete_file(folder / f"{run.method}-{run.seed}.npz") as draft, draft.open("wb") as file:
         np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -55,6 +56,11 @@ def problem_of(benchmark: Benchmark) -> Problem:
     return Problem(benchmark.space, benchmark.objective, benchmark.fidelities, others)
 
 
+def no_scoring() -> float:
+    """What a method that scores nothing has spent on it."""
+    return 0.0
+
+
 def simulate(
     optimizer: Optimizer,
     benchmark: Benchmark,
@@ -63,6 +69,7 @@ def simulate(
     budget: Budget,
     workers: int = 1,
     charge_thinking: bool = False,
+    scoring_s: Callable[[], float] = no_scoring,
 ) -> Run:
     """Let a method search with ``workers`` parallel evaluations, each of which takes its benchmark's cost in simulated
     time.
@@ -70,13 +77,15 @@ def simulate(
     An evaluation that would end after the budget's last second does not count. Every evaluation is a training of its
     own: asked twice, an architecture is trained twice, with another seed. What a benchmark refuses is told as failed
     and costs nothing. With ``charge_thinking`` the real seconds of ask and tell pass on the simulated clock too, and
-    the run is no longer repeated exactly by its seed.
+    the run is no longer repeated exactly by its seed. ``scoring_s`` tells what the method has spent on scoring
+    architectures without training them so far; that passes on the simulated clock as it is spent.
     """
     if workers < 1:
         raise InvalidOption(f"a run has at least one worker, got {workers}")
     log = _Log(benchmark)
     running: list[tuple[float, int, float, Proposal, Observation]] = []
-    now, asked, free_of_cost, thinking = 0.0, 0, 0, 0.0
+    meter = _Meter(scoring_s, charge_thinking)
+    now, asked, free_of_cost = 0.0, 0, 0
     error = ""
     try:
         while True:
@@ -84,10 +93,7 @@ def simulate(
             if free > 0 and now < budget.seconds:
                 start = perf_counter()
                 proposals = optimizer.ask(free)
-                spent = perf_counter() - start
-                thinking += spent
-                if charge_thinking:
-                    now += spent
+                now += meter.passed(start)
                 if not 0 < len(proposals) <= free:
                     raise InvalidOption(f"ask({free}) gives 1 to {free} proposals, got {len(proposals)}")
                 for proposal in proposals:
@@ -111,14 +117,11 @@ def simulate(
             log.add(proposal, observation, begun, end)
             start = perf_counter()
             optimizer.tell((observation,))
-            spent = perf_counter() - start
-            thinking += spent
-            if charge_thinking:
-                now += spent
+            now += meter.passed(start)
     except Exception as problem:
         # a method's own failure must not end the other runs: whatever it is, it becomes this run's error
         error = f"{type(problem).__name__}: {shorten(str(problem), 300)}"
-    return log.run(optimizer.name, seed, error, thinking)
+    return log.run(optimizer.name, seed, error, meter)
 
 
 def _evaluate(benchmark: Benchmark, proposal: Proposal, seed: int) -> Observation:
@@ -126,6 +129,22 @@ def _evaluate(benchmark: Benchmark, proposal: Proposal, seed: int) -> Observatio
         return benchmark.query(proposal.architecture, fidelity=proposal.fidelity, seed=seed)
     except NasbedError:
         return Observation(proposal.architecture, fidelity=proposal.fidelity, cost_s=0.0, status=Status.FAILED)
+
+
+class _Meter:
+    """What a method spends beside evaluations: real seconds on thinking, recorded ones on scoring."""
+
+    def __init__(self, scoring_s: Callable[[], float], charge_thinking: bool) -> None:
+        self._scoring_s = scoring_s
+        self._charge_thinking = charge_thinking
+        self.thinking = self.scoring = 0.0
+
+    def passed(self, start: float) -> float:
+        """The simulated seconds of a call that began at ``start`` and ends now."""
+        spent = perf_counter() - start
+        before, self.scoring = self.scoring, self._scoring_s()
+        self.thinking += spent
+        return self.scoring - before + (spent if self._charge_thinking else 0.0)
 
 
 class _Log:
@@ -152,7 +171,7 @@ class _Log:
         for metric, column in self._others:
             column.append(values.get(metric, math.nan))
 
-    def run(self, method: str, seed: int, error: str, thinking: float) -> Run:
+    def run(self, method: str, seed: int, error: str, meter: _Meter) -> Run:
         return Run(
             method=method,
             seed=seed,
@@ -164,5 +183,6 @@ class _Log:
             end_s=np.array(self._end_s, dtype=np.float64),
             others={metric.key: np.array(column, dtype=np.float64) for metric, column in self._others},
             error=error,
-            thinking_s=thinking,
+            thinking_s=meter.thinking,
+            scoring_s=meter.scoring,
         )

@@ -70,6 +70,15 @@ class Bananas(Optimizer):
         self._archs: list[Architecture] = []
         self._losses: list[float] = []
 
+    @property
+    def start_size(self) -> int:
+        return self._initial
+
+    def begin_with(self, arch: Architecture) -> Proposal:
+        self._asked += 1
+        self._seen.add(arch)
+        return Proposal(arch)
+
     def ask(self, n: int = 1) -> list[Proposal]:
         return [Proposal(self._next()) for _ in range(n)]
 

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -55,11 +55,24 @@ class Optimizer(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    filtered: ClassVar[Literal["draws", "proposals", "never"]] = "draws"
+    """Where one of several candidates can be taken by what is known without training: where it draws from the space, at
+    random or by mutation; among its proposals, if it keeps no account of them; or nowhere."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.problem = problem
         self.space = problem.space
         self.rng = rng
+
+    @property
+    def start_size(self) -> int | None:
+        """How many architectures it begins with before what it learned decides; ``None`` for one that never learns.
+        10 where a method does not say."""
+        return 10
+
+    def begin_with(self, arch: Architecture) -> Proposal:
+        """Take up an architecture that was chosen for it, as a proposal of its own start; :meth:`tell` answers it."""
+        return Proposal(arch)
 
     @abstractmethod
     def ask(self, n: int = 1) -> list[Proposal]:

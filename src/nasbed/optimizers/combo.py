@@ -67,6 +67,15 @@ class COMBO(Optimizer):
         self._archs: list[Architecture] = []
         self._losses: list[float] = []
 
+    @property
+    def start_size(self) -> int:
+        return self._initial
+
+    def begin_with(self, arch: Architecture) -> Proposal:
+        self._seen.add(arch)
+        self._pending[arch] = None
+        return Proposal(arch)
+
     def ask(self, n: int = 1) -> list[Proposal]:
         return [Proposal(self._next()) for _ in range(n)]
 

@@ -64,6 +64,18 @@ class DifferentialEvolution(Optimizer):
         for place in range(population_size):
             self._enqueue(place, *self._random())
 
+    @property
+    def start_size(self) -> int:
+        return self.population_size
+
+    def begin_with(self, arch: Architecture) -> Proposal:
+        """In the place of the next one due, while there is one."""
+        if self._queue:
+            place, _ = self._queue.popleft()
+            self._trials[place] = self._vector(arch)
+            self._waiting.setdefault(arch, deque()).append(place)
+        return Proposal(arch)
+
     def ask(self, n: int = 1) -> list[Proposal]:
         return [Proposal(self._next()) for _ in range(n)]
 
@@ -114,9 +126,12 @@ class DifferentialEvolution(Optimizer):
         return self._random()
 
     def _random(self) -> tuple[Architecture, NDArray[np.float64]]:
-        """A random architecture and its vector, the places of its inactive parameters at random."""
         arch = self.space.sample(self.rng)
+        return arch, self._vector(arch)
+
+    def _vector(self, arch: Architecture) -> NDArray[np.float64]:
+        """Where an architecture lies, the places of its inactive parameters at random."""
         vector = self._parameters.in_cube(arch)
         inactive = np.isnan(vector)
         vector[inactive] = self.rng.random(int(inactive.sum()))
-        return arch, vector
+        return vector

@@ -54,6 +54,10 @@ class Evolution(Optimizer):
         """Who is in the population, the oldest first."""
         return [arch for _, _, _, arch in sorted(self._heap, key=lambda member: member[1])]
 
+    @property
+    def start_size(self) -> int:
+        return self.population_size
+
     def ask(self, n: int = 1) -> list[Proposal]:
         if len(self._heap) < self.population_size:
             return [Proposal(self.space.sample(self.rng)) for _ in range(n)]

@@ -71,8 +71,16 @@ class HEBO(Optimizer):
         self._archs: list[Architecture] = []
         self._losses: list[float] = []
 
+    @property
+    def start_size(self) -> int:
+        return max(self._initial, 2)
+
+    def begin_with(self, arch: Architecture) -> Proposal:
+        self._seen.add(arch)
+        return Proposal(arch)
+
     def ask(self, n: int = 1) -> list[Proposal]:
-        archs = self._chosen(n) if len(self._archs) >= max(self._initial, 2) else []
+        archs = self._chosen(n) if len(self._archs) >= self.start_size else []
         for arch in archs:
             self._seen.add(arch)
         archs += [self._seen.sample(self.rng) for _ in range(n - len(archs))]

@@ -118,6 +118,17 @@ class Hyperband(Optimizer):
         self._pending: dict[tuple[Architecture, int], deque[Bracket]] = {}
         self._seen = Seen(self.space)
 
+    @property
+    def start_size(self) -> int:
+        """The lowest rung of the first bracket."""
+        return self._schedules[0][0][0]
+
+    def begin_with(self, arch: Architecture) -> Proposal:
+        """At the fidelity of a lowest rung, from which it is promoted like any other."""
+        self._seen.add(arch)
+        bracket = next((each for each in self._brackets if each.wants_new), None) or self._open()
+        return self._noted(bracket, bracket.start(arch))
+
     def ask(self, n: int = 1) -> list[Proposal]:
         return [self._next() for _ in range(n)]
 
@@ -142,10 +153,17 @@ class Hyperband(Optimizer):
             if proposal is not None:
                 break
         else:
-            bracket = Bracket(self._schedules[self._opened % len(self._schedules)])
-            self._opened += 1
-            self._brackets.append(bracket)
+            bracket = self._open()
             proposal = bracket.start(self._sample())
+        return self._noted(bracket, proposal)
+
+    def _open(self) -> Bracket:
+        bracket = Bracket(self._schedules[self._opened % len(self._schedules)])
+        self._opened += 1
+        self._brackets.append(bracket)
+        return bracket
+
+    def _noted(self, bracket: Bracket, proposal: Proposal) -> Proposal:
         self._pending.setdefault(self._key(proposal.architecture, proposal.fidelity), deque()).append(bracket)
         return proposal
 

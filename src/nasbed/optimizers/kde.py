@@ -65,6 +65,11 @@ class ParzenModel:
         self._densities = None
 
     @property
+    def needed(self) -> int:
+        """How many evaluations make it ready, if all succeed."""
+        return self._least_good + self._fewest
+
+    @property
     def ready(self) -> bool:
         """Whether there are enough evaluations for two densities, and enough that succeeded for the good one."""
         enough = len(self._losses) - self._good_count >= self._fewest
@@ -78,8 +83,11 @@ class ParzenModel:
 
     @property
     def _good_count(self) -> int:
-        least = max(self._fewest, self._settings.min_points or 0)
-        return max(least, int(self._settings.good * len(self._losses)))
+        return max(self._least_good, int(self._settings.good * len(self._losses)))
+
+    @property
+    def _least_good(self) -> int:
+        return max(self._fewest, self._settings.min_points or 0)
 
     def _best(self, rng: np.random.Generator) -> Iterator[Architecture]:
         """Valid architectures among the samples, the highest ratio of the densities first."""
@@ -142,6 +150,14 @@ class KDE(Optimizer):
         )
         self._seen = Seen(self.space)
         self._model = ParzenModel(problem, settings)
+
+    @property
+    def start_size(self) -> int:
+        return self._model.needed
+
+    def begin_with(self, arch: Architecture) -> Proposal:
+        self._seen.add(arch)
+        return Proposal(arch)
 
     def ask(self, n: int = 1) -> list[Proposal]:
         return [Proposal(self._sample()) for _ in range(n)]

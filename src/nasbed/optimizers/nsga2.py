@@ -52,6 +52,10 @@ class NSGA2(Optimizer):
         self._told: list[tuple[Architecture, tuple[float, float]]] = []
 
     @property
+    def start_size(self) -> int:
+        return self.population_size
+
+    @property
     def front(self) -> list[Architecture]:
         """The architectures of the population that nothing in it dominates."""
         return self._population.front

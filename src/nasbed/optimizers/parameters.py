@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +84,14 @@ class Parameters:
     def nearest(self, point: Floats) -> Architecture | None:
         """What lies nearest to a point of the unit cube, parameter by parameter."""
         return self.architecture(np.where(self.options > 0, np.rint(point * self._steps), point))
+
+    def numbered(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a configuration by name, with the number of the option in the place of each option."""
+        return {
+            one.name: one.options.index(values[one.name]) if one.options else values[one.name]
+            for one in self._parameters
+            if one.name in values
+        }
 
     def build(self, choose: Callable[[Parameter], Any]) -> Architecture | None:
         """What comes of choosing a value for each active parameter, parents first."""

@@ -14,6 +14,10 @@ class RandomSearch(Optimizer):
     name = "rs"
     summary = "random search"
 
+    @property
+    def start_size(self) -> None:
+        return None
+
     def ask(self, n: int = 1) -> list[Proposal]:
         return [Proposal(self.space.sample(self.rng)) for _ in range(n)]
 

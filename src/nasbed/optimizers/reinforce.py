@@ -33,6 +33,7 @@ class Reinforce(Optimizer):
 
     name = "rl"
     summary = "REINFORCE over independent categorical distributions"
+    filtered = "proposals"
 
     def __init__(
         self, problem: Problem, rng: np.random.Generator, *, learning_rate: float = 0.1, momentum: float = 0.9

@@ -9,8 +9,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ConfigSpace import Configuration, ConfigurationSpace
@@ -43,6 +44,7 @@ class SMAC(Optimizer):
 
     name = "smac"
     summary = "SMAC3: Bayesian optimisation with a random forest"
+    filtered = "never"
 
     def __init__(
         self,
@@ -59,22 +61,42 @@ class SMAC(Optimizer):
         sign = -1 if problem.objective.direction == "maximize" else 1
         bound = sign * problem.objective.best_bound
         self._floor = bound if math.isfinite(bound) else None
+        self._initial = initial_per_parameter * len(self._source)
+        self._make = partial(
+            _facade,
+            self._source,
+            seed=int(rng.integers(2**31)),
+            random_fraction=random_fraction,
+            challengers=challengers,
+            local_search_iterations=local_search_iterations,
+            logarithmic=self._floor is not None,
+        )
         with _quiet():
-            self._facade = _facade(
-                self._source,
-                seed=int(rng.integers(2**31)),
-                initial_per_parameter=initial_per_parameter,
-                random_fraction=random_fraction,
-                challengers=challengers,
-                local_search_iterations=local_search_iterations,
-                logarithmic=self._floor is not None,
-            )
+            self._facade = self._make(initial=self._initial)
+        self._given: list[tuple[TrialInfo, float]] | None = None
         self._seen = Seen(self.space)
         self._pending: dict[Architecture, list[TrialInfo]] = {}
         self._costs: dict[Architecture, float] = {}
 
+    @property
+    def start_size(self) -> int:
+        return self._initial
+
+    def begin_with(self, arch: Architecture) -> Proposal:
+        """SMAC is told of it when it is first asked, and its own start is so much shorter."""
+        if self._given is None:
+            self._given = []
+        self._seen.add(arch)
+        self._pending.setdefault(self.space.canonical(arch), []).append(self._own_trial(arch))
+        return Proposal(arch)
+
     def ask(self, n: int = 1) -> list[Proposal]:
         with _quiet():
+            if self._given is not None:
+                self._facade = self._make(initial=max(1, self._initial - len(self._given)))
+                given, self._given = self._given, None
+                for trial, loss in given:
+                    self._report(trial, loss)
             return [Proposal(self._next()) for _ in range(n)]
 
     def tell(self, observations: Sequence[Observation]) -> None:
@@ -130,6 +152,9 @@ class SMAC(Optimizer):
         from smac.runhistory import TrialValue
         from smac.runhistory.enumerations import StatusType
 
+        if self._given is not None:
+            self._given.append((trial, cost))
+            return
         failed = not math.isfinite(cost)
         if failed:
             cost = max((one for one in self._costs.values() if math.isfinite(one)), default=1.0)
@@ -142,7 +167,7 @@ def _facade(
     source: ConfigurationSpace,
     *,
     seed: int,
-    initial_per_parameter: int,
+    initial: int,
     random_fraction: float,
     challengers: int,
     local_search_iterations: int,
@@ -162,10 +187,12 @@ def _facade(
         scenario = Scenario(source, output_directory=Path(folder), deterministic=True, n_trials=10**9, seed=seed)
         return Facade(
             scenario,
-            initial_design=Facade.get_initial_design(scenario, n_configs_per_hyperparameter=initial_per_parameter),
+            initial_design=Facade.get_initial_design(scenario, n_configs=initial),
             random_design=Facade.get_random_design(scenario, probability=random_fraction),
-            acquisition_maximizer=Facade.get_acquisition_maximizer(
-                scenario, challengers=challengers, local_search_iterations=local_search_iterations
+            acquisition_maximizer=_ordered(
+                Facade.get_acquisition_maximizer(
+                    scenario, challengers=challengers, local_search_iterations=local_search_iterations
+                )
             ),
             intensifier=Facade.get_intensifier(scenario, max_config_calls=1),
             acquisition_function=None if logarithmic else EI(),
@@ -173,6 +200,19 @@ def _facade(
             logging_level=False,
             overwrite=True,
         )
+
+
+def _ordered(maximizer: Any) -> Any:
+    """SMAC takes the starts of its local search from a set, in an order that differs from process to process; here it
+    is that of their values, so that a seed gives the same everywhere."""
+    search = maximizer._local_search
+    starts = search._get_init_points_from_previous_configs
+
+    def in_order(*given: Any) -> list[Configuration]:
+        return sorted(starts(*given), key=lambda config: np.nan_to_num(config.get_array(), nan=-1.0).tolist())
+
+    search._get_init_points_from_previous_configs = in_order
+    return maximizer
 
 
 @contextmanager

@@ -38,6 +38,7 @@ class TPE(Optimizer):
 
     name = "tpe"
     summary = "Optuna's tree Parzen estimator"
+    filtered = "never"
 
     def __init__(
         self,
@@ -55,6 +56,7 @@ class TPE(Optimizer):
             raise MissingDependency("tpe needs optuna; install it with: pip install 'nasbed[optimizers]'") from None
         logging.getLogger("optuna").setLevel(logging.ERROR)
         self._failed = optuna.trial.TrialState.FAIL
+        self._n_startup_trials = n_startup_trials
         self._parameters = Parameters(self.space)
         self._pending: dict[Architecture, deque[optuna.Trial]] = {}
         with warnings.catch_warnings():
@@ -67,6 +69,21 @@ class TPE(Optimizer):
                 seed=int(rng.integers(2**31)),
             )
             self._study = optuna.create_study(sampler=sampler)
+
+    @property
+    def start_size(self) -> int:
+        return self._n_startup_trials
+
+    def begin_with(self, arch: Architecture) -> Proposal:
+        """As a trial that Optuna is made to begin with these values."""
+        values = dict(self.space.to_config(arch))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._study.enqueue_trial(self._parameters.numbered(values))
+            trial = self._study.ask()
+            self._parameters.build(partial(_suggest, trial))
+        self._pending.setdefault(self.space.canonical(arch), deque()).append(trial)
+        return Proposal(arch)
 
     def ask(self, n: int = 1) -> list[Proposal]:
         with warnings.catch_warnings():

@@ -111,6 +111,28 @@ class OptimizerConformance(ABC):
         assert not any(isinstance(value, Benchmark) for value in vars(optimizer).values())
         assert self.run(problem.space, _tested(1.0)) == self.run(problem.space, _tested(-1.0))
 
+    def test_a_start_that_it_is_given_is_taken_up(self) -> None:
+        """It proposes just these architectures, hears of them, and goes on with proposals of its own."""
+        for each in spaces():
+            problem = problem_on(each)
+            optimizer = self.make_optimizer(problem, np.random.default_rng(0))
+            drawn = np.random.default_rng(1)
+            given = list(
+                dict.fromkeys(
+                    each.sample(drawn)
+                    for _ in range(6 if optimizer.start_size is None else min(6, optimizer.start_size))
+                )
+            )
+            proposals = [optimizer.begin_with(arch) for arch in given]
+            assert [proposal.architecture for proposal in proposals] == given
+            for proposal in proposals:
+                assert proposal.fidelity is None or proposal.fidelity in problem.fidelities
+                optimizer.tell((measured(proposal),))
+            for _ in range(10):
+                for proposal in optimizer.ask(2):
+                    each.validate(proposal.architecture)
+                    optimizer.tell((measured(proposal),))
+
     def test_two_runs_share_nothing(self) -> None:
         problem = problem_on(space("nb201"))
         alone = self.run(problem.space, measured)

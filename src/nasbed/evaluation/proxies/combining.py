@@ -1,0 +1,182 @@
+"""Several proxies as one: the mean of their ranks, judged on architectures that had no say in which were taken.
+
+The published proxies differ in what they look at, so their errors may cancel. That is only known if the choice is
+honest: proxies are chosen on one half of the architectures and judged on the other, and so is the best single one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption, UnknownName, nearest, shorten
+from nasbed.evaluation.proxies.tasks import RankedTask
+from nasbed.evaluation.ranking import Measure, persistence_for, rbo_normalised, spearman, top_count, within_top
+from nasbed.evaluation.significance import Interval
+
+Floats = NDArray[np.float64]
+
+SMALLEST_TOP = 5
+"""Below so many items the order within a top says nothing."""
+
+
+def score_columns(scores: Mapping[str, Floats], proxies: Sequence[str] | None = None) -> Floats:
+    """A column for each proxy, ``[architectures, proxies]``: the mean over the seeds that gave a score, -inf where none
+    did, so that what has no score comes last.
+
+    >>> score_columns({"a": np.array([[1.0, 3.0], [np.nan, 5.0], [np.nan, np.nan]])}).ravel().tolist()
+    [2.0, 5.0, -inf]
+    """
+    found = []
+    for name in scores if proxies is None else proxies:
+        if name not in scores:
+            raise UnknownName(f"there are no scores by {shorten(name)}; {nearest(name, scores)}")
+        table = scores[name]
+        known = np.isfinite(table)
+        count = known.sum(axis=1)
+        found.append(np.where(count > 0, np.where(known, table, 0.0).sum(axis=1) / np.maximum(count, 1), -np.inf))
+    return np.stack(found, axis=1)
+
+
+def ranks_of_scores(columns: Floats) -> Floats:
+    """Each column's ranks on a scale from 0 to 1, the highest score highest; equal scores share their mean rank.
+
+    >>> ranks_of_scores(np.array([[10.0], [30.0], [20.0], [30.0]])).ravel().tolist()
+    [0.125, 0.75, 0.375, 0.75]
+    """
+    from scipy.stats import rankdata
+
+    ranks: Floats = (rankdata(columns, axis=0) - 0.5) / len(columns)
+    return ranks
+
+
+def rank_average(scores: Mapping[str, Floats], proxies: Sequence[str] | None = None) -> Floats:
+    """The mean rank of each architecture over proxies, all of them by default: a score, higher being better.
+
+    >>> rank_average({"a": np.array([[1.0], [2.0]]), "b": np.array([[5.0], [5.0]])}).tolist()
+    [0.375, 0.625]
+    """
+    found: Floats = ranks_of_scores(score_columns(scores, proxies)).mean(axis=1)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """One measure of three scorings on the halves of the architectures that were not chosen on, ``[halves]`` each."""
+
+    measure: str
+    single: Floats
+    every: Floats
+    chosen: Floats
+    single_names: tuple[str, ...]
+    chosen_names: tuple[tuple[str, ...], ...]
+    level: float = 0.95
+
+    def interval(self, values: Floats) -> Interval:
+        """The mean over halves and where the middle 95 % of them lie. Halves share architectures, so this says how much
+        the split matters; it is no test."""
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return Interval(*[float("nan")] * 3)
+        low, high = np.quantile(known, [(1 - self.level) / 2, (1 + self.level) / 2])
+        return Interval(float(known.mean()), float(low), float(high))
+
+    @property
+    def gain(self) -> Interval:
+        """The chosen average less the best single proxy."""
+        return self.interval(self.chosen - self.single)
+
+    @property
+    def gain_of_all(self) -> Interval:
+        """The average of all proxies less the best single one."""
+        return self.interval(self.every - self.single)
+
+    @property
+    def wins(self) -> float:
+        """The share of halves on which the chosen average is ahead of the best single proxy, half of each tie."""
+        return float(((self.chosen > self.single) + 0.5 * (self.chosen == self.single)).mean())
+
+    def shares(self) -> dict[str, float]:
+        """In what share of the halves each proxy was chosen, the most frequent first."""
+        names = sorted({name for chosen in self.chosen_names for name in chosen})
+        counts = {name: sum(name in chosen for chosen in self.chosen_names) for name in names}
+        return {name: counts[name] / len(self.chosen_names) for name in sorted(names, key=lambda n: -counts[n])}
+
+
+def greedy(truth: Floats, ranks: Floats, measure: Measure) -> list[int]:
+    """Which columns of ``ranks [n, proxies]`` to average: the best one, then one at a time what raises the measure of
+    the average most, until nothing does.
+
+    >>> truth = np.arange(6.0)
+    >>> greedy(truth, np.array([[0, 1, 2, 4, 3, 5], [1, 0, 2, 3, 5, 4], [5, 4, 3, 2, 1, 0]]).T.astype(float), spearman)
+    [0, 1]
+    """
+    taken: list[int] = []
+    best = -np.inf
+    total = np.zeros(len(truth))
+    while len(taken) < ranks.shape[1]:
+        left = [column for column in range(ranks.shape[1]) if column not in taken]
+        found = [_number(measure(truth, total + ranks[:, column])) for column in left]
+        place = int(np.argmax(found))
+        if taken and found[place] <= best:
+            break
+        best = found[place]
+        taken.append(left[place])
+        total = total + ranks[:, left[place]]
+    return taken
+
+
+def measures_for(items: int, *, top_percent: float = 1, weight: float = 0.5) -> dict[str, Measure]:
+    """The measures of figures 1 to 3 for so many items: Spearman over all, within the top, and normalised RBO. The
+    last two are left out where the top is too small to have an order."""
+    found: dict[str, Measure] = {"spearman": spearman}
+    if items * top_percent / 100 >= SMALLEST_TOP and top_count(items, top_percent) >= SMALLEST_TOP:
+        found["top"] = partial(within_top, percent=top_percent, measure=spearman)
+        p = persistence_for(items, top_percent=top_percent, weight=weight)
+        found["rbo"] = partial(rbo_normalised, p=p)
+    return found
+
+
+def combine_proxies(
+    task: RankedTask,
+    rng: np.random.Generator,
+    *,
+    halves: int = 20,
+    top_percent: float = 1,
+    weight: float = 0.5,
+) -> dict[str, Halves]:
+    """For each measure: the rank average of proxies chosen by it on a random half, the average of all, and the single
+    best on that half, all measured on the other half. Ranks are taken within a half; the top is that of the half."""
+    if halves < 1 or len(task) < 4:
+        raise InvalidOption(
+            f"proxies are combined on 1 half or more of 4 architectures or more, got {halves} of {len(task)}"
+        )
+    columns, names = score_columns(task.scores), task.proxies
+    known = measures_for(len(task) // 2, top_percent=top_percent, weight=weight)
+    values: dict[str, list[list[float]]] = {name: [] for name in known}
+    singles: dict[str, list[str]] = {name: [] for name in known}
+    sets: dict[str, list[tuple[str, ...]]] = {name: [] for name in known}
+    for _ in range(halves):
+        order = rng.permutation(len(task))
+        size = len(task) // 2
+        one, other = order[:size], order[size : 2 * size]
+        ranks_one, ranks_other = ranks_of_scores(columns[one]), ranks_of_scores(columns[other])
+        for name, measure in known.items():
+            taken = greedy(task.truth[one], ranks_one, measure)
+            judged = (ranks_other[:, taken[0]], ranks_other.mean(axis=1), ranks_other[:, taken].mean(axis=1))
+            values[name].append([measure(task.truth[other], scores) for scores in judged])
+            singles[name].append(names[taken[0]])
+            sets[name].append(tuple(names[column] for column in taken))
+    found = {}
+    for name in known:
+        single, every, chosen = np.array(values[name]).T
+        found[name] = Halves(name, single, every, chosen, tuple(singles[name]), tuple(sets[name]))
+    return found
+
+
+def _number(value: float) -> float:
+    return -np.inf if np.isnan(value) else value

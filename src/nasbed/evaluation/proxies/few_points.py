@@ -1,0 +1,200 @@
+"""Do scores of zero-cost proxies help a surrogate that has seen only a few trained architectures?
+
+Two models are fitted on 25 to 800 architectures, on the encoding, on the scores, and on both, and judged by Kendall's
+tau on architectures that none of them saw. What differs between variants is the columns and nothing else. Shuffled
+scores beside the encoding are the control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from nasbed.core.errors import InvalidOption, UnknownName
+from nasbed.evaluation.proxies.combining import ranks_of_scores, score_columns
+from nasbed.evaluation.proxies.tasks import RankedTask
+from nasbed.evaluation.ranking import kendall
+from nasbed.evaluation.significance import Interval, bootstrap_interval, holm, wilcoxon
+from nasbed.spaces import SearchSpace, space
+from nasbed.surrogates.features import Features
+from nasbed.surrogates.scaling import ColumnScale, TargetScale
+from nasbed.surrogates.support_vectors import EpsilonSettings
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+SIZES = (25, 50, 100, 200, 400, 800)
+HELD_OUT = 1000
+ENCODING = "onehot+costs+structure"
+"""What the package's surrogates see: so parameters and multiply-adds are part of the encoding, not news."""
+ALONE, BOTH, SCORES, SHUFFLED = "encoding", "encoding + proxies", "proxies", "encoding + shuffled proxies"
+VARIANTS = (ALONE, BOTH, SCORES, SHUFFLED)
+"""The last is a control: each architecture has the scores of another. Columns that say nothing can still change a
+model, as trees that see a random part of the columns are kept from learning by heart."""
+
+BOOSTING = {
+    "objective": "regression",
+    "learning_rate": 0.05,
+    "num_leaves": 8,
+    "min_data_in_leaf": 3,
+    "min_sum_hessian_in_leaf": 0.0,
+    "feature_fraction": 0.5,
+    "lambda_l2": 1.0,
+    "deterministic": True,
+    "force_col_wise": True,
+    "num_threads": 1,
+    "verbosity": -1,
+}
+ROUNDS = 200
+"""LightGBM's usual 20 examples a leaf cannot split 25 of them. Trees are small instead, and all rounds are run: there
+is nothing to spare for early stopping."""
+
+Model = Callable[[Floats, Floats, Floats, int], Floats]
+"""From training rows, their targets, the rows to predict and a seed to predictions."""
+
+
+class ScoreFeatures:
+    """The scores of known architectures as columns of features, looked up by code: one a proxy, its rank among all that
+    were scored as a standard normal quantile, so that no column has a tail; what has no score is lowest.
+
+    No truth goes into them. Called as the blocks of :data:`nasbed.surrogates.features.BLOCKS` are.
+    """
+
+    def __init__(self, codes: Codes, scores: Mapping[str, Floats]) -> None:
+        self.columns: NDArray[np.float32] = ndtri(ranks_of_scores(score_columns(scores))).astype(np.float32)
+        self._rows = {code.tobytes(): row for row, code in enumerate(np.asarray(codes, dtype=np.int64))}
+
+    def __call__(self, searched: SearchSpace, codes: Codes) -> NDArray[np.float32]:
+        try:
+            return self.columns[[self._rows[code.tobytes()] for code in np.asarray(codes, dtype=np.int64)]]
+        except KeyError:
+            raise UnknownName(
+                f"every architecture has been scored, got one of {searched.name} that has not; score it first"
+            ) from None
+
+
+def boosted(x: Floats, y: Floats, wanted: Floats, seed: int) -> Floats:
+    """LightGBM with small trees that few examples can split."""
+    import lightgbm
+
+    data = lightgbm.Dataset(x, label=(y - y.mean()) / (y.std() or 1.0), params={"verbosity": -1})
+    booster = lightgbm.train({**BOOSTING, "seed": seed}, data, ROUNDS)
+    return np.asarray(booster.predict(wanted), dtype=np.float64)
+
+
+def support_vectors(x: Floats, y: Floats, wanted: Floats, seed: int) -> Floats:
+    """The package's ε-support vector regression with its usual settings; it draws nothing."""
+    from sklearn.svm import SVR
+
+    usual = EpsilonSettings()
+    columns, target = ColumnScale.of(x), TargetScale.of(y, logarithm=usual.log_transform)
+    machine = SVR(kernel=usual.kernel, gamma=usual.gamma, C=usual.c, epsilon=usual.epsilon, tol=usual.tolerance)
+    fitted = machine.fit(columns.apply(x), target.apply(y))
+    return np.asarray(fitted.predict(columns.apply(wanted)), dtype=np.float64)
+
+
+MODELS: dict[str, Model] = {"lgb": boosted, "svr": support_vectors}
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Kendall's tau of one variant less that of another over repeats: the mean, its 95 % bootstrap interval, and
+    Wilcoxon's test, corrected by Holm's method for the number of sizes and models."""
+
+    mean: Interval
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class FewPoints:
+    """Kendall's tau on held-out architectures, ``[sizes, repeats]`` by model and variant."""
+
+    sizes: tuple[int, ...]
+    held_out: int
+    encoding: str
+    proxies: tuple[str, ...]
+    taus: Mapping[tuple[str, str], Floats]
+    gains: Mapping[tuple[str, str], tuple[Gain, ...]]
+    """By model and variant, over the encoding alone, for each size."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(model for model, _ in self.taus))
+
+    @property
+    def repeats(self) -> int:
+        return int(next(iter(self.taus.values())).shape[1])
+
+    def best(self, variant: str) -> Floats:
+        """The mean Kendall of the better model with a variant, for each size."""
+        found: Floats = np.max([self.taus[model, variant].mean(axis=1) for model in self.models], axis=0)
+        return found
+
+
+def few_points(
+    task: RankedTask,
+    rng: np.random.Generator,
+    *,
+    sizes: Sequence[int] = SIZES,
+    repeats: int = 10,
+    held_out: int = HELD_OUT,
+    encoding: str = ENCODING,
+    models: Mapping[str, Model] = MODELS,
+) -> FewPoints:
+    """Fit every model on every variant. The architectures to be predicted are drawn once, up to ``held_out`` and at
+    most half; each repeat draws what is learnt from, the same for all, the smaller sets within the larger ones.
+
+    Architectures that the space takes for one are one here, so none is both learnt from and predicted."""
+    searched = space(task.space)
+    first = np.unique(searched.canonical_codes(task.codes), axis=0, return_index=True)[1]
+    kept = np.sort(first)
+    aside = min(held_out, len(kept) // 2)
+    allowed = tuple(size for size in sorted(set(sizes)) if size <= len(kept) - aside)
+    if repeats < 2 or not allowed or aside < 2:
+        raise InvalidOption(
+            f"a comparison with few points takes 2 repeats and a table with {min(sizes, default=0)} architectures to "
+            f"learn from beside those held out, got {repeats} repeats and {len(kept)} architectures; give more"
+        )
+    encoded = Features(searched, encoding)(task.codes[kept])
+    scored = ScoreFeatures(task.codes, task.scores)(searched, task.codes[kept])
+    blocks = {
+        ALONE: encoded,
+        BOTH: np.concatenate([encoded, scored], axis=1),
+        SCORES: scored,
+        SHUFFLED: np.concatenate([encoded, scored[rng.permutation(len(kept))]], axis=1),
+    }
+    rows = {name: block.astype(np.float64) for name, block in blocks.items()}
+    truth = task.truth[kept]
+    order = rng.permutation(len(kept))
+    test, pool = order[:aside], order[aside:]
+    taus = {(model, variant): np.full((len(allowed), repeats), np.nan) for model in models for variant in VARIANTS}
+    for repeat in range(repeats):
+        drawn = rng.permutation(pool)
+        seed = int(rng.integers(2**31))
+        for place, size in enumerate(allowed):
+            learnt = drawn[:size]
+            for (model, variant), found in taus.items():
+                x = rows[variant]
+                predicted = models[model](x[learnt], truth[learnt], x[test], seed)
+                found[place, repeat] = np.nan_to_num(kendall(truth[test], predicted))
+    return FewPoints(allowed, aside, encoding, task.proxies, taus, _gains(taus, rng))
+
+
+def _gains(taus: Mapping[tuple[str, str], Floats], rng: np.random.Generator) -> dict[tuple[str, str], tuple[Gain, ...]]:
+    found = {}
+    for variant in VARIANTS[1:]:
+        keys = [key for key in taus if key[1] == variant]
+        raw = [
+            [wilcoxon(-own, -base) for own, base in zip(taus[key], taus[key[0], ALONE], strict=True)] for key in keys
+        ]
+        corrected = holm(np.ravel(raw)).reshape(np.shape(raw))
+        for key, ps in zip(keys, corrected.tolist(), strict=True):
+            means = [
+                bootstrap_interval(own - base, rng) for own, base in zip(taus[key], taus[key[0], ALONE], strict=True)
+            ]
+            found[key] = tuple(Gain(mean, p) for mean, p in zip(means, ps, strict=True))
+    return found

@@ -1,0 +1,215 @@
+"""Zero-cost proxies in a search: as its start, or as a filter of what it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption, shorten
+from nasbed.experiments.engines import Engine
+from nasbed.experiments.proxy_scores import CLOSED_FORMS, ClosedForm, ScoreFile, Scores, read_scores
+from nasbed.experiments.scoring import random_architectures, score_architectures
+from nasbed.optimizers.base import Optimizer, Problem
+from nasbed.optimizers.guided import FilteredProposals, FilteredSpace, WarmStarted
+from nasbed.proxies import PROXIES
+from nasbed.proxies.table import ScoreTable
+
+POOL_STREAM = 0x706F6F6C
+"""The stream of a seed from which its pool is drawn."""
+OWN_SCORES = "proxy-scores.parquet"
+"""What is scored for runs is kept beside them under this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """What a proxy does in a run.
+
+    As a start: ``count`` random architectures are scored, and the method begins with the best of them, ``start`` in
+    number or as many as it usually begins with. As a filter: of each ``count`` candidates drawn the best one is taken.
+
+    ``scores`` is the file that has the scores, empty for closed forms. Pools are drawn from the architectures in it;
+    with a ``dataset``, they are drawn from the space and scored into it on these images.
+    """
+
+    kind: Literal["start", "filter"]
+    proxy: str
+    count: int
+    start: int | None = None
+    scores: str = ""
+    dataset: str = ""
+
+    @classmethod
+    def warm_start(cls, text: str) -> Guidance:
+        """Read ``PROXY:N`` or ``PROXY:N:START``.
+
+        >>> Guidance.warm_start("synflow:1000:20").start
+        20
+        """
+        proxy, numbers = _parts(text, ("--warm-start", "PROXY:N or PROXY:N:START", "synflow:1000"), most=2)
+        made = cls("start", proxy, numbers[0], numbers[1] if len(numbers) > 1 else None)
+        if made.start is not None and made.start > made.count:
+            raise InvalidOption(
+                f"a method begins with architectures of its pool of {made.count}, got {made.start}; begin with fewer"
+            )
+        return made
+
+    @classmethod
+    def filter(cls, text: str) -> Guidance:
+        """Read ``PROXY:M``."""
+        proxy, numbers = _parts(text, ("--filter", "PROXY:M", "synflow:10"), most=1)
+        return cls("filter", proxy, numbers[0])
+
+    @property
+    def text(self) -> str:
+        """As it is given."""
+        return ":".join([self.proxy, str(self.count), *([] if self.start is None else [str(self.start)])])
+
+    def name(self, method: str) -> str:
+        """What runs of a method with this guidance are called.
+
+        >>> Guidance.warm_start("synflow:1000").name("re"), Guidance.filter("synflow:10").name("re")
+        ('re+synflow', 're~synflow')
+        """
+        return f"{method}{'+' if self.kind == 'start' else '~'}{self.proxy}"
+
+    def settings(self, benchmark: Benchmark) -> dict[str, str]:
+        """What stands beside the settings of the method: what this is, where scores come from, and their cost."""
+        scores = None if self.dataset else self.open(benchmark)
+        if self.dataset:
+            origin = f"on {self.dataset}, with the time they took"
+        elif isinstance(scores, ScoreFile):
+            origin = f"{scores.label}, {'with the time they took' if scores.timed else 'without any time'}"
+        else:
+            origin = "in closed form, without any time"
+        return {"warm_start" if self.kind == "start" else "filter": self.text, "scores": origin}
+
+    def open(self, benchmark: Benchmark) -> Scores:
+        """The scores that it goes by."""
+        if not self.scores:
+            return ClosedForm(benchmark.space, self.proxy)
+        path = Path(self.scores)
+        stamp = path.stat().st_mtime_ns if path.is_file() else 0
+        return read_scores(self.scores, stamp, benchmark.space, self.proxy)
+
+    def pool(self, benchmark: Benchmark, seed: int) -> list[Architecture]:
+        """The architectures that a run with this seed scores, as drawn. All methods have the same; a larger count has
+        these and more."""
+        rng = np.random.default_rng([seed, POOL_STREAM])
+        scores = None if self.dataset else self.open(benchmark)
+        if isinstance(scores, ScoreFile):
+            return scores.draw(self.count, benchmark, rng)
+        return random_architectures(benchmark.space, self.count, rng)
+
+    def best_first(self, benchmark: Benchmark, seed: int) -> tuple[list[Architecture], float]:
+        """The pool of a seed by falling score, and the seconds that scoring it takes."""
+        pool, scores = self.pool(benchmark, seed), self.open(benchmark)
+        if np.isnan(scores.of(pool)).all():
+            raise InvalidOption(
+                f"a pool has architectures with a score, none of {self.count} has one by {self.proxy} in "
+                f"{self.scores}; ask for more"
+            )
+        return scores.best_first(pool), scores.seconds(pool)
+
+
+class Sieve:
+    """Takes the best of several candidates, the first where none is better; each is scored once a run."""
+
+    def __init__(self, scores: Scores) -> None:
+        self._scores = scores
+        self._known: dict[Architecture, float] = {}
+        self.spent_s = 0.0
+
+    def __call__(self, candidates: Sequence[Architecture]) -> Architecture:
+        new = [arch for arch in dict.fromkeys(candidates) if arch not in self._known]
+        if new:
+            self.spent_s += self._scores.seconds(new)
+            scores = self._scores.of(new)
+            self._known.update(zip(new, np.where(np.isnan(scores), -np.inf, scores).tolist(), strict=True))
+        return max(candidates, key=self._known.__getitem__)
+
+
+def guided(
+    guidance: Guidance,
+    kind: type[Optimizer],
+    problem: Problem,
+    rng: np.random.Generator,
+    settings: Mapping[str, Any],
+    *,
+    benchmark: Benchmark,
+    seed: int,
+) -> tuple[Optimizer, Callable[[], float]]:
+    """A method with its guidance, and what it has spent on scoring so far, in seconds."""
+    if guidance.kind == "start":
+        pool, taken = guidance.best_first(benchmark, seed)
+        return WarmStarted(kind(problem, rng, **settings), pool, start=guidance.start), lambda: taken
+    sieve = Sieve(guidance.open(benchmark))
+    if kind.filtered == "proposals":
+        optimizer: Optimizer = FilteredProposals(kind(problem, rng, **settings), guidance.count, sieve)
+    else:
+        searched = FilteredSpace(problem.space, guidance.count, sieve)
+        optimizer = kind(replace(problem, space=searched), rng, **settings)
+    return optimizer, lambda: sieve.spent_s
+
+
+def resolved(guidance: Guidance, benchmark: Benchmark, *, scores: Path | None, dataset: str, out: Path) -> Guidance:
+    """With where its scores come from: the file, if it has them; a closed form; or, for a start, images to score on.
+    What would fail in all runs fails now."""
+    if scores is not None and guidance.proxy in ScoreTable.read(scores).proxies:
+        found = replace(guidance, scores=str(scores.resolve()))
+    elif guidance.proxy in CLOSED_FORMS and ClosedForm.known(benchmark.space):
+        found = guidance
+    elif scores is not None:
+        found = replace(guidance, scores=str(scores.resolve()))
+    else:
+        PROXIES.get(guidance.proxy)
+        if guidance.kind == "filter" or not dataset:
+            images = "" if guidance.kind == "filter" else ", or the images to score on with --proxy-dataset"
+            raise InvalidOption(
+                f"{guidance.proxy} needs scores, and {benchmark.space.name} has none in closed form; give a file with "
+                f"--scores{images}"
+            )
+        return replace(guidance, scores=str((out / OWN_SCORES).resolve()), dataset=dataset)
+    found.open(benchmark)
+    if found.kind == "start":
+        found.best_first(benchmark, 0)
+    return found
+
+
+def score_pools(
+    guidance: Sequence[Guidance],
+    benchmark: Benchmark,
+    *,
+    seeds: int,
+    engine: Engine | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Score what runs with these seeds draw and no file has; what is there already is not scored again."""
+    own = [each for each in guidance if each.dataset]
+    for count in dict.fromkeys(each.count for each in own):
+        alike = [each for each in own if each.count == count]
+        union = dict.fromkeys(arch for seed in range(seeds) for arch in alike[0].pool(benchmark, seed))
+        score_architectures(
+            list(union),
+            dataset=alike[0].dataset,
+            proxies=[each.proxy for each in alike],
+            out=Path(alike[0].scores),
+            engine=engine,
+            progress=progress,
+        )
+
+
+def _parts(text: str, form: tuple[str, str, str], *, most: int) -> tuple[str, list[int]]:
+    option, pattern, example = form
+    proxy, *numbers = text.split(":")
+    fits = bool(proxy) and 1 <= len(numbers) <= most
+    if not fits or not all(number.isascii() and number.isdigit() and int(number) > 0 for number in numbers):
+        raise InvalidOption(
+            f"{option} is {pattern} with whole numbers of at least 1, such as {example}, got {shorten(text)}"
+        )
+    return proxy, [int(number) for number in numbers]

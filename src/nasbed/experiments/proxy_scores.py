@@ -1,0 +1,131 @@
+"""Scores by one proxy as a search uses them: from a file, or in closed form."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.benchmarks.wrappers import Wrapper
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import BadFile, InvalidOption, NasbedError
+from nasbed.core.files import file_sha256
+from nasbed.proxies.table import ScoreTable
+from nasbed.spaces.base import SearchSpace
+
+Floats = NDArray[np.float64]
+
+CLOSED_FORMS = {"params": "parameters", "flops": "multiply_adds"}
+"""The proxies that spaces know without a network, by what the spaces call them."""
+
+
+class Scores(ABC):
+    """Higher is better, NaN where there is none."""
+
+    @abstractmethod
+    def of(self, archs: Sequence[Architecture]) -> Floats:
+        """The scores of architectures."""
+
+    @abstractmethod
+    def seconds(self, archs: Sequence[Architecture]) -> float:
+        """What it takes to score them, together."""
+
+    def best_first(self, archs: Sequence[Architecture]) -> list[Architecture]:
+        """By falling score, equal ones in the order given; those without come last."""
+        scores = self.of(archs)
+        return [archs[index] for index in np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")]
+
+
+class ClosedForm(Scores):
+    """Parameters or multiply-adds as the space counts them, which takes no time."""
+
+    def __init__(self, searched: SearchSpace, proxy: str) -> None:
+        self._space = searched
+        self._column = list(CLOSED_FORMS).index(proxy)
+
+    @staticmethod
+    def known(searched: SearchSpace) -> bool:
+        """Whether the space counts them."""
+        return len(searched.costs([searched.sample(np.random.default_rng(0))])[0]) == len(CLOSED_FORMS)
+
+    def of(self, archs: Sequence[Architecture]) -> Floats:
+        return self._space.costs(archs)[:, self._column].astype(np.float64)
+
+    def seconds(self, archs: Sequence[Architecture]) -> float:
+        return 0.0
+
+
+class ScoreFile(Scores):
+    """The mean over the seeds of a file, up to isomorphism. What the file has no seconds for takes the median of those
+    that it has; without any, nothing."""
+
+    def __init__(self, path: Path, searched: SearchSpace, proxy: str) -> None:
+        table = ScoreTable.read(path)
+        if table.about.space != searched.name:
+            raise InvalidOption(
+                f"{path} has scores of the space {table.about.space}, the benchmark's is {searched.name}; score "
+                "that one"
+            )
+        scores = table.mean(proxy)
+        if np.isnan(scores).all():
+            raise BadFile(f"{path} has no score by {proxy} for any architecture; score some by it")
+        seconds = table.seconds.get(proxy, np.full(table.of(proxy).shape, np.nan))
+        known = np.isfinite(seconds)
+        usual = float(np.median(seconds[known])) if known.any() else 0.0
+        taken = np.where(known, seconds, usual).sum(axis=1)
+        self._path, self._space = path, searched
+        forms = searched.architectures(searched.canonical_codes(table.codes))
+        self._rows: dict[Architecture, tuple[float, float]] = {}
+        for form, score, took in zip(forms, scores.tolist(), taken.tolist(), strict=True):
+            if form not in self._rows or np.isnan(self._rows[form][0]):
+                self._rows[form] = score, took
+        self.timed = bool(known.any())
+        self.label = f"{path.name}, sha256 {file_sha256(path)[:12]}"
+
+    def of(self, archs: Sequence[Architecture]) -> Floats:
+        return np.array([self._row(arch)[0] for arch in archs], dtype=np.float64)
+
+    def seconds(self, archs: Sequence[Architecture]) -> float:
+        return float(sum(self._row(arch)[1] for arch in archs))
+
+    def _row(self, arch: Architecture) -> tuple[float, float]:
+        return self._rows.get(self._space.canonical(arch), (np.nan, 0.0))
+
+    def draw(self, count: int, benchmark: Benchmark, rng: np.random.Generator) -> list[Architecture]:
+        """So many at random of those in the file that the benchmark has, whatever the order of its rows."""
+        forms = sorted(self._rows)
+        drawn: list[Architecture] = []
+        for index in rng.permutation(len(forms)).tolist():
+            if len(drawn) < count and _answers(benchmark, forms[index]):
+                drawn.append(forms[index])
+        if len(drawn) < count:
+            raise InvalidOption(
+                f"{count} scored architectures were asked for, {self._path} has {len(drawn)} of {benchmark.name}; ask "
+                "for fewer"
+            )
+        return drawn
+
+
+@lru_cache(maxsize=16)
+def read_scores(path: str, stamp: int, searched: SearchSpace, proxy: str) -> ScoreFile:
+    """The scores of a file, read once a process; ``stamp`` tells apart what stood there at different times."""
+    return ScoreFile(Path(path), searched, proxy)
+
+
+def _answers(benchmark: Benchmark, arch: Architecture) -> bool:
+    """Whether a table has an architecture; all other benchmarks answer for all of their space."""
+    try:
+        benchmark.space.validate(arch)
+        while isinstance(benchmark, Wrapper):
+            benchmark = benchmark.inner
+        if isinstance(benchmark, TabularBenchmark):
+            benchmark.query(arch)
+    except NasbedError:
+        return False
+    return True

@@ -1,0 +1,82 @@
+"""``nasbed study zero-cost`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from nasbed import NasbedError
+from nasbed.benchmarks import TabularBenchmark
+from nasbed.cli.study_zero_cost import zero_cost
+from nasbed.proxies.table import ScoresAbout, ScoreTable
+from studied_tables import additive, nb201_table
+
+FAST = ("--top", "10", "--resamples", "30", "--repeats", "2", "--format", "svg")
+
+
+def run(*arguments: str) -> Result:
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command("zero-cost")(zero_cost)
+    return CliRunner().invoke(app, list(arguments))
+
+
+def refusal(*arguments: str) -> str:
+    """What the command line would print as its one line."""
+    done = run(*arguments)
+    assert isinstance(done.exception, NasbedError), done.output
+    text = str(done.exception)
+    assert "\n" not in text
+    return text
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """A file of scores, and the table that has the truth."""
+    folder = tmp_path_factory.mktemp("scored")
+    table: TabularBenchmark = nb201_table(folder / "nb201", share=0.012)
+    codes = np.array(table.cache.codes)
+    rng = np.random.default_rng(0)
+    true = additive(codes)
+    values = {name: (true + 5 * rng.normal(size=len(codes)))[:, None] for name in ("params", "synflow", "nwot")}
+    scores = ScoreTable(ScoresAbout("nb201", dataset="others"), codes, (0,), values)
+    scores.write(folder / "scores.parquet")
+    return str(folder / "scores.parquet"), str(folder / "nb201")
+
+
+def test_zero_cost_prints_verdicts_and_writes_a_report(pair: tuple[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = run(*pair, *pair, "--out", str(out), *FAST)
+    assert done.exit_code == 0, done.exception
+    lines = done.output.splitlines()
+    assert lines[0].split() == ["statement", "verdict", "why"] and lines[-1].endswith("report.html")
+    assert "S4 spearman" in done.output and "There, scores beside the encoding" in done.output
+    numbers = json.loads((out / "numbers.json").read_text())
+    assert [each["task"] for each in numbers["tasks"]] == ["generated/nb201", "generated/nb201 (2)"]
+    assert numbers["tasks"][0]["remark"] == "taken on images of others; the truth is of generated"
+    assert numbers["tasks"][0]["ceiling"]["trainings"] == 3
+    assert (out / "report.html").is_file()
+
+
+def test_zero_cost_refuses_bad_input_in_one_line_before_working(pair: tuple[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    scores, table = pair
+    for arguments, words in (
+        ((scores,), "scores come with their table"),
+        ((table, table), "scores are read from a file"),
+        ((scores, "no/such"), "no benchmark is called"),
+        ((scores, table, "--top", "0"), "more than 0 and at most 100 percent"),
+        ((scores, table, "--top", "0.1"), "ask for a larger --top"),
+        ((scores, table, "--weight", "1"), "above 0 and below 1"),
+        ((scores, table, "--format", "gif"), "svg, png, pdf"),
+    ):
+        assert words in refusal(*arguments, "--out", str(out))
+    assert not out.exists()
+
+
+def test_zero_cost_help_teaches() -> None:
+    assert "Example: nasbed study zero-cost" in " ".join(run("--help").output.split())

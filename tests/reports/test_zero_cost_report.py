@@ -1,0 +1,104 @@
+"""The page of a study of zero-cost proxies: whole, self-contained, the same numbers everywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from nasbed import Metric, space
+from nasbed.evaluation.proxies import RankedTask
+from nasbed.evaluation.studies.zero_cost import ZeroCostStudy, zero_cost_study
+from nasbed.reports.zero_cost import write_zero_cost_report
+from nasbed.reports.zero_cost_tables import averages_table, few_points_table, outcome, statements_table
+
+ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
+FIGURES = {"spearman", "top", "overlap", "global-against-top", "range", "few-points"}
+PROXIES = ("params", "synflow", "ntk", "snip", "jacov")
+
+
+def made_task(name: str, seed: int, count: int) -> RankedTask:
+    nb201 = space("nb201")
+    rng = np.random.default_rng(seed)
+    codes = nb201.codes([nb201.sample(rng) for _ in range(count)])
+    truth = 50 + codes.sum(axis=1) + rng.normal(size=count)
+    scores = {proxy: (truth + (1 + place) * rng.normal(size=count))[:, None] for place, proxy in enumerate(PROXIES)}
+    return RankedTask(name, ACCURACY, "nb201", codes, truth, scores)
+
+
+@pytest.fixture(scope="module")
+def study() -> ZeroCostStudy:
+    return zero_cost_study(
+        [made_task("one", 0, 300), made_task("<two>", 1, 300)],
+        top_percent=10,
+        rng=np.random.default_rng(0),
+        resamples=30,
+        references=10,
+        halves=3,
+        repeats=2,
+        sizes=(25, 50),
+        remarks={"<two>": "taken on images of one"},
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(study: ZeroCostStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reports") / "new" / "zero-cost"
+    write_zero_cost_report(study, folder, ("svg",))
+    return folder
+
+
+def test_zero_cost_page_is_static_and_has_every_figure(folder: Path) -> None:
+    html = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<script" not in html and not re.search(r'(?:src|href)="', html)
+    assert "http" not in html.replace("http://www.w3.org/", "")
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids)) and set(re.findall(r"url\(#([^)]+)\)", html)) <= set(ids)
+    drawn = re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)
+    assert len(drawn) == len(FIGURES)
+    for svg in drawn:
+        ElementTree.fromstring(svg)
+    assert {path.name for path in (folder / "figures").iterdir()} == {f"{name}.svg" for name in FIGURES}
+    assert {path.name for path in folder.iterdir()} == {"report.html", "numbers.json", "figures"}
+
+
+def test_zero_cost_page_says_every_verdict_with_its_criterion(folder: Path, study: ZeroCostStudy) -> None:
+    page = unescape((folder / "report.html").read_text(encoding="utf-8"))
+    for each in study.statements:
+        assert each.claim in page and each.criterion in page and each.why in page
+    assert page.count("(not in the paper)") == sum(each.ours for each in study.statements) == 3
+    assert "taken on images of one" in page and all(part in page for part in outcome(study))
+
+
+def test_zero_cost_numbers_are_those_of_the_study(folder: Path, study: ZeroCostStudy) -> None:
+    numbers = json.loads((folder / "numbers.json").read_text())
+    assert {each["key"]: each["verdict"] for each in numbers["statements"]} == {
+        each.key: each.verdict for each in study.statements
+    }
+    first, own = numbers["tasks"][0], study.tasks[0]
+    assert own.few is not None
+    assert first["proxies"]["ntk"]["spearman"][0] == own.sampled.value("spearman", "ntk")
+    assert first["few_points"]["kendall"]["lgb, proxies"] == own.few.taus["lgb", "proxies"].tolist()
+    assert first["rank_average"]["spearman"]["gain"][0] == own.combined["spearman"].gain.estimate
+    assert set(numbers["tasks"][0]["proxies"]) == set(PROXIES)
+
+
+def test_zero_cost_tables_have_a_line_for_each(study: ZeroCostStudy) -> None:
+    assert [row[0] for row in statements_table(study).rows] == [each.key for each in study.statements]
+    assert len(averages_table(study).rows) == 2 * 3
+    assert len(few_points_table(study).rows) == 2 * 2 * 2
+
+
+def test_zero_cost_page_of_one_small_task_leaves_out_what_it_lacks(tmp_path: Path) -> None:
+    small = zero_cost_study(
+        [made_task("small", 0, 40)], top_percent=10, rng=np.random.default_rng(0), resamples=20, references=5, halves=2
+    )
+    write_zero_cost_report(small, tmp_path, ("svg",))
+    assert {path.stem for path in (tmp_path / "figures").iterdir()} == FIGURES - {"few-points"}
+    assert "Scores as features" not in (tmp_path / "report.html").read_text()
+    assert "cannot be said here" in outcome(small)[0]

@@ -21,6 +21,7 @@ from nasbed.benchmarks.places import surrogate_paths, table_path
 from nasbed.core.files import file_sha256
 from nasbed.core.home import embedded_home, surrogates_folder, table_folder, tables_folder
 from nasbed.experiments.tuning import Parts
+from nasbed.proxies.table import embedded_scores
 from nasbed.results.store import Results
 from nasbed.surrogates.artefact import SUFFIX, Artefact
 from nasbed.surrogates.figures import fit_figures
@@ -46,7 +47,9 @@ def test_embedded_files_are_few_and_small() -> None:
     assert models >= {f"{model}{variant}" for model in ("lgb", "xgb", "gin") for variant in ("", "-rand")}
     assert size(tables_folder(HERE)) < 10_000_000
     assert size(surrogates_folder(HERE)) < 25_000_000
-    known = {HERE / "tables", HERE / "surrogates", *SURROGATES}
+    scores = {table.name: HERE / "scores" / f"{table.name}.parquet" for table in TABLES}
+    assert embedded_scores().items() <= scores.items()
+    known = {HERE / "tables", HERE / "surrogates", HERE / "scores", *SURROGATES, *scores.values()}
     odd = [
         path
         for path in HERE.rglob("*")

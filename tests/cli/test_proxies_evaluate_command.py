@@ -95,7 +95,7 @@ def test_evaluate_refuses_bad_input_in_one_line(run: Run, pair: tuple[Path, Path
     for arguments, words in (
         ((scores,), "come in pairs, SCORES TABLE, got 1"),
         ((scores, table, scores), "got 3"),
-        ((table, scores), "is none"),
+        ((table, scores), "is neither"),
         ((scores, "no/table"), "no/table"),
         ((scores, table, "--top", "-1"), "more than 0 and at most 100 percent, got -1"),
         ((scores, table, "--weight", "2"), "above 0 and below 1, got 2"),

@@ -67,7 +67,7 @@ def test_zero_cost_refuses_bad_input_in_one_line_before_working(pair: tuple[str,
     scores, table = pair
     for arguments, words in (
         ((scores,), "scores come with their table"),
-        ((table, table), "scores are read from a file"),
+        ((table, table), "scores are a file or, in the package, darts-cifar10-16"),
         ((scores, "no/such"), "no benchmark is called"),
         ((scores, table, "--top", "0"), "more than 0 and at most 100 percent"),
         ((scores, table, "--top", "0.1"), "ask for a larger --top"),

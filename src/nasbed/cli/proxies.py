@@ -173,9 +173,9 @@ def compare(
     from math import isfinite
 
     from nasbed.evaluation.proxies.agreement import agreements
-    from nasbed.proxies.table import ScoreTable
+    from nasbed.proxies.table import open_scores
 
-    found = agreements(ScoreTable.read(scores), ScoreTable.read(others))
+    found = agreements(open_scores(scores), open_scores(others))
     if json:
         plain = [asdict(each) for each in found]
         print_json(
@@ -216,7 +216,7 @@ def _architectures(
 
     from nasbed.benchmarks import TabularBenchmark, load
     from nasbed.experiments.scoring import random_architectures
-    from nasbed.proxies.table import ScoreTable
+    from nasbed.proxies.table import open_scores
     from nasbed.spaces import space
 
     if sum(given is not None for given in (name, table, like)) != 1:
@@ -225,7 +225,7 @@ def _architectures(
     if name is not None:
         return random_architectures(space(name), 1000 if count is None else count, rng)
     if like is not None:
-        scored = ScoreTable.read(like)
+        scored = open_scores(like)
         searched, codes = scored.space, scored.codes
     else:
         assert table is not None

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     from nasbed.evaluation.proxies import RankedTask
 
 FORMATS = ("svg", "png", "pdf")
+EMBEDDED = ("darts-cifar10-16", "darts-cifar10-16")
+"""The scores and the table that come with the package."""
 LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Holm); RBO by chance: {chance}"
 
 
 def evaluate(
     pairs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="SCORES TABLE ...",
+            metavar="[SCORES TABLE]...",
+            show_default="those that come with the package",
             help="A file of scores and the table that has the truth (an id or a folder), once or several times.",
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")
     ] = Path("proxies"),
@@ -52,10 +55,13 @@ def evaluate(
     Spearman's correlation over all architectures says little about the best ones. Beside it are its value within the
     top, rank-biased overlap, and whether a proxy is better than counting parameters.
 
+    Example: nasbed proxies evaluate
+
     Example: nasbed proxies evaluate scores.parquet nb201/cifar10
 
     Example: nasbed proxies evaluate a.parquet nb201/cifar10 b.parquet tables/mine --top 5 --k 20 --out judged
     """
+    pairs = pairs or list(EMBEDDED)
     _check(pairs, out, format, resamples)
 
     import numpy as np
@@ -65,7 +71,7 @@ def evaluate(
     from nasbed.reports.proxies_figures import task_titles
     from nasbed.reports.proxies_tables import outcome, proxies_numbers, short_table
 
-    tasks = [_task(Path(scores), table, metric) for scores, table in zip(pairs[::2], pairs[1::2], strict=True)]
+    tasks = [_task(scores, table, metric) for scores, table in zip(pairs[::2], pairs[1::2], strict=True)]
     judged = []
     with run_bars({"Judging": len(tasks)}) as told:
         for task in tasks:
@@ -92,12 +98,12 @@ def evaluate(
     typer.echo(str(out / "report.html"))
 
 
-def _task(scores: Path, table: str, metric: str | None) -> RankedTask:
+def _task(scores: str, table: str, metric: str | None) -> RankedTask:
     from nasbed.benchmarks import TabularBenchmark, load
     from nasbed.evaluation.proxies import task_of
-    from nasbed.proxies.table import ScoreTable
+    from nasbed.proxies.table import open_scores
 
-    read = ScoreTable.read(scores)
+    read = open_scores(scores)
     found = load(table)
     if not isinstance(found, TabularBenchmark):
         raise InvalidOption(f"scores are held against a table of results, {table} is none; name one after {scores}")

@@ -75,18 +75,17 @@ def zero_cost(
 def _tasks(given: Sequence[str]) -> tuple[list[RankedTask], dict[str, str]]:
     """The tasks that arguments name, and what to say of scores that were taken on other images than the truth."""
     from nasbed.benchmarks import TabularBenchmark, load
-    from nasbed.core.home import embedded_home
     from nasbed.evaluation.proxies.tasks import task_of
-    from nasbed.proxies.table import ScoreTable
+    from nasbed.proxies.table import ScoreTable, open_scores
 
     if len(given) % 2:
         raise InvalidOption(f"scores come with their table, SCORES TABLE, got {len(given)} names; name both of each")
-    names = list(given) or [str(embedded_home() / "scores" / f"{TABLE}.parquet"), TABLE]
+    names = list(given) or [TABLE, TABLE]
     opened: dict[str, ScoreTable] = {}
     tasks, remarks = [], {}
     for path, table in zip(names[::2], names[1::2], strict=True):
         if path not in opened:
-            opened[path] = ScoreTable.read(Path(path))
+            opened[path] = open_scores(path)
         found = load(table)
         if not isinstance(found, TabularBenchmark):
             raise InvalidOption(f"the truth is a table, {found.name} is none; name a table or its folder")

@@ -18,7 +18,7 @@ from nasbed.experiments.scoring import random_architectures, score_architectures
 from nasbed.optimizers.base import Optimizer, Problem
 from nasbed.optimizers.guided import FilteredProposals, FilteredSpace, WarmStarted
 from nasbed.proxies import PROXIES
-from nasbed.proxies.table import ScoreTable
+from nasbed.proxies.table import ScoreTable, scores_path
 
 POOL_STREAM = 0x706F6F6C
 """The stream of a seed from which its pool is drawn."""
@@ -160,6 +160,7 @@ def guided(
 def resolved(guidance: Guidance, benchmark: Benchmark, *, scores: Path | None, dataset: str, out: Path) -> Guidance:
     """With where its scores come from: the file, if it has them; a closed form; or, for a start, images to score on.
     What would fail in all runs fails now."""
+    scores = None if scores is None else scores_path(scores)
     if scores is not None and guidance.proxy in ScoreTable.read(scores).proxies:
         found = replace(guidance, scores=str(scores.resolve()))
     elif guidance.proxy in CLOSED_FORMS and ClosedForm.known(benchmark.space):

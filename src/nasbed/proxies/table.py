@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, UnknownName, nearest, shorten
 from nasbed.core.files import complete_file
+from nasbed.core.home import embedded_home
 from nasbed.spaces import SearchSpace, space
 
 if TYPE_CHECKING:
@@ -169,6 +170,29 @@ class ScoreTable:
             return _from_columns(ScoresAbout(**{key: about[key] for key in known & about.keys()}), table, path)
         except (TypeError, ValueError, AttributeError, UnknownName) as error:
             raise BadFile(f"{path} cannot be read as scores: {str(error).splitlines()[0]}") from None
+
+
+def open_scores(name: str | Path) -> ScoreTable:
+    """The scores of a file, or those that come with the package for a table of this name."""
+    return ScoreTable.read(scores_path(name))
+
+
+def scores_path(name: str | Path) -> Path:
+    """The file of scores that a path or the name of an embedded table means."""
+    path, embedded = Path(name), embedded_scores()
+    if not path.exists() and str(name) in embedded:
+        return embedded[str(name)]
+    if not path.is_file() and not path.suffix:
+        raise BadFile(
+            f"scores are a file or, in the package, {', '.join(embedded) or 'none'}; {path} is neither; make some "
+            "with: nasbed proxies score"
+        )
+    return path
+
+
+def embedded_scores() -> dict[str, Path]:
+    """The files of scores that come with the package, by the name of the table whose architectures they score."""
+    return {path.stem: path for path in sorted((embedded_home() / "scores").glob("*.parquet"))}
 
 
 def check_suffix(path: Path) -> None:

@@ -1,0 +1,59 @@
+"""The scores that come with the package: of every architecture of the embedded table, by every proxy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nasbed
+from nasbed.benchmarks import TabularBenchmark
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import BadFile
+from nasbed.evaluation.proxies import task_of
+from nasbed.proxies import PROXIES
+from nasbed.proxies.table import embedded_scores, open_scores
+
+NAME = "darts-cifar10-16"
+
+
+def test_every_network_of_the_table_is_scored_by_every_proxy() -> None:
+    scores, table = open_scores(NAME), nasbed.load(NAME)
+    assert isinstance(table, TabularBenchmark)
+    assert set(PROXIES.names()) <= set(scores.proxies)
+    assert scores.about.recipe == table.results.about.recipe == "collect-darts"
+    task = task_of(scores, table)
+    assert len(task) == len(scores) == len(table) and task.left_out == 0
+    assert scores.missing() == {}
+    assert embedded_scores()[NAME].stat().st_size < 1 << 20
+
+
+def test_scores_that_need_no_image_are_those_of_the_networks() -> None:
+    """Weights come from the seed alone, so that nothing but the shape of the images is needed."""
+    torch = pytest.importorskip("torch", reason="needs torch")
+
+    from nasbed.networks import build
+    from nasbed.proxies import score_all
+    from nasbed.training.building import recipe_skeleton
+    from nasbed.training.draws import initial_weights
+    from nasbed.training.recipe_files import load_recipe
+
+    scores = open_scores(NAME)
+    skeleton = recipe_skeleton("darts", load_recipe("collect-darts"))
+    batch = torch.zeros(2, 3, 16, 16), torch.zeros(2, dtype=torch.int64)
+    for row in (0, len(scores) // 2):
+        arch = Architecture("darts", tuple(scores.codes[row].tolist()))
+        network = build(arch, classes=10, channels_in=3, image=16, skeleton=skeleton)
+        initial_weights(network, 0)
+        found = score_all(network, batch, proxies=["params", "flops", "l2_norm", "synflow"], seed=0)
+        for name, score in found.items():
+            assert score.value == pytest.approx(scores.of(name)[row, 0], rel=1e-5)
+
+
+def test_other_names_are_told(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match=f"in the package, {NAME}"):
+        open_scores("darts")
+    with pytest.raises(BadFile, match="is none; make one"):
+        open_scores(tmp_path / "none.parquet")
+    assert np.isfinite(open_scores(NAME).mean("synflow")).all()

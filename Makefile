@@ -37,7 +37,7 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[torch,tables,optimizers,ngboost,ray,dev]'
+	$(PIP) --editable '.[torch,tables,optimizers,ngboost,ray,vision,unseen,dev]'
 	touch $@ $(VENV)/.core
 
 clean:

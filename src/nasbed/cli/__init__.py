@@ -9,6 +9,7 @@ import typer
 
 import nasbed
 from nasbed.cli import (
+    challenge,
     collect,
     data,
     fetch,
@@ -28,6 +29,7 @@ from nasbed.cli import (
     tune,
     validate,
 )
+from nasbed.cli.study_unseen import unseen
 from nasbed.cli.study_zero_cost import zero_cost
 from nasbed.core.errors import NasbedError
 
@@ -38,6 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(challenge.app, name="challenge")
 app.add_typer(collect.app, name="collect")
 app.add_typer(data.app, name="data")
 app.command()(fetch.fetch)
@@ -55,6 +58,7 @@ app.command()(release.release)
 app.add_typer(results.app, name="results")
 app.add_typer(space.app, name="space")
 study.app.command("zero-cost")(zero_cost)
+study.app.command()(unseen)
 app.add_typer(study.app, name="study")
 app.command()(validate.validate)
 

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nasbed.cli.data_baseline import baseline
+from nasbed.cli.data_check import check
 from nasbed.cli.output import Json, print_fields, print_json, print_table
 from nasbed.cli.progress import note, row_bars
+from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from nasbed.datasets import Dataset
 
-app = typer.Typer(help="Image datasets: prepare them from published files, list them.", no_args_is_help=True)
+app = typer.Typer(help="Image datasets: prepare published ones, make unseen ones, check them.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from: nasbed data list. NAME@16 is 16×16 pixels.")]
 
@@ -115,6 +118,66 @@ def info(
     if verify:
         check(name)
     _print(found, json)
+
+
+@app.command()
+def make(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="addnist, language, multnist, cifartile, gutenberg, …")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The new folder for the dataset.")],
+    source: Annotated[
+        Path | None, typer.Option(metavar="DIR|FILE", help="The raw material; what is needed: nasbed data unseen")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which images are drawn. 0 is the one whose hashes are known.")] = 0,
+    as_released: Annotated[
+        bool, typer.Option("--as-released", help="Follow the authors' scripts where they differ from the paper.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Make one of the eight unseen datasets, in the competition's format, with a card and a preview.
+
+    The same source and seed give the same bytes. Afterwards: nasbed data prepare NAME --source DIR
+
+    Example: nasbed data make addnist --out AddNIST
+
+    Example: nasbed data make gutenberg --source books/ --out Gutenberg
+    """
+    from nasbed.datasets.unseen import UNSEEN
+    from nasbed.datasets.unseen.writing import write_unseen
+
+    dataset = UNSEEN.get(name)()
+    if out.exists():
+        raise InvalidOption(f"a dataset is written to a new folder, {out} is there; name another or remove it")
+    with row_bars() as told:
+        made = dataset.make(source, seed=seed, progress=told, as_released=as_released)
+        digests = write_unseen(dataset, made, out, seed=seed, progress=told)
+    if json:
+        print_json({"folder": str(out), "sha256": digests})
+    else:
+        print_fields({"folder": out, "look at": out / "preview.png", **digests})
+        for line in made.notes:
+            note(line)
+        typer.echo(f"\nCheck it: nasbed data check {out}\nUse it: nasbed data prepare {name} --source {out}")
+
+
+@app.command()
+def unseen(json: Json = False) -> None:
+    """List the unseen datasets: what each is and what it is made from.
+
+    Example: nasbed data unseen
+    """
+    from nasbed.datasets.unseen import UNSEEN
+
+    found = [UNSEEN.get(name)() for name in UNSEEN]
+    if json:
+        keys = ("name", "title", "kind", "shape", "counts", "classes", "benchmark", "rule", "needs")
+        print_json([{key: getattr(each, key) for key in keys} for each in found])
+    else:
+        rows = [(each.name, "×".join(map(str, each.shape)), len(each.classes), each.rule, each.needs) for each in found]
+        print_table(("name", "shape", "classes", "rule", "made from"), rows)
+
+
+app.command()(check)
+app.command()(baseline)
 
 
 def _print(found: Dataset, json: bool) -> None:

@@ -109,3 +109,16 @@ def _paeth(left: NDArray[np.int16], above: NDArray[np.int16], corner: NDArray[np
     to_corner = np.abs(left + above - 2 * corner)
     nearest = np.where(to_above <= to_corner, above, corner)
     return np.where((to_left <= to_above) & (to_left <= to_corner), left, nearest)
+
+
+def write_png(path: Path, picture: NDArray[np.uint8]) -> None:
+    """Write ``[height, width, 3]`` as a PNG; the same pixels give the same bytes with the same zlib."""
+    height, width, _ = picture.shape
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), picture.reshape(height, width * 3)], axis=1)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = [(b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b"")]
+    with path.open("wb") as file:
+        file.write(SIGNATURE)
+        for kind, content in parts:
+            check = zlib.crc32(content, zlib.crc32(kind))
+            file.write(struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check))

@@ -122,5 +122,21 @@ for _recipe in (
         skeleton={"channels": 16, "stacks": 3, "cells_per_stack": 1},
         source="the embedded table of NAS-Bench-101 cells; see docs/datasheet.md",
     ),
+    Recipe(
+        name="unseen",
+        epochs=(1, 2, 4, 8, 16, 32, 64),
+        batch=64,
+        learning_rate=0.01,
+        momentum=0.9,
+        weight_decay=3e-4,
+        source=(
+            "Unseen NAS datasets (Geada, Towers et al., 2024), section 5.1: 64 epochs; fewer are budgets of nasbed. "
+            "Not stated there and taken from the example in the authors' starting kit "
+            "(github.com/Towers-D/NAS-Comp-Starter-Kit), which has the same optimizer: batches of 64, a last one that "
+            "is not full left out, channels normalised, no augmentation. Not followed: there the learning rate falls "
+            "after each epoch, here after each step, and mean and deviation are of the training images alone, here of "
+            "the validation images too"
+        ),
+    ),
 ):
     RECIPES.add(_recipe.name, _recipe)

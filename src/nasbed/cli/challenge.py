@@ -1,0 +1,149 @@
+"""``nasbed challenge``: hold a competition on datasets that nobody has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.cli.output import Json, print_json
+from nasbed.cli.progress import note
+from nasbed.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from nasbed.experiments.challenge.isolation import Isolation
+    from nasbed.experiments.challenge.results import Result
+
+app = typer.Typer(help="Run strangers' submissions on unseen datasets, apart from the machine.", no_args_is_help=True)
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def run(
+    context: typer.Context,
+    submission: Annotated[Path, typer.Argument(help="A folder or .zip with data_processor.py, nas.py and trainer.py.")],
+    datasets: Annotated[
+        list[Path], typer.Option(help="Folders with train_x.npy … test_y.npy and metadata; several may follow.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for SUBMISSION/DATASET/result.json.")],
+    time: Annotated[float, typer.Option(min=1, help="Seconds for each dataset, from the start of the process.")] = 3600,
+    memory: Annotated[float, typer.Option(min=0.0625, help="GiB for all its processes together.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the submission's sources of chance.")] = 0,
+    device: Annotated[str, typer.Option(help="What its Trainer is given: cpu, cuda or cuda:1.")] = "cpu",
+    isolation: Annotated[
+        str, typer.Option(help="auto (the safest that works here), or insist on: namespaces, user, none.")
+    ] = "auto",
+    json: Json = False,
+) -> None:
+    """Run a submission on datasets within limits of time and memory, and score it. What has a result is not run again.
+
+    A submission that crashes, hangs or returns nonsense scores -10 there and the next dataset is begun. The test labels
+    stay out of its reach where the system can do that; what was done is printed and recorded.
+
+    Example: nasbed challenge run examples/submission --datasets addnist language --out runs --time 600
+    """
+    import re
+
+    from nasbed.experiments.challenge.isolation import ABOUT
+    from nasbed.experiments.challenge.limits import GIB, Limits
+    from nasbed.experiments.challenge.running import run_challenge
+
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", device):
+        raise InvalidOption(f"a device is cpu, cuda or cuda:1, got {device!r}")
+    told: list[str] = []
+
+    def done(result: Result) -> None:
+        if not json:
+            typer.echo(_line(result))
+
+    try:
+        with _time_bar(submission.name, time) as bar:
+
+            def begin(dataset: str, found: Isolation) -> None:
+                if not told:
+                    told.extend((f"isolation: {found.kind}: {ABOUT[found.kind]}", *found.notes))
+                    for each in told:
+                        note(each)
+                bar(dataset, 0.0)
+
+            results = run_challenge(
+                submission,
+                [*datasets, *map(Path, context.args)],
+                out,
+                limits=Limits(time_s=time, memory_bytes=int(memory * GIB)),
+                seed=seed,
+                device=device,
+                isolation=isolation,
+                begin=begin,
+                tick=lambda seconds: bar("", seconds),
+                done=done,
+            )
+    except KeyboardInterrupt:
+        note("interrupted; the same command goes on with the datasets that have no result")
+        raise typer.Exit(130) from None
+    if json:
+        print_json([asdict(result) for result in results])
+    else:
+        total = sum(result.score for result in results)
+        typer.echo(f"total {total:.3f} on {len(results)} dataset{'s' if len(results) > 1 else ''}")
+
+
+def _line(result: Result) -> str:
+    head = f"{result.dataset}: score {result.score:.3f}"
+    if result.raw is None:
+        return f"{head}, failed ({result.ended}): {result.reason}"
+    return f"{head}, accuracy {result.raw:.2f} % (benchmark {result.benchmark:.2f} %), {result.seconds:.1f} s"
+
+
+@contextmanager
+def _time_bar(title: str, time_s: float) -> Iterator[Callable[[str, float], None]]:
+    """A bar of the seconds that a dataset has; the function given names a new one or says how many have passed."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=time_s)
+
+        def told(dataset: str, seconds: float) -> None:
+            if dataset:
+                bar.reset(task, description=f"{title} on {dataset}")
+            bar.update(task, completed=seconds)
+
+        yield told
+
+
+@app.command()
+def score(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="Folders that 'challenge run --out' wrote.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html and numbers.json.")] = Path(
+        "leaderboard"
+    ),
+    json: Json = False,
+) -> None:
+    """Rank submissions by the sum of their scores and write a page that shows them.
+
+    Example: nasbed challenge score runs --out leaderboard
+    """
+    if out.exists() and not out.is_dir():
+        raise InvalidOption(f"a leaderboard goes into a folder, {out} is a file; name another with --out")
+
+    from nasbed.experiments.challenge.leaderboard import leaderboard
+    from nasbed.experiments.challenge.results import read_results
+    from nasbed.reports.challenge import failure_table, leaderboard_numbers, score_table, write_leaderboard
+
+    board = leaderboard(read_results(runs))
+    write_leaderboard(board, out)
+    if json:
+        print_json(leaderboard_numbers(board))
+        return
+    typer.echo(score_table(board).text())
+    if board.failures:
+        typer.echo(f"\n{failure_table(board).text()}")
+    for each in board.notes:
+        note(each)
+    typer.echo(f"\n{out / 'report.html'}")

@@ -1,0 +1,137 @@
+"""``nasbed data baseline``: train a CNN of the paper on unseen datasets, by its protocol, beside its figure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.cli.output import Json, print_fields, print_json, readable
+from nasbed.cli.progress import epoch_bar, note
+from nasbed.core.errors import InvalidOption, nearest
+
+if TYPE_CHECKING:
+    from nasbed.evaluation.studies.unseen_results import UnseenResult
+
+
+def baseline(
+    dataset: Annotated[
+        str, typer.Argument(metavar="DATASET", help="A name from 'nasbed data list', or a folder of the competition.")
+    ],
+    model: Annotated[
+        str,
+        typer.Option(help="resnet18, resnet18-kit, alexnet, vgg16, convnext-base, mnasnet, densenet161, resnext50."),
+    ] = "resnet18",
+    recipe: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="A name from 'nasbed list recipes', or a TOML file of your own.")
+    ] = "unseen",
+    epochs: Annotated[
+        int | None, typer.Option(show_default="the most", help="One of the budgets that the recipe has.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the weights and the order of the images.")] = 0,
+    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")] = "auto",
+    threads: Annotated[int, typer.Option(min=1, help="Of a CPU.")] = 1,
+    bfloat16: Annotated[
+        bool, typer.Option("--bfloat16", help="Compute in bfloat16, for speed on a GPU; the paper says nothing of it.")
+    ] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the training here after every epoch.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint if it is there.")] = False,
+    paper: Annotated[
+        str | None,
+        typer.Option(show_default="DATASET", help="Which of the paper's datasets it is, where its name does not say."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Add the result here, a line of JSON.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Train a well-known CNN as the paper on unseen datasets did, and print its accuracies beside the published one.
+
+    The weights of the last epoch are measured. 'nasbed study unseen FILE' makes the paper's tables of the results.
+
+    Example: nasbed data baseline digits --epochs 1
+
+    Example: nasbed data baseline addnist --model resnet18 --device cuda --checkpoint my.pt --out results.jsonl
+    """
+    from nasbed.evaluation.studies.numbers import plain
+    from nasbed.evaluation.studies.unseen_published import published
+    from nasbed.networks import check_torch
+    from nasbed.networks.baselines import BASELINES
+
+    tables = published()
+    if resume and checkpoint is None:
+        raise InvalidOption("a training is resumed from its checkpoint; name it with --checkpoint FILE")
+    if checkpoint is not None and checkpoint.exists() and not resume:
+        raise InvalidOption(f"{checkpoint} is there already; go on from it with --resume, or name another file")
+    if paper is not None and paper not in tables.datasets:
+        raise InvalidOption(f"no dataset of the paper is called {paper!r}; {nearest(paper, tables.datasets)}")
+    BASELINES.get(model)
+    check_torch()
+    from nasbed.datasets.opening import opened
+    from nasbed.evaluation.studies.unseen_baseline import measured_baseline
+    from nasbed.evaluation.studies.unseen_results import append_result, check_results_file
+    from nasbed.training import load_recipe
+    from nasbed.training.devices import chosen_device, threads_used
+
+    how, where = load_recipe(recipe), chosen_device(device)
+    how = replace(how, precision="bfloat16") if bfloat16 else how
+    budget = how.budget(epochs)
+    if out is not None:
+        check_results_file(out)
+    images = opened(dataset)
+    try:
+        with threads_used(threads), epoch_bar(budget) as told:
+            result = measured_baseline(
+                model,
+                images,
+                how,
+                paper=paper,
+                seed=seed,
+                epochs=epochs,
+                device=where,
+                checkpoint=checkpoint,
+                progress=lambda end, valid: told(end.done, _said(end.loss, valid)),
+            )
+    except KeyboardInterrupt:
+        kept = f"; go on with --resume --checkpoint {checkpoint}" if checkpoint is not None else ", nothing was kept"
+        note(f"interrupted{kept}")
+        raise typer.Exit(130) from None
+    if out is not None:
+        append_result(out, result)
+    said = tables.accuracy(result.dataset, model)
+    if json:
+        print_json(plain(asdict(result) | {"published": said}))
+    else:
+        print_fields(_shown(result, said, recipe=how.name))
+
+
+def _said(loss: float, valid: float | None) -> str:
+    return f"loss {loss:.3f}" + (f"  validation {valid:.2f} %" if valid is not None else "")
+
+
+def _shown(result: UnseenResult, said: float | None, *, recipe: str) -> dict[str, object]:
+    """Name and value, a line each; nothing where nothing was measured."""
+    train, valid, test = result.images
+    fields: dict[str, object] = {
+        "model": f"{result.model}, {readable(result.parameters)} parameters",
+        "dataset": f"{result.dataset}: {readable(train)} images trained on, {readable(valid)} validate, "
+        f"{readable(test)} test",
+        "recipe": f"{recipe}, {result.epochs} epoch{'s' if result.epochs > 1 else ''}, seed {result.seed}",
+        "device": result.device,
+        "status": result.status + (f": {result.reason}" if result.reason else ""),
+        "train time": f"{result.train_time_s:.1f} s",
+    }
+    known = {epoch: value for epoch, value in result.validated.items() if value is not None}
+    if len(known) > 1:
+        fields["validation by epoch"] = ", ".join(f"{value:.2f}" for value in known.values()) + " %"
+    for name, value in (("validation", result.validation_accuracy), ("test", result.test_accuracy)):
+        if value is not None:
+            fields[f"{name} accuracy"] = f"{value:.2f} %"
+    fields["published"] = f"{said:.2f} % after 64 epochs (table 1)" if said is not None else "nothing"
+    if said is not None and result.test_accuracy is not None:
+        fields["difference"] = f"{result.test_accuracy - said:+.2f} points"
+    return fields

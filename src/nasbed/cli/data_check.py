@@ -1,0 +1,43 @@
+"""``nasbed data check``: whether a dataset in the competition's format can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nasbed.cli.output import Json, print_json, print_table
+from nasbed.cli.progress import row_bars
+from nasbed.core.errors import BadFile
+
+
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="{train,valid,test}_{x,y}.npy and metadata.")],
+    json: Json = False,
+) -> None:
+    """Check a dataset in the competition's format: files, shapes, labels, balance, leaks between its parts.
+
+    Exits with status 1 if there are errors. Of a dataset that was made here the labels are found anew by its rule.
+
+    Example: nasbed data check AddNIST
+
+    Example: nasbed data check my-dataset --json
+    """
+    from nasbed.datasets.unseen.checking import check_folder
+
+    if not folder.is_dir():
+        raise BadFile(f"a dataset to check is a folder, {folder} is none; check the path")
+    with row_bars() as told:
+        found = check_folder(folder, told)
+    count = {name: sum(each.severity == name for each in found) for name in ("error", "warning", "note")}
+    if json:
+        print_json(
+            {"folder": str(folder), **{f"{name}s": n for name, n in count.items()}, "findings": [*map(asdict, found)]}
+        )
+    else:
+        print_table(("severity", "about", "finding"), [(each.severity, each.about, each.text) for each in found])
+        typer.echo(f"\n{folder}: {count['error']} errors, {count['warning']} warnings")
+    if count["error"]:
+        raise typer.Exit(1)

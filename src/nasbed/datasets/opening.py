@@ -1,0 +1,54 @@
+"""A dataset by the name under which it is kept, or straight from a folder of the competition."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+
+import numpy as np
+
+from nasbed.datasets.competition import read_competition
+from nasbed.datasets.dataset import Dataset, Images, Part
+from nasbed.datasets.preparing import load
+from nasbed.datasets.store import ARRAYS, _hash, moments
+
+
+def opened(name: str) -> Dataset:
+    """The dataset of a prepared name, or that of a folder with the competition's files, which is left as it is.
+
+    A text with a separator, or one that names a folder here and no dataset, is a folder. Its dataset is called as the
+    folder is, in small letters, and has the hash that it would have if it were prepared.
+    """
+    path = Path(name)
+    if path.is_dir() and ((path / "metadata").is_file() or path.name != name):
+        return _from_folder(path.resolve())
+    return load(name)
+
+
+def _from_folder(folder: Path) -> Dataset:
+    name = folder.name.lower()
+    raw = read_competition(name, folder, lambda what, done, total: None)
+    raw.check(str(folder))
+    arrays = (raw.train_images, raw.train_labels, raw.test_images, raw.test_labels)
+    digests = {
+        f"{key}.npy": {"sha256": _npy_sha256(array)} for key, array in zip(ARRAYS, map(np.asarray, arrays), strict=True)
+    }
+    mean, std = moments(raw.train_images)
+    return Dataset(
+        name=name,
+        train=Part(raw.train_images, raw.train_labels),
+        test=Part(raw.test_images, raw.test_labels),
+        classes=tuple(raw.classes),
+        mean=tuple(mean),
+        std=tuple(std),
+        hash=_hash({"files": digests}),
+        published=raw.published,
+    )
+
+
+def _npy_sha256(array: Images) -> str:
+    """Of the file that numpy would write."""
+    file = io.BytesIO()
+    np.save(file, np.ascontiguousarray(array), allow_pickle=False)
+    return hashlib.sha256(file.getbuffer()).hexdigest()

@@ -1,0 +1,20 @@
+"""Datasets that no search method has seen (Geada et al., 2024): made from public material, the same to the byte each
+time."""
+
+from nasbed.core.registry import Registry
+from nasbed.datasets.unseen.base import Made, MadePart, Unseen
+
+UNSEEN = Registry[type[Unseen]]("unseen dataset", group="nasbed.unseen")
+for _name, _target in (
+    ("addnist", "addnist:AddNIST"),
+    ("language", "language:Language"),
+    ("multnist", "multnist:MultNIST"),
+    ("cifartile", "cifartile:CIFARTile"),
+    ("gutenberg", "gutenberg:Gutenberg"),
+    ("isabella", "isabella:Isabella"),
+    ("geoclassing", "geoclassing:GeoClassing"),
+    ("chesseract", "chesseract:Chesseract"),
+):
+    UNSEEN.add(_name, f"nasbed.datasets.unseen.{_target}")
+
+__all__ = ["UNSEEN", "Made", "MadePart", "Unseen"]

@@ -1,0 +1,114 @@
+"""What a generator of an unseen dataset is, and what it makes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.datasets.dataset import Images, Labels
+from nasbed.datasets.source import Progress
+
+PARTS = ("train", "valid", "test")
+CITATION = (
+    "Geada, Towers et al., Insights from the use of previously unseen neural architecture search datasets, CVPR 2024"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MadePart:
+    """Images, labels, and what each image was made of: columns by name, a row an image.
+
+    Origins are what the rules of a dataset are about: source images, words, phrases, games, recordings.
+    """
+
+    images: Images
+    labels: Labels
+    origins: Mapping[str, NDArray[Any]]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """A whole dataset in memory. ``sources`` tells what it was made from: a digest by the name of the source.
+
+    ``notes`` are sentences for the reader of its card: what was left out, and why.
+    """
+
+    train: MadePart
+    valid: MadePart
+    test: MadePart
+    sources: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> dict[str, MadePart]:
+        return dict(zip(PARTS, (self.train, self.valid, self.test), strict=True))
+
+
+class Unseen(ABC):
+    """One of the datasets: what the paper says of it, and how it is made."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    kind: ClassVar[int]
+    """The paper's type: 1, which a person could solve, or 2."""
+    shape: ClassVar[tuple[int, int, int]]
+    classes: ClassVar[tuple[str, ...]]
+    counts: ClassVar[tuple[int, int, int]]
+    """Images to train on, to validate with and to test with, as published."""
+    benchmark: ClassVar[float]
+    """The accuracy of ResNet-18 in the paper's table 1, in per cent."""
+    rule: ClassVar[str]
+    """How a label comes about, in a sentence."""
+    needs: ClassVar[str]
+    """What it is made from and how to get that, in a sentence."""
+    hygiene: ClassVar[tuple[str, ...]] = ()
+    """Names of origins of which no value may be in two parts."""
+    licence: ClassVar[str] = ""
+
+    @abstractmethod
+    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+        """The whole dataset. ``source`` is a folder or file with the raw material, or None where it is found without.
+        ``as_released`` follows the authors' scripts where they differ from the paper; raises where they do not."""
+
+    @abstractmethod
+    def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
+        """The labels that the rule gives, from the pixels where they tell, else from what the images were made of."""
+
+    def refuse_released(self, as_released: bool) -> None:
+        """For a dataset of which no difference between paper and scripts is known."""
+        if as_released:
+            raise InvalidOption(
+                f"--as-released follows scripts that differ from the paper, of {self.name} no difference is known; "
+                "leave it out"
+            )
+
+    def picture(self, image: Images) -> NDArray[np.uint8]:
+        """One image to look at, [height, width, 3]; of other than 1 or 3 channels a dataset draws its own."""
+        shown = image if image.dtype == np.uint8 else np.clip(np.round(image), 0, 255).astype(np.uint8)
+        if len(shown) not in (1, 3):
+            raise NotImplementedError(f"{self.name} has {len(shown)} channels and draws its own pictures")
+        return np.ascontiguousarray(np.broadcast_to(shown, (3, *shown.shape[1:])).transpose(1, 2, 0))
+
+    def check(self, made: Made) -> None:
+        """Raise unless shapes, labels and the division into parts are as they have to be."""
+        for part, each in made.parts.items():
+            if each.images.shape != (len(each), *self.shape):
+                raise BadFile(f"images of {self.name} have the shape {self.shape}, {part} has {each.images.shape}")
+            if not np.array_equal(self.label_of(each.images, each.origins), each.labels):
+                raise BadFile(f"labels of {self.name} are as its rule says, some of {part} are not: {self.rule}")
+            if not np.array_equal(np.unique(each.labels), np.arange(len(self.classes))):
+                raise BadFile(f"every part of {self.name} has all {len(self.classes)} classes, {part} has not")
+        for origin in self.hygiene:
+            parts = [np.unique(each.origins[origin]) for each in made.parts.values()]
+            if len(np.unique(np.concatenate(parts))) != sum(map(len, parts)):
+                raise BadFile(f"no {origin} of {self.name} is in two parts, some are")

@@ -1,0 +1,192 @@
+"""Chesseract (section 4.8): late positions of grandmasters' games, and how the game ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile
+from nasbed.datasets.dataset import Images, Labels
+from nasbed.datasets.source import Progress
+from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
+from nasbed.datasets.unseen.chess_board import draw_board
+from nasbed.datasets.unseen.chess_games import (
+    RESULTS,
+    Bitboards,
+    Game,
+    chess_package,
+    distinct_games,
+    planes,
+    read_games,
+    replayed,
+)
+from nasbed.datasets.unseen.draws import Draws, Integers
+from nasbed.datasets.unseen.sources import content, files_ending, opened, sha256
+
+PLAYERS = ("Anand", "Carlsen", "Caruana", "Fischer", "Karpov", "Kasparov", "Nakamura", "Tal")
+_DIVIDED, _LABELLED, _PICKED = range(3)
+
+
+class Chesseract(Unseen):
+    """Labels: White wins is 0, as in the paper's figure 3, a draw 1, Black wins 2.
+
+    What is decided where the paper is silent:
+
+    - Planes are White's pawns, knights, bishops, rooks, queens and king, then Black's. Row 0 is rank 8 and column 0 is
+      file a, whoever is to move. Who is to move cannot be seen.
+    - Positions are those after each half move. Of n, the last 15·n/100 are used, rounded down.
+    - A game that is in two players' files, or there twice, is one game: same moves, or one the beginning of the other
+      from 40 half moves on. Games without a result, or that cannot be replayed, are left out and counted on the card.
+    - Games are divided between the parts by chance, for each result in proportion to the images. A position that games
+      of two parts reach is left out, so that no image is in two parts; within a part, one is used once for a result.
+    - Results are balanced to the image; positions are drawn from all that a part has.
+    """
+
+    name = "chesseract"
+    title = "Chesseract"
+    kind = 1
+    shape = (12, 8, 8)
+    classes = ("White wins", "draw", "Black wins")
+    counts = (49_998, 9_999, 9_999)
+    benchmark = 57.83
+    rule = "A late position of a grandmaster's game, a plane for each piece and colour; the label is the game's result."
+    needs = (
+        f"a folder of PGN files as --source, {', '.join(f'{player}.pgn' for player in PLAYERS)}, .gz or not "
+        "(pgnmentor.com has them)"
+    )
+    hygiene = ("game", "position")
+    licence = "moves of games are facts and free"
+
+    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+        self.refuse_released(as_released)
+        chess_package()
+        everything, digests = _games(source, self.needs)
+        games, left_out = distinct_games(everything)
+        boards = list(replayed(games, len(games), progress))
+        left_out["that cannot be replayed"] = sum(each is None for each in boards)
+        playable = [(game, masks) for game, masks in zip(games, boards, strict=True) if masks is not None]
+        if not playable:
+            raise BadFile(f"{source} has games with a result, none of {len(everything)} can be replayed; get it again")
+        notes = [_games_note(len(everything), len(playable), left_out)]
+        draws = Draws(seed, self.name)
+        positions, note = _usable(playable, draws, self.counts)
+        notes.append(note)
+        train, valid, test = (self._part(draws, part, positions) for part in range(3))
+        return Made(train, valid, test, sources=digests, notes=tuple(notes))
+
+    def _part(self, draws: Draws, part: int, positions: _Positions) -> MadePart:
+        labels = draws.balanced(self.counts[part], len(RESULTS), _LABELLED, part)
+        chosen = np.empty(len(labels), np.int64)
+        for label, name in enumerate(self.classes):
+            where = np.flatnonzero(labels == label)
+            mine = np.flatnonzero((positions.part == part) & (positions.result == label))
+            if len(mine) < len(where):
+                raise BadFile(
+                    f"there is a position for each image, of '{name}' there are {len(mine)} of {len(where)} for "
+                    f"{PARTS[part]}; add games"
+                )
+            chosen[where] = mine[draws.order(len(mine), _PICKED, part, label)[: len(where)]]
+        game = positions.game[chosen]
+        origins = {
+            "game": game,
+            "position": positions.number[chosen],
+            "ply": positions.ply[chosen],
+            "pgn": np.array([each.file for each in positions.games])[game],
+            "number": np.array([each.number for each in positions.games])[game],
+            "result": np.array(RESULTS)[labels],
+        }
+        return MadePart(planes(positions.masks[chosen]), labels, origins)
+
+    def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
+        """Those of the results; −1 where the planes are no position: a king of each colour, one piece a square."""
+        order = {result: label for label, result in enumerate(RESULTS)}
+        labels: Integers = np.array([order.get(str(result), -1) for result in origins["result"]], np.int64)
+        kings = images[:, [5, 11]].sum(axis=(2, 3))
+        labels[(kings != 1).any(axis=1) | (images.sum(axis=1) > 1).any(axis=(1, 2))] = -1
+        return labels
+
+    def picture(self, image: Images) -> NDArray[np.uint8]:
+        return draw_board(image)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Positions:
+    """A row a position: its planes as masks, the number of its game, that of the half move before it from 1, the number
+    by which the same position is known in all games, its part and its result."""
+
+    games: tuple[Game, ...]
+    masks: Bitboards
+    game: Integers
+    ply: Integers
+    number: Integers
+    part: Integers
+    result: Integers
+
+
+def _games(source: Path | None, needs: str) -> tuple[list[Game], dict[str, str]]:
+    games: list[Game] = []
+    digests: dict[str, str] = {}
+    with opened(source, needs) as folder:
+        files = files_ending(folder, ".pgn")
+        if missing := [
+            player for player in PLAYERS if not any(name.lower().startswith(player.lower()) for name in files)
+        ]:
+            raise BadFile(
+                f"the games of eight players are needed, {source} has no "
+                f"{', '.join(f'{player}.pgn' for player in missing)}; add what is missing"
+            )
+        for name, path in files.items():
+            if any(name.lower().startswith(player.lower()) for player in PLAYERS):
+                data = content(path)
+                games += read_games(name, data)
+                digests[name] = sha256(data)
+    return games, digests
+
+
+def _usable(
+    playable: list[tuple[Game, Bitboards]], draws: Draws, counts: tuple[int, int, int]
+) -> tuple[_Positions, str]:
+    """The positions of all games but those in two parts, each once for a result in its part."""
+    games = tuple(game for game, _ in playable)
+    shown = np.array([len(masks) for _, masks in playable])
+    results = np.array([RESULTS.index(game.result) for game in games])
+    parts = _divided(shown, results, draws, counts)
+    masks = np.concatenate([masks for _, masks in playable])
+    game = np.repeat(np.arange(len(games)), shown)
+    ply = np.concatenate([np.arange(len(each.moves) - each.shown, len(each.moves)) + 1 for each in games])
+    _, first, number = np.unique(masks, axis=0, return_index=True, return_inverse=True)
+    number = number.ravel()
+    part, result = parts[game], results[game]
+    shared = np.zeros(len(first), np.bool_)
+    shared[number[part != part[first][number]]] = True
+    once = np.zeros(len(masks), np.bool_)
+    once[np.unique(number * len(RESULTS) + result, return_index=True)[1]] = True
+    kept = np.flatnonzero(once & ~shared[number])
+    note = (
+        f"Positions: {len(masks)}; left out: {np.count_nonzero(shared[number])} that are in two parts, "
+        f"{np.count_nonzero(~once & ~shared[number])} that were there before with the same result."
+    )
+    number, part, result = (column[kept] for column in (number, part, result))
+    return _Positions(games, masks[kept], game[kept], ply[kept], number, part, result), note
+
+
+def _divided(shown: Integers, results: Integers, draws: Draws, counts: tuple[int, int, int]) -> Integers:
+    """The part of each game: for each result, games in random order fill the parts in proportion to the images."""
+    parts = np.empty(len(shown), np.int64)
+    for result in range(len(RESULTS)):
+        mine = np.flatnonzero(results == result)
+        order = mine[draws.order(len(mine), _DIVIDED, result)]
+        before = np.cumsum(shown[order]) - shown[order]
+        ends = shown[mine].sum() * np.cumsum(counts) // sum(counts)
+        parts[order] = np.minimum(np.searchsorted(ends, before, side="right"), len(counts) - 1)
+    return parts
+
+
+def _games_note(read: int, used: int, left_out: Mapping[str, int]) -> str:
+    reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
+    return f"Games: {read} read, {used} used; left out: {reasons or 'none'}."

@@ -1,0 +1,129 @@
+"""Recordings and the eras of their music: the table, and the sound files that it names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, MissingDependency, shorten
+from nasbed.core.files import file_sha256
+from nasbed.datasets.source import Progress, folder_with
+from nasbed.datasets.unseen.sources import content, text
+from nasbed.datasets.unseen.spectrogram import SECONDS, SILENCE
+
+TABLE = "eras.csv"
+ERAS = ("20th Century", "Baroque", "Classical", "Romantic")
+SLOWEST, FASTEST = 4_000, 384_000
+"""Samples in a second that a recording may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table. Where it names no work, each recording is a work of its own."""
+
+    file: str
+    era: int
+    work: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """A sound file: the numbers of its five-second snippets that are not silent, and its SHA-256."""
+
+    row: Row
+    path: Path
+    snippets: NDArray[np.int64]
+    silent: int
+    sha256: str
+
+
+def read_table(folder: Path) -> tuple[Path, list[Row]]:
+    """The folder of ``eras.csv`` and what it says, in the order of the files' names."""
+    found = folder_with(folder, [TABLE])
+    if found is None:
+        raise BadFile(f"recordings come with a table {TABLE} of the columns file,era, {folder} has none; write one")
+    path = found / TABLE
+    reader = csv.DictReader(io.StringIO(text(path, content(path))))
+    columns = [(name or "").strip().lower() for name in reader.fieldnames or ()]
+    if not {"file", "era"} <= set(columns):
+        raise BadFile(f"{path} has the columns file and era, got {shorten(columns)}; add a first line file,era")
+    reader.fieldnames = columns
+    rows: dict[str, Row] = {}
+    works: dict[str, int] = {}
+    for record in reader:
+        where = f"{path}, line {reader.line_num}"
+        file, era = (record["file"] or "").strip(), _era(record["era"], where)
+        parts = PurePosixPath(file).parts
+        if not parts or ".." in parts or file.startswith("/") or not (found / file).is_file():
+            raise BadFile(f"{where}: a file is named from the folder of the table and is there, got {shorten(file)}")
+        if file in rows:
+            raise BadFile(f"{where}: a recording has one line, {shorten(file)} has two; remove one")
+        work = (record.get("work") or "").strip() or file
+        if works.setdefault(work, era) != era:
+            raise BadFile(f"{where}: a work is of one era, {shorten(work)} is of two; correct the table")
+        rows[file] = Row(file, era, work)
+    if not rows:
+        raise BadFile(f"{path} names recordings, it has no line but its first; add them")
+    return found, [rows[file] for file in sorted(rows)]
+
+
+def _era(value: str | None, where: str) -> int:
+    plain = "".join(filter(str.isalnum, value or "")).lower()
+    for number, era in enumerate(ERAS):
+        if plain == "".join(filter(str.isalnum, era)).lower():
+            return number
+    raise BadFile(f"{where}: an era is one of {', '.join(ERAS)}, got {shorten(value)}; correct the table")
+
+
+def listened(folder: Path, rows: list[Row], progress: Progress) -> list[Recording]:
+    """Every recording, read once from end to end. The same sound under two names raises."""
+    found: list[Recording] = []
+    names: dict[str, str] = {}
+    for done, row in enumerate(rows):
+        path = folder / row.file
+        loud = [bool(len(piece) and np.abs(piece).max() >= SILENCE) for _, piece in pieces(path)]
+        digest = file_sha256(path)
+        if digest in names:
+            raise BadFile(f"a recording is there once, {names[digest]} and {row.file} are the same; remove one")
+        names[digest] = row.file
+        snippets = np.flatnonzero(loud).astype(np.int64)
+        found.append(Recording(row, path, snippets, len(loud) - len(snippets), digest))
+        progress("isabella, listening", done + 1, len(rows))
+    return found
+
+
+def pieces(path: Path) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """The rate and the samples of each whole five seconds, channels mixed evenly. What is left at the end is not used.
+
+    Sound that cannot be read to the end that its file tells is an error that names the file.
+    """
+    sound = _soundfile()
+    try:
+        with sound.SoundFile(path) as file:
+            rate = int(file.samplerate)
+            if not SLOWEST <= rate <= FASTEST:
+                raise BadFile(f"{path}: sound has {SLOWEST} to {FASTEST} samples a second, got {rate}; convert it")
+            whole = int(file.frames) // (rate * SECONDS)
+            for number in range(whole):
+                block = file.read(rate * SECONDS, dtype="float32", always_2d=True)
+                if len(block) != rate * SECONDS or not np.isfinite(block).all():
+                    raise BadFile(f"{path} is damaged after {number * SECONDS} s: it is cut off there; get it again")
+                yield rate, block.mean(axis=1)
+    except (sound.LibsndfileError, OSError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise BadFile(f"{path} cannot be read as sound (wav, flac, ogg, mp3): {reason[-100:]}; get it again") from None
+
+
+def _soundfile() -> Any:
+    try:
+        return import_module("soundfile")
+    except (ImportError, OSError):
+        raise MissingDependency("isabella needs soundfile; get it with: pip install 'nasbed[unseen]'") from None

@@ -1,0 +1,189 @@
+"""Gutenberg (section 4.5): three words in a row from a book as a grid, and who wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile
+from nasbed.datasets.dataset import Images, Labels
+from nasbed.datasets.source import Progress
+from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
+from nasbed.datasets.unseen.draws import Draws, Integers
+from nasbed.datasets.unseen.gutenberg_text import book, words
+from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
+from nasbed.datasets.unseen.sources import content, files_ending, opened, sha256, text
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz "
+AUTHORS = ("aquinas", "confucius", "hawthorne", "plato", "shakespeare", "tolstoy")
+TOGETHER = 3
+SHORTEST, LONGEST = 3, 6
+_DIVIDED, _LABELLED, _PICKED = range(3)
+
+
+class Gutenberg(Unseen):
+    """Labels follow the alphabet: Shakespeare is 4, as in the paper's figure 2.
+
+    What is decided where the paper is silent:
+
+    - A letter's pixel is 1, the others are 0. Rows are a to z and then the space that words are padded with.
+    - Every three words in a row, of 3 to 6 letters each, are a phrase, whatever punctuation was between them; phrases
+      may share words. A stretch of such words is wholly in one part, so that phrases of two parts never share a place
+      in a book; a phrase that stretches of two parts have is left out, as is one that two authors have.
+    - Authors are balanced to the image and no phrase is used twice. An author whose books have too few phrases is an
+      error that says how many there are: none is repeated to make up for it.
+    """
+
+    name = "gutenberg"
+    title = "Gutenberg"
+    kind = 2
+    shape = (1, 27, 18)
+    classes = ("Thomas Aquinas", "Confucius", "Nathaniel Hawthorne", "Plato", "William Shakespeare", "Leo Tolstoy")
+    counts = (45_000, 15_000, 6_000)
+    benchmark = 40.98
+    rule = "Three words of a book in a row, a column for each place and a row for each letter; the label is the author."
+    needs = "a folder of books from gutenberg.org as --source: aquinas….txt, confucius….txt … tolstoy….txt, .gz or not"
+    hygiene = ("phrase", "stretch")
+    licence = "the books are in the public domain in the USA"
+
+    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+        self.refuse_released(as_released)
+        books, digests = _books(source, self.needs)
+        texts = []
+        for done, (author, each) in enumerate(books):
+            texts.append((author, words(each)))
+            progress(f"{self.name}, reading books", done + 1, len(books))
+        draws = Draws(seed, self.name)
+        windows = _windows(texts)
+        phrases, notes = _phrases(windows, _divided(windows, draws, self.counts))
+        train, valid, test = (self._part(draws, part, phrases) for part in range(3))
+        return Made(train, valid, test, sources=digests, notes=notes)
+
+    def _part(self, draws: Draws, part: int, phrases: _Phrases) -> MadePart:
+        labels = draws.balanced(self.counts[part], len(AUTHORS), _LABELLED, part)
+        chosen = np.empty(len(labels), np.int64)
+        for author, name in enumerate(AUTHORS):
+            where = np.flatnonzero(labels == author)
+            usable = np.flatnonzero((phrases.author == author) & (phrases.part == part))
+            if len(usable) < len(where):
+                raise BadFile(
+                    f"an author has a phrase for each image, {name} has {len(usable)} of {len(where)} for "
+                    f"{PARTS[part]}; add books"
+                )
+            chosen[where] = usable[draws.order(len(usable), _PICKED, part, author)[: len(where)]]
+        strings = phrases.text[chosen]
+        images = to_grid(strings, ALPHABET).transpose(0, 2, 1)[:, None]
+        origins = {"phrase": strings, "stretch": phrases.stretch[chosen], "author": np.array(AUTHORS)[labels]}
+        return MadePart(np.ascontiguousarray(images), labels, origins)
+
+    def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
+        """Those of the authors; −1 where the pixels do not spell the phrase."""
+        order = {author: label for label, author in enumerate(AUTHORS)}
+        labels: Integers = np.array([order.get(str(author), -1) for author in origins["author"]], np.int64)
+        labels[from_grid(images[:, 0].transpose(0, 2, 1), ALPHABET) != origins["phrase"]] = -1
+        return labels
+
+    def picture(self, image: Images) -> NDArray[np.uint8]:
+        return black_on_white(image[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Windows:
+    """Three words in a row wherever they stand: what they are, padded, whose, and the number of their stretch."""
+
+    text: Strings
+    author: Integers
+    stretch: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Phrases:
+    """Distinct phrases of one author and one part each; ``stretch`` is the first that has it."""
+
+    text: Strings
+    author: Integers
+    part: Integers
+    stretch: Integers
+
+
+def _books(source: Path | None, needs: str) -> tuple[list[tuple[int, str]], dict[str, str]]:
+    """The books with their authors' numbers, in the order of the files' names."""
+    books = []
+    digests = {}
+    with opened(source, needs) as folder:
+        for name, path in files_ending(folder, ".txt").items():
+            author = next((each for each in AUTHORS if name.lower().startswith(each)), None)
+            if author is not None:
+                data = content(path)
+                books.append((AUTHORS.index(author), book(text(path, data))))
+                digests[name] = sha256(data)
+    found = {author for author, _ in books}
+    if missing := [author for number, author in enumerate(AUTHORS) if number not in found]:
+        raise BadFile(
+            f"books of all six authors are needed, {source} has no {', '.join(f'{each}….txt' for each in missing)}; "
+            "get some from gutenberg.org"
+        )
+    return books, digests
+
+
+def _windows(texts: list[tuple[int, list[str]]]) -> _Windows:
+    phrases: list[str] = []
+    authors: list[int] = []
+    stretches: list[int] = []
+    stretch = 0
+    for author, each in texts:
+        for fits, run in groupby(each, lambda word: SHORTEST <= len(word) <= LONGEST):
+            padded = [word.ljust(LONGEST) for word in run] if fits else []
+            found = ["".join(three) for three in zip(padded, padded[1:], padded[2:], strict=False)]
+            phrases += found
+            authors += [author] * len(found)
+            stretches += [stretch] * len(found)
+            stretch += bool(found)
+    return _Windows(
+        np.array(phrases, f"<U{TOGETHER * LONGEST}"), np.array(authors, np.int64), np.array(stretches, np.int64)
+    )
+
+
+def _divided(windows: _Windows, draws: Draws, counts: tuple[int, int, int]) -> Integers:
+    """The part of each window: an author's stretches, in random order, fill the parts in proportion to the images."""
+    parts = np.empty(len(windows.text), np.int64)
+    for author in range(len(AUTHORS)):
+        mine = np.flatnonzero(windows.author == author)
+        _, stretch, sizes = np.unique(windows.stretch[mine], return_inverse=True, return_counts=True)
+        order = draws.order(len(sizes), _DIVIDED, author)
+        before = np.cumsum(sizes[order]) - sizes[order]
+        ends = len(mine) * np.cumsum(counts) // sum(counts)
+        part_of = np.empty(len(sizes), np.int64)
+        part_of[order] = np.searchsorted(ends, before, side="right")
+        parts[mine] = part_of[stretch]
+    return parts
+
+
+def _phrases(windows: _Windows, parts: Integers) -> tuple[_Phrases, tuple[str, ...]]:
+    """What is left when phrases of two authors, and of two parts, are left out."""
+    distinct, first, number = np.unique(windows.text, return_index=True, return_inverse=True)
+    whose = _only(windows.author, number, windows.author[first])
+    where = _only(parts, number, parts[first])
+    kept = np.flatnonzero(whose & where)
+    notes = (
+        f"Phrases: {len(distinct)}; left out: {np.count_nonzero(~whose)} of two authors, "
+        f"{np.count_nonzero(whose & ~where)} that would be in two parts.",
+        "Left: "
+        + ", ".join(f"{np.count_nonzero(windows.author[first[kept]] == n)} {each}" for n, each in enumerate(AUTHORS))
+        + ".",
+    )
+    at = first[kept]
+    return _Phrases(distinct[kept], windows.author[at], parts[at], windows.stretch[at]), notes
+
+
+def _only(values: Integers, number: Integers, firsts: Integers) -> NDArray[np.bool_]:
+    """Which of the numbered have the same value everywhere."""
+    alike = np.ones(len(firsts), np.bool_)
+    alike[number[values != firsts[number]]] = False
+    return alike

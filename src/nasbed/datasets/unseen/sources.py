@@ -1,0 +1,110 @@
+"""Raw material: folders and archives that are opened, files packed or not, and the digests by which they are known."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.home import datasets_folder
+from nasbed.core.unpack import ARCHIVES, unpacked
+from nasbed.datasets.preparing import DATASETS, load
+from nasbed.datasets.source import DEEPEST, Progress, Raw
+
+MOST_BYTES = 1 << 28
+"""The largest file that is read: a book or a list of games has a few megabytes."""
+_GZIP = b"\x1f\x8b"
+
+
+@contextmanager
+def opened(source: Path | None, needs: str) -> Iterator[Path]:
+    """The folder of the raw material, or what an archive of it holds."""
+    if source is None:
+        raise InvalidOption(f"a source has to be named with --source: {needs}")
+    if not source.exists():
+        raise BadFile(f"a source is a folder or an archive, {source} does not exist; check the path")
+    with unpacked(source, datasets_folder()) as folder:
+        if not folder.is_dir():
+            raise BadFile(f"a source is a folder or an archive ({', '.join(ARCHIVES)}), {source} is neither")
+        yield folder
+
+
+def files_ending(folder: Path, suffix: str) -> dict[str, Path]:
+    """The files of a folder, or a few folders down, whose names end so or so and ``.gz``; by the name without it.
+
+    They come in the order of their names. The same name twice raises.
+    """
+    found: dict[str, Path] = {}
+    patterns = [f"{'*/' * depth}*{suffix}{packed}" for depth in range(DEEPEST + 1) for packed in ("", ".gz")]
+    for path in (path for pattern in patterns for path in folder.glob(pattern)):
+        if not path.is_file() or path.name.startswith("."):
+            continue
+        name = path.name.removesuffix(".gz")
+        if name in found:
+            raise BadFile(f"a file is there once, {folder} has {found[name]} and {path}; remove one")
+        found[name] = path
+    return dict(sorted(found.items()))
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a file, unpacked if it is gzip's, whatever its name."""
+    try:
+        with path.open("rb") as plain:
+            packed = plain.read(2) == _GZIP
+            plain.seek(0)
+            if packed:
+                with gzip.GzipFile(fileobj=plain) as file:
+                    data = file.read(MOST_BYTES + 1)
+            else:
+                data = plain.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadFile(f"{path} cannot be read: {str(error).splitlines()[0]}; get it again") from None
+    if len(data) > MOST_BYTES:
+        raise BadFile(f"{path} unpacks to more than the {MOST_BYTES} bytes of such a file; it is not read")
+    return data
+
+
+def text(path: Path, data: bytes) -> str:
+    """What a file says, in UTF-8 with or without a mark at its beginning."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{path} is text in UTF-8, its byte {error.start} is not; convert it or get it again") from None
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def images_of(name: str, source: Path | None, progress: Progress) -> tuple[Raw, Mapping[str, str]]:
+    """All of an image dataset, read from its published files or else as it was prepared, with one digest.
+
+    The digest is that of shapes and values, so that it does not depend on how the images came here.
+    """
+    if source is None:
+        stored = load(name)
+        train, test = stored.train, stored.test
+        raw = Raw(train.images, np.asarray(train.labels), test.images, np.asarray(test.labels), stored.classes)
+    else:
+        reader = DATASETS.get(name)()
+        with opened(source, "") as folder:
+            raw = reader.read(folder, progress)
+        reader.check(raw, str(source))
+    return raw, {name: _digest([raw.train_images, raw.train_labels, raw.test_images, raw.test_labels])}
+
+
+def _digest(arrays: list[NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        digest.update(f"{little.dtype.str}{little.shape}".encode())
+        digest.update(np.ascontiguousarray(little).data)
+    return digest.hexdigest()

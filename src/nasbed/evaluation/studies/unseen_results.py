@@ -1,0 +1,120 @@
+"""Measured accuracies on unseen datasets, a line of JSON each: appended to, never overwritten."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from nasbed.core.errors import BadFile, DiskFull, shorten
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenResult:
+    """One training. Accuracies are in per cent; a diverged one has none. ``dataset`` is the paper's name of it in small
+    letters where it is one of the eight, ``model`` an id of a column of table 1 or 2 where it is one of those."""
+
+    dataset: str
+    model: str
+    epochs: int
+    seed: int
+    status: str
+    test_accuracy: float | None
+    validation_accuracy: float | None = None
+    validated: Mapping[str, float | None] = field(default_factory=dict)  # by epoch, counted from 1
+    train_loss: float | None = None
+    train_time_s: float = math.nan
+    dataset_hash: str = ""
+    images: tuple[int, ...] = ()  # trained on, validated with, tested with
+    parameters: int = 0
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    device: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+
+    @property
+    def setting(self) -> tuple[str, str, int, str, str]:
+        """What results that differ in nothing but their seed have in common."""
+        how = {name: value for name, value in self.recipe.items() if name not in ("name", "source", "epochs")}
+        return self.dataset, self.model, self.epochs, self.dataset_hash, json.dumps(how, sort_keys=True)
+
+
+def append_result(path: Path, result: UnseenResult) -> None:
+    """Add a line; it is on the disk when this returns. Several processes may add to one file."""
+    content = {"format": FORMAT, **asdict(result)}
+    if math.isnan(result.train_time_s):
+        content["train_time_s"] = None
+    line = json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab+") as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                line = line if file.read(1) == b"\n" else "\n" + line
+            file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise DiskFull(f"the result could not be added to {path}: {error.strerror}; the line is: {line}") from None
+
+
+def check_results_file(path: Path) -> None:
+    """Raise now if what is there cannot be added to: before a training, not after."""
+    if path.exists():
+        read_results([path])
+
+
+def read_results(paths: Iterable[Path]) -> list[UnseenResult]:
+    """Every line of these files, in order."""
+    found = []
+    for path in paths:
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise BadFile(f"the results {path} cannot be read: {error.strerror}; check the path") from None
+        except UnicodeDecodeError:
+            raise BadFile(f"the results {path} are no text in UTF-8; name another file") from None
+        found += [_result(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+    return found
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "dataset": (str,),
+    "model": (str,),
+    "epochs": (int,),
+    "seed": (int,),
+    "status": (str,),
+    "test_accuracy": (float, int, type(None)),
+    "validation_accuracy": (float, int, type(None)),
+    "train_time_s": (float, int, type(None)),
+    "recipe": (dict,),
+    "dataset_hash": (str,),
+}
+
+
+def _result(line: str, where: str) -> UnseenResult:
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        raise BadFile(f"{where}: a result is an object of JSON, got {shorten(line)}; remove the line") from None
+    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+        raise BadFile(f"{where}: a result has the format {FORMAT}, got {shorten(line)}; remove the line")
+    known = {item.name for item in fields(UnseenResult)}
+    wrong = [name for name, kinds in _KINDS.items() if name in content and not isinstance(content[name], kinds)]
+    wrong += [name for name in ("dataset", "model", "epochs", "seed", "status", "test_accuracy") if name not in content]
+    value = content.get("test_accuracy")
+    if not wrong and (content["status"] == "ok") != (value is not None and 0 <= value <= 100):
+        wrong = ["test_accuracy"]
+    if wrong or set(content) - known:
+        name = (wrong or sorted(set(content) - known))[0]
+        raise BadFile(f"{where}: the field {name} of a result is {shorten(content.get(name))}; remove the line")
+    if content.get("train_time_s") is None:
+        content["train_time_s"] = math.nan
+    content["images"] = tuple(content.get("images", ()))
+    return UnseenResult(**content)

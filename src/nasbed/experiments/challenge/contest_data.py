@@ -1,0 +1,88 @@
+"""A dataset of a competition: what a submission is given, and the labels that it is not."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, shorten
+from nasbed.core.files import file_sha256
+
+GIVEN = ("train_x", "train_y", "valid_x", "valid_y", "test_x")
+WITHHELD = ("seed", "sources", "made_by", "classes", "notes")
+"""Of the metadata, what the competition's has not: a dataset could be guessed by it, or made again with its labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContestData:
+    """A folder in the competition's format that was looked at and found whole."""
+
+    name: str
+    folder: Path
+    metadata: dict[str, Any]
+    benchmark: float
+    """The accuracy in per cent that scores 0."""
+    tested: int
+    """How many images are tested with."""
+    labels_sha256: str
+
+    @property
+    def labels_path(self) -> Path:
+        return self.folder / "test_y.npy"
+
+    def labels(self) -> NDArray[Any]:
+        return _array(self.labels_path, mapped=False)
+
+    def told(self) -> dict[str, Any]:
+        """The metadata as a submission gets it."""
+        return {name: value for name, value in self.metadata.items() if name not in WITHHELD}
+
+
+def open_contest_data(folder: Path) -> ContestData:
+    """Look at a folder: its shapes and its metadata, so that what is wrong with it is no submission's failure."""
+    missing = [name for name in (*GIVEN, "test_y") if not (folder / f"{name}.npy").is_file()]
+    if not (folder / "metadata").is_file() or missing:
+        lacks = ", ".join([f"{name}.npy" for name in missing] or ["metadata"])
+        raise BadFile(f"{folder}: a dataset has six arrays and metadata, this lacks {lacks}; name another folder")
+    arrays = {name: _array(folder / f"{name}.npy", mapped=True) for name in (*GIVEN, "test_y")}
+    for part in ("train", "valid", "test"):
+        images, labels = arrays[f"{part}_x"], arrays[f"{part}_y"]
+        if labels.ndim != 1 or images.ndim < 2 or len(images) != len(labels) or not len(labels):
+            raise BadFile(
+                f"{folder}: each image has a label, {part} has {images.shape} and {labels.shape}; make it again"
+            )
+    metadata = _metadata(folder / "metadata")
+    digest = file_sha256(folder / "test_y.npy")
+    name = folder.resolve().name
+    return ContestData(name, folder, metadata, metadata["benchmark"], len(arrays["test_y"]), digest)
+
+
+def _array(path: Path, *, mapped: bool) -> NDArray[Any]:
+    try:
+        array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadFile(f"{path} cannot be read as an array of numbers: {reason[:120]}; make it again") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
+        raise BadFile(f"{path} is an array of numbers, this holds something else; make it again")
+    return array
+
+
+def _metadata(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise BadFile(f"{path} is a JSON object, this is none; make it again")
+    benchmark = found.get("benchmark")
+    if isinstance(benchmark, bool) or not isinstance(benchmark, int | float) or not 0 <= benchmark < 100:
+        raise BadFile(f"{path}: benchmark is a per cent from 0 to below 100, got {shorten(benchmark)}; put it in")
+    assert math.isfinite(benchmark)
+    return found

@@ -1,0 +1,57 @@
+"""What one run of a submission may use."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+from dataclasses import dataclass
+
+from nasbed.core.errors import InvalidOption
+
+GIB = 1024**3
+MIB = 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one submission on one dataset. The memory is that of all its processes together and of what it wrote to its
+    scratch folder where that is in memory; ``scratch_bytes`` is all that it may write there."""
+
+    time_s: float = 3600.0
+    memory_bytes: int = 8 * GIB
+    processes: int = 512
+    """Threads count too."""
+    open_files: int = 1024
+    scratch_bytes: int = 2 * GIB
+    scratch_files: int = 20_000
+    log_bytes: int = MIB
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.time_s) and self.time_s > 0):
+            raise InvalidOption(f"a time limit is some seconds, got {self.time_s}; give more with --time")
+        if self.memory_bytes < 64 * MIB:
+            raise InvalidOption(
+                f"a memory limit is 64 MiB or more, got {self.memory_bytes} bytes; give more with --memory"
+            )
+
+    def as_dict(self) -> dict[str, float]:
+        """For a record, and for another process."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def set_limits(limits: Limits, *, users_processes: int) -> None:
+    """Bind this process and all that it starts. ``users_processes`` is how many its user has outside, which the system
+    counts as well."""
+    cpu_s = math.ceil(limits.time_s * (os.cpu_count() or 1)) + 1
+    for what, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_FSIZE, limits.scratch_bytes),
+        (resource.RLIMIT_NOFILE, limits.open_files),
+        (resource.RLIMIT_NPROC, limits.processes + users_processes),
+        (resource.RLIMIT_DATA, limits.memory_bytes),
+    ):
+        _, most = resource.getrlimit(what)
+        bounded = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(what, (bounded, bounded))

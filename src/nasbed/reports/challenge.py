@@ -1,0 +1,137 @@
+"""The leaderboard of a challenge: a table, and a page with a bar for each submission on each dataset."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from nasbed.core.files import complete_file
+from nasbed.experiments.challenge.isolation import ABOUT
+from nasbed.experiments.challenge.leaderboard import Leaderboard, Standing
+from nasbed.experiments.challenge.results import Result
+from nasbed.experiments.challenge.scoring import WORST
+from nasbed.reports.comparison_tables import STYLE as TABLE_STYLE
+from nasbed.reports.figures import COLOURS, figure_svg
+from nasbed.reports.marks import Chart, inline
+from nasbed.reports.number_tables import MISSING, Table, table_html
+from nasbed.reports.page import Section, write_page
+from nasbed.reports.surrogate_validation import STYLE as FIGURE_STYLE
+
+BEST = 10.0
+WIDTH, ROW = 330, 26
+FORMULA = (
+    "score = max(−10, (accuracy − benchmark) · 10 / (100 − benchmark)), accuracies in per cent on the test images; "
+    "0 is the benchmark’s accuracy, 10 is all right, a failure scores −10. The total is the sum over datasets."
+)
+FAILED_COLOUR = "#98a2b3"
+
+
+def score_table(board: Leaderboard) -> Table:
+    """A row a submission, a column a dataset: its score, and its accuracy in brackets."""
+    rows = tuple(
+        (
+            MISSING if each.place is None else str(each.place),
+            each.submission,
+            *(_cell(each.results.get(name)) for name in board.datasets),
+            f"{each.total:.3f}",
+        )
+        for each in board.standings
+    )
+    return Table(("place", "submission", *board.datasets, "total"), rows, numbers=2)
+
+
+def _cell(result: Result | None) -> str:
+    if result is None:
+        return MISSING
+    if result.failed or result.raw is None:
+        return f"{result.score:.3f} (failed)"
+    return f"{result.score:.3f} ({result.raw:.2f} %)"
+
+
+def failure_table(board: Leaderboard) -> Table:
+    """Every failure and its reason."""
+    rows = tuple((each.submission, each.dataset, each.ended, each.reason) for each in board.failures)
+    return Table(("submission", "dataset", "ended by", "reason"), rows, numbers=4)
+
+
+def leaderboard_numbers(board: Leaderboard) -> dict[str, Any]:
+    """Every number of the page."""
+    return {
+        "datasets": list(board.datasets),
+        "notes": list(board.notes),
+        "standings": [
+            {"place": each.place, "submission": each.submission, "total": each.total, "results": _numbers(each)}
+            for each in board.standings
+        ],
+    }
+
+
+def _numbers(standing: Standing) -> dict[str, dict[str, Any]]:
+    names = ("raw", "score", "benchmark", "ended", "reason", "seconds", "peak_memory_bytes", "parameters", "isolation")
+    return {dataset: {name: getattr(result, name) for name in names} for dataset, result in standing.results.items()}
+
+
+def score_chart(board: Leaderboard, dataset: str) -> Chart:
+    """A bar a submission, from 0, in the order of the leaderboard; what failed is grey and says so."""
+    rows = [
+        {
+            "submission": each.submission,
+            "score": result.score,
+            "told": "failed" if result.failed else f"{result.score:.2f}",
+            "colour": FAILED_COLOUR if result.failed else COLOURS[0],
+        }
+        for each in board.standings
+        if (result := each.results.get(dataset)) is not None
+    ]
+    order = [str(row["submission"]) for row in rows]
+    base = alt.Chart(inline(rows)).encode(y=alt.Y("submission:N", sort=order, title=None))
+    across = alt.X("score:Q", title="score").scale(domain=[WORST, BEST])
+    bars = base.mark_bar(height=14).encode(x=across, color=alt.Color("colour:N").scale(None))
+    labels = (
+        base.mark_text(align="left", dx=4, fontSize=11)
+        .encode(x=alt.X("place:Q"), text=alt.Text("told:N"))
+        .transform_calculate(place="max(datum.score, 0)")
+    )
+    return (bars + labels).properties(width=WIDTH, height=ROW * len(rows))
+
+
+def write_leaderboard(board: Leaderboard, folder: Path) -> None:
+    """Write ``report.html`` and ``numbers.json`` into a folder, which is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with complete_file(folder / "numbers.json") as draft:
+        numbers = json.dumps(leaderboard_numbers(board), indent=1, ensure_ascii=False, allow_nan=False)
+        draft.write_text(numbers + "\n", encoding="utf-8")
+    results = [result for each in board.standings for result in each.results.values()]
+    kinds = sorted({result.isolation for result in results})
+    limits = sorted({(result.limits["time_s"], result.limits["memory_bytes"] / 1024**3) for result in results})
+    about: dict[str, object] = {
+        "submissions": len(board.standings),
+        "datasets": ", ".join(board.datasets),
+        "limits": "; ".join(f"{time:g} s and {memory:.3g} GiB a dataset" for time, memory in limits),
+        **{f"isolation: {kind}": ABOUT.get(kind, "") for kind in kinds},
+    }
+    notes = "".join(f"<p>{escape(note)}.</p>" for note in board.notes)
+    sections = [
+        Section("Standings", {}, text=FORMULA, html=table_html(score_table(board)) + notes),
+        *_dataset_sections(board),
+    ]
+    if board.failures:
+        sections.append(Section("Failures", {}, html=table_html(failure_table(board))))
+    sections.append(Section("How it was run", about))
+    style = f"<style>{TABLE_STYLE}{FIGURE_STYLE}</style>\n"
+    write_page(folder / "report.html", "Leaderboard", sections, head=style)
+
+
+def _dataset_sections(board: Leaderboard) -> list[Section]:
+    sections = []
+    for number, name in enumerate(board.datasets):
+        results = [each.results[name] for each in board.standings if name in each.results]
+        best = max(results, key=lambda each: each.score)
+        first = "none finished" if best.raw is None else f"{best.submission}, {best.raw:.2f} %"
+        facts = {"benchmark": f"{results[0].benchmark:.2f} %", "best": first}
+        sections.append(Section(name, facts, svg=figure_svg(score_chart(board, name), f"d{number}")))
+    return sections

@@ -1,0 +1,148 @@
+"""``nasbed challenge`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from contestants import named, write_dataset, write_submission
+from nasbed.cli import main
+
+COMMAND = (sys.executable, "-m", "nasbed", "challenge")
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """The command line in this process, which is many times faster than to start one."""
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["nasbed", "challenge", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = capsys.readouterr()
+        return Done(int(ended.value.code or 0), shown.out, shown.err)
+
+    return run
+
+
+@pytest.fixture
+def datasets(tmp_path: Path) -> list[str]:
+    return [str(write_dataset(tmp_path / name)) for name in ("birds", "bees")]
+
+
+def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[str], run: Callable[..., Done]) -> None:
+    right = write_submission(tmp_path / "right", predict="return test[:, 0, 0, 0].astype(int)")
+    wrong = write_submission(tmp_path / "wrong", search="1 / 0")
+    runs, page = tmp_path / "runs", tmp_path / "leaderboard"
+    done = run("run", str(right), "--datasets", *datasets, "--out", str(runs), "--time", "60")
+    assert done.returncode == 0, done.stderr
+    assert "birds: score 10.000, accuracy 100.00 %" in done.stdout and "total 20.000 on 2 datasets" in done.stdout
+    assert "isolation: " in done.stderr
+    done = run(
+        "run",
+        str(wrong),
+        "--datasets",
+        datasets[0],
+        "--datasets",
+        datasets[1],
+        "--out",
+        str(runs),
+        "--time",
+        "60",
+        "--json",
+    )
+    assert done.returncode == 0, done.stderr
+    assert [(each["dataset"], each["score"], each["ended"]) for each in json.loads(done.stdout)] == [
+        ("birds", -10, "crash"),
+        ("bees", -10, "crash"),
+    ]
+    done = run("score", str(runs), "--out", str(page))
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[0] == ["place", "submission", "bees", "birds", "total"]
+    assert lines[1][:2] == ["1", "right"] and lines[1][-1] == "20.000"
+    assert lines[2][:2] == ["2", "wrong"] and lines[2][-1] == "-20.000"
+    assert "ZeroDivisionError: division by zero, at NAS.search" in done.stdout
+    numbers = json.loads((page / "numbers.json").read_text())
+    assert [each["total"] for each in numbers["standings"]] == [20, -20]
+    assert "ZeroDivisionError" in (page / "report.html").read_text()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_challenge_run_that_is_ended_leaves_nothing_running(
+    tmp_path: Path, datasets: list[str], ending: signal.Signals
+) -> None:
+    token = f"token{uuid4().hex}"
+    train = f"""
+    import subprocess, sys, time
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)", "{token}"], start_new_session=True)
+    time.sleep(1000)
+    """
+    entry = write_submission(tmp_path / "entry", train=train)
+    runs = tmp_path / "runs"
+    command = [*COMMAND, "run", str(entry), "--datasets", *datasets, "--out", str(runs), "--time", "500"]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        until = time.monotonic() + 60
+        while not _is_there(token):
+            assert process.poll() is None and time.monotonic() < until
+            time.sleep(0.05)
+        process.send_signal(ending)
+        _, said = process.communicate(timeout=30)
+    assert named(token) == []
+    assert not list(runs.rglob("result.json"))
+    if ending == signal.SIGINT:
+        assert process.returncode == 130 and "the same command goes on" in said
+        assert not list(tmp_path.glob("nasbed-challenge-*"))
+
+
+def _is_there(token: str) -> bool:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if token.encode() in path.read_bytes():
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def test_challenge_refuses_bad_input_in_one_line(tmp_path: Path, datasets: list[str], run: Callable[..., Done]) -> None:
+    entry, out = str(write_submission(tmp_path / "entry")), str(tmp_path / "out")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for arguments, word in (
+        (("run", str(empty), "--datasets", datasets[0], "--out", out), "a submission has data_processor.py"),
+        (("run", str(tmp_path / "no"), "--datasets", datasets[0], "--out", out), "does not exist"),
+        (("run", entry, "--datasets", str(empty), "--out", out), "a dataset has six arrays"),
+        (("run", entry, "--datasets", datasets[0], datasets[0], "--out", out), "different names"),
+        (("run", entry, "--datasets", datasets[0], "--out", out, "--device", "tpu"), "a device is"),
+        (("run", entry, "--datasets", datasets[0], "--out", out, "--isolation", "jail"), "isolation is auto"),
+        (("score", str(empty)), "has no result"),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 2 and not done.stdout, done
+        assert word in done.stderr and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["run", "score"])
+def test_challenge_help_teaches(command: str, run: Callable[..., Done]) -> None:
+    assert f"Example: nasbed challenge {command}" in " ".join(run(command, "--help").stdout.split())

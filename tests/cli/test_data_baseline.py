@@ -1,0 +1,117 @@
+"""``data baseline`` and ``study unseen`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+pytest.importorskip("torch", reason="needs torch")
+
+import torch
+
+from nasbed.cli.data_baseline import baseline
+from nasbed.cli.study_unseen import unseen
+from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.datasets import prepare
+from nasbed.datasets.opening import opened
+from nasbed.networks.baselines import BASELINES
+
+APP = typer.Typer()
+APP.command()(baseline)
+APP.command()(unseen)
+
+
+def tiny(*, classes: int, channels_in: int) -> Any:
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(channels_in, 4, 3),
+        torch.nn.AdaptiveAvgPool2d(1),
+        torch.nn.Flatten(),
+        torch.nn.Linear(4, classes),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _tiny_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BASELINES._entries, "tiny", tiny)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder as the competition has them, with the shape and name of AddNIST and few images."""
+    rng = np.random.default_rng(0)
+    path = tmp_path / "AddNIST"
+    path.mkdir()
+    for part, count in (("train", 192), ("valid", 40), ("test", 60)):
+        np.save(path / f"{part}_x.npy", rng.integers(0, 256, (count, 3, 28, 28)).astype(np.float32))
+        np.save(path / f"{part}_y.npy", rng.integers(0, 20, count))
+    (path / "metadata").write_text(json.dumps({"num_classes": 20, "input_shape": [292, 3, 28, 28], "codename": "x"}))
+    return path
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(APP, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_baseline_on_a_folder_is_shown_beside_the_paper_and_added_to_a_file(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results.jsonl"
+    shared = ("baseline", str(folder), "--device", "cpu", "--out", str(out))
+    printed = run(*shared, "--model", "resnet18", "--epochs", "1")
+    assert "192 images trained on, 40 validate, 60 test" in printed
+    assert "92.08 % after 64 epochs (table 1)" in printed and "points" in printed
+    first = out.read_text()
+    told = json.loads(run(*shared, "--model", "tiny", "--epochs", "2", "--seed", "1", "--json"))
+    assert out.read_text().startswith(first) and len(out.read_text().splitlines()) == 2
+    assert told["published"] is None and list(told["validated"]) == ["1", "2"] and told["images"] == [192, 40, 60]
+    assert told["versions"]["torch"] == torch.__version__ and told["recipe"]["name"] == "unseen"
+    page = run("unseen", str(out), "--out", str(tmp_path / "page"), "--format", "svg")
+    accuracy = json.loads(first)["test_accuracy"]
+    assert f"{accuracy:.2f} [1×1]*" in page and "Table 3" in page and "192 + 40 + 60 images" in page
+    assert (tmp_path / "page" / "report.html").is_file()
+
+
+def test_folder_has_the_hash_and_moments_that_it_has_when_prepared(folder: Path) -> None:
+    direct, kept = opened(str(folder)), prepare("addnist-folder", folder)
+    assert (direct.hash, direct.mean, direct.std, direct.published) == (kept.hash, kept.mean, kept.std, kept.published)
+    assert direct.name == "addnist" and np.array_equal(direct.train.images, kept.train.images)
+
+
+def test_baseline_resumes_from_its_checkpoint(tmp_path: Path) -> None:
+    shared = ("baseline", "digits", "--model", "tiny", "--epochs", "2", "--device", "cpu", "--checkpoint", str(tmp_path / "c"))  # fmt: skip
+    first = json.loads(run(*shared, "--json"))
+    again = json.loads(run(*shared, "--resume", "--json"))
+    assert again["test_accuracy"] == first["test_accuracy"] and again["validated"] == {}
+    with pytest.raises(InvalidOption, match="go on from it with --resume"):
+        run(*shared)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("baseline", "digits", "--model", "resnet-18"), "did you mean resnet18"),
+        (("baseline", "digits", "--epochs", "3"), "budgets 1, 2, 4, 8, 16, 32, 64 epochs, got 3"),
+        (("baseline", "digits", "--resume"), "--checkpoint FILE"),
+        (("baseline", "digits", "--paper", "addnst"), "did you mean addnist"),
+        (("baseline", "digits", "--out", __file__), "a result is an object of JSON"),
+        (("baseline", "nowhere/at-all"), "a dataset's name is a word"),
+        (("unseen", "nothing.jsonl"), "cannot be read"),
+        (("unseen", "--out", __file__), "is a file"),
+    ],
+)
+def test_user_errors_are_one_line(arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(NasbedError, match=message) as caught:
+        run(*arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_study_without_results_prints_what_is_published() -> None:
+    printed = run("unseen")
+    assert "Measured here: 0 of the 96" in printed and "Chesseract" in printed
+    assert json.loads(run("unseen", "--json"))["published"]["best"]["geoclassing"]["competition"] == 96.08

@@ -1,0 +1,160 @@
+"""GeoClassing: TIFFs of known values, the evenness of countries, and the real patches of bigearthnet-common."""
+
+from __future__ import annotations
+
+import tarfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
+from nasbed.datasets.unseen.geoclassing import GeoClassing, divided, levelled
+from nasbed.datasets.unseen.satellite import as_bytes, countries_of, read_patch
+
+tifffile = pytest.importorskip("tifffile", reason="patches are read with tifffile: pip install 'nasbed[unseen]'")
+
+COUNTRIES = GeoClassing.classes
+PUBLISHED = np.array([46_403, 11_701, 233_030, 52_653, 2_140, 58_700, 3_481, 99_248, 78_015, 4_955])
+"""Patches of BigEarthNet 1.0 by country, 590 326 in all."""
+
+
+def _quiet(what: str, done: int, total: int | None) -> None: ...
+
+
+def _patch(folder: Path, name: str, bands: NDArray[np.uint16]) -> None:
+    (folder / name).mkdir(parents=True)
+    for band, values in zip(("B04", "B03", "B02"), bands, strict=True):
+        tifffile.imwrite(folder / name / f"{name}_{band}.tif", values)
+
+
+def _material(folder: Path, each: int = 5) -> Path:
+    rng = np.random.default_rng(0)
+    lines = ["patch,country"]
+    for label, country in enumerate(COUNTRIES):
+        for number in range(each + label % 2):
+            name = f"P{label}_{number}"
+            _patch(folder / "BigEarthNet-v1.0", name, rng.integers(0, 3_000, (3, 120, 120), np.uint16))
+            lines.append(f"{name},{country}")
+    (folder / "countries.csv").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_as_bytes_is_the_mean_of_boxes_exactly(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    bands = rng.integers(0, 5_000, (3, 120, 120), np.uint16)
+    _patch(tmp_path, "one", bands)
+    found, _ = read_patch(tmp_path, "one")
+    assert found.shape == (3, 60, 60)
+    for channel, row, column in rng.integers(0, (3, 60, 60), (200, 3)):
+        box = bands[channel, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
+        total = sum(int(value) for value in box.ravel())
+        assert found[channel, row, column] == min(255, (total * 255 + 6_000) // 12_000)
+
+
+@pytest.mark.parametrize(("number", "byte"), [(0, 0), (1_000, 85), (3_000, 255), (65_535, 255), (5, 0), (6, 1)])
+def test_as_bytes_known_values(number: int, byte: int) -> None:
+    assert (as_bytes(np.full((3, 120, 120), number, np.uint16)) == byte).all()
+
+
+def test_geoclassing_is_divided_without_repeats(tmp_path: Path) -> None:
+    made = GeoClassing().make(_material(tmp_path / "s"), seed=0, progress=_quiet)
+    GeoClassing().check(made)
+    names = [name for part in made.parts.values() for name in part.origins["patch"].tolist()]
+    assert len(names) == len(set(names)) == 55
+    assert made.notes[0].startswith("Reduced: ") and "43821/8758/8751" in made.notes[0]
+    name = str(made.test.origins["patch"][0])
+    assert np.array_equal(made.test.images[0], read_patch(tmp_path / "s" / "BigEarthNet-v1.0", name)[0])
+    again = GeoClassing().make(tmp_path / "s", seed=0, progress=_quiet)
+    assert np.array_equal(again.train.images, made.train.images) and again.sources == made.sources
+    other = GeoClassing().make(tmp_path / "s", seed=1, progress=_quiet)
+    assert not np.array_equal(other.train.origins["patch"], made.train.origins["patch"])
+
+
+def test_shares_of_the_whole_of_bigearthnet_give_the_published_counts() -> None:
+    taken = levelled(PUBLISHED, 61_330)
+    assert PUBLISHED.sum() == 590_326 and taken.sum() == 61_330
+    assert taken.tolist() == [7_251, 7_251, 7_251, 7_251, 2_140, 7_250, 3_481, 7_250, 7_250, 4_955]
+    assert divided(taken, GeoClassing.counts).sum(axis=0).tolist() == [43_821, 8_758, 8_751]
+
+
+@given(sizes=st.lists(st.integers(3, 400), min_size=1, max_size=12), total=st.integers(1, 3_000))
+def test_levelled_and_divided_take_no_more_than_there_is(sizes: list[int], total: int) -> None:
+    there = np.array(sizes)
+    taken = levelled(there, total)
+    assert taken.sum() == min(total, there.sum()) and (taken <= there).all()
+    assert (taken[taken < there] >= taken.max() - 1).all()
+    shares = divided(there, GeoClassing.counts)
+    assert (shares.sum(axis=1) == there).all() and (shares >= 1).all()
+
+
+def test_geoclassing_errors_name_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = _material(tmp_path / "s", each=3)
+    place = source / "BigEarthNet-v1.0"
+    make = GeoClassing().make
+    with pytest.raises(InvalidOption, match="--source"):
+        make(None, seed=0, progress=_quiet)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadFile, match="has none"):
+        make(tmp_path / "empty", seed=0, progress=_quiet)
+    band = place / "P1_0" / "P1_0_B03.tif"
+    kept = band.read_bytes()
+    for content in (b"II*\0broken", kept[: len(kept) // 2], b""):
+        band.write_bytes(content)
+        with pytest.raises(BadFile, match=r"P1_0_B03\.tif"):
+            make(source, seed=0, progress=_quiet)
+    tifffile.imwrite(band, np.zeros((60, 60), np.uint16))
+    with pytest.raises(BadFile, match="120×120"):
+        make(source, seed=0, progress=_quiet)
+    band.unlink()
+    with pytest.raises(BadFile, match=r"P1_0_B03\.tif cannot be read; get"):
+        make(source, seed=0, progress=_quiet)
+    band.write_bytes(kept)
+    table = source / "countries.csv"
+    said = table.read_text()
+    for wrong, match in (
+        (said.replace("P0_0,Austria", "P0_0,Atlantis"), "Atlantis"),
+        (said.replace("patch,", "name,"), "columns patch"),
+        (said + "P0_0,Belgium\n", "is in two"),
+        (said.replace("P0_0,Austria\n", ""), "Austria has 2"),
+    ):
+        table.write_text(wrong)
+        with pytest.raises(BadFile, match=match):
+            make(source, seed=0, progress=_quiet)
+    table.write_text(said)
+    monkeypatch.setitem(__import__("sys").modules, "tifffile", None)
+    with pytest.raises(MissingDependency, match=r"nasbed\[unseen\]"):
+        make(source, seed=0, progress=_quiet)
+
+
+def _packaged() -> Path:
+    spec = find_spec("bigearthnet_common")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("needs the table and the six patches of: pip install bigearthnet-common")
+    return Path(spec.submodule_search_locations[0])
+
+
+def test_countries_of_the_package_are_those_of_bigearthnet(tmp_path: Path) -> None:
+    _packaged()
+    countries, table, _ = countries_of(tmp_path, COUNTRIES)
+    assert np.array_equal(np.bincount(list(countries.values())), PUBLISHED)
+    assert table.startswith("bigearthnet-common")
+
+
+def test_real_patches_are_read(tmp_path: Path) -> None:
+    with tarfile.open(_packaged() / "BigEarthNet-S2-Example.tar.bz2") as file:
+        file.extractall(tmp_path, filter="data")
+    folder = tmp_path / "BigEarthNet-S2-Example"
+    names = sorted(path.name for path in folder.iterdir())
+    assert len(names) == 6
+    for name in names:
+        image, _ = read_patch(folder, name)
+        red = tifffile.imread(folder / name / f"{name}_B04.tif")
+        mean = np.minimum(red.reshape(60, 2, 60, 2).mean(axis=(1, 3)) * 255 / 3_000, 255)
+        assert np.abs(image[0] - mean).max() <= 0.5
+    with pytest.raises(BadFile, match="every country has a patch"):
+        GeoClassing().make(folder, seed=0, progress=_quiet)

@@ -1,0 +1,249 @@
+"""Isabella: sound whose spectrogram is known in closed form, and the division of recordings."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
+from nasbed.datasets.unseen.base import Made
+from nasbed.datasets.unseen.eras import ERAS, pieces
+from nasbed.datasets.unseen.isabella import Isabella, _counts
+from nasbed.datasets.unseen.spectrogram import (
+    BANDS,
+    COLUMNS,
+    HOP,
+    RATE,
+    filters,
+    mel,
+    mel_powers,
+    picture_of,
+    resampled,
+)
+from nasbed.datasets.unseen.writing import write_unseen
+
+soundfile = pytest.importorskip("soundfile", reason="recordings are read with soundfile: pip install 'nasbed[unseen]'")
+
+FIVE = 5 * RATE
+
+
+def _quiet(what: str, done: int, total: int | None) -> None: ...
+
+
+def _tone(hertz: float, seconds: float = 5, rate: int = RATE) -> NDArray[np.float64]:
+    return 0.5 * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)
+
+
+@settings(max_examples=25)
+@given(hertz=st.floats(100, 10_000))
+def test_picture_tone_is_brightest_in_the_band_of_its_mel(hertz: float) -> None:
+    image = picture_of(_tone(hertz))[0]
+    middle = np.arange(1, BANDS + 1) * mel(RATE / 2) / (BANDS + 1)
+    brightest = int(mel_powers(_tone(hertz))[:, 64].argmax())
+    width = middle[1] - middle[0]
+    assert abs(middle[brightest] - mel(hertz)) <= width  # a band is as wide as to the middles of its neighbours
+    assert image[brightest, 64] == image[:, 64].max() >= 250
+
+
+def test_picture_tone_at_the_middle_of_a_band_is_in_that_band() -> None:
+    for band in range(3, BANDS, 7):
+        centre = (band + 1) * float(mel(RATE / 2)) / (BANDS + 1)
+        hertz = centre * 200 / 3 if centre <= 15 else 1_000 * 6.4 ** ((centre - 15) / 27)
+        assert picture_of(_tone(hertz))[0, :, 64].argmax() == band
+
+
+def test_picture_white_noise_is_flat() -> None:
+    noise = np.random.default_rng(0).normal(size=FIVE)
+    loudness = 10 * np.log10(mel_powers(noise).mean(axis=1))
+    assert np.ptp(loudness) < 2.5  # the sampling error of the lowest bands, which have five frequencies each
+    assert abs(np.polyfit(np.arange(BANDS), loudness, 1)[0]) < 0.02
+
+
+def test_picture_click_is_in_the_column_of_its_moment() -> None:
+    samples = np.zeros(FIVE)
+    samples[2 * RATE] = 1
+    bright = np.flatnonzero(picture_of(samples)[0].max(axis=0))
+    assert {round(2 * RATE / HOP)} <= set(bright.tolist())
+    assert all(abs(column * HOP - 2 * RATE) <= 1_024 for column in bright)
+
+
+def test_picture_does_not_tell_loudness_and_range_is_80_db() -> None:
+    samples = np.random.default_rng(1).normal(size=FIVE)
+    assert np.array_equal(picture_of(samples), picture_of(samples / 64))
+    pair = _tone(1_000) + _tone(4_000) / 100  # 40 dB down, by the areas of the bands less
+    image = picture_of(pair)[0, :, 64].astype(int)
+    powers = mel_powers(pair)[:, 64]
+    high = image[image.argmax() + 8 :].max()
+    ratio = powers[powers.argmax() + 8 :].max() / mel_powers(pair).max()
+    assert high == round(255 * (1 + 10 * np.log10(ratio) / 80))
+    assert not picture_of(np.zeros(FIVE)).any()
+
+
+def test_filters_are_librosas() -> None:
+    librosa = pytest.importorskip("librosa", reason="the reference for mel spectrograms: pip install librosa")
+    reference = librosa.filters.mel(sr=RATE, n_fft=2_048, n_mels=BANDS, dtype=np.float64)
+    np.testing.assert_allclose(filters(), reference, rtol=1e-9, atol=1e-12)
+    samples = np.random.default_rng(2).normal(size=FIVE)
+    whole = librosa.feature.melspectrogram(y=samples, sr=RATE, n_fft=2_048, hop_length=HOP, n_mels=BANDS)
+    assert whole.shape == (BANDS, COLUMNS)
+    np.testing.assert_allclose(mel_powers(samples), whole, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rate", [8_000, 44_100, 48_000])
+def test_resampled_tone_keeps_its_band(rate: int) -> None:
+    samples = resampled(_tone(1_000, rate=rate), rate)
+    assert len(samples) == FIVE
+    assert picture_of(samples)[0, :, 64].argmax() == picture_of(_tone(1_000))[0, :, 64].argmax()
+
+
+def _material(folder: Path, *, works: int = 4, seconds: float = 22, suffix: str = "wav") -> Path:
+    """Recordings of noise and a tone, an era's tone an octave above the one before; two recordings to a work."""
+    folder.mkdir()
+    rng = np.random.default_rng(3)
+    rows: list[tuple[str, ...]] = [("file", "era", "work")]
+    for number, era in enumerate(ERAS):
+        for work in range(works):
+            for take in range(2):
+                sound = _tone(200 * 2**number, seconds, 16_000) + 0.05 * rng.normal(size=round(seconds * 16_000))
+                name = f"{number}-{work}-{take}.{suffix}"
+                soundfile.write(folder / name, np.stack([sound, sound], axis=1), 16_000)
+                rows.append((name, era, f"{era} {work}"))
+    with (folder / "eras.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    source = _material(tmp_path_factory.mktemp("sound") / "recordings")
+    return Isabella().make(source, seed=0, progress=_quiet)
+
+
+def test_isabella_is_balanced_disjoint_and_says_that_it_is_reduced(made: Made) -> None:
+    Isabella().check(made)
+    parts = made.parts.values()
+    assert [np.unique(np.bincount(part.labels)).size for part in parts] == [1, 1, 1]
+    for origin in ("recording", "work"):
+        values = [set(part.origins[origin].tolist()) for part in parts]
+        assert not (values[0] & values[1] or values[0] & values[2] or values[1] & values[2])
+    assert made.notes[0].startswith("Reduced: ") and "50000/10000/10000" in made.notes[0]
+    snippets = [
+        (r, s) for part in parts for r, s in zip(part.origins["recording"], part.origins["second"], strict=True)
+    ]
+    assert len(set(snippets)) == len(snippets)
+    assert {int(second) for _, second in snippets} <= {0, 5, 10, 15}  # of 22 s, the last two are not used
+
+
+def test_isabella_pictures_are_of_the_snippets_that_origins_tell(made: Made) -> None:
+    for label, era in enumerate(ERAS):
+        image = made.train.images[made.train.labels == label][0]
+        assert made.train.origins["era"][made.train.labels == label][0] == era
+        assert image[0, :, 64].argmax() == picture_of(_tone(200 * 2**label))[0, :, 64].argmax()
+
+
+def test_isabella_same_seed_same_bytes_and_written(tmp_path: Path, made: Made) -> None:
+    again = Isabella().make(_material(tmp_path / "again"), seed=0, progress=_quiet)
+    other = Isabella().make(tmp_path / "again", seed=1, progress=_quiet)
+    assert np.array_equal(again.train.images, made.train.images)
+    assert not np.array_equal(other.train.origins["recording"], made.train.origins["recording"])
+    write_unseen(Isabella(), again, tmp_path / "out", seed=0, progress=_quiet)
+    assert "Reduced: " in (tmp_path / "out" / "card.md").read_text()
+    assert json.loads((tmp_path / "out" / "metadata").read_text())["input_shape"][1:] == [1, 64, 128]
+    assert np.load(tmp_path / "out" / "train_x.npy").dtype == np.float32
+
+
+@pytest.mark.parametrize("suffix", ["flac", "ogg", "mp3"])
+def test_isabella_reads_other_formats(tmp_path: Path, suffix: str) -> None:
+    Isabella().check(
+        Isabella().make(_material(tmp_path / "r", works=3, seconds=6, suffix=suffix), seed=0, progress=_quiet)
+    )
+
+
+def test_pieces_are_whole_five_seconds_in_order(tmp_path: Path) -> None:
+    ramp = np.arange(4_000 * 17) / (4_000 * 17)
+    soundfile.write(tmp_path / "ramp.wav", ramp, 4_000, subtype="FLOAT")
+    found = list(pieces(tmp_path / "ramp.wav"))
+    assert [rate for rate, _ in found] == [4_000] * 3
+    np.testing.assert_array_equal(np.concatenate([samples for _, samples in found]), ramp[:60_000].astype(np.float32))
+
+
+def test_isabella_leaves_out_silence(tmp_path: Path) -> None:
+    source = _material(tmp_path / "r", works=3, seconds=10)
+    for number in range(len(ERAS)):
+        for work in range(3):
+            sound = np.concatenate([np.zeros(16_000 * 5), _tone(300 + 10 * work + number, 5, 16_000)])
+            soundfile.write(source / f"{number}-{work}-0.wav", sound, 16_000)
+    made = Isabella().make(source, seed=0, progress=_quiet)
+    assert "12 more that are silent" in made.notes[-1]
+    assert all(part.images.max(axis=(1, 2, 3)).min() == 255 for part in made.parts.values())
+
+
+def _table(source: Path, change: Any) -> None:
+    lines = (source / "eras.csv").read_text().splitlines()
+    (source / "eras.csv").write_text("\n".join(change(lines)) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda lines: ["name,period", *lines[1:]], "has the columns file and era"),
+        (lambda lines: lines[:1], "has no line but its first"),
+        (lambda lines: [*lines, "0-0-0.wav,Baroque,x"], "has two"),
+        (lambda lines: [*lines, "none.wav,Baroque,x"], "'none.wav'"),
+        (lambda lines: [*lines, "../eras.csv,Baroque,x"], "'../eras.csv'"),
+        (lambda lines: [lines[0], "0-0-0.wav,Gothic,x"], "'Gothic'"),
+        (lambda lines: [lines[0], "0-0-0.wav,Baroque,x", "0-0-1.wav,Romantic,x"], "is of two"),
+        (lambda lines: [line for line in lines if not line.startswith("3-2")], "Romantic has 2 works"),
+    ],
+)
+def test_isabella_wrong_tables_are_named(tmp_path: Path, change: Any, said: str) -> None:
+    source = _material(tmp_path / "r", works=3, seconds=5)
+    _table(source, change)
+    with pytest.raises(BadFile, match=r"^[^\n]+$") as caught:
+        Isabella().make(source, seed=0, progress=_quiet)
+    assert said in str(caught.value)
+
+
+def test_isabella_damaged_and_repeated_sound_is_named(tmp_path: Path) -> None:
+    source = _material(tmp_path / "r", works=3, seconds=5)
+    kept = (source / "1-1-1.wav").read_bytes()
+    (source / "1-1-1.wav").write_bytes(b"no sound" * 100)
+    with pytest.raises(BadFile, match=r"1-1-1\.wav cannot be read as sound"):
+        Isabella().make(source, seed=0, progress=_quiet)
+    (source / "1-1-1.wav").write_bytes((source / "0-0-0.wav").read_bytes())
+    with pytest.raises(BadFile, match=r"0-0-0\.wav and 1-1-1\.wav are the same"):
+        Isabella().make(source, seed=0, progress=_quiet)
+    (source / "1-1-1.wav").write_bytes(kept)
+    _table(source, lambda lines: [line.replace("20th Century", "20th-century") for line in lines])
+    Isabella().make(source, seed=0, progress=_quiet)
+
+
+def test_isabella_needs_a_source_a_table_and_soundfile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidOption, match="--source"):
+        Isabella().make(None, seed=0, progress=_quiet)
+    with pytest.raises(BadFile, match=r"eras\.csv"):
+        Isabella().make(tmp_path, seed=0, progress=_quiet)
+    with pytest.raises(InvalidOption, match="as-released"):
+        Isabella().make(tmp_path, seed=0, progress=_quiet, as_released=True)
+    source = _material(tmp_path / "r", works=3, seconds=5)
+    monkeypatch.setitem(__import__("sys").modules, "soundfile", None)
+    with pytest.raises(MissingDependency, match=r"nasbed\[unseen\]"):
+        Isabella().make(source, seed=0, progress=_quiet)
+
+
+@given(there=st.lists(st.lists(st.integers(1, 20_000), min_size=4, max_size=4), min_size=3, max_size=3))
+def test_counts_are_published_or_fewer_and_never_more_than_there_are(there: list[list[int]]) -> None:
+    array = np.array(there)
+    counts = _counts(array, (50_000, 10_000, 10_000))
+    scarcest = array.min(axis=1)
+    assert all(1 <= count <= have for count, have in zip(counts, scarcest, strict=True))
+    enough = (scarcest >= [12_500, 2_500, 2_500]).all()
+    assert (counts == (12_500, 2_500, 2_500)) == enough

@@ -1,0 +1,161 @@
+"""The paper's tables on unseen datasets: consistent in themselves, and results put beside them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.evaluation.studies.unseen import unseen_study
+from nasbed.evaluation.studies.unseen_published import METHODS, disagreements, published, remarks
+from nasbed.evaluation.studies.unseen_results import UnseenResult, append_result, read_results
+
+RESULT = UnseenResult(
+    dataset="addnist", model="resnet18", epochs=64, seed=0, status="ok", test_accuracy=91.0, dataset_hash="a"
+)
+
+
+def test_table_3_is_the_best_of_tables_1_and_2() -> None:
+    paper = published()
+    for dataset in paper.datasets:
+        assert paper.best[dataset]["cnn"] == max(paper.cnn[dataset].values())
+        assert paper.best[dataset]["nas"] == max(paper.nas[dataset][method] for method in METHODS)
+    assert disagreements(paper) == []
+
+
+def test_disagreements_would_be_seen() -> None:
+    paper = published()
+    wrong = replace(paper, best={**paper.best, "language": {"cnn": 90.0, "nas": 90.12, "competition": 89.71}})
+    assert disagreements(wrong) == ["Language: the best of table 1 is 93.97, table 3 has 90.0 as CNN"]
+
+
+def test_tables_say_what_the_papers_text_says() -> None:
+    """Sections 5 and 6, sentence by sentence."""
+    paper = published()
+
+    def winners(columns: tuple[str, ...], table: str) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for dataset, row in getattr(paper, table).items():
+            found.setdefault(max(columns, key=lambda column: row[column]), []).append(dataset)
+        return found
+
+    cnn = winners(tuple(paper.cnn_titles), "cnn")
+    assert cnn["alexnet"] == ["addnist", "multnist", "gutenberg"]  # "highest accuracy on three of the eight"
+    assert cnn["densenet161"] == ["cifartile", "isabella", "geoclassing", "chesseract"]
+    assert cnn["resnext50"] == ["language"] and "resnet18" not in cnn
+    language = sorted(paper.cnn["language"].values())
+    assert 6.5 < language[-1] - language[-2] < 7  # "almost 7% higher than the other methods"
+    assert sorted(paper.cnn["geoclassing"], key=paper.cnn["geoclassing"].__getitem__)[:2] == [
+        "convnext-base",
+        "resnet18",
+    ]
+    nas = winners(METHODS, "nas")
+    assert (len(nas["pc-darts"]), len(nas["drnas"]), len(nas["bonsai-net"])) == (4, 2, 2)
+    beats = [name for name, row in paper.nas.items() if row["rs-darts"] > max(row["pc-darts"], row["drnas"])]
+    assert beats == ["addnist", "isabella", "chesseract"]
+    assert paper.nas["language"]["rs-darts"] == paper.nas["language"]["pc-darts"]
+    best = winners(("cnn", "nas", "competition"), "best")
+    assert len(best["nas"]) + len(best["competition"]) == 7 and len(best["competition"]) == 3
+
+
+def test_random_column_is_one_over_the_classes_of_the_datasets() -> None:
+    paper = published()
+    assert [round(value, 1) for value in paper.chance.values()] == [5, 10, 10, 25, 16.7, 25, 10, 33.3]
+
+
+def test_resnet18_column_is_what_the_datasets_themselves_say() -> None:
+    from nasbed.datasets.unseen import UNSEEN
+
+    paper = published()
+    for name in paper.datasets:
+        found = UNSEEN.get(name)
+        assert found.benchmark == paper.accuracy(name, "resnet18") and found.counts == paper.images[name]
+        assert paper.chance[name] == pytest.approx(100 / len(found.classes))
+
+
+def test_remarks_name_the_random_searches_that_beat_table_3() -> None:
+    lines = remarks(published())
+    assert [line.split(":")[0] for line in lines if "above all of table 3" in line] == ["Isabella", "Chesseract"]
+    assert sum("below the 25 of a guess" in line for line in lines) == 2
+
+
+def test_study_takes_mean_and_deviation_over_seeds_and_marks_large_differences() -> None:
+    results = [replace(RESULT, seed=seed, test_accuracy=value) for seed, value in enumerate((90.0, 92.0, 94.0))]
+    results.append(replace(RESULT, seed=3, status="diverged", test_accuracy=None))
+    results.append(replace(RESULT, model="vgg16", test_accuracy=80.0))
+    cells = unseen_study(results).cells
+    cell = cells["addnist", "resnet18"]
+    assert (cell.mean, cell.std, cell.seeds, cell.diverged, cell.published) == (92.0, 2.0, (0, 1, 2), 1, 92.08)
+    assert cell.difference == pytest.approx(-0.08) and not cell.large
+    assert cells["addnist", "vgg16"].large and cells["addnist", "vgg16"].std is None
+
+
+def test_study_never_mixes_settings_and_says_what_it_left_out() -> None:
+    results = [
+        replace(RESULT, epochs=4, test_accuracy=50.0),
+        RESULT,
+        replace(RESULT, dataset_hash="other", seed=1, test_accuracy=10.0),
+        replace(RESULT, dataset_hash="other", seed=2, test_accuracy=20.0),
+        replace(RESULT, dataset="digits"),
+    ]
+    study = unseen_study(results)
+    assert study.cells["addnist", "resnet18"].mean == 15.0  # the most epochs, then the most seeds
+    assert len(study.notes) == 3
+    assert unseen_study(results, epochs=4).cells["addnist", "resnet18"].mean == 50.0
+    with pytest.raises(InvalidOption, match="there are those of 4, 64"):
+        unseen_study(results, epochs=5)
+
+
+def test_study_finds_the_best_of_the_measured_as_table_3_does() -> None:
+    results = [
+        RESULT,
+        replace(RESULT, model="resnet18-kit", test_accuracy=93.0),
+        replace(RESULT, model="rs-darts", test_accuracy=99.0),
+        replace(RESULT, model="drnas", test_accuracy=95.0),
+    ]
+    study = unseen_study(results)
+    cnn, nas = study.best("addnist", "cnn"), study.best("addnist", "nas")
+    assert cnn is not None and cnn.model == "resnet18-kit" and cnn.published == 92.08
+    assert nas is not None and nas.model == "drnas"
+    assert study.best("language", "cnn") is None and study.best("addnist", "competition") is None
+
+
+def test_results_are_appended_and_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "r.jsonl"
+    full = replace(RESULT, images=(3, 2, 1), recipe={"batch": 64}, validated={"1": 5.0, "2": None}, train_time_s=1.5)
+    append_result(path, full)
+    first = path.read_bytes()
+    append_result(path, replace(full, seed=1))
+    assert path.read_bytes().startswith(first)
+    assert read_results([path]) == [full, replace(full, seed=1)]
+
+
+def test_a_torn_line_is_kept_apart_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    append_result(path, RESULT)
+    path.write_bytes(path.read_bytes() + b'{"format": 1, "data')
+    append_result(path, RESULT)
+    assert len(path.read_text().splitlines()) == 3
+    with pytest.raises(BadFile, match=r"line 2: a result is an object of JSON.*remove the line"):
+        read_results([path])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 2}, "has the format 1"),
+        ({"test_accuracy": 101.0}, "the field test_accuracy"),
+        ({"test_accuracy": None}, "the field test_accuracy"),
+        ({"seed": "0"}, "the field seed"),
+        ({"more": 1}, "the field more"),
+    ],
+)
+def test_results_of_another_kind_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    path = tmp_path / "r.jsonl"
+    append_result(path, RESULT)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(BadFile, match=message):
+        read_results([path])

@@ -1,0 +1,143 @@
+"""Baselines: published parameter counts, images of any shape, our ResNet-18 against torchvision's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+import torch
+
+from nasbed.core.errors import InvalidOption, MissingDependency, UnknownName
+from nasbed.networks.baselines import BASELINES, baseline, import_torchvision
+from nasbed.networks.baselines.enlarging import Enlarged, least_side
+
+needs_torchvision = pytest.mark.skipif(find_spec("torchvision") is None, reason="compares with torchvision")
+
+SHAPES = ((1, 24, 24), (1, 27, 18), (12, 8, 8), (1, 64, 128), (3, 28, 28), (3, 60, 60), (3, 64, 64))
+"""Of the eight datasets: Language, Gutenberg, Chesseract, Isabella, AddNIST and MultNIST, GeoClassing, CIFARTile."""
+
+PARAMETERS = {
+    "resnet18": 11_689_512,
+    "alexnet": 61_100_840,
+    "vgg16": 138_357_544,
+    "convnext-base": 88_591_464,
+    "mnasnet": 4_383_312,
+    "densenet161": 28_681_000,
+    "resnext50": 25_028_904,
+}
+"""Torchvision's documentation: 1000 classes, 3 channels."""
+CLASSIFIER = {"resnet18": 512, "alexnet": 4096, "vgg16": 4096, "convnext-base": 1024, "mnasnet": 1280, "densenet161": 2208, "resnext50": 2048}  # fmt: skip
+FIRST = {"resnet18": 64 * 49, "alexnet": 64 * 121, "vgg16": 64 * 9, "convnext-base": 128 * 16, "mnasnet": 32 * 9, "densenet161": 96 * 49, "resnext50": 64 * 49}  # fmt: skip
+LEAST = {"resnet18": 1, "alexnet": 63, "vgg16": 32, "convnext-base": 32, "mnasnet": 1, "densenet161": 29, "resnext50": 1}  # fmt: skip
+"""AlexNet: (63 + 4 - 11) / 4 + 1 = 15, and three poolings 15, 7, 3, 1. VGG16 and ConvNeXt halve five times, 2^5 = 32.
+DenseNet halves with padding twice, 29, 15, 8, then thrice without, 4, 2, 1."""
+
+
+def named(*, alone: bool = True) -> list[Any]:
+    marks = {"resnet18": ()} | ({"resnet18-kit": ()} if alone else {})
+    return [pytest.param(name, marks=marks.get(name, needs_torchvision)) for name in (*PARAMETERS, *([*marks][1:]))]
+
+
+def parameters(network: Any) -> int:
+    return sum(weight.numel() for weight in network.parameters())
+
+
+@pytest.mark.parametrize("name", named(alone=False))
+def test_baseline_has_the_published_parameters(name: str) -> None:
+    with torch.device("meta"):
+        assert parameters(baseline(name, classes=1000, channels_in=3, image=224)) == PARAMETERS[name]
+        other = parameters(baseline(name, classes=7, channels_in=12, image=224))
+    assert other == PARAMETERS[name] - (1000 - 7) * (CLASSIFIER[name] + 1) + (12 - 3) * FIRST[name]
+
+
+@pytest.mark.parametrize("name", named())
+def test_baseline_takes_every_image_of_the_paper(name: str) -> None:
+    with torch.device("meta"):
+        for number, (channels, height, width) in enumerate(SHAPES):
+            network = baseline(name, classes=7, channels_in=channels, image=(height, width))
+            with torch.set_grad_enabled(number == 2):
+                logits = network(torch.empty(2, channels, height, width))
+            assert logits.shape == (2, 7)
+            if logits.requires_grad:
+                logits.sum().backward()
+                assert all(weight.grad is not None for weight in network.parameters())
+
+
+@pytest.mark.parametrize("name", named(alone=False))
+def test_baseline_enlarges_no_more_than_it_must(name: str) -> None:
+    assert least_side(BASELINES.get(name)) == LEAST[name]  # type: ignore[arg-type]
+    with torch.device("meta"):
+        whole = baseline(name, classes=2, channels_in=1, image=(64, 128))
+        small = baseline(name, classes=2, channels_in=12, image=(8, 40))
+    assert not isinstance(whole, Enlarged)
+    least = LEAST[name]
+    assert getattr(small, "size", (8, 40)) == (max(8, least), max(40, least))
+
+
+def test_enlarged_repeats_pixels_and_makes_no_new_values() -> None:
+    board = torch.zeros(1, 1, 8, 8)
+    board[0, 0, 3, 5] = 1.0
+    seen = Enlarged(torch.nn.Identity(), (32, 32))(board)
+    assert set(seen.unique().tolist()) == {0.0, 1.0} and seen.sum() == 16
+    assert seen[0, 0, 12:16, 20:24].min() == 1
+
+
+def test_resnet18_forward_and_backward_are_finite_on_the_smallest_image() -> None:
+    network = baseline("resnet18", classes=3, channels_in=12, image=8)
+    logits = network(torch.randn(4, 12, 8, 8, generator=torch.Generator().manual_seed(0)))
+    logits.logsumexp(1).mean().backward()
+    assert torch.isfinite(logits).all() and all(
+        w.grad is not None and torch.isfinite(w.grad).all() for w in network.parameters()
+    )
+
+
+@needs_torchvision
+def test_resnet18_is_torchvisions_weight_for_weight() -> None:
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(3)
+        own = baseline("resnet18", classes=10, channels_in=3, image=32)
+        torch.default_generator.manual_seed(3)
+        theirs = import_torchvision().models.resnet18(weights=None, num_classes=10)
+    assert list(own.state_dict()) == list(theirs.state_dict())
+    assert all(torch.equal(own.state_dict()[name], value) for name, value in theirs.state_dict().items())
+    images = torch.randn(4, 3, 40, 28, generator=torch.Generator().manual_seed(0))
+    assert torch.allclose(own(images), theirs(images), atol=1e-5)
+    own.load_state_dict(theirs.state_dict())
+    assert torch.allclose(own.eval()(images), theirs.eval()(images), atol=1e-5)
+
+
+def test_resnet18_kit_changes_the_first_convolution_alone() -> None:
+    """The starting kit: 3×3 instead of 7×7, a bias, and the image keeps its size."""
+    with torch.device("meta"):
+        kit: Any = baseline("resnet18-kit", classes=20, channels_in=3, image=28)
+        usual = baseline("resnet18", classes=20, channels_in=3, image=28)
+    assert parameters(kit) - parameters(usual) == 64 * 3 * (9 - 49) + 64
+    assert kit.conv1(torch.empty(1, 3, 28, 28, device="meta")).shape[2:] == (28, 28)
+
+
+@needs_torchvision
+def test_torchvision_is_imported_beside_any_torch_without_a_warning() -> None:
+    code = "from nasbed.networks.baselines import import_torchvision as i; print(i() is i(), i().models.vgg16.__name__)"
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert run.stdout.split() == ["True", "vgg16"], run.stderr
+
+
+def test_torchvision_that_is_missing_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nasbed.networks.baselines.vision.find_spec", lambda name: None)
+    with pytest.raises(MissingDependency, match=r"pip install 'nasbed\[vision\]'"):
+        import_torchvision()
+    with pytest.raises(MissingDependency):
+        baseline("vgg16", classes=2, channels_in=3, image=32)
+
+
+def test_baseline_user_errors_say_rule_and_value() -> None:
+    with pytest.raises(UnknownName, match="did you mean resnet18"):
+        baseline("resnet-18", classes=2, channels_in=3, image=32)
+    with pytest.raises(InvalidOption, match="channels_in of a baseline is a whole number of 1 or more, got 0"):
+        baseline("resnet18", classes=2, channels_in=0, image=32)

@@ -1,0 +1,66 @@
+"""The page of the study of unseen datasets: whole, self-contained, the same numbers everywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from nasbed.evaluation.studies.unseen import unseen_study
+from nasbed.evaluation.studies.unseen_results import UnseenResult
+from nasbed.reports.unseen import write_unseen_report
+from nasbed.reports.unseen_tables import cell_text, outcome, unseen_tables
+
+
+def result(dataset: str, model: str, seed: int, accuracy: float, **more: object) -> UnseenResult:
+    fields = {"epochs": 64, "status": "ok", "images": (45_000, 15_000, 10_000)} | more
+    return UnseenResult(dataset=dataset, model=model, seed=seed, test_accuracy=accuracy, **fields)  # type: ignore[arg-type]
+
+
+RESULTS = [
+    result("addnist", "resnet18", 0, 91.0),
+    result("addnist", "resnet18", 1, 92.0),
+    result("addnist", "resnet18-kit", 0, 96.5, images=(500, 100, 100)),
+    result("cifartile", "resnet18", 0, 46.0, epochs=4),
+    result("cifartile", "drnas", 0, 82.0),
+]
+
+
+def test_tables_show_measured_beside_published_with_marks_and_dashes() -> None:
+    tables = unseen_tables(unseen_study(RESULTS))
+    assert list(tables) == ["Table 1: CNNs", "Table 2: NAS methods", "Table 3: the best of each"]
+    cnn = tables["Table 1: CNNs"]
+    assert cnn.columns[:5] == ("dataset", "ResNet-18", "here", "here, resnet18-kit", "AlexNet")
+    assert cnn.rows[0][:4] == ("AddNIST", "92.08", "91.50 ± 0.71 [2×64]", "96.50 [1×64]*")
+    assert cnn.rows[3][:4] == ("CIFARTile", "45.56", "46.00 [1×4]", "–")
+    best = tables["Table 3: the best of each"]
+    assert best.columns == ("dataset", "CNN", "here", "which", "NAS", "here", "which", "Competition")
+    assert best.rows[3] == ("CIFARTile", "51.28", "46.00 [1×4]", "resnet18", "92.28", "82.00 [1×64]", "drnas", "73.08")
+    assert cell_text(None) == "–"
+
+
+def test_outcome_says_what_is_far_what_is_short_and_what_is_missing() -> None:
+    said = "\n".join(outcome(unseen_study(RESULTS)))
+    assert "3 of the 96 accuracies" in said and "3 of 4 are within 3" in said
+    assert "resnet18-kit on AddNIST (1 seed): +4.42 points" in said
+    assert "500 + 100 + 100 images, the paper has 45 000 + 15 000 + 10 000" in said
+    assert "not measured on any dataset: AlexNet, VGG16" in said and "some of these had 4" in said
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_page_is_self_contained_and_numbers_are_those_of_the_tables(tmp_path: Path, measured: bool) -> None:
+    study = unseen_study(RESULTS if measured else [])
+    write_unseen_report(study, tmp_path / "new", formats=("svg",))
+    html = (tmp_path / "new" / "report.html").read_text(encoding="utf-8")
+    assert "<script" not in html and not re.search(r'(?:src|href)="', html)
+    assert "92.08" in html and "68.83" in html and ("91.50 ± 0.71 [2×64]" in html) == measured
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+    figures = {path.name for path in (tmp_path / "new" / "figures").iterdir()}
+    assert figures == ({"best.svg", "published-measured.svg"} if measured else {"best.svg"})
+    numbers = json.loads((tmp_path / "new" / "numbers.json").read_text())
+    assert (
+        len(numbers["measured"]) == (4 if measured else 0) and numbers["published"]["cnn"]["addnist"]["vgg16"] == 92.06
+    )

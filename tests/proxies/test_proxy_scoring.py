@@ -22,6 +22,7 @@ from nasbed.proxies.passes import Passes  # noqa: E402
 from nasbed.spaces import space  # noqa: E402
 from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
 from nasbed.spaces.nb201 import NB201, NB201Skeleton  # noqa: E402
+from nasbed.testing.proxies import same_state, state_of  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = ["epe_nas", "fisher", "flops", "grad_norm", "grasp", "jacov", "l2_norm", "meco", "ntk"]
@@ -43,21 +44,6 @@ def small() -> nn.Module:
     return build(arch, skeleton=NB201Skeleton(channels=4, cells_per_stage=1, image=16))
 
 
-def state(network: nn.Module) -> list[Any]:
-    """Everything of a network that a proxy might leave changed."""
-    found: list[Any] = [each.detach().clone() for each in (*network.parameters(), *network.buffers())]
-    found += [(each.requires_grad, each.grad) for each in network.parameters()]
-    for module in network.modules():
-        found.append((module.training, "forward" in vars(module)))
-        found.append((len(module._forward_hooks), len(module._forward_pre_hooks), len(module._backward_hooks)))
-    return [*found, torch.get_rng_state()]
-
-
-def same(before: list[Any], after: list[Any]) -> bool:
-    pairs = zip(before, after, strict=True)
-    return all(torch.equal(one, other) if isinstance(one, Tensor) else one == other for one, other in pairs)
-
-
 def test_registry_has_the_seventeen() -> None:
     assert list(PROXIES) == EVERY
     for name in EVERY:
@@ -70,13 +56,13 @@ def test_every_proxy_scores_a_network_and_leaves_it_alone() -> None:
     network = small()
     list(network.modules())[3].eval()
     next(network.parameters()).requires_grad_(False)
-    before = state(network)
+    before = state_of(network)
     images, labels = batch()
     kept = images.clone()
     found = score_all(network, (images, labels))
     assert list(found) == EVERY
     assert all(score.value is not None for score in found.values()), found
-    assert same(before, state(network))
+    assert same_state(before, state_of(network))
     assert torch.equal(kept, images)
     assert not images.requires_grad
 
@@ -93,7 +79,7 @@ def test_score_alone_is_the_score_in_company(name: str) -> None:
 
 def test_network_is_left_alone_by_a_proxy_that_fails() -> None:
     network = small()
-    before = state(network)
+    before = state_of(network)
     score_all(network, (batch()[0] * torch.nan, batch()[1]))
 
     def failing(passes: Passes) -> float:
@@ -101,7 +87,7 @@ def test_network_is_left_alone_by_a_proxy_that_fails() -> None:
 
     with pytest.raises(KeyError):
         Proxy("failing", "", ("output_gradients", "patterns"), failing).score(network, batch())
-    assert same(before, state(network))
+    assert same_state(before, state_of(network))
 
 
 def test_auxiliary_output_is_not_scored() -> None:

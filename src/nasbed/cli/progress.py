@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 def note(line: str) -> None:
@@ -63,6 +67,21 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
 @contextmanager
 def epoch_bar(epochs: int) -> Iterator[Callable[[int, str], None]]:
     """A bar of epochs with time to go; the function given sets how many are done and what to say of them."""
+    with _timed_bar("epoch", told=True) as bar:
+        task = bar.add_task("", total=epochs)
+        yield lambda done, said: bar.update(task, completed=done, description=said)
+
+
+@contextmanager
+def count_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar of things with time to go; the function given sets how many are done, of how many."""
+    with _timed_bar(title) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _timed_bar(title: str, *, told: bool = False) -> Progress:
+    """A bar with the time that has passed and that to go; with ``told`` the description stands behind it."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -74,10 +93,12 @@ def epoch_bar(epochs: int) -> Iterator[Callable[[int, str], None]]:
     )
 
     console = Console(stderr=True)
-    columns = (TextColumn("epoch"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(
-        *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True,
+    columns = [TextColumn(title), BarColumn(), MofNCompleteColumn(), *([TextColumn("{task.description}")] * told)]
+    return Progress(
+        *columns,
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
         disable=not console.is_terminal,
-    ) as bar:  # fmt: skip
-        task = bar.add_task("", total=epochs)
-        yield lambda done, said: bar.update(task, completed=done, description=said)
+    )

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nasbed.cli.output import Json, print_json, print_table
-from nasbed.cli.progress import note
+from nasbed.cli.progress import count_bar, note
 from nasbed.cli.proxies_evaluate import evaluate
 from nasbed.core.errors import InvalidOption
 
@@ -92,7 +91,7 @@ def score(
     alone = processes == 1 or (processes is None and place.type == "cuda")
     engine = SerialEngine() if alone and timeout is None else LocalEngine(processes)
     try:
-        with _score_bar() as told:
+        with count_bar("Scoring networks") as told:
             found = score_architectures(
                 archs,
                 dataset=dataset,
@@ -268,24 +267,3 @@ def _print_scores(found: ScoreTable, names: Sequence[str], out: Path, json: bool
 
 def _short(cell: object) -> object:
     return "–" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else cell
-
-
-@contextmanager
-def _score_bar() -> Iterator[Callable[[int, int], None]]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("Scoring networks", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -91,3 +91,21 @@ def _inmost(folder: Path) -> Path:
     while len(inside := list(folder.iterdir())) == 1 and inside[0].is_dir():
         folder = inside[0]
     return folder
+
+
+def gunzipped(path: Path, most: int) -> bytes:
+    """The bytes of a file, unpacked if it is gzip's, whatever its name; a file of more than ``most`` is refused."""
+    try:
+        with path.open("rb") as plain:
+            packed = plain.read(2) == b"\x1f\x8b"
+            plain.seek(0)
+            if packed:
+                with gzip.GzipFile(fileobj=plain) as file:
+                    data = file.read(most + 1)
+            else:
+                data = plain.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadFile(f"{path} cannot be read: {str(error).splitlines()[0]}; get it again") from None
+    if len(data) > most:
+        raise BadFile(f"{path} unpacks to more than the {most} bytes of such a file; it is not read")
+    return data

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import math
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile
+from nasbed.core.unpack import gunzipped
 from nasbed.datasets.source import Progress, Raw, folder_with, nothing_fits
 
 MOST_BYTES = 1 << 30
@@ -20,7 +19,7 @@ _UNSIGNED_BYTES = 0x08
 
 def read_idx(path: Path, sides: int) -> NDArray[np.uint8]:
     """The array of unsigned bytes in an idx file with that many sides."""
-    data = _content(path)
+    data = gunzipped(path, MOST_BYTES)
     start = 4 + 4 * sides
     if len(data) < start or data[:4] != bytes((0, 0, _UNSIGNED_BYTES, sides)):
         raise BadFile(
@@ -51,20 +50,3 @@ def read_idx_folder(name: str, folder: Path, classes: tuple[str, ...], progress:
                 labels = train_labels.astype(np.int64), test_labels.astype(np.int64)
                 return Raw(train[:, None], labels[0], test[:, None], labels[1], classes)
     raise nothing_fits(name, folder, "the four idx files train-images-idx3-ubyte … t10k-labels-idx1-ubyte, .gz or not")
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as plain:
-            packed = plain.read(2) == b"\x1f\x8b"
-            plain.seek(0)
-            if packed:
-                with gzip.GzipFile(fileobj=plain) as file:
-                    data = file.read(MOST_BYTES + 1)
-            else:
-                data = plain.read(MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadFile(f"{path} cannot be read: {str(error).splitlines()[0]}; get it again") from None
-    if len(data) > MOST_BYTES:
-        raise BadFile(f"{path} unpacks to more than the {MOST_BYTES} bytes of such a file; it is not read")
-    return data

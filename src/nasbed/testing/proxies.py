@@ -63,9 +63,9 @@ class ProxyConformance(ABC):
         for network in networks():
             list(network.modules())[2].eval()
             next(network.parameters()).requires_grad_(False)
-            kept = _state(network)
+            kept = state_of(network)
             self.make_proxy().score(network, given)
-            assert _same(kept, _state(network))
+            assert same_state(kept, state_of(network))
         assert all(torch.equal(one, other) for one, other in zip(before, given, strict=True))
         assert not given[0].requires_grad
 
@@ -114,7 +114,7 @@ def batch() -> tuple[Tensor, Tensor]:
     return torch.randn(8, 3, 16, 16, generator=drawn), torch.arange(8) % 4
 
 
-def _state(network: nn.Module) -> list[Any]:
+def state_of(network: nn.Module) -> list[Any]:
     """Everything of a network that a proxy might leave changed, and torch's own generator."""
     import torch
 
@@ -126,7 +126,7 @@ def _state(network: nn.Module) -> list[Any]:
     return [*found, torch.get_rng_state()]
 
 
-def _same(before: list[Any], after: list[Any]) -> bool:
+def same_state(before: list[Any], after: list[Any]) -> bool:
     import torch
 
     pairs = zip(before, after, strict=True)

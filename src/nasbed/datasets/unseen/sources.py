@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,13 +13,12 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.home import datasets_folder
-from nasbed.core.unpack import ARCHIVES, unpacked
+from nasbed.core.unpack import ARCHIVES, gunzipped, unpacked
 from nasbed.datasets.preparing import DATASETS, load
 from nasbed.datasets.source import DEEPEST, Progress, Raw
 
 MOST_BYTES = 1 << 28
 """The largest file that is read: a book or a list of games has a few megabytes."""
-_GZIP = b"\x1f\x8b"
 
 
 @contextmanager
@@ -56,20 +53,7 @@ def files_ending(folder: Path, suffix: str) -> dict[str, Path]:
 
 def content(path: Path) -> bytes:
     """The bytes of a file, unpacked if it is gzip's, whatever its name."""
-    try:
-        with path.open("rb") as plain:
-            packed = plain.read(2) == _GZIP
-            plain.seek(0)
-            if packed:
-                with gzip.GzipFile(fileobj=plain) as file:
-                    data = file.read(MOST_BYTES + 1)
-            else:
-                data = plain.read(MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadFile(f"{path} cannot be read: {str(error).splitlines()[0]}; get it again") from None
-    if len(data) > MOST_BYTES:
-        raise BadFile(f"{path} unpacks to more than the {MOST_BYTES} bytes of such a file; it is not read")
-    return data
+    return gunzipped(path, MOST_BYTES)
 
 
 def text(path: Path, data: bytes) -> str:

@@ -27,6 +27,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/surrogates.py
 	$(BIN)/python benchmarks/runs.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/ranking.py
+	$(BIN)/python benchmarks/proxies_shared.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nasbed needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; run make PYTHON=python3.11")'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,19 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
         yield lambda name: bars.advance(tasks[name])
+
+
+@contextmanager
+def stage_bar(title: str, stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
+    """A bar over named stages; the function given says which one starts."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=len(stages))
+        yield lambda stage: bar.update(task, completed=stages.index(stage), description=f"{title}: {stage}")
 
 
 @contextmanager

@@ -10,12 +10,12 @@ import typer
 
 from nasbed.cli.output import Json, print_json
 from nasbed.cli.progress import note, run_bars
-from nasbed.core.errors import InvalidOption, nearest
+from nasbed.cli.report_options import check_report
+from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from nasbed.evaluation.proxies import RankedTask
 
-FORMATS = ("svg", "png", "pdf")
 EMBEDDED = ("darts-cifar10-16", "darts-cifar10-16")
 """The scores and the table that come with the package."""
 LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Holm); RBO by chance: {chance}"
@@ -116,10 +116,6 @@ def _check(pairs: Sequence[str], out: Path, formats: Sequence[str], resamples: i
         raise InvalidOption(
             f"scores and tables come in pairs, SCORES TABLE, got {len(pairs)}; name a table after each file"
         )
-    for form in formats:
-        if form not in FORMATS:
-            raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
     if resamples < 1:
         raise InvalidOption(f"an interval takes 1 resample or more, got {resamples}; 1000 will do")
-    if out.exists() and not out.is_dir():
-        raise InvalidOption(f"a report goes into a folder, {out} is a file; name another with --out")
+    check_report(out, formats)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nasbed.cli.output import print_fields, print_table
-from nasbed.cli.progress import run_bars
-from nasbed.core.errors import InvalidOption, nearest
+from nasbed.cli.progress import run_bars, stage_bar
+from nasbed.cli.report_options import check_report
 
 app = typer.Typer(help="Study a table as a paper did: statistics, figures, a report.", no_args_is_help=True)
 
@@ -24,7 +22,6 @@ Searched = Annotated[
 ]
 Budget = Annotated[str, typer.Option(help="Of each run: evaluations (500ev) or simulated seconds (1e6s).")]
 Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")]
-FORMATS = ("svg", "png", "pdf")
 NAS_HPO_TABLES = ("fcnet/protein", "fcnet/naval", "fcnet/slice", "fcnet/parkinsons")
 
 
@@ -45,7 +42,7 @@ def landscape(
 
     Example: nasbed study landscape nb201/cifar10 --out landscape
     """
-    _check(out, format)
+    check_report(out, format)
 
     import numpy as np
 
@@ -54,7 +51,7 @@ def landscape(
     from nasbed.reports.landscape import landscape_facts, write_landscape_report
 
     found = load(benchmark)
-    with _stage_bar(f"Studying {found.name}", (*STAGES, "report")) as tell:
+    with stage_bar(f"Studying {found.name}", (*STAGES, "report")) as tell:
         rng = np.random.default_rng(seed)
         study = landscape_study(found, rng, metric=metric, walk_steps=walk_steps, progress=tell)
         tell("report")
@@ -69,14 +66,14 @@ def nas_hpo(out: Out, format: Formats = ["svg", "png"]) -> None:  # noqa: B006
 
     Example: nasbed study nas-hpo --out nas-hpo
     """
-    _check(out, format)
+    check_report(out, format)
 
     from nasbed.benchmarks import load
     from nasbed.evaluation.studies.nas_hpo import PUBLISHED, nas_hpo_study
     from nasbed.reports.nas_hpo import nas_hpo_facts, nearest_definition, write_nas_hpo_report
 
     results = []
-    with _stage_bar("Studying", (*NAS_HPO_TABLES, "report")) as tell:
+    with stage_bar("Studying", (*NAS_HPO_TABLES, "report")) as tell:
         for name in NAS_HPO_TABLES:
             tell(name)
             results += nas_hpo_study(load(name))
@@ -101,7 +98,7 @@ def generalisation(
 
     Example: nasbed study generalisation nb201/cifar10 --out generalisation
     """
-    _check(out, format)
+    check_report(out, format)
 
     from nasbed.evaluation.studies.generalisation import generalisation_study, variants
     from nasbed.experiments.engines import LocalEngine
@@ -140,7 +137,7 @@ def methods(
 
     Example: nasbed study methods nb201/cifar10 --out methods
     """
-    _check(out, format)
+    check_report(out, format)
 
     from nasbed.evaluation.studies.methods import methods_study
     from nasbed.experiments.engines import LocalEngine
@@ -191,7 +188,7 @@ def local_search(
 
     Example: nasbed study local-search mine.snb --optimizers rs,re,bananas --budget 1500ev --out local-search
     """
-    _check(out, format)
+    check_report(out, format)
 
     from nasbed.evaluation.studies.local_search import SUBJECT, local_search_study
     from nasbed.experiments.compare import optimizer_class, short_name
@@ -221,25 +218,3 @@ def local_search(
     write_local_search_report(study, out, formats=format)
     typer.echo(moments_table(study).text())
     typer.echo(f"\n{outcome(study)}\n\n{out / 'report.html'}")
-
-
-def _check(out: Path, formats: Sequence[str]) -> None:
-    """What would fail at the end fails now."""
-    for form in formats:
-        if form not in FORMATS:
-            raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
-    if out.exists() and not out.is_dir():
-        raise InvalidOption(f"a report goes into a folder, {out} is a file; name another with --out")
-
-
-@contextmanager
-def _stage_bar(title: str, stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
-    """A bar over named stages; the function given says which one starts."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=len(stages))
-        yield lambda stage: bar.update(task, completed=stages.index(stage), description=f"{title}: {stage}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from nasbed.cli.output import Json, print_json
+from nasbed.cli.report_options import check_report
 
 
 def unseen(
@@ -32,10 +33,9 @@ def unseen(
 
     Example: nasbed study unseen results.jsonl --out unseen
     """
-    from nasbed.cli.study import _check
 
     if out is not None:
-        _check(out, format)
+        check_report(out, format)
 
     from nasbed.evaluation.studies.unseen import unseen_study
     from nasbed.evaluation.studies.unseen_results import read_results

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.progress import stage_bar
+from nasbed.cli.report_options import check_report
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -43,9 +45,7 @@ def zero_cost(
 
     Example: nasbed study zero-cost scores.parquet nb201/cifar10 scores.parquet nb201/cifar100 --out zero-cost
     """
-    from nasbed.cli.study import _check, _stage_bar
-
-    _check(out, format)
+    check_report(out, format)
 
     import numpy as np
 
@@ -54,7 +54,7 @@ def zero_cost(
     from nasbed.reports.zero_cost_tables import outcome, statements_table
 
     tasks, remarks = _tasks(pairs or [])
-    with _stage_bar("Studying", (*stages([task.name for task in tasks]), "report")) as tell:
+    with stage_bar("Studying", (*stages([task.name for task in tasks]), "report")) as tell:
         study = zero_cost_study(
             tasks,
             top_percent=top,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nasbed.cli.progress import note, run_bars
+from nasbed.cli.report_options import check_report
 from nasbed.cli.settings import settings_by_owner
 from nasbed.core.errors import InvalidOption, nearest
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from nasbed.evaluation.studies.surrogate.validation import Options, Validation
     from nasbed.experiments.engines import Engine
     from nasbed.results.store import Results
-
-FORMATS = ("svg", "png", "pdf")
 
 
 def validate(
@@ -71,7 +70,7 @@ def validate(
 
     Example: nasbed validate nb201/cifar10 --model smooth,lgb --parts table --out validation
     """
-    _check(out, format)
+    check_report(out, format)
 
     from nasbed.evaluation.studies.surrogate.validation import Options, check_parts
     from nasbed.reports.surrogate_tables import tables
@@ -199,15 +198,6 @@ def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, 
 
 def _listed(text: str) -> list[str]:
     return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-
-
-def _check(out: Path, formats: Sequence[str]) -> None:
-    """What would fail at the end fails now."""
-    for form in formats:
-        if form not in FORMATS:
-            raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
-    if out.exists() and not out.is_dir():
-        raise InvalidOption(f"a report goes into a folder, {out} is a file; name another with --out")
 
 
 def _check_searches(options: Options) -> None:

@@ -141,6 +141,22 @@ def test_what_would_fail_for_all_is_told_at_once(tmp_path: Path) -> None:
     journal_of(out).write_text('{"mine": 1}\n')
     with pytest.raises(BadFile, match="no journal of scores"):
         scored(out, cells(2))
+    assert journal_of(out).read_text() == '{"mine": 1}\n'
+
+
+def test_a_second_process_on_the_same_file_is_refused_and_harms_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "s.parquet"
+    told: list[str] = []
+
+    def meanwhile(done: int, total: int) -> None:
+        if done == 1:
+            with pytest.raises(InvalidOption, match="another has it open"):
+                scored(out, cells(1))
+            told.append("refused")
+
+    found = scored(out, cells(3), progress=meanwhile)
+    assert told == ["refused"] and len(found) == len(ScoreTable.read(out)) == 3
+    assert not journal_of(out).exists()
 
 
 def test_random_architectures_are_different_until_there_are_no_more() -> None:

@@ -52,6 +52,7 @@ def score_architectures(
     before = _already(out, about)
     engine = engine or LocalEngine()
     with Journal(journal_of(out)) as journal:
+        begun = not journal.lines
         try:
             rows = _journalled(journal, about, before)
             wanted = [(arch.code, seed) for arch in dict.fromkeys(archs) for seed in seeds]
@@ -74,10 +75,11 @@ def score_architectures(
                     progress(done, len(wanted))
             table = _table(about, rows)
             table.write(out)
-        finally:
-            if len(journal.lines) <= 1:
+        except BaseException:
+            if begun and len(journal.lines) <= 1:  # nothing was scored
                 journal.path.unlink()
-    journal_of(out).unlink(missing_ok=True)
+            raise
+        journal.path.unlink()
     return table
 
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.datasets.dataset import Dataset
 from nasbed.training import checkpoint as checkpoints
 from nasbed.training.building import recipe_network
+from nasbed.training.captured import CapturedGradient, captured_gradient
 from nasbed.training.checkpoint import Progress
 from nasbed.training.devices import chance_kept, chosen_device
 from nasbed.training.draws import epoch_draws, epoch_words, initial_weights, step_words
@@ -29,7 +31,7 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
 from nasbed.training.outcome import EpochEnd, Trained
 from nasbed.training.recipe import Recipe
-from nasbed.training.steps import step
+from nasbed.training.steps import move, step
 
 Told = Callable[[EpochEnd], None]
 
@@ -98,18 +100,19 @@ def train_network(
     if checkpoint is not None and checkpoint.exists():
         done = checkpoints.resume(checkpoint, of, network, training.optimizer)
     with chance_kept(chosen):
-        while done.epochs < budget:
-            start = perf_counter()
-            loss = training.epoch(done.epochs)
-            seconds = done.train_time_s + perf_counter() - start
-            if not math.isfinite(loss):
-                reason = f"the loss of epoch {done.epochs + 1} is no finite number"
-                return Trained("diverged", seconds, reason=reason)
-            done = Progress(done.epochs + 1, seconds, loss)
-            if checkpoint is not None:
-                checkpoints.save(checkpoint, of, network, training.optimizer, done)
-            if progress is not None:
-                progress(EpochEnd(done.epochs, budget, loss, training.last_rate(done.epochs), seconds))
+        with closing(training):
+            while done.epochs < budget:
+                start = perf_counter()
+                loss = training.epoch(done.epochs)
+                seconds = done.train_time_s + perf_counter() - start
+                if not math.isfinite(loss):
+                    reason = f"the loss of epoch {done.epochs + 1} is no finite number"
+                    return Trained("diverged", seconds, reason=reason)
+                done = Progress(done.epochs + 1, seconds, loss)
+                if checkpoint is not None:
+                    checkpoints.save(checkpoint, of, network, training.optimizer, done)
+                if progress is not None:
+                    progress(EpochEnd(done.epochs, budget, loss, training.last_rate(done.epochs), seconds))
         return _measured(training, done)
 
 
@@ -129,6 +132,8 @@ class _Training:
         self.network, self.images, self.recipe, self.seed, self.epochs = network, images, recipe, seed, epochs
         self.steps = recipe.steps_per_epoch(len(images))
         self.optimizer = recipe_optimizer(network, recipe)
+        self._captured: CapturedGradient | None = None
+        self._begun = False
 
     def epoch(self, number: int) -> float:
         """Train for an epoch, counted from 0, and give the mean loss. On a CPU it ends at the first step whose loss is
@@ -143,17 +148,28 @@ class _Training:
         seeds = step_words(self.seed, number, self.steps).tolist()
         losses = torch.zeros(self.steps, device=device)
         for place in range(self.steps):
-            losses[place] = step(
-                network,
-                self.optimizer,
-                recipe,
-                images.batch(draws, place * recipe.batch, recipe.batch),
-                rate=self._rate(number * self.steps + place),
-                seeds=(seeds[place][0], seeds[place][1]),
-            )
+            batch = images.batch(draws, place * recipe.batch, recipe.batch)
+            rate = self._rate(number * self.steps + place)
+            losses[place] = self._step(batch, rate=rate, seeds=(seeds[place][0], seeds[place][1]))
             if device.type == "cpu" and not math.isfinite(losses[place].item()):
                 return math.nan
         return float(losses.double().mean())
+
+    def _step(self, batch: tuple[Tensor, Tensor], *, rate: float, seeds: tuple[int, int]) -> Tensor:
+        network, optimizer, recipe = self.network, self.optimizer, self.recipe
+        if not self._begun:
+            self._captured, self._begun = captured_gradient(network, recipe, batch), True
+        if self._captured is None:
+            return step(network, optimizer, recipe, batch, rate=rate, seeds=seeds)
+        loss = self._captured(batch, seed=seeds[1])
+        move(network, optimizer, recipe, rate=rate)
+        return loss
+
+    def close(self) -> None:
+        """Let go what training alone needs."""
+        if self._captured is not None:
+            self._captured.close()
+            self._captured = None
 
     def last_rate(self, epochs: int) -> float:
         """The learning rate of the last step of so many epochs."""

@@ -68,14 +68,19 @@ def step(
             outputs = network(images)
         return recipe_loss(outputs, targets, recipe)
 
-    set_rate(optimizer, rate)
     optimizer.zero_grad(set_to_none=True)
     if recipe.sharpness_radius:
         value = sharpness_aware_gradient(network, recipe.sharpness_radius, loss)
     else:
         value = loss()
         value.backward()  # type: ignore[no-untyped-call]
+    move(network, optimizer, recipe, rate=rate)
+    return value.detach()
+
+
+def move(network: nn.Module, optimizer: torch.optim.Optimizer, recipe: Recipe, *, rate: float) -> None:
+    """Move the weights by the gradient that they have, clipped as the recipe says."""
+    set_rate(optimizer, rate)
     if recipe.gradient_clip is not None:
         nn.utils.clip_grad_norm_(network.parameters(), recipe.gradient_clip)
     optimizer.step()
-    return value.detach()

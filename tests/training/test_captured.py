@@ -1,0 +1,119 @@
+"""Gradients recorded as CUDA graphs: which they are, that the loop uses them as it does its own, and on a GPU the same
+weights."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch")
+
+from torch import Tensor, nn  # noqa: E402
+
+from nasbed import datasets  # noqa: E402
+from nasbed.training import Recipe, captured, load_recipe, train_network  # noqa: E402
+from nasbed.training.captured import CapturedGradient, captured_gradient, is_captured  # noqa: E402
+from nasbed.training.devices import set_chance  # noqa: E402
+
+RECIPE = replace(load_recipe("small-nb201"), epoch_images=256, gradient_clip=1.0)
+CPU, CUDA = torch.device("cpu"), torch.device("cuda:0")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, True),
+        ({"precision": "bfloat16", "gradient_clip": 5.0, "cutout": 2, "optimizer": "rmsprop"}, True),
+        ({"auxiliary_weight": 0.4, "label_smoothing": 0.1, "warm_up": 0.1}, True),
+        ({"mixup": 0.2}, False),
+        ({"sharpness_radius": 0.05}, False),
+        ({"drop_path": 0.2}, False),
+    ],
+)
+def test_recipe_is_captured_on_a_gpu_if_its_steps_are_alike(change: dict[str, object], expected: bool) -> None:
+    recipe = replace(Recipe(name="plain", epochs=(1,), batch=64, learning_rate=0.1), **change)  # type: ignore[arg-type]
+    assert is_captured(recipe, CUDA) == expected
+    assert not is_captured(recipe, CPU)
+
+
+def network() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.BatchNorm1d(32), nn.Dropout(0.5), nn.Linear(32, 10))
+
+
+def trained() -> tuple[float | None, dict[str, Tensor]]:
+    made = network()
+    outcome = train_network(made, datasets.load("digits"), RECIPE, seed=1, epochs=3)
+    return outcome.train_loss, made.state_dict()
+
+
+def same(one: tuple[float | None, dict[str, Tensor]], other: tuple[float | None, dict[str, Tensor]]) -> bool:
+    return one[0] == other[0] and all(torch.equal(value, other[1][name]) for name, value in one[1].items())
+
+
+class OnTheCpu(CapturedGradient):
+    """Computes what a graph would replay, into gradients that stay the same tensors."""
+
+    closed = 0
+
+    def __init__(self, network: nn.Module, recipe: Recipe, batch: tuple[Tensor, Tensor]) -> None:
+        self._network, self._recipe, self._device = network, recipe, CPU
+        self._gradients = [(weight, torch.full_like(weight, torch.nan)) for weight in network.parameters()]
+
+    def __call__(self, batch: tuple[Tensor, Tensor], *, seed: int) -> Tensor:
+        self._images, self._labels = batch
+        self._network.zero_grad(set_to_none=True)
+        set_chance(CPU, seed)
+        loss = self._work()
+        for weight, gradient in self._gradients:
+            assert weight.grad is not None and gradient is not None
+            weight.grad = gradient.copy_(weight.grad)
+        return loss
+
+    def close(self) -> None:
+        type(self).closed += 1
+
+
+def test_training_by_a_recorded_gradient_equals_steps_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = trained()
+    monkeypatch.setattr(captured, "is_captured", lambda *_: True)
+    monkeypatch.setattr(captured, "CapturedGradient", OnTheCpu)
+    OnTheCpu.closed = 0
+    assert same(trained(), expected) and OnTheCpu.closed == 1
+
+
+def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(network: nn.Module, recipe: Recipe, batch: tuple[Tensor, Tensor]) -> None:
+        with captured._kept(network):
+            recorded = OnTheCpu(network, recipe, batch)
+            recorded(batch, seed=0)
+            raise RuntimeError("operation not permitted when stream is capturing")
+
+    expected = trained()
+    monkeypatch.setattr(captured, "is_captured", lambda *_: True)
+    monkeypatch.setattr(captured, "CapturedGradient", failing)
+    assert same(trained(), expected)
+    made = network()
+    before = {name: value.clone() for name, value in made.state_dict().items()}
+    assert captured_gradient(made, RECIPE, (torch.rand(4, 1, 8, 8), torch.arange(4))) is None
+    assert all(torch.equal(value, before[name]) for name, value in made.state_dict().items())
+    assert all(weight.grad is None for weight in made.parameters())
+
+
+def test_nothing_is_captured_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = trained()
+    monkeypatch.setattr(captured, "CapturedGradient", None)
+    assert same(trained(), expected)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_recorded_gradients_train_like_eager_ones_on_a_gpu(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = importlib.util.spec_from_file_location("compared", Path(__file__).with_name("captured_against_eager.py"))
+    assert spec is not None and spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    script.main("cuda")
+    assert " ms" in capsys.readouterr().out

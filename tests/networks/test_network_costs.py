@@ -21,6 +21,7 @@ from nasbed.spaces.edge_cell import EDGES  # noqa: E402
 from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
 from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
 from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
+from nasbed.spaces.sides import Image, sides  # noqa: E402
 
 INCEPTION = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
 DARTS_V2 = (
@@ -38,6 +39,13 @@ SMALL: dict[str, Any] = {
     "darts": DartsSkeleton(cells=3, channels=6, image=20, image_channels=2, classes=7),
     "fbnet": FBNetSkeleton(image=19, image_channels=1),
 }
+ODD: list[tuple[str, Any]] = [
+    ("darts", DartsSkeleton(cells=4, channels=4, image=19, image_channels=1)),
+    ("darts", DartsSkeleton(cells=3, channels=6, image=(27, 18), image_channels=1)),
+    ("nb201", NB201Skeleton(cells_per_stage=1, channels=4, image=(27, 18))),
+    ("nb201", NB201Skeleton(cells_per_stage=1, channels=4, image=(8, 11))),
+]
+"""Images with odd sides, and such that are no squares."""
 
 
 def sampled(name: str, count: int) -> list[Architecture]:
@@ -51,7 +59,7 @@ def closed_form(archs: list[Architecture], skeleton: Any) -> list[tuple[int, int
     return list(zip(*counts, strict=True))
 
 
-def counted(network: Any, image: int, channels_in: int) -> tuple[int, int]:
+def counted(network: Any, image: Image, channels_in: int) -> tuple[int, int]:
     """Parameters, and multiply-adds from the shapes that an empty batch takes: real kernels with nothing to do."""
     multiply_adds = 0
 
@@ -63,7 +71,7 @@ def counted(network: Any, image: int, channels_in: int) -> tuple[int, int]:
         if isinstance(module, torch.nn.Conv2d | torch.nn.Linear):
             module.register_forward_hook(count)
     with torch.inference_mode():
-        network(torch.empty(0, channels_in, image, image))
+        network(torch.empty(0, channels_in, *sides(image)))
     return sum(parameter.numel() for parameter in network.parameters()), multiply_adds
 
 
@@ -78,9 +86,11 @@ def without_initial_weights(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_initial_weights")
-@pytest.mark.parametrize("name", SMALL)
-def test_network_costs_of_1000_architectures_are_the_closed_forms(name: str) -> None:
-    archs, skeleton = sampled(name, 1000), SMALL[name]
+@pytest.mark.parametrize(
+    ("name", "skeleton"), [*SMALL.items(), *ODD], ids=lambda value: str(getattr(value, "image", value))
+)
+def test_network_costs_of_1000_architectures_are_the_closed_forms(name: str, skeleton: Any) -> None:
+    archs = sampled(name, 1000)
     channels_in = getattr(skeleton, "image_channels", 3)
     found = [counted(build(arch, skeleton=skeleton), skeleton.image, channels_in) for arch in archs]
     assert found == closed_form(archs, skeleton)
@@ -94,6 +104,9 @@ def test_network_costs_of_1000_architectures_are_the_closed_forms(name: str) -> 
         DartsSkeleton(),
         DartsSkeleton(auxiliary=True),
         DartsSkeleton(channels=4, cells=1, image=16),
+        DartsSkeleton(auxiliary=True, image=(33, 37)),
+        DartsSkeleton(image=(64, 128)),
+        NB201Skeleton(image=(27, 18)),
         FBNetSkeleton(),
         FBNetSkeleton.imagenet(),
     ],

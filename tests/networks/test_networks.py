@@ -20,6 +20,7 @@ from nasbed.core.errors import InvalidArchitecture, InvalidOption, MissingDepend
 from nasbed.networks import NETWORKS, build  # noqa: E402
 from nasbed.networks.blocks import DropPath, FactorizedReduce  # noqa: E402
 from nasbed.networks.nb101 import NB101Cell  # noqa: E402
+from nasbed.networks.summary import architecture_summary  # noqa: E402
 from nasbed.networks.transnas_micro import TransNASSkeleton  # noqa: E402
 from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
 from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
@@ -42,7 +43,7 @@ def sampled(name: str, count: int = 1, seed: int = 0) -> list[Architecture]:
     return [nasbed.space(name).sample(rng) for _ in range(count)]
 
 
-def small(name: str, arch: Architecture, **sizes: int) -> Any:
+def small(name: str, arch: Architecture, **sizes: Any) -> Any:
     torch.manual_seed(0)
     return build(arch, skeleton=SMALL[name], **sizes)
 
@@ -64,11 +65,21 @@ def test_network_runs_forward_and_backward(name: str, channels_in: int, classes:
         assert gradients and all(torch.isfinite(gradient).all() for gradient in gradients)
 
 
-@pytest.mark.parametrize("name", ["nb101", "nb201", "fbnet", "transnas-micro"])
-@pytest.mark.parametrize("image", [4, 7, 13, 33])
-def test_network_takes_odd_images(name: str, image: int) -> None:
-    network = small(name, sampled(name)[0], image=image).eval()
-    assert network(torch.randn(2, 3, image, image)).shape == (2, 10)
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("image", [4, 7, 13, 33, (27, 18), (8, 11), (16, 32)])
+def test_network_takes_odd_images_and_such_that_are_no_squares(name: str, image: int | tuple[int, int]) -> None:
+    height, width = image if isinstance(image, tuple) else (image, image)
+    for arch in sampled(name, 3):
+        network = small(name, arch, image=image)
+        logits = network(torch.randn(2, 3, height, width))
+        assert logits.shape == (2, 10)
+        logits.sum().backward()
+
+
+def test_square_images_are_the_same_as_one_number_or_two() -> None:
+    assert DartsSkeleton(image=(32, 32)) == DartsSkeleton() and NB201Skeleton(image=(16, 16)).image == 16
+    arch = sampled("darts")[0]
+    assert architecture_summary(arch, image=(32, 32)) == architecture_summary(arch)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -225,7 +236,14 @@ def test_build_takes_sizes_from_the_call_then_from_the_skeleton() -> None:
     ("name", "options", "message"),
     [
         ("nb101", {"image": 3}, "3 stacks needs images of 4 pixels or more, got 3"),
-        ("darts", {"image": 30}, "halves its image 2 times, got 30"),
+        ("nb101", {"image": (3, 32)}, "3 stacks needs images of 4 pixels or more, got 3"),
+        ("darts", {"image": (32, 0)}, r"whole number of pixels, 1 or more, or a pair of them, got \(32, 0\)"),
+        ("darts", {"image": (32, 32, 32)}, "or a pair of them"),
+        (
+            "darts",
+            {"skeleton": DartsSkeleton(auxiliary=True), "image": (32, 18)},
+            r"resolution of 8 to 10, got \(8, 5\)",
+        ),
         ("nb201", {"image": 0}, "image is a whole number of 1 or more, got 0"),
         ("nb201", {"classes": 2.5}, r"classes is a whole number of 1 or more, got 2\.5"),
         ("nb201", {"skeleton": NB101Skeleton()}, "the skeleton of this network is a NB201Skeleton"),
@@ -256,7 +274,7 @@ def test_build_refuses_other_values_and_spaces_without_a_network(monkeypatch: py
 
 
 def test_a_plug_in_space_adds_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def perceptron(arch: Architecture, *, classes: int, channels_in: int, image: int, skeleton: Any) -> Any:
+    def perceptron(arch: Architecture, *, classes: int, channels_in: int, image: Any, skeleton: Any) -> Any:
         return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(channels_in * image**2, classes))
 
     monkeypatch.setattr(NETWORKS, "_entries", dict(NETWORKS._entries))

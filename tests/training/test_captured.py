@@ -4,6 +4,7 @@ weights."""
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from torch import Tensor, nn  # noqa: E402
 
 from nasbed import datasets  # noqa: E402
 from nasbed.training import Recipe, captured, load_recipe, train_network  # noqa: E402
-from nasbed.training.captured import CapturedGradient, captured_gradient, is_captured  # noqa: E402
-from nasbed.training.devices import set_chance  # noqa: E402
+from nasbed.training.captured import captured_gradient, is_captured  # noqa: E402
+from nasbed.training.recording import Recording, buffers_kept  # noqa: E402
 
 RECIPE = replace(load_recipe("small-nb201"), epoch_images=256, gradient_clip=1.0)
 CPU, CUDA = torch.device("cpu"), torch.device("cuda:0")
@@ -54,21 +55,23 @@ def same(one: tuple[float | None, dict[str, Tensor]], other: tuple[float | None,
     return one[0] == other[0] and all(torch.equal(value, other[1][name]) for name, value in one[1].items())
 
 
-class OnTheCpu(CapturedGradient):
+class OnTheCpu(Recording):
     """Computes what a graph would replay, into gradients that stay the same tensors."""
 
-    closed = 0
+    made = closed = 0
 
-    def __init__(self, network: nn.Module, recipe: Recipe, batch: tuple[Tensor, Tensor]) -> None:
-        self._network, self._recipe, self._device = network, recipe, CPU
-        self._gradients = [(weight, torch.full_like(weight, torch.nan)) for weight in network.parameters()]
+    def __init__(self, network: nn.Module, loss: Callable[..., Tensor], inputs: Sequence[Tensor]) -> None:
+        self.device, self._loss, self._inputs = CPU, loss, [each.clone() for each in inputs]
+        self._weights = list(network.parameters())
+        self.by_weights = [(weight, torch.full_like(weight, torch.nan)) for weight in self._weights]
+        type(self).made += 1
 
-    def __call__(self, batch: tuple[Tensor, Tensor], *, seed: int) -> Tensor:
-        self._images, self._labels = batch
-        self._network.zero_grad(set_to_none=True)
-        set_chance(CPU, seed)
+    def __call__(self, *inputs: Tensor) -> Tensor:
+        for own, given in zip(self._inputs, inputs, strict=True):
+            own.copy_(given)
+        self._forget()
         loss = self._work()
-        for weight, gradient in self._gradients:
+        for weight, gradient in self.by_weights:
             assert weight.grad is not None and gradient is not None
             weight.grad = gradient.copy_(weight.grad)
         return loss
@@ -80,21 +83,20 @@ class OnTheCpu(CapturedGradient):
 def test_training_by_a_recorded_gradient_equals_steps_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trained()
     monkeypatch.setattr(captured, "is_captured", lambda *_: True)
-    monkeypatch.setattr(captured, "CapturedGradient", OnTheCpu)
-    OnTheCpu.closed = 0
-    assert same(trained(), expected) and OnTheCpu.closed == 1
+    monkeypatch.setattr(captured, "Recording", OnTheCpu)
+    OnTheCpu.made = OnTheCpu.closed = 0
+    assert same(trained(), expected) and OnTheCpu.made == OnTheCpu.closed == 1
 
 
 def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(network: nn.Module, recipe: Recipe, batch: tuple[Tensor, Tensor]) -> None:
-        with captured._kept(network):
-            recorded = OnTheCpu(network, recipe, batch)
-            recorded(batch, seed=0)
+    def failing(network: nn.Module, loss: Callable[..., Tensor], inputs: Sequence[Tensor]) -> None:
+        with buffers_kept(network):
+            OnTheCpu(network, loss, inputs)(*inputs)
             raise RuntimeError("operation not permitted when stream is capturing")
 
     expected = trained()
     monkeypatch.setattr(captured, "is_captured", lambda *_: True)
-    monkeypatch.setattr(captured, "CapturedGradient", failing)
+    monkeypatch.setattr(captured, "Recording", failing)
     assert same(trained(), expected)
     made = network()
     before = {name: value.clone() for name, value in made.state_dict().items()}
@@ -105,7 +107,7 @@ def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: py
 
 def test_nothing_is_captured_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trained()
-    monkeypatch.setattr(captured, "CapturedGradient", None)
+    monkeypatch.setattr(captured, "Recording", None)
     assert same(trained(), expected)
 
 

@@ -24,7 +24,7 @@ from nasbed import datasets  # noqa: E402
 from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.core.errors import BadFile, InvalidOption  # noqa: E402
 from nasbed.training import EpochEnd, Recipe, Trained, load_recipe, train, train_network  # noqa: E402
-from nasbed.training.checkpoint import HEAD, _read  # noqa: E402
+from nasbed.training.checkpoint import TRAINING  # noqa: E402
 from nasbed.training.devices import chosen_device, threads_used  # noqa: E402
 
 CONVOLUTIONS = Architecture("nb201", (3, 3, 3, 3, 3, 3))
@@ -156,12 +156,12 @@ def test_killed_training_goes_on_to_the_very_same_bits(tmp_path: Path) -> None:
             if line.strip() == "2":
                 process.send_signal(signal.SIGKILL)
                 break
-    assert process.returncode == -signal.SIGKILL and 2 <= _read(killed)["epochs"] < 12
+    assert process.returncode == -signal.SIGKILL and 2 <= TRAINING.content(killed)["epochs"] < 12
     with threads_used(1):
         first = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=whole)
         second = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=killed)
     assert replace(first, train_time_s=0) == replace(second, train_time_s=0)
-    one, other = _read(whole)["network"], _read(killed)["network"]
+    one, other = (TRAINING.content(path)["network"] for path in (whole, killed))
     assert all(torch.equal(one[name], other[name]) for name in one)
     with threads_used(1):
         again = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=whole)
@@ -205,7 +205,7 @@ def test_checkpoint_never_runs_code(tmp_path: Path) -> None:
 
     file, path = io.BytesIO(), tmp_path / "c.pt"
     torch.save({"identity": Code()}, file)
-    path.write_bytes(HEAD + hashlib.sha256(file.getvalue()).hexdigest().encode() + b"\n" + file.getvalue())
+    path.write_bytes(TRAINING.head + hashlib.sha256(file.getvalue()).hexdigest().encode() + b"\n" + file.getvalue())
     with pytest.raises(BadFile, match="damaged") as error:
         train(CONVOLUTIONS, datasets.load("digits"), QUICK, epochs=1, checkpoint=path)
     assert not (tmp_path / "made").exists() and "\n" not in str(error.value)

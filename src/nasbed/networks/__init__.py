@@ -9,17 +9,19 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, MissingDependency, UnknownName, shorten
 from nasbed.core.registry import Registry
 from nasbed.spaces import SPACES, space
+from nasbed.spaces.sides import Image, plain
 
 if TYPE_CHECKING:
     from torch import nn
 
 
 class NetworkBuilder(Protocol):
-    """What a space registers: the network of one of its architectures, which is known to be valid. ``skeleton`` is the
-    space's own description of what stands around the cells, None for the usual one; the other arguments win over it."""
+    """What a space registers: the network of one of its architectures, which is known to be valid. ``image`` is a pair
+    only where height and width differ. ``skeleton`` is the space's own description of what stands around the cells,
+    None for the usual one; the other arguments win over it."""
 
     def __call__(
-        self, arch: Architecture, *, classes: int, channels_in: int, image: int, skeleton: Any
+        self, arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any
     ) -> nn.Module: ...
 
 
@@ -39,14 +41,14 @@ def build(
     *,
     classes: int | None = None,
     channels_in: int | None = None,
-    image: int | None = None,
+    image: Image | None = None,
     skeleton: Any = None,
 ) -> nn.Module:
     """The network of an architecture, a plain ``torch.nn.Module`` in training mode with torch's own initial weights.
 
-    ``image`` is the side of the square images in pixels. What is not given is as the skeleton says; without a skeleton
-    it is 10 classes, 3 channels, 32 pixels. For the same weights each time call ``torch.manual_seed`` before; inside
-    ``with torch.device("meta")`` no weights are made at all.
+    ``image`` is height and width of the images in pixels, or the side of square ones. What is not given is as the
+    skeleton says; without a skeleton it is 10 classes, 3 channels, 32 pixels. For the same weights each time call
+    ``torch.manual_seed`` before; inside ``with torch.device("meta")`` no weights are made at all.
     """
     if not isinstance(arch, Architecture):
         raise InvalidArchitecture(
@@ -62,7 +64,7 @@ def build(
     check_torch()
     given = {"classes": classes, "image_channels": channels_in, "image": image}
     sizes = {
-        name: getattr(skeleton, name, USUAL[name]) if value is None else _positive(name, value)
+        name: getattr(skeleton, name, USUAL[name]) if value is None else _checked(name, value)
         for name, value in given.items()
     }
     return NETWORKS.get(arch.space)(
@@ -80,7 +82,9 @@ def check_torch() -> None:
         raise MissingDependency("a network needs torch; get it with: pip install 'nasbed[torch]'")
 
 
-def _positive(name: str, value: int) -> int:
+def _checked(name: str, value: Any) -> Any:
+    if name == "image" and type(value) is tuple:
+        return plain(value)
     if type(value) is not int or value < 1:
         raise InvalidOption(f"a network's {name} is a whole number of 1 or more, got {shorten(value)}")
     return value

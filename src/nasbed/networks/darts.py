@@ -13,12 +13,13 @@ from nasbed.networks.blocks import DropPath, FactorizedReduce, added, classifier
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.darts.cell import CELL_LENGTH, INPUTS, NODES, OPERATIONS, node_edges
 from nasbed.spaces.darts.costs import DartsSkeleton
+from nasbed.spaces.sides import Image
 
 Edge = tuple[int, int, str]
 """(node, source, operation)."""
 
 
-def network(arch: Architecture, *, classes: int, channels_in: int, image: int, skeleton: Any) -> nn.Module:
+def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
     normal, reduction = (
         [(node, source, OPERATIONS[op]) for node, source, op in node_edges(code)]
         for code in (arch.code[:CELL_LENGTH], arch.code[CELL_LENGTH:])
@@ -94,7 +95,7 @@ class DartsCell(nn.Module):
         self.last = relu_conv_bn(last, channels, 1)
         self.edges = [(node, source) for node, source, _ in edges]
         self.operations = nn.ModuleList(
-            _operation(name, channels, 2 if reduces and source < INPUTS else 1) for _, source, name in edges
+            operation(name, channels, 2 if reduces and source < INPUTS else 1) for _, source, name in edges
         )
         self.drop_path = DropPath()
 
@@ -118,7 +119,8 @@ class DartsCell(nn.Module):
         return result if isinstance(operation, nn.Identity) else self.drop_path(result)
 
 
-def _operation(name: str, channels: int, stride: int) -> nn.Module:
+def operation(name: str, channels: int, stride: int) -> nn.Module:
+    """One of the space's operations, as it stands on an edge."""
     if name == "max_pool_3x3":
         return nn.MaxPool2d(3, stride, padding=1)
     if name == "avg_pool_3x3":

@@ -10,11 +10,12 @@ from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import classifier, conv_bn, conv_bn_relu
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.fbnet.costs import BLOCKS, Block, FBNetSkeleton, Layer
+from nasbed.spaces.sides import Image, sides
 
 
-def network(arch: Architecture, *, classes: int, channels_in: int, image: int, skeleton: Any) -> nn.Module:
+def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
     names = list(BLOCKS)
-    sized = resized(skeleton, FBNetSkeleton, classes=classes, image_channels=channels_in, image=image)
+    sized = resized(skeleton, FBNetSkeleton, classes=classes, image_channels=channels_in, image=min(sides(image)))
     return FBNetNetwork([BLOCKS[names[op]] for op in arch.code], sized)
 
 

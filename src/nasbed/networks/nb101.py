@@ -13,11 +13,13 @@ from nasbed.networks.blocks import added, classifier, conv_bn_relu
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.nb101.cell import OPERATIONS, Compact, compact, edge_pairs
 from nasbed.spaces.nb101.costs import NB101Skeleton
+from nasbed.spaces.sides import Image, sides
 
 
-def network(arch: Architecture, *, classes: int, channels_in: int, image: int, skeleton: Any) -> nn.Module:
+def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
     return NB101Network(
-        compact(arch.code), resized(skeleton, NB101Skeleton, classes=classes, image_channels=channels_in, image=image)
+        compact(arch.code),
+        resized(skeleton, NB101Skeleton, classes=classes, image_channels=channels_in, image=min(sides(image))),
     )
 
 

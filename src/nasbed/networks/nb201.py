@@ -10,9 +10,10 @@ from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import EdgeCell, classifier, conv_bn, relu_conv_bn
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.nb201 import OPERATIONS, NB201Skeleton
+from nasbed.spaces.sides import Image
 
 
-def network(arch: Architecture, *, classes: int, channels_in: int, image: int, skeleton: Any) -> nn.Module:
+def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
     names = tuple(OPERATIONS[op] for op in arch.code)
     return NB201Network(names, resized(skeleton, NB201Skeleton, classes=classes, image=image), channels_in)
 
@@ -31,7 +32,7 @@ class NB201Network(nn.Module):
                 self.cells.append(ResidualBlock(channels, width))
                 channels = width
             for _ in range(skeleton.cells_per_stage):
-                self.cells.append(EdgeCell([_operation(name, channels) for name in names], channels=channels))
+                self.cells.append(EdgeCell([operation(name, channels) for name in names], channels=channels))
         self.last = nn.Sequential(nn.BatchNorm2d(channels), nn.ReLU())
         self.head = classifier(channels, skeleton.classes)
 
@@ -56,7 +57,8 @@ class ResidualBlock(nn.Module):
         return total
 
 
-def _operation(name: str, channels: int) -> nn.Module | None:
+def operation(name: str, channels: int) -> nn.Module | None:
+    """One of the space's operations, as it stands on an edge; None for none."""
     if name == "none":
         return None
     if name == "skip_connect":

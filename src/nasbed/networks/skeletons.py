@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from nasbed.core.errors import InvalidOption, shorten
+from nasbed.spaces.sides import Image
 
 S = TypeVar("S")
 
 
-def resized(skeleton: Any, kind: type[S], **sizes: int) -> S:
+def resized(skeleton: Any, kind: type[S], **sizes: Image) -> S:
     """The skeleton, or the usual one of its kind, with these sizes.
 
     >>> from nasbed.spaces.nb201 import NB201Skeleton

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.networks import USUAL, build
+from nasbed.spaces.sides import Image, sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Summary:
     multiply_adds: int
 
 
-def summary(network: nn.Module, *, image: int = 32, channels_in: int = 3) -> Summary:
+def summary(network: nn.Module, *, image: Image = 32, channels_in: int = 3) -> Summary:
     """Of any network that takes images. Multiply-adds are those of convolutions and linear layers on one image, in the
     mode the network is in: an auxiliary classifier counts while training. The network itself is not run or changed; a
     copy without weights is."""
@@ -54,7 +55,7 @@ def summary(network: nn.Module, *, image: int = 32, channels_in: int = 3) -> Sum
     hooks += [module.register_forward_hook(count) for module in network.modules() if _counts(module)]
     try:
         with torch.no_grad():  # two images: batch normalisation in training mode refuses a single pixel
-            network(torch.empty(2, channels_in, image, image, device="meta", dtype=_dtype(network)))
+            network(torch.empty(2, channels_in, *sides(image), device="meta", dtype=_dtype(network)))
     finally:
         for hook in hooks:
             hook.remove()
@@ -79,7 +80,7 @@ def architecture_summary(
     *,
     classes: int | None = None,
     channels_in: int | None = None,
-    image: int | None = None,
+    image: Image | None = None,
     skeleton: Any = None,
 ) -> Summary:
     """The summary of the network that :func:`nasbed.networks.build` makes of these arguments, without its weights.

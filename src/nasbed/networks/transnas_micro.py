@@ -18,6 +18,7 @@ from nasbed.core.errors import InvalidOption, shorten
 from nasbed.networks.blocks import EdgeCell, FactorizedReduce, classifier, conv_bn, conv_bn_layers, relu_conv_bn
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.edge_cell import EDGES
+from nasbed.spaces.sides import Image
 from nasbed.spaces.transnas import TransNASMicro
 
 WIDENS, HALVES = "24", "34"
@@ -43,7 +44,7 @@ class TransNASSkeleton:
             raise InvalidOption(f"the skeleton's cells_per_module is at least 1, got {self.cells_per_module}")
 
 
-def network(arch: Architecture, *, classes: int, channels_in: int, image: int, skeleton: Any) -> nn.Module:
+def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
     del image  # every size works, and none changes the layers
     names = TransNASMicro().to_options(arch)
     return TransNASMicroNetwork(names, resized(skeleton, TransNASSkeleton), classes, channels_in)

@@ -17,6 +17,7 @@ from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
 from nasbed.spaces.edge_functions import representatives
 from nasbed.spaces.graph import Diagram, Graphs
+from nasbed.spaces.sides import Image, halved, plain, sides
 
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
 NONE, SKIP, CONV1, CONV3, POOL = range(5)
@@ -26,24 +27,26 @@ _STRING = re.compile(r"\|([^|~]+)~0\|\+\|([^|~]+)~0\|([^|~]+)~1\|\+\|([^|~]+)~0\
 @dataclass(frozen=True, slots=True)
 class NB201Skeleton:
     """The network around the cell: a 3x3 stem, three stages of equal cells, a residual block that halves the
-    resolution and doubles
-    the channels between stages, a classifier."""
+    resolution, upwards, and doubles the channels between stages, a classifier. ``image`` is height and width, or the
+    side of a square."""
 
     channels: int = 16
     cells_per_stage: int = 5
-    image: int = 32
+    image: Image = 32
     classes: int = 10
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
+        object.__setattr__(self, "image", plain(self.image))
+        for name in ("channels", "cells_per_stage", "classes"):
             if getattr(self, name) < 1:
                 raise InvalidOption(f"the skeleton's {name} is at least 1, got {getattr(self, name)}")
 
     @property
     def stages(self) -> tuple[tuple[int, int], ...]:
         """(channels, pixels) of each stage."""
-        sides = [self.image, (self.image + 1) // 2, ((self.image + 1) // 2 + 1) // 2]
-        return tuple((self.channels << stage, side * side) for stage, side in enumerate(sides))
+        first = sides(self.image)
+        stages = (first, halved(first), halved(halved(first)))
+        return tuple((self.channels << stage, height * width) for stage, (height, width) in enumerate(stages))
 
 
 class NB201(ChoiceSpace):

@@ -50,11 +50,11 @@ def recipe_skeleton(space: str, recipe: Recipe) -> Any:
 
 def recipe_network(arch: Architecture, dataset: Dataset, recipe: Recipe) -> nn.Module:
     """The untrained network, with torch's own initial weights (none inside ``with torch.device("meta")``)."""
-    channels, side, _ = dataset.shape
+    channels, height, width = dataset.shape
     return build(
         arch,
         classes=len(dataset.classes),
         channels_in=channels,
-        image=side,
+        image=(height, width),
         skeleton=recipe_skeleton(arch.space, recipe),
     )

@@ -1,4 +1,5 @@
-"""A training on disk, so that it goes on where it was interrupted. A checkpoint holds numbers and texts, no code."""
+"""A training, or other work, on disk, so that it goes on where it was interrupted. A checkpoint holds numbers and
+texts, no code."""
 
 from __future__ import annotations
 
@@ -18,7 +19,62 @@ from nasbed.core.files import complete_file
 from nasbed.datasets.dataset import Dataset
 from nasbed.training.recipe import Recipe
 
-HEAD = b"nasbed checkpoint 1 "
+
+@dataclass(frozen=True, slots=True)
+class CheckpointKind:
+    """What a checkpoint is of, for the first bytes of its file and in messages: a training begins with ``train``."""
+
+    head: bytes
+    name: str
+    begin: str
+
+    def write(self, path: Path, of: Mapping[str, Any], content: Mapping[str, Any]) -> None:
+        """Write a checkpoint; the one before is replaced in one step. ``of`` is what makes its matter the one it is,
+        the content tensors, numbers and texts in any nesting."""
+        file = io.BytesIO()
+        torch.save({"identity": json.dumps(of), **content}, file)
+        body = file.getvalue()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with complete_file(path) as draft:
+            draft.write_bytes(self.head + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+
+    def read(self, path: Path, of: Mapping[str, Any]) -> dict[str, Any]:
+        """What was written. The checkpoint of another matter is refused."""
+        content = self.content(path)
+        try:
+            stored, expected = json.loads(content["identity"]), json.loads(json.dumps(of))
+            other = [name for name in {**expected, **stored} if expected.get(name) != stored.get(name)]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise self.damaged(path, shorten(str(error), 100)) from None
+        if other:
+            raise InvalidOption(
+                f"{path} is the checkpoint of a {self.name} with {other[0]} {shorten(stored.get(other[0]))}, not "
+                f"{shorten(expected.get(other[0]))}; name another file, or remove this one"
+            )
+        return content
+
+    def damaged(self, path: Path, reason: str) -> BadFile:
+        """The error to raise."""
+        return BadFile(f"the checkpoint {path} is damaged: {reason}; remove it and {self.begin} from the beginning")
+
+    def content(self, path: Path) -> dict[str, Any]:
+        """What was written, whatever it is of."""
+        try:
+            head, _, body = path.read_bytes().partition(b"\n")
+        except OSError as error:
+            raise BadFile(f"the checkpoint {path} cannot be read: {error.strerror}; check the path") from None
+        if not head.startswith(self.head):
+            raise BadFile(f"{path} is no checkpoint of a {self.name}; name another file")
+        if hashlib.sha256(body).hexdigest().encode() != head.removeprefix(self.head):
+            raise self.damaged(path, "its bytes do not have the SHA-256 it says")
+        try:
+            content: dict[str, Any] = torch.load(io.BytesIO(body), map_location="cpu", weights_only=True)
+        except Exception as error:  # whatever torch makes of bytes that it cannot read
+            raise self.damaged(path, shorten(str(error), 100)) from None
+        return content
+
+
+TRAINING = CheckpointKind(b"nasbed checkpoint 1 ", "training", "train")
 
 
 @dataclass(slots=True)
@@ -40,59 +96,23 @@ def identity(network: str, dataset: Dataset, recipe: Recipe, *, seed: int, epoch
 def save(
     path: Path, of: Mapping[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer, done: Progress
 ) -> None:
-    """Write a checkpoint; the one before is replaced in one step."""
-    file = io.BytesIO()
+    """Write the checkpoint of a training."""
     content = {
-        "identity": json.dumps(of),
         "epochs": done.epochs,
         "train_time_s": done.train_time_s,
         "loss": done.loss,
         "network": network.state_dict(),
         "optimizer": optimizer.state_dict(),
     }
-    torch.save(content, file)
-    body = file.getvalue()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with complete_file(path) as draft:
-        draft.write_bytes(HEAD + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    TRAINING.write(path, of, content)
 
 
 def resume(path: Path, of: Mapping[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
     """Put a network and its optimizer where a checkpoint left them. One of another training is refused."""
-    content = _read(path)
+    content = TRAINING.read(path, of)
     try:
-        stored = json.loads(content["identity"])
-        expected = json.loads(json.dumps(of))
-        other = [name for name in {**expected, **stored} if expected.get(name) != stored.get(name)]
-        if other:
-            raise InvalidOption(
-                f"{path} is the checkpoint of a training with {other[0]} {shorten(stored.get(other[0]))}, not "
-                f"{shorten(expected.get(other[0]))}; name another file, or remove this one"
-            )
         network.load_state_dict(content["network"])
         optimizer.load_state_dict(content["optimizer"])
         return Progress(content["epochs"], content["train_time_s"], content["loss"])
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-        if isinstance(error, InvalidOption):
-            raise
-        raise _damaged(path, f"it does not fit this network, {shorten(str(error), 100)}") from None
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        head, _, body = path.read_bytes().partition(b"\n")
-    except OSError as error:
-        raise BadFile(f"the checkpoint {path} cannot be read: {error.strerror}; check the path") from None
-    if not head.startswith(HEAD):
-        raise BadFile(f"{path} is no checkpoint of a training; name another file")
-    if hashlib.sha256(body).hexdigest().encode() != head.removeprefix(HEAD):
-        raise _damaged(path, "its bytes do not have the SHA-256 it says")
-    try:
-        content: dict[str, Any] = torch.load(io.BytesIO(body), map_location="cpu", weights_only=True)
-    except Exception as error:  # whatever torch makes of bytes that it cannot read
-        raise _damaged(path, shorten(str(error), 100)) from None
-    return content
-
-
-def _damaged(path: Path, reason: str) -> BadFile:
-    return BadFile(f"the checkpoint {path} is damaged: {reason}; remove it and train from the beginning")
+        raise TRAINING.damaged(path, f"it does not fit this network, {shorten(str(error), 100)}") from None

@@ -1,4 +1,5 @@
-"""One step of two small networks that use every kernel, once by the kernels and once by torch; fails if they differ."""
+"""One step of two small networks that use every kernel, once by the kernels and once by torch; fails if they differ.
+Images have an even and an odd side."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.fused import FusedExecutor
 from nasbed.training.population.tracing import trace
 
-SIDE = 8
+SIDES = (8, 7)
 
 
 class Everything(nn.Module):
@@ -40,32 +41,42 @@ class Everything(nn.Module):
         small = self.point(self.strided(torch.relu(x)))
         other = self.reduce(x) + functional.max_pool2d(x, 3, 2, 1)
         mean = functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False)
-        cut = (other + functional.max_pool2d(x, 2, 2, 0))[:, : small.shape[1] - 1]
+        halves = functional.max_pool2d(x, 2, 2, 0, ceil_mode=True) + functional.avg_pool2d(x, 2, 2, 0, ceil_mode=True)
+        cut = (other + halves)[:, : small.shape[1] - 1]
         logits: Tensor = self.head(torch.cat([small + mean, cut], dim=1))
         return logits
 
 
-def main(device: str) -> None:
+def compare(device: str, side: int) -> None:
     torch.manual_seed(0)
     networks = [Everything(3, 3, 2), Everything(3, 5, 1)]
-    images, labels = torch.randn(2, 3, 3, SIDE, SIDE), torch.randint(0, 10, (2, 3))
-    programs = [trace(network, channels=3, side=SIDE) for network in networks]
+    images, labels = torch.randn(2, 3, 3, side, side), torch.randint(0, 10, (2, 3))
+    programs = [trace(network, channels=3, side=side) for network in networks]
     rows = [torch.cat([each.detach().flatten() for each in network.parameters()]) for network in networks]
     parameters = torch.zeros(2, max(map(len, rows)))
     for place, row in enumerate(rows):
         parameters[place, : len(row)] = row
     plain = AutogradExecutor(programs, parameters)
+    alone = [
+        functional.cross_entropy(net(images[at]), labels[at], label_smoothing=0.1) for at, net in enumerate(networks)
+    ]
     fused = FusedExecutor(programs, parameters.to(device), batch=3, dtype=torch.float32)
     expected, found = (
         executor.losses_and_gradient(images.to(place), labels.to(place), smoothing=0.1)
         for executor, place in ((plain, "cpu"), (fused, device))
     )
+    torch.testing.assert_close(expected[0], torch.stack(alone).detach())
     for one, other in zip(expected, found, strict=True):
         torch.testing.assert_close(other.cpu(), one, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(fused.running_mean.cpu(), plain.running_mean)
     torch.testing.assert_close(fused.running_var.cpu(), plain.running_var)
     judged = fused.logits(images.to(device), training=False).cpu()
     torch.testing.assert_close(judged, plain.logits(images, training=False), rtol=1e-4, atol=1e-5)
+
+
+def main(device: str) -> None:
+    for side in SIDES:
+        compare(device, side)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 from populations import SKELETONS, batches, networks, parameters, programs
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from nasbed.core.errors import InvalidOption
 from nasbed.networks import NETWORKS
 from nasbed.training.population.autograd import AutogradExecutor
+from nasbed.training.population.launches import Layout
 from nasbed.training.population.stages import stages
 from nasbed.training.population.tracing import trace
 
@@ -37,6 +38,30 @@ def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alon
         assert torch.allclose(judged[place], network(images[place]), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", sorted({*SKELETONS} - {"fbnet"}))
+@pytest.mark.parametrize("side", [(7, 10), (9, 9)])
+def test_population_takes_odd_images_and_such_that_are_no_squares(name: str, side: tuple[int, int]) -> None:
+    alone = [network.double() for network in networks(name, 2)]
+    images = torch.randn(2, 3, 3, *side, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    labels = torch.arange(6).reshape(2, 3)
+    executor = AutogradExecutor([trace(network, channels=3, side=side) for network in alone], parameters(alone))
+    losses, gradient = executor.losses_and_gradient(images, labels)
+    for place, network in enumerate(alone):
+        loss = functional.cross_entropy(network(images[place]), labels[place])
+        weights = list(network.parameters())
+        gradients = torch.autograd.grad(loss, weights, materialize_grads=True, allow_unused=True)
+        expected = torch.cat([each.flatten() for each in gradients])
+        assert losses[place].item() == pytest.approx(loss.item(), rel=1e-10)
+        found = gradient[place, : len(expected)]
+        assert torch.allclose(found, expected, rtol=1e-6, atol=1e-9 * float(expected.abs().max()))
+
+
+def test_kernels_refuse_images_that_are_no_squares() -> None:
+    program = trace(networks("darts", 1)[0], channels=3, side=(8, 12))
+    with pytest.raises(InvalidOption, match="square images, got 8x12 pixels; train these networks alone"):
+        Layout([program], batch=4, parameters=program.parameters, norms=program.norm_channels)
+
+
 def test_every_space_with_networks_is_tested_here() -> None:
     assert set(SKELETONS) == set(NETWORKS)
 
@@ -59,6 +84,13 @@ def test_operations_of_many_networks_become_few_stages_in_which_each_comes_after
             made[number].update(getattr(operation, "outputs", ()))
 
 
+class Uneven(nn.Module):
+    """Adds a map to one of half its resolution."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + functional.max_pool2d(x, 2, 2)
+
+
 @pytest.mark.parametrize(
     ("layer", "message"),
     [
@@ -66,6 +98,11 @@ def test_operations_of_many_networks_become_few_stages_in_which_each_comes_after
         (nn.Conv2d(3, 4, 3, padding=0, bias=False), "keep or halve"),
         (nn.Sigmoid(), "uses sigmoid"),
         (nn.Identity(), "end in global average pooling"),
+        (nn.Conv2d(3, 4, 3, stride=(1, 2), padding=1, bias=False), "rows and columns alike"),
+        (nn.MaxPool2d(2, 2, dilation=2), "side by side"),
+        (nn.AvgPool2d((2, 3)), "rows and columns alike"),
+        (nn.ConstantPad2d(1, 0.0), "even sides only"),
+        (Uneven(), "of one resolution"),
     ],
 )
 def test_network_that_no_population_can_train_is_refused_in_words(layer: nn.Module, message: str) -> None:

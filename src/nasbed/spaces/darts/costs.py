@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.darts.cell import CELL_LENGTH, INPUTS, NODES, OPERATIONS
+from nasbed.spaces.sides import Image, halved, plain, sides
 
 AUXILIARY_SIDES = (8, 9, 10)
 """The resolutions at which the auxiliary head's pooling leaves the 2x2 map that its second convolution takes."""
@@ -25,33 +26,31 @@ class DartsSkeleton:
     """The network around the cells. The defaults are those of Surr-NAS-Bench-DARTS (appendix C.6), the auxiliary head
     not counted.
 
-    With ``cells`` cells, those at one and two thirds are reduction cells, which halve the resolution and double the
-    channels.
+    With ``cells`` cells, those at one and two thirds are reduction cells, which halve the resolution, upwards, and
+    double the channels. ``image`` is height and width, or the side of a square.
     """
 
     channels: int = 32
     cells: int = 8
     auxiliary: bool = False
-    image: int = 32
+    image: Image = 32
     image_channels: int = 3
     classes: int = 10
 
     def __post_init__(self) -> None:
-        for name in ("channels", "cells", "image", "image_channels", "classes"):
+        for name in ("channels", "cells", "image_channels", "classes"):
             if getattr(self, name) < 1:
                 raise InvalidOption(f"the skeleton's {name} is at least 1, got {getattr(self, name)}")
         if self.channels % 2:
             raise InvalidOption(
                 f"a DARTS network has an even number of channels, got {self.channels}; strided skips split them in two"
             )
-        if self.image % 2 ** len(self.reductions):
-            raise InvalidOption(
-                f"a DARTS network of {self.cells} cells halves its image {len(self.reductions)} times, got {self.image}"
-            )
-        if self.auxiliary and self.image >> len(self.reductions) not in AUXILIARY_SIDES:
-            raise InvalidOption(
-                f"the auxiliary head needs a final resolution of 8 to 10, got {self.image >> len(self.reductions)}"
-            )
+        object.__setattr__(self, "image", plain(self.image))
+        last = sides(self.image)
+        for _ in self.reductions:
+            last = halved(last)
+        if self.auxiliary and not set(last) <= set(AUXILIARY_SIDES):
+            raise InvalidOption(f"the auxiliary head needs a final resolution of 8 to 10, got {plain(last)}")
 
     @property
     def reductions(self) -> frozenset[int]:
@@ -71,7 +70,7 @@ class _Prices:
 @lru_cache
 def _prices(skeleton: DartsSkeleton) -> _Prices:
     operations = np.zeros((2, 2, len(OPERATIONS), 2), dtype=np.int64)
-    side, channels = skeleton.image, skeleton.channels
+    side, channels = sides(skeleton.image), skeleton.channels
     stem = 3 * channels
     fixed = _conv(skeleton.image_channels * 9 * stem, stem, side)
     before_last, last = stem, stem
@@ -80,7 +79,7 @@ def _prices(skeleton: DartsSkeleton) -> _Prices:
         if reduces:
             channels *= 2
         fixed += _conv(before_last * channels, channels, side) + _conv(last * channels, channels, side)
-        inner = side // 2 if reduces else side
+        inner = halved(side) if reduces else side
         for strided in (False, True):
             operations[int(reduces), int(strided)] += _operation_prices(channels, inner, strided and reduces)
         side = inner
@@ -91,12 +90,12 @@ def _prices(skeleton: DartsSkeleton) -> _Prices:
     return _Prices(fixed + classifier, operations)
 
 
-def _conv(weights: int, normalised: int, side: int) -> NDArray[np.int64]:
+def _conv(weights: int, normalised: int, side: tuple[int, int]) -> NDArray[np.int64]:
     """A convolution without bias, then batch normalisation, at an output resolution."""
-    return np.array([weights + 2 * normalised, weights * side * side])
+    return np.array([weights + 2 * normalised, weights * side[0] * side[1]])
 
 
-def _operation_prices(channels: int, side: int, strided: bool) -> NDArray[np.int64]:
+def _operation_prices(channels: int, side: tuple[int, int], strided: bool) -> NDArray[np.int64]:
     """Of each operation at an output resolution. A strided skip is a factorised reduction: two 1x1 convolutions to
     half the channels."""
     prices = np.zeros((len(OPERATIONS), 2), dtype=np.int64)
@@ -113,7 +112,7 @@ def _operation_prices(channels: int, side: int, strided: bool) -> NDArray[np.int
 def _auxiliary_head(channels: int, classes: int) -> NDArray[np.int64]:
     """1x1 convolution to 128 on a 2x2 map, 2x2 convolution to 768, classifier with bias."""
     classifier = np.array([768 * classes + classes, 768 * classes])
-    head: NDArray[np.int64] = _conv(channels * 128, 128, 2) + _conv(128 * 4 * 768, 768, 1) + classifier
+    head: NDArray[np.int64] = _conv(channels * 128, 128, (2, 2)) + _conv(128 * 4 * 768, 768, (1, 1)) + classifier
     return head
 
 

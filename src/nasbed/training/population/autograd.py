@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program
 from nasbed.training.population.stages import Row, Stage, stages
+from nasbed.training.population.tracing import pooled
 
 
 class AutogradExecutor:
@@ -47,7 +48,7 @@ class AutogradExecutor:
 
     def shares(self) -> list[float]:
         """What part of the time each network takes: here, of all values that its operations write."""
-        written = [sum(side * side for side in program.sides) for program in self.programs]
+        written = [sum(height * width for height, width in program.sides) for program in self.programs]
         return [each / sum(written) for each in written]
 
 
@@ -118,8 +119,11 @@ class _Pass:
             x = self._gathered([(number, op.inputs) for number, op in same])  # type: ignore[union-attr]
             x = torch.relu(x) if first.relu else x
             weights = self._weights(places).view(len(same) * outputs, inputs, kernel, kernel)
-            border = (first.side_out - 1) * first.stride + kernel - first.side_in + first.shift
-            x = functional.pad(x, (-first.shift, border) * 2)
+            below, right = (
+                (there - 1) * first.stride + kernel - here + first.shift
+                for here, there in zip(first.side_in, first.side_out, strict=True)
+            )
+            x = functional.pad(x, (-first.shift, right, -first.shift, below))
             self._keep(
                 functional.conv2d(x, weights, stride=first.stride, groups=len(same)),
                 [(number, op.outputs) for number, op in same],  # type: ignore[union-attr]
@@ -149,11 +153,13 @@ class _Pass:
             first = same[0][1]
             assert isinstance(first, Pool)
             x = self._gathered([(number, op.inputs) for number, op in same])  # type: ignore[union-attr]
+            windows = first.kernel, first.stride, first.padding
+            upwards = first.side_out != tuple(pooled(side, *windows, ceil_mode=False) for side in first.side_in)
             if first.largest:
-                pooled = functional.max_pool2d(x, first.kernel, first.stride, first.padding)
+                found = functional.max_pool2d(x, *windows, ceil_mode=upwards)
             else:
-                pooled = functional.avg_pool2d(x, first.kernel, first.stride, first.padding, count_include_pad=False)
-            self._keep(pooled, [(number, op.outputs) for number, op in same])  # type: ignore[union-attr]
+                found = functional.avg_pool2d(x, *windows, ceil_mode=upwards, count_include_pad=False)
+            self._keep(found, [(number, op.outputs) for number, op in same])  # type: ignore[union-attr]
 
     def _norm(self, stage: Stage) -> None:
         executor = self.executor
@@ -191,7 +197,7 @@ class _Pass:
             rows = [(number, op) for number, op in same if isinstance(op, Combine)]
             first = rows[0][1]
             channels = sum(len(op.outputs) for _, op in rows)
-            total = self.tensors[0].new_zeros(len(self.tensors[0]), channels, first.side, first.side)
+            total = self.tensors[0].new_zeros(len(self.tensors[0]), channels, *first.side)
             for place, kind in enumerate(first.terms):
                 x = self._gathered([(number, op.terms[place].planes) for number, op in rows])
                 if kind.norm >= 0:

@@ -93,8 +93,8 @@ class FusedExecutor:
     def logits(self, images: Tensor, *, training: bool) -> Tensor:
         """``[networks, images, classes]`` from images ``[networks, images, channels, height, width]``."""
         count, batch, channels, height, width = images.shape
-        planes = self._arena[: count * channels * batch * height * width].view(count, channels, batch, height, width)
-        planes.copy_(images.transpose(1, 2))
+        planes = self._arena[: self.layout.images].view(count, channels, -1)[..., : batch * height * width]
+        planes.view(count, channels, batch, height, width).copy_(images.transpose(1, 2))
         for call in self._forward if training else self._judging:
             call()
         biases = self.parameters.view(-1)[self._head_biases]
@@ -190,7 +190,7 @@ class FusedExecutor:
         return Call(code, grid, self._arena, self.parameters, inputs, *others, about, values, *shape, self._precision)
 
     def _window_call(self, launch: Launch, table: Tensor) -> Call:
-        kernel, side_in, side_out, stride, _, mean = launch.shape
+        kernel, side_in, side_out, stride, padding, mean = launch.shape
         wide_in, wide_out = triton.next_power_of_2(side_in), triton.next_power_of_2(side_out)
         together = max(16 // wide_out, 1)
         inner = launch.kernel == "window_backward_inputs"
@@ -206,7 +206,7 @@ class FusedExecutor:
                 num_stages=2,
             )  # fmt: skip
         grid = (launch.rows, triton.cdiv(count, block))
-        settings = (*shape, bool(mean), together, block, self._precision)
+        settings = (*shape, padding, bool(mean), together, block, self._precision)
         return Call(code, grid, self._arena, self.parameters, table, lines, *settings)
 
     def _largest_call(self, launch: Launch, table: Tensor) -> Call:

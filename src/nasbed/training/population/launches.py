@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.core.errors import InvalidOption
 from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program
 from nasbed.training.population.stages import Stage, stages
 
@@ -62,9 +63,9 @@ class _Parts:
 class Layout:
     """The planes of a population in one array of ``size`` values, and the launches of a training step.
 
-    Planes of the images come first, those of a network together. ``features`` has, for each plane that the classifier
-    averages, its place and that of its gradient; ``side`` is their resolution. ``chosen`` is how many windows of
-    maximum pooling there are.
+    Images are squares, since the kernels know one side. Planes of the images come first, those of a network together.
+    ``features`` has, for each plane that the classifier averages, its place and that of its gradient; ``side`` is their
+    resolution. ``chosen`` is how many windows of maximum pooling there are.
     """
 
     programs: Sequence[Program]
@@ -77,16 +78,22 @@ class Layout:
     chosen: int = 0
 
     def __post_init__(self) -> None:
+        if oblong := [side for program in self.programs for side in program.sides if side[0] != side[1]]:
+            raise InvalidOption(
+                f"on a CUDA device populations take square images, got {oblong[0][0]}x{oblong[0][1]} pixels; train "
+                "these networks alone, or on the CPU"
+            )
+        self.sides = [[side for side, _ in program.sides] for program in self.programs]
         self.places = [np.zeros(len(program.sides), dtype=np.int64) for program in self.programs]
         for number, program in enumerate(self.programs):
             self._put(number, tuple(range(program.images)))
         self.images = self.size
-        self._zeros = self.new(1, max(max(program.sides) for program in self.programs))[0]
+        self._zeros = self.new(1, max(map(max, self.sides)))[0]
         self.kept: dict[tuple[int, int], int] = {}
         plan = stages(self.programs)
         for stage in plan:
             self.forward.append(self._forward(stage))
-        self.side = self.programs[0].sides[self.programs[0].head.inputs[0]]
+        self.side = self.sides[0][self.programs[0].head.inputs[0]]
         self._parts = [_Parts(len(program.sides)) for program in self.programs]
         self._norm_parts = [_Parts(len(program.sides)) for program in self.programs]
         self.features = self._features()
@@ -101,7 +108,7 @@ class Layout:
         return first + span * np.arange(count)
 
     def _put(self, number: int, planes: Planes) -> None:
-        self.places[number][list(planes)] = self.new(len(planes), self.programs[number].sides[planes[0]])
+        self.places[number][list(planes)] = self.new(len(planes), self.sides[number][planes[0]])
 
     def _at(self, number: int, planes: Planes) -> Table:
         return self.places[number][list(planes)]
@@ -120,11 +127,11 @@ class Layout:
         first: Any = stage.rows[0][1]
         if stage.kind is Norm:
             rows = [self._norm_rows(number, operation) for number, operation in stage.rows]  # type: ignore[arg-type]
-            side = self.programs[stage.rows[0][0]].sides[first.inputs[0]]
+            side = self.sides[stage.rows[0][0]][first.inputs[0]]
             settings = (first.epsilon, first.momentum)
             return Launch("norm_forward", _owners(stage), (np.concatenate(rows),), (side,), settings)
         if isinstance(first, Pool) and first.largest:
-            span = -(-self.batch * first.side_out**2 // ALIGNMENT) * ALIGNMENT
+            span = -(-self.batch * first.side_out[0] ** 2 // ALIGNMENT) * ALIGNMENT
             for number, operation in stage.rows:
                 for plane in operation.outputs:  # type: ignore[union-attr]
                     self.kept[number, plane] = self.chosen
@@ -185,7 +192,7 @@ class Layout:
                 each[:, place, 2] = term.relu
             terms.append(each.reshape(-1, 3))
             rows.append((outputs, np.full(len(outputs), count)))
-        return _combine_launch(rows, terms, _owners(stage), stage.rows[0][1].side)  # type: ignore[union-attr]
+        return _combine_launch(rows, terms, _owners(stage), stage.rows[0][1].side[0])  # type: ignore[union-attr]
 
     # --- backward ----------------------------------------------------------------------------------------------------
 
@@ -198,7 +205,7 @@ class Layout:
 
     def _new_parts(self, number: int, planes: Planes) -> Table:
         """Planes for what an operation adds to the gradient of its inputs."""
-        made = self.new(len(planes), self.programs[number].sides[planes[0]])
+        made = self.new(len(planes), self.sides[number][planes[0]])
         self._parts[number].add(np.array(planes), made)
         return made
 
@@ -215,7 +222,7 @@ class Layout:
         for number, operation in stage.rows:
             if isinstance(operation, Norm):
                 continue
-            side = self.programs[number].sides[operation.outputs[0]]
+            side = self.sides[number][operation.outputs[0]]
             parts = self._parts[number]
             planes = np.array(operation.outputs)
             planes = planes[parts.counts[planes] > 1]
@@ -276,7 +283,7 @@ class Layout:
             self._parts[number].replace(planes, table[:, 0])
             tables.append(table)
         both = np.concatenate(listed) if start else np.zeros(1, dtype=np.int64)
-        side = self.programs[stage.rows[0][0]].sides[stage.rows[0][1].inputs[0]]  # type: ignore[union-attr]
+        side = self.sides[stage.rows[0][0]][stage.rows[0][1].inputs[0]]  # type: ignore[union-attr]
         rows = np.stack([both // 2, both % 2], axis=1)
         self.backward.append(Launch("norm_backward", _owners(stage), (np.concatenate(tables), rows), (side,)))
 
@@ -296,7 +303,7 @@ class Layout:
 def _conv_shape(stage: Stage) -> tuple[int, ...]:
     first = stage.rows[0][1]
     assert isinstance(first, Conv)
-    sides = first.side_in, first.side_out
+    sides = first.side_in[0], first.side_out[0]
     return len(first.inputs), len(first.outputs), first.kernel, *sides, first.stride, first.shift
 
 
@@ -305,10 +312,10 @@ def _window(operation: Depthwise | Pool) -> str:
 
 
 def _window_shape(operation: Depthwise | Pool) -> tuple[int, ...]:
-    """Kernel, sides, stride, padding, and whether it is a mean."""
+    """Kernel, sides, stride, padding before dilation, and whether it is a mean."""
     mean = isinstance(operation, Pool) and not operation.largest
-    padding = operation.padding if isinstance(operation, Pool) else 0
-    return operation.kernel, operation.side_in, operation.side_out, operation.stride, padding, int(mean)
+    padding = operation.padding if isinstance(operation, Pool) else operation.kernel // 2
+    return operation.kernel, operation.side_in[0], operation.side_out[0], operation.stride, padding, int(mean)
 
 
 def _owners(stage: Stage) -> Table:

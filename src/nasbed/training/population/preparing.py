@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from nasbed.networks import build
+from nasbed.spaces.sides import Image
 from nasbed.training.building import recipe_skeleton
 from nasbed.training.draws import uniform_weights, weight_bounds
 from nasbed.training.outcome import Job
@@ -38,7 +39,7 @@ class Prepared:
     weights: NDArray[np.float32]
 
 
-def prepared(jobs: Sequence[Job], recipe: Recipe, *, classes: int, channels: int, side: int) -> list[Prepared]:
+def prepared(jobs: Sequence[Job], recipe: Recipe, *, classes: int, channels: int, side: Image) -> list[Prepared]:
     """Every job's, in their order."""
     one = partial(_prepare, recipe=recipe, classes=classes, channels=channels, side=side)
     if len(jobs) < _ENOUGH or multiprocessing.current_process().daemon:
@@ -46,7 +47,7 @@ def prepared(jobs: Sequence[Job], recipe: Recipe, *, classes: int, channels: int
     return list(_pool().map(one, jobs, chunksize=4))
 
 
-def _prepare(job: Job, *, recipe: Recipe, classes: int, channels: int, side: int) -> Prepared:
+def _prepare(job: Job, *, recipe: Recipe, classes: int, channels: int, side: Image) -> Prepared:
     with torch.device("meta"):
         network = build(
             job.architecture,

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 Planes = tuple[int, ...]
 
+Sides = tuple[int, int]
+"""Height and width."""
+
 
 @dataclass(frozen=True, slots=True)
 class Conv:
@@ -23,8 +26,8 @@ class Conv:
     kernel: int
     stride: int
     shift: int
-    side_in: int
-    side_out: int
+    side_in: Sides
+    side_out: Sides
     weight: int
     relu: bool
 
@@ -38,8 +41,8 @@ class Depthwise:
     kernel: int
     stride: int
     dilation: int
-    side_in: int
-    side_out: int
+    side_in: Sides
+    side_out: Sides
     weight: int
     relu: bool
 
@@ -54,8 +57,8 @@ class Pool:
     kernel: int
     stride: int
     padding: int
-    side_in: int
-    side_out: int
+    side_in: Sides
+    side_out: Sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class Combine:
 
     terms: tuple[Term, ...]
     outputs: Planes
-    side: int
+    side: Sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ class Program:
 
     steps: tuple[Step, ...]
     head: Head
-    sides: tuple[int, ...]
+    sides: tuple[Sides, ...]
     images: int
     parameters: int
     norm_channels: int

@@ -36,8 +36,8 @@ def _shape(operation: Operation, program: Program) -> tuple[int, ...]:
     """What operations have to share to run as one."""
     if isinstance(operation, Conv):
         return (
-            operation.side_in,
-            operation.side_out,
+            *operation.side_in,
+            *operation.side_out,
             operation.kernel,
             len(operation.inputs),
             len(operation.outputs),
@@ -45,10 +45,10 @@ def _shape(operation: Operation, program: Program) -> tuple[int, ...]:
             operation.shift,
         )
     if isinstance(operation, Depthwise):
-        return operation.side_in, operation.side_out, operation.kernel, operation.stride
+        return *operation.side_in, *operation.side_out, operation.kernel, operation.stride
     if isinstance(operation, Pool):
-        shape = operation.side_in, operation.side_out, operation.kernel, operation.stride, operation.padding
+        shape = *operation.side_in, *operation.side_out, operation.kernel, operation.stride, operation.padding
         return *shape, int(operation.largest)
     if isinstance(operation, Norm):
-        return (program.sides[operation.inputs[0]],)
-    return (operation.side,)
+        return program.sides[operation.inputs[0]]
+    return operation.side

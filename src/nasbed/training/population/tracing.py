@@ -9,6 +9,7 @@ from typing import Any, Self
 from torch import Tensor, nn
 
 from nasbed.core.errors import InvalidOption
+from nasbed.spaces.sides import Image, sides
 from nasbed.training.population.program import (
     Combine,
     Conv,
@@ -19,20 +20,21 @@ from nasbed.training.population.program import (
     Planes,
     Pool,
     Program,
+    Sides,
     Step,
     Term,
     read_planes,
 )
 
 
-def trace(network: nn.Module, *, channels: int, side: int) -> Program:
-    """The program of a network for square images. Raises for layers that no population can train."""
+def trace(network: nn.Module, *, channels: int, side: Image) -> Program:
+    """The program of a network for images of a height and width. Raises for layers that no population can train."""
     tracer = _Tracer(network)
-    images = tracer.new_planes(channels, side)
+    images = tracer.new_planes(channels, sides(side))
     hooks = [part.register_forward_pre_hook(tracer.next_block) for part in _parts(network)]
     network.train()
     try:
-        logits = network(Traced(tracer, [Term(images)], side))
+        logits = network(Traced(tracer, [Term(images)], sides(side)))
     finally:
         for hook in hooks:
             hook.remove()
@@ -58,7 +60,7 @@ class _Tracer:
 
     def __init__(self, network: nn.Module) -> None:
         self.steps: list[Step] = []
-        self.sides: list[int] = []
+        self.sides: list[Sides] = []
         self.norm_channels = 0
         self.parameters = 0
         self.places: dict[int, int] = {}
@@ -71,7 +73,7 @@ class _Tracer:
     def next_block(self, *_: Any) -> None:
         self._block += 1
 
-    def new_planes(self, count: int, side: int) -> Planes:
+    def new_planes(self, count: int, side: Sides) -> Planes:
         first = len(self.sides)
         self.sides.extend([side] * count)
         self._made.extend([(self._block, -1)] * count)
@@ -98,7 +100,7 @@ class _Tracer:
 class Traced:
     """Stands for a batch of activations: a sum of terms that is not computed before something needs its planes."""
 
-    def __init__(self, tracer: _Tracer, terms: Sequence[Term], side: int, *, channels: int | None = None) -> None:
+    def __init__(self, tracer: _Tracer, terms: Sequence[Term], side: Sides, *, channels: int | None = None) -> None:
         self.tracer, self.terms, self.side = tracer, list(terms), side
         self.channels = channels if channels is not None else len(self.terms[0].planes)
         self.shift = 0
@@ -134,7 +136,7 @@ class Traced:
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        return 1, self.channels, self.side, self.side
+        return 1, self.channels, *self.side
 
     def size(self, dimension: int | None = None) -> Any:
         return self.shape if dimension is None else self.shape[dimension]
@@ -146,6 +148,7 @@ class Traced:
         return 1
 
     def __add__(self, other: Traced) -> Traced:
+        _check_alike([self, other])
         return Traced(self.tracer, [*self.summands(), *other.summands()], self.side, channels=self.channels)
 
     def summands(self) -> list[Term]:
@@ -161,17 +164,43 @@ class Traced:
             planes = self.planes()
             taken = tuple(planes[place] for place in range(*parts[1].indices(self.channels)))
             return Traced(self.tracer, [Term(taken)], self.side)
-        if len(parts) == 4 and parts[:2] == (whole, whole) and parts[2] == parts[3] == slice(1, None):
-            moved = Traced(self.tracer, self.terms, self.side, channels=self.channels)
-            moved.shift = 1
-            return moved
+        if _is_first_row_and_column(parts) and not any(side % 2 for side in self.side):
+            return self.moved()
         raise InvalidOption("a population cuts off channels, or the first row and column of a map; train it alone")
 
-    def new_zeros(self, _: int, channels: int, height: int, __: int) -> Traced:
-        return Traced(self.tracer, [], height, channels=channels)
+    def moved(self) -> Traced:
+        """Without its first row and column, and one of zeros beyond the last."""
+        moved = Traced(self.tracer, self.terms, self.side, channels=self.channels)
+        moved.shift = 1
+        return moved
+
+    def new_zeros(self, _: int, channels: int, height: int, width: int) -> Traced:
+        return Traced(self.tracer, [], (height, width), channels=channels)
 
     def flatten(self, *_: int) -> Self:
         return self
+
+
+class Padded:
+    """A map with a row and a column of zeros where its sides are odd, of which the first row and column are to be cut
+    off."""
+
+    def __init__(self, inside: Traced) -> None:
+        self.inside = inside
+
+    def __getitem__(self, key: Any) -> Traced:
+        if not _is_first_row_and_column(key):
+            raise InvalidOption("a population pads a map only to cut its first row and column off; train it alone")
+        return self.inside.moved()
+
+
+def _is_first_row_and_column(key: Any) -> bool:
+    return isinstance(key, tuple) and key == (slice(None), slice(None), slice(1, None), slice(1, None))
+
+
+def _check_alike(parts: Sequence[Traced]) -> None:
+    if len({part.side for part in parts}) > 1:
+        raise InvalidOption("a population adds up and concatenates maps of one resolution; train it alone")
 
 
 class Logits:
@@ -193,7 +222,9 @@ def _conv(
     out, per_group, kernel, across = weight.shape
     if bias is not None or kernel != across or padding[0] != dilation[0] * (kernel // 2) or stride[0] > 2:
         raise InvalidOption("a population trains square convolutions without bias that keep or halve a map")
-    side = -(-x.side // stride[0])
+    if any(each[0] != each[1] for each in (stride, padding, dilation)):
+        raise InvalidOption("a population trains convolutions that treat rows and columns alike; train it alone")
+    side = _strided(x.side, stride[0])
     tracer = x.tracer
     planes, relu = x.read()
     outputs = tracer.new_planes(out, side)
@@ -248,18 +279,35 @@ def _relu(x: Traced, inplace: bool = False) -> Traced:
     return Traced(x.tracer, [Term(x.planes(), relu=True)], x.side)
 
 
-def _pool(x: Traced, kernel: int, stride: int, padding: int, largest: bool) -> Traced:
-    side = (x.side + 2 * padding - kernel) // stride + 1
+def _strided(side: Sides, stride: int) -> Sides:
+    return -(-side[0] // stride), -(-side[1] // stride)
+
+
+def _pool(x: Traced, kernel: int, stride: int, padding: int, largest: bool, ceil_mode: bool) -> Traced:
+    if any(type(each) is not int for each in (kernel, stride, padding)):
+        raise InvalidOption("a population pools rows and columns alike; train it alone")
+    side = pooled(x.side[0], kernel, stride, padding, ceil_mode), pooled(x.side[1], kernel, stride, padding, ceil_mode)
     planes = x.planes()
     outputs = x.tracer.new_planes(x.channels, side)
     x.tracer.add(Pool(planes, outputs, largest, kernel, stride, padding, x.side, side))
     return Traced(x.tracer, [Term(outputs)], side)
 
 
+def pooled(side: int, kernel: int, stride: int, padding: int, ceil_mode: bool) -> int:
+    """How many windows fit. With ``ceil_mode`` a last one may reach beyond the padding, if it begins before that."""
+    room = side + 2 * padding - kernel
+    if not ceil_mode:
+        return room // stride + 1
+    windows = -(-room // stride) + 1
+    return windows - 1 if (windows - 1) * stride >= side + padding else windows
+
+
 def _max_pool(
     x: Traced, kernel: int, stride: int, padding: int = 0, dilation: int = 1, ceil_mode: bool = False, **_: Any
 ) -> Traced:
-    return _pool(x, kernel, stride, padding, True)
+    if dilation != 1:
+        raise InvalidOption("a population pools pixels side by side; train it alone")
+    return _pool(x, kernel, stride, padding, True, ceil_mode)
 
 
 def _avg_pool(
@@ -273,7 +321,7 @@ def _avg_pool(
 ) -> Traced:
     if count_include_pad and padding:
         raise InvalidOption("a population averages over the pixels inside the image; train it alone")
-    return _pool(x, kernel, stride, padding, False)
+    return _pool(x, kernel, stride, padding, False, ceil_mode)
 
 
 def _global_pool(x: Traced, size: Any) -> Traced:
@@ -285,13 +333,16 @@ def _linear(x: Traced, weight: Tensor, bias: Tensor | None = None) -> Logits:
 
 
 def _cat(parts: Sequence[Traced], dim: int = 0) -> Traced:
+    _check_alike(parts)
     planes = tuple(plane for part in parts for plane in part.planes())
     return Traced(parts[0].tracer, [Term(planes)], parts[0].side)
 
 
-def _pad(x: Traced, border: Sequence[int], *_: Any, **__: Any) -> Traced:
+def _pad(x: Traced, border: Sequence[int], *_: Any, **__: Any) -> Padded:
     """Only as it comes before cutting the first row and column off: what is beyond the edge reads as zero anyhow."""
-    return x
+    if tuple(border) != (0, x.side[1] % 2, 0, x.side[0] % 2):
+        raise InvalidOption("a population pads a map to even sides only; train it alone")
+    return Padded(x)
 
 
 def _channel_shuffle(x: Traced, groups: int) -> Traced:

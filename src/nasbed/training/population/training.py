@@ -56,8 +56,8 @@ class Population:
         self, jobs: Sequence[Job], dataset: Dataset, recipe: Recipe, images: TrainingImages, device: torch.device
     ) -> None:
         self.jobs, self.recipe, self.images, self.device = jobs, recipe, images, device
-        channels, side, _ = dataset.shape
-        found = prepared(jobs, recipe, classes=len(dataset.classes), channels=channels, side=side)
+        channels, *sides = dataset.shape
+        found = prepared(jobs, recipe, classes=len(dataset.classes), channels=channels, side=(sides[0], sides[1]))
         self.programs = [each.program for each in found]
         initial = np.zeros((len(jobs), max(len(each.weights) for each in found)), dtype=np.float32)
         for place, each in enumerate(found):

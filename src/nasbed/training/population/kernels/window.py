@@ -1,4 +1,5 @@
-"""Depthwise convolutions and means of windows, as products with band matrices.
+"""Depthwise convolutions and means of windows, as products with band matrices. ``PADDING`` is in steps of the
+dilation.
 
 A plane is a matrix whose rows hold some rows of its images, at least 16 pixels, so that one row of every window is a
 product of that matrix with a band matrix. Tensor cores do it, and nothing is read at odd places."""
@@ -14,7 +15,8 @@ import triton.language as tl
 @triton.jit
 def _band(
     weights, weight, i, dilation, rows_first: tl.constexpr, R: tl.constexpr, K: tl.constexpr, SIDE_IN: tl.constexpr,
-    SIDE_OUT: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, MEAN: tl.constexpr,
+    SIDE_OUT: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr,
+    PADDING: tl.constexpr, MEAN: tl.constexpr,
 ):  # fmt: skip
     """Row ``i`` of a window as a matrix from ``R`` rows of the input to ``R`` of the output, or, where not
     ``rows_first``, the other way round: what each pixel of one gives to each of the other. A mean has ones for
@@ -27,21 +29,21 @@ def _band(
         b = tl.arange(0, R * WIDE_OUT)[:, None]
     known = (a // WIDE_IN == b // WIDE_OUT) & (a % WIDE_IN < SIDE_IN) & (b % WIDE_OUT < SIDE_OUT)
     apart = a % WIDE_IN - (b % WIDE_OUT) * STRIDE
-    matrix = tl.where(known & (apart == -(K // 2) * dilation), 1.0, 0.0)
+    matrix = tl.where(known & (apart == -PADDING * dilation), 1.0, 0.0)
     if not MEAN:
         matrix = matrix * tl.load(weights + weight + i * K)
     for j in tl.static_range(1, K):
-        hit = known & (apart == (j - K // 2) * dilation)
+        hit = known & (apart == (j - PADDING) * dilation)
         value = 1.0 if MEAN else tl.load(weights + weight + i * K + j)
         matrix = tl.where(hit, value, matrix)
     return matrix
 
 
 @triton.jit
-def _inverse_count(h, w, K: tl.constexpr, SIDE_IN: tl.constexpr, STRIDE: tl.constexpr):
+def _inverse_count(h, w, K: tl.constexpr, SIDE_IN: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr):
     """One over the pixels of a window that are inside the image."""
-    top = h * STRIDE - K // 2
-    left = w * STRIDE - K // 2
+    top = h * STRIDE - PADDING
+    left = w * STRIDE - PADDING
     rows = tl.minimum(top + K, SIDE_IN) - tl.maximum(top, 0)
     columns = tl.minimum(left + K, SIDE_IN) - tl.maximum(left, 0)
     return 1.0 / (rows * columns).to(tl.float32)
@@ -50,8 +52,8 @@ def _inverse_count(h, w, K: tl.constexpr, SIDE_IN: tl.constexpr, STRIDE: tl.cons
 @triton.jit
 def window_forward(
     arena, weights, table, ROWS, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
-    WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, MEAN: tl.constexpr, R: tl.constexpr,
-    BM: tl.constexpr, PRECISION: tl.constexpr,
+    WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr, MEAN: tl.constexpr,
+    R: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """``R`` rows of images are one of the matrix; ``ROWS`` counts the rows of all images of the result."""
     row = table + tl.program_id(0).to(tl.int64) * 8
@@ -69,16 +71,18 @@ def window_forward(
     column = lane_in % WIDE_IN
     total = tl.zeros((BM, R * WIDE_OUT), tl.float32)
     for i in tl.static_range(K):
-        ih = h * STRIDE + (i - K // 2) * dilation
+        ih = h * STRIDE + (i - PADDING) * dilation
         inside = (line < ROWS) & (ih >= 0) & (ih < SIDE_IN) & (column < SIDE_IN)
         x = tl.load(arena + source + (image * SIDE_IN + ih) * SIDE_IN + column, mask=inside, other=0.0)
         x = tl.where(relu & (x < 0), 0.0, x).to(arena.dtype.element_ty)
-        band = _band(weights, weight, i, dilation, True, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE, MEAN)
+        band = _band(
+            weights, weight, i, dilation, True, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE, PADDING, MEAN
+        )
         total = tl.dot(x, band.to(arena.dtype.element_ty), total, input_precision=PRECISION)
     line_out = groups * R + lane_out // WIDE_OUT
     column_out = lane_out % WIDE_OUT
     if MEAN:
-        total = total * _inverse_count(line_out % SIDE_OUT, column_out, K, SIDE_IN, STRIDE)
+        total = total * _inverse_count(line_out % SIDE_OUT, column_out, K, SIDE_IN, STRIDE, PADDING)
     tl.store(
         arena + target + line_out * SIDE_OUT + column_out,
         total.to(arena.dtype.element_ty),
@@ -89,8 +93,8 @@ def window_forward(
 @triton.jit
 def window_backward_inputs(
     arena, weights, table, ROWS, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
-    WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, MEAN: tl.constexpr, R: tl.constexpr,
-    BM: tl.constexpr, PRECISION: tl.constexpr,
+    WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr, MEAN: tl.constexpr,
+    R: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """``ROWS`` counts the rows of all images of the input."""
     row = table + tl.program_id(0).to(tl.int64) * 8
@@ -109,13 +113,15 @@ def window_backward_inputs(
     column = lane_out % WIDE_OUT
     total = tl.zeros((BM, R * WIDE_IN), tl.float32)
     for i in tl.static_range(K):
-        th = h - (i - K // 2) * dilation
+        th = h - (i - PADDING) * dilation
         oh = th // STRIDE
         inside = (line < ROWS) & (th >= 0) & (oh < SIDE_OUT) & (oh * STRIDE == th) & (column < SIDE_OUT)
         g = tl.load(arena + gradient + (image * SIDE_OUT + oh) * SIDE_OUT + column, mask=inside, other=0.0)
         if MEAN:
-            g = (g.to(tl.float32) * _inverse_count(oh, column, K, SIDE_IN, STRIDE)).to(arena.dtype.element_ty)
-        band = _band(weights, weight, i, dilation, False, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE, MEAN)
+            g = (g.to(tl.float32) * _inverse_count(oh, column, K, SIDE_IN, STRIDE, PADDING)).to(arena.dtype.element_ty)
+        band = _band(
+            weights, weight, i, dilation, False, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE, PADDING, MEAN
+        )
         total = tl.dot(g, band.to(arena.dtype.element_ty), total, input_precision=PRECISION)
     line_in = groups * R + lane_in // WIDE_IN
     column_in = lane_in % WIDE_IN

@@ -1,0 +1,139 @@
+"""Work of a network recorded once as a CUDA graph, then replayed: the kernels of a small network take less time than
+launching them one by one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+_FAILED: list[torch.cuda.CUDAGraph] = []
+"""Recordings that broke off: torch's allocators go on asking them whether they record, so they must not be freed."""
+
+
+class Recording:
+    """The loss of a network and its gradient, in one launch: by the weights of the network if ``weights``, and by those
+    inputs that require one.
+
+    ``loss`` computes it from the inputs, which are on one CUDA device. Recording takes them for their shapes alone, and
+    leaves the buffers of the network as they were and its weights without gradients. What ``loss`` does in Python it
+    does now and never again; what layers draw on the device they draw anew each time. Recordings may share a ``pool``
+    of memory if what one gives is used up before another is called.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        loss: Callable[..., Tensor],
+        inputs: Sequence[Tensor],
+        *,
+        weights: bool = True,
+        pool: Any = None,
+    ) -> None:
+        self.device = inputs[0].device
+        self._loss = loss
+        self._inputs = [each.detach().clone().requires_grad_(each.requires_grad) for each in inputs]
+        self._weights = [each for each in network.parameters() if each.requires_grad] if weights else []
+        self._pool = torch.cuda.graph_pool_handle() if pool is None else pool
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.device(self.device), buffers_kept(network):
+            stream = _side_stream(self.device)
+            self._rehearse(stream)
+            self._value = self._record(stream)
+            self.by_weights = [(weight, weight.grad) for weight in self._weights]
+            self.by_inputs = [each.grad for each in self._inputs]
+            self._forget()
+
+    def __call__(self, *inputs: Tensor) -> Tensor:
+        """The loss; it and the gradients, ``by_weights`` and ``by_inputs``, are overwritten by the next call."""
+        with torch.no_grad():
+            for own, given in zip(self._inputs, inputs, strict=True):
+                own.copy_(given)
+        self._graph.replay()
+        return self._value
+
+    def close(self) -> None:
+        """Let go the memory of the graph; those to whom its gradients were given let go of them too."""
+        self._graph.reset()
+        self.by_weights.clear()
+        self.by_inputs.clear()
+
+    def _rehearse(self, stream: torch.cuda.Stream) -> None:
+        """Three times, as torch advises, so that libraries choose and allocate before the recording. The last time no
+        operation may wait for the device, since a recording that fails for it is harder to clear away."""
+        here = torch.cuda.current_stream()
+        stream.wait_stream(here)
+        try:
+            with torch.cuda.stream(stream):
+                for manner in (nullcontext(), nullcontext(), _waiting_refused()):
+                    self._forget()
+                    with manner:
+                        self._work()
+        finally:
+            here.wait_stream(stream)
+
+    def _record(self, stream: torch.cuda.Stream) -> Tensor:
+        generator = torch.cuda.default_generators[self.device.index]
+        here, chance = torch.cuda.current_stream(), generator.clone_state()
+        self._forget()  # a gradient made while recording is written, not added to
+        try:
+            with torch.cuda.graph(self._graph, pool=self._pool, stream=stream, capture_error_mode="thread_local"):
+                return self._work()
+        except RuntimeError:  # torch leaves its stream, generator and allocator as in the midst of recording
+            torch.cuda.set_stream(here)
+            generator.graphsafe_set_state(chance)
+            _FAILED.append(self._graph)
+            with suppress(RuntimeError):
+                torch._C._cuda_endAllocateToPool(self.device.index, self._pool)
+                torch._C._cuda_releasePool(self.device.index, self._pool)
+            raise
+
+    def _work(self) -> Tensor:
+        with torch.enable_grad():
+            loss = self._loss(*self._inputs)
+            leaves = self._weights + [each for each in self._inputs if each.requires_grad]
+            loss.backward(inputs=leaves)  # type: ignore[no-untyped-call]
+        return loss.detach()
+
+    def _forget(self) -> None:
+        for leaf in (*self._weights, *self._inputs):
+            leaf.grad = None
+
+
+@contextmanager
+def buffers_kept(network: nn.Module) -> Iterator[None]:
+    """Whatever happens inside, the buffers of a network are left as they were; if it fails, without gradients."""
+    before = [(buffer, buffer.clone()) for buffer in network.buffers()]
+    try:
+        yield
+    except BaseException:
+        network.zero_grad(set_to_none=True)
+        raise
+    finally:
+        with torch.no_grad():
+            for buffer, value in before:
+                buffer.copy_(value)
+
+
+@cache
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    """One for all recordings: cuBLAS keeps a workspace for every stream that it has seen."""
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _waiting_refused() -> Iterator[None]:
+    """Inside, an operation that makes the host wait for the device raises RuntimeError, as far as torch notices."""
+    mode = torch.cuda.get_sync_debug_mode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says that it is a prototype
+        torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode(mode)

@@ -1,0 +1,52 @@
+"""One-shot NAS: one network that holds every architecture of a space is trained, and an architecture is read from it.
+Torch is loaded only when something is searched."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from nasbed.core.registry import Registry
+from nasbed.oneshot.settings import SearchSettings
+from nasbed.oneshot.stopping import STOPPING_RULES, StoppingRule, eigenvalue_rule, skip_rule, stopped
+from nasbed.oneshot.trajectory import Searched, SearchEpoch
+
+if TYPE_CHECKING:
+    from nasbed.oneshot.loop import search
+    from nasbed.oneshot.methods.base import Method
+    from nasbed.oneshot.spaces.base import SearchedSpace
+
+METHODS: Registry[type[Method]] = Registry("one-shot method", group="nasbed.oneshot.methods")
+METHODS.add("darts", "nasbed.oneshot.methods.darts:Darts")
+METHODS.add("darts2", "nasbed.oneshot.methods.darts2:Darts2")
+METHODS.add("gdas", "nasbed.oneshot.methods.gdas:Gdas")
+METHODS.add("pc-darts", "nasbed.oneshot.methods.pc_darts:PCDarts")
+METHODS.add("drnas", "nasbed.oneshot.methods.drnas:DrNAS")
+METHODS.add("random-ws", "nasbed.oneshot.methods.random_ws:RandomWS")
+
+SEARCHED_SPACES: Registry[SearchedSpace] = Registry("space with a supernet", group="nasbed.oneshot.spaces")
+SEARCHED_SPACES.add("darts", "nasbed.oneshot.spaces.darts:DARTS")
+SEARCHED_SPACES.add("nb201", "nasbed.oneshot.spaces.nb201:NB201")
+
+__all__ = [
+    "METHODS",
+    "SEARCHED_SPACES",
+    "STOPPING_RULES",
+    "SearchEpoch",
+    "SearchSettings",
+    "Searched",
+    "StoppingRule",
+    "eigenvalue_rule",
+    "search",
+    "skip_rule",
+    "stopped",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "search":
+        raise AttributeError(f"module 'nasbed.oneshot' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    from nasbed.networks import check_torch
+
+    check_torch()
+    return import_module("nasbed.oneshot.loop").search

@@ -1,0 +1,110 @@
+"""How Bonsai-Net searches, as data: everything but the dataset and the seed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from nasbed.core.errors import InvalidOption, shorten
+from nasbed.oneshot.bonsai.space import Frame
+from nasbed.training.recipe import Recipe
+
+METHOD = "bonsai-net"
+"""What the method is called where methods have names."""
+_NUMBERS = ("target", "least_open", "compression", "input_compression", "gate_start", "gate_bound")
+
+
+@dataclass(frozen=True, slots=True)
+class BonsaiSettings:
+    """``cells``, ``nodes`` and ``channels`` are the network's, see ``Frame``; the defaults are small.
+
+    Pruners start at ``gate_start`` and stay within ``gate_bound`` of 0. Until operations of the share ``target`` are
+    left, the distance of each cell from a little less than that is added to the loss, times ``compression``, and the
+    distance of its inputs from one alone times ``input_compression``; both double every ``cycle`` epochs. An operation
+    whose gate was open in less than ``least_open`` of the steps of the last ``interval`` epochs is removed for good.
+
+    ``split`` is how many training images train and how many validate; weights and pruners learn from the former.
+    """
+
+    cells: str = "nrn"
+    nodes: int = 2
+    channels: int = 8
+    target: float = 0.3
+    compression: float = 0.5
+    input_compression: float = 0.5
+    cycle: int = 4
+    interval: int = 2
+    least_open: float = 0.25
+    gate_start: float = 0.01
+    gate_bound: float = 0.05
+    epochs: int = 10
+    batch: int = 64
+    learning_rate: float = 0.01
+    final_learning_rate: float = 0.0
+    momentum: float = 0.9
+    weight_decay: float = 3e-4
+    gradient_clip: float | None = 5.0
+    crop_padding: int = 0
+    flip: bool = False
+    cutout: int = 0
+    drop_path: float = 0.0
+    split: tuple[int, int] | None = None
+    epoch_images: int | None = None
+    precision: Literal["float32", "bfloat16"] = "float32"
+
+    def __post_init__(self) -> None:
+        self.frame()
+        for name in ("channels", "cycle", "interval"):
+            self._check(
+                name, type(getattr(self, name)) is int and getattr(self, name) >= 1, "a whole number, 1 or more"
+            )
+        for name in _NUMBERS:
+            self._check(name, type(getattr(self, name)) in (int, float), "a number")
+        for name in ("target", "least_open"):
+            self._check(name, 0 < getattr(self, name) <= 1, "above 0 and up to 1")
+        for name in ("compression", "input_compression"):
+            self._check(name, 0 <= getattr(self, name) < math.inf, "0 or more")
+        self._check("gate_start", 0 < self.gate_start < math.inf, "above 0")
+        self._check("gate_bound", self.gate_start <= self.gate_bound < math.inf, "gate_start or more")
+        self.recipe()
+
+    def _check(self, name: str, holds: bool, rule: str) -> None:
+        if not holds:
+            raise InvalidOption(f"the {name} of Bonsai-Net is {rule}, got {shorten(getattr(self, name))}")
+
+    @property
+    def aim(self) -> float:
+        """What cells are pulled to: less than the target, so that it is passed."""
+        return self.target * (0.9 if self.target > 0.35 else 0.66)
+
+    def strength(self, epoch: int) -> float:
+        """How many times stronger than at first the compression is in an epoch, counted from 0."""
+        return 2.0 ** (epoch // self.cycle)
+
+    def frame(self) -> Frame:
+        return Frame(self.cells, self.nodes)
+
+    def recipe(self) -> Recipe:
+        """What of this concerns weights and images, as a training has it; raises where a value is out of range."""
+        return Recipe(
+            name="bonsai",
+            epochs=(self.epochs,),
+            batch=self.batch,
+            learning_rate=self.learning_rate,
+            final_learning_rate=self.final_learning_rate,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+            gradient_clip=self.gradient_clip,
+            crop_padding=self.crop_padding,
+            flip=self.flip,
+            cutout=self.cutout,
+            drop_path=self.drop_path,
+            split=self.split,
+            epoch_images=self.epoch_images,
+            precision=self.precision,
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """Every field as JSON has it."""
+        return asdict(self) | {"split": None if self.split is None else list(self.split)}

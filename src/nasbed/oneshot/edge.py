@@ -1,0 +1,84 @@
+"""An edge of a supernet: all its candidate operations, weighed and added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from nasbed.core.errors import InvalidOption
+from nasbed.networks.blocks import added
+from nasbed.oneshot.mixing import EdgeMixing
+
+MakeOperation = Callable[[str, int, int], nn.Module | None]
+"""An operation from its name, channels and stride; None for one that carries nothing."""
+
+
+class MixedEdge(nn.Module):
+    """``candidates`` are the names of those that are there, by their place among all.
+
+    With ``partial`` above 1, one channel in so many goes through the operations (PC-DARTS, section 3.2). The others
+    pass by, through a 2x2 max-pooling where the stride is 2, and then all are shuffled, so that the next edge takes
+    others.
+    """
+
+    shuffled: Tensor
+
+    def __init__(
+        self, make: MakeOperation, candidates: Mapping[int, str], *, channels: int, stride: int, partial: int = 1
+    ) -> None:
+        super().__init__()
+        if channels < partial:
+            raise InvalidOption(
+                f"one channel in {partial} goes through an edge's operations, got cells of {channels} channels; take "
+                f"{partial} or more"
+            )
+        self.channels, self.stride, self.through = channels, stride, channels // partial
+        self.names = dict(candidates)
+        made = {name: make(name, self.through, stride) for name in candidates.values()}
+        self.operations = nn.ModuleDict({name: module for name, module in made.items() if module is not None})
+        self.register_buffer("shuffled", shuffle(channels, self.through), persistent=False)
+
+    def forward(self, x: Tensor, mixing: EdgeMixing) -> Tensor | None:
+        """What the edge carries, None for nothing at all."""
+        terms = [
+            self._weighed(self.operations[name], x[:, : self.through], mixing.operations[place])
+            for place, name in self.names.items()
+            if name in self.operations and (mixing.computed is None or place in mixing.computed)
+        ]
+        if self.through == self.channels:
+            carried = added(terms) if terms else None
+        elif mixing.computed == ():
+            carried = None
+        else:
+            carried = self._beside(added(terms) if terms else None, x)
+        return carried if carried is None or mixing.edge is None else carried * mixing.edge.to(carried.dtype)
+
+    def _weighed(self, operation: nn.Module, x: Tensor, weight: Tensor) -> Tensor:
+        output: Tensor = operation(x)
+        return output * weight.to(output.dtype)
+
+    def _beside(self, mixed: Tensor | None, x: Tensor) -> Tensor:
+        """The mixed channels and those that passed by, shuffled."""
+        passing = x[:, self.through :]
+        if self.stride > 1:
+            passing = functional.max_pool2d(passing, self.stride, ceil_mode=True)
+        if mixed is None:
+            mixed = passing.new_zeros(len(passing), self.through, *passing.shape[2:])
+        beside = torch.cat([mixed, passing.to(mixed.dtype)], dim=1)
+        if self.channels % self.through:
+            return beside.index_select(1, self.shuffled)
+        return torch.channel_shuffle(beside, self.channels // self.through)  # the same, and faster backwards
+
+
+def shuffle(channels: int, through: int) -> Tensor:
+    """An order of channels that spreads the first ``through`` of them evenly: the groups of that many are dealt out
+    like cards.
+
+    >>> shuffle(8, 2).tolist()
+    [0, 2, 4, 6, 1, 3, 5, 7]
+    """
+    places = torch.arange(channels)
+    return torch.argsort(places % through, stable=True)

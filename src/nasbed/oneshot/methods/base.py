@@ -1,0 +1,106 @@
+"""What a one-shot method is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from nasbed.core.architecture import Architecture
+from nasbed.oneshot.cells import Layout
+from nasbed.oneshot.chance import Chance
+from nasbed.oneshot.mixing import Mixing
+from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
+from nasbed.oneshot.steps import Step
+
+Judge = Callable[[Architecture, int | None], float]
+"""The accuracy of an architecture by the weights of the supernet, in per cent, on all validation images or so many."""
+
+
+class Method(nn.Module, ABC):
+    """A strategy of the search. Its parameters are the architecture parameters, if any; with its buffers they are all
+    of its state, so that a search goes on from them.
+
+    A subclass takes its hyperparameters as keywords, with the published values as defaults, beside a seed for its first
+    parameters.
+    """
+
+    def __init__(
+        self,
+        space: SearchedSpace,
+        *,
+        with_none: bool,
+        learning_rate: float = 3e-4,
+        adam_betas: Sequence[float] = (0.5, 0.999),
+        weight_decay: float = 1e-3,
+    ) -> None:
+        super().__init__()
+        self.space, self.cells = space, space.cells(with_none=with_none)
+        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.adam_betas = (adam_betas[0], adam_betas[1])
+
+    @abstractmethod
+    def mixing(self, chance: Chance) -> Mixing:
+        """That of one step; gradients flow through it to the parameters."""
+
+    @abstractmethod
+    def expected(self) -> Mixing:
+        """A mixing without chance, which gradients flow through too."""
+
+    def evaluated(self) -> Mixing:
+        """The mixing by which the supernet's accuracy is measured."""
+        return self.expected()
+
+    def strengths(self) -> Strengths:
+        """How strong each candidate is now."""
+        return as_array(self.expected().operations)
+
+    def architecture(self) -> Architecture:
+        """What the search would end with now."""
+        return self.space.strongest(self.strengths(), self.cells)
+
+    def begin(self, epoch: int, epochs: int) -> None:
+        """Get ready for an epoch, counted from 0, of so many."""
+
+    def learns(self, epoch: int, epochs: int) -> bool:
+        """Whether the architecture parameters move in an epoch; there may be none."""
+        return next(self.parameters(), None) is not None
+
+    def layout(self) -> Layout:
+        """What the supernet has to look like now. When it changes, a new supernet inherits the weights of the old."""
+        return Layout()
+
+    def judge(self, accuracy: Judge, chance: Chance, *, last: bool) -> None:
+        """Try architectures out after an epoch, for methods that do."""
+
+    def optimizer(self) -> torch.optim.Optimizer | None:
+        """What moves the parameters: Adam, as all of the family have it."""
+        moved = list(self.parameters())
+        if not moved:
+            return None
+        return torch.optim.Adam(moved, lr=self.learning_rate, betas=self.adam_betas, weight_decay=self.weight_decay)
+
+    def penalty(self) -> Tensor | None:
+        """What is added to the validation loss."""
+        return None
+
+    def gradients(self, step: Step) -> list[Tensor]:
+        """Of the validation loss by the parameters, the weights taken as they are (first order)."""
+        loss = step.loss(step.valid, self.mixing(step.chance))
+        penalty = self.penalty()
+        moved = list(self.parameters())
+        found = torch.autograd.grad(loss if penalty is None else loss + penalty, moved, allow_unused=True)
+        return [
+            torch.zeros_like(parameter) if gradient is None else gradient
+            for parameter, gradient in zip(moved, found, strict=True)
+        ]
+
+
+def as_array(tensor: Tensor) -> NDArray[Any]:
+    """A copy on the host."""
+    found: NDArray[Any] = tensor.detach().cpu().numpy().copy()
+    return found

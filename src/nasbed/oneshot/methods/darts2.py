@@ -1,0 +1,85 @@
+"""DARTS, second order: the weights are taken one training step further before the validation loss is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nasbed.oneshot.methods.darts import Darts
+from nasbed.oneshot.spaces.base import SearchedSpace
+from nasbed.oneshot.steps import Step
+
+Loss = Callable[[Sequence[Tensor]], Tensor]
+"""A loss at some weights and at the architecture parameters as they are."""
+
+
+class Darts2(Darts):
+    """``radius`` is that of the finite difference: its step is this divided by the norm of the gradient."""
+
+    def __init__(self, space: SearchedSpace, *, radius: float = 0.01, **settings: Any) -> None:
+        super().__init__(space, **settings)
+        self.radius = radius
+
+    def gradients(self, step: Step) -> list[Tensor]:
+        named = dict(step.supernet.named_parameters())
+        state = step.optimizer.state
+
+        def loss(batch: tuple[Tensor, Tensor]) -> Loss:
+            return lambda weights: step.loss(batch, self.expected(), dict(zip(named, weights, strict=True)))
+
+        return unrolled_gradient(
+            loss(step.train),
+            loss(step.valid),
+            [weight.detach() for weight in named.values()],
+            list(self.parameters()),
+            velocities=[state[weight].get("momentum_buffer") for weight in named.values()],
+            rate=step.rate,
+            momentum=step.recipe.momentum,
+            weight_decay=step.recipe.weight_decay,
+            radius=self.radius,
+        )
+
+
+def unrolled_gradient(
+    train: Loss,
+    valid: Loss,
+    weights: Sequence[Tensor],
+    parameters: Sequence[Tensor],
+    *,
+    rate: float,
+    velocities: Sequence[Tensor | None] | None = None,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    radius: float = 0.01,
+) -> list[Tensor]:
+    """The gradient of the validation loss by architecture parameters, at the weights that one step of SGD would give.
+
+    DARTS, equations 7 and 8: the product of a second derivative with the gradient at those weights is a difference of
+    two first ones, at weights moved by ``radius`` divided by the gradient's norm to either side. The step has momentum
+    and weight decay as the weights' optimizer has; clipping is left out. Where the loss does not depend on a parameter,
+    its gradient is zeros.
+    """
+    fixed = [weight.detach() for weight in weights]
+    current = [weight.detach().requires_grad_() for weight in weights]
+    moved = torch._foreach_add(_gradients(train(current), current), torch._foreach_mul(fixed, weight_decay))
+    known = [place for place, velocity in enumerate(velocities or ()) if velocity is not None]
+    if velocities is not None and known:
+        going = torch._foreach_mul([velocities[place] for place in known], momentum)  # type: ignore[misc]
+        torch._foreach_add_([moved[place] for place in known], going)
+    unrolled = [each.requires_grad_() for each in torch._foreach_sub(fixed, torch._foreach_mul(moved, rate))]
+    both = _gradients(valid(unrolled), [*parameters, *unrolled])
+    direct, ahead = both[: len(parameters)], both[len(parameters) :]
+    size = radius / torch.linalg.vector_norm(torch.stack(torch._foreach_norm(ahead)))
+    sides = [
+        _gradients(train(torch._foreach_add(fixed, torch._foreach_mul(ahead, sign * size))), parameters)
+        for sign in (1, -1)
+    ]
+    return [own - rate * (plus - minus) / (2 * size) for own, plus, minus in zip(direct, *sides, strict=True)]
+
+
+def _gradients(loss: Tensor, by: Sequence[Tensor]) -> list[Tensor]:
+    found = torch.autograd.grad(loss, list(by), allow_unused=True)
+    return [torch.zeros_like(each) if gradient is None else gradient for each, gradient in zip(by, found, strict=True)]

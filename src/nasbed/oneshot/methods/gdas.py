@@ -1,0 +1,66 @@
+"""GDAS: one operation an edge and step, sampled (Dong and Yang, 1910.04465)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nasbed.oneshot.chance import Chance
+from nasbed.oneshot.methods.darts import Darts
+from nasbed.oneshot.mixing import Mixing
+from nasbed.oneshot.spaces.base import SearchedSpace
+
+
+class Gdas(Darts):
+    """Each edge takes the operation that is strongest after Gumbel noise, and only that is computed. Backwards, the
+    choice is a softmax at a temperature that falls evenly from the first epoch to the last.
+
+    The host chooses, since it has to know which operations to launch. It waits for the device when the parameters have
+    moved since, which is once a step.
+    """
+
+    temperature: Tensor
+    _known: tuple[tuple[int, int], Tensor] | None = None  # the parameters as the host saw them last, and when
+
+    def __init__(
+        self,
+        space: SearchedSpace,
+        *,
+        first_temperature: float = 10.0,
+        last_temperature: float = 0.1,
+        **settings: Any,
+    ) -> None:
+        super().__init__(space, **settings)
+        self.first_temperature, self.last_temperature = first_temperature, last_temperature
+        self.register_buffer("temperature", torch.tensor(first_temperature))
+
+    def begin(self, epoch: int, epochs: int) -> None:
+        done = epoch / max(epochs - 1, 1)
+        self.temperature.fill_(self.first_temperature + done * (self.last_temperature - self.first_temperature))
+
+    def mixing(self, chance: Chance) -> Mixing:
+        known = self._on_host()
+        noise = torch.empty_like(known).exponential_(generator=chance.host_generator()).clamp_min(1e-20).log()
+        chosen = (known.log_softmax(dim=-1) - noise).argmax(dim=-1)
+        noisy = self.alphas.log_softmax(dim=-1) - noise.to(self.alphas.device, non_blocking=True)
+        return self._hard((noisy / self.temperature).softmax(dim=-1), chosen)
+
+    def evaluated(self) -> Mixing:
+        """The strongest operation of each edge."""
+        with torch.no_grad():
+            return self._hard(self.alphas.softmax(dim=-1), self._on_host().argmax(dim=-1))
+
+    def _on_host(self) -> Tensor:
+        seen = self.alphas._version, self.alphas.data_ptr()
+        if self._known is None or self._known[0] != seen:
+            self._known = seen, self.alphas.detach().cpu()
+        return self._known[1]
+
+    def _hard(self, soft: Tensor, chosen: Tensor) -> Mixing:
+        """One where chosen and zero elsewhere, with the gradient of the soft weights."""
+        hard = torch.zeros(chosen.shape + soft.shape[-1:], dtype=soft.dtype).scatter_(-1, chosen.unsqueeze(-1), 1.0)
+        hard = hard.to(soft.device, non_blocking=True)
+        selected = tuple(tuple(row) for row in chosen.tolist())
+        return Mixing(hard + (soft - soft.detach()), selected=selected)

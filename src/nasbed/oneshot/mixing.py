@@ -1,0 +1,43 @@
+"""How a supernet mixes its operations: what a method gives it for one forward pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Mixing:
+    """``operations[kind, edge, candidate]`` weighs the outputs of the candidates on an edge, ``edges[kind, edge]``, if
+    there, what the whole edge carries.
+
+    With ``selected`` only the operation ``selected[kind][edge]`` of an edge is computed, none at all where that is
+    None; its output is still multiplied by its weight, through which gradients flow.
+    """
+
+    operations: Tensor
+    edges: Tensor | None = None
+    selected: tuple[tuple[int | None, ...], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeMixing:
+    """What of a mixing concerns one edge, each weight a tensor of no dimension."""
+
+    operations: tuple[Tensor, ...]
+    edge: Tensor | None = None
+    computed: tuple[int, ...] | None = None  # the candidates to compute, None for all
+
+
+def by_edge(mixing: Mixing) -> list[list[EdgeMixing]]:
+    """A mixing taken apart once for a whole forward pass, however many cells share its weights: by kind and edge."""
+    taken = []
+    for kind, table in enumerate(mixing.operations.unbind()):
+        edges = (None,) * len(table) if mixing.edges is None else mixing.edges[kind].unbind()
+        chosen: tuple[tuple[int, ...] | None, ...] = (None,) * len(table)
+        if mixing.selected is not None:
+            chosen = tuple(() if op is None else (op,) for op in mixing.selected[kind])
+        rows = (row.unbind() for row in table.unbind())
+        taken.append([EdgeMixing(*each) for each in zip(rows, edges, chosen, strict=True)])
+    return taken

@@ -1,0 +1,75 @@
+"""How a supernet is trained, as data: everything but the method, the space, the dataset and the seed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from nasbed.core.errors import InvalidOption, shorten
+from nasbed.training.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """The defaults are those of DARTS (section 3 and appendix A.1) but for the augmentation, which on CIFAR-10 is crops
+    of 4 and mirroring and in general is none.
+
+    ``cells`` is the number of cells, in nb201 of each stage; None is what is usual, 8 and 5. ``split`` is how many
+    training images train weights and how many architectures, None for half and half; where the dataset is published
+    with images to validate with, the latter are left out. ``epoch_images`` makes an epoch that many images of each,
+    drawn anew each time, None all of them.
+
+    ``affine`` and ``normalised_pools`` are of the supernet, see ``SupernetSize``. With ``eigenvalue_images`` the
+    dominant eigenvalue of the architecture parameters' Hessian is measured after each epoch on the first so many
+    images.
+    """
+
+    epochs: int = 50
+    batch: int = 64
+    channels: int = 16
+    cells: int | None = None
+    learning_rate: float = 0.025
+    final_learning_rate: float = 0.001
+    momentum: float = 0.9
+    weight_decay: float = 3e-4
+    gradient_clip: float | None = 5.0
+    crop_padding: int = 0
+    flip: bool = False
+    cutout: int = 0
+    split: tuple[int, int] | None = None
+    epoch_images: int | None = None
+    precision: Literal["float32", "bfloat16"] = "float32"
+    affine: bool = False
+    normalised_pools: bool = True
+    eigenvalue_images: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("channels", 1), ("cells", 1), ("eigenvalue_images", 0)):
+            value = getattr(self, name)
+            if not (value is None and name == "cells") and (type(value) is not int or value < least):
+                raise InvalidOption(f"the {name} of a search are a whole number, {least} or more, got {shorten(value)}")
+        if self.split is not None and (len(self.split) != 2 or min(self.split) < 1):
+            raise InvalidOption(f"a search's split is two numbers of images, 1 or more, got {shorten(self.split)}")
+        self.recipe()
+
+    def recipe(self) -> Recipe:
+        """What of this concerns weights and images, as a training has it; raises where a value is out of range."""
+        return Recipe(
+            name="search",
+            epochs=(self.epochs,),
+            batch=self.batch,
+            learning_rate=self.learning_rate,
+            final_learning_rate=self.final_learning_rate,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+            gradient_clip=self.gradient_clip,
+            crop_padding=self.crop_padding,
+            flip=self.flip,
+            cutout=self.cutout,
+            epoch_images=self.epoch_images,
+            precision=self.precision,
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """Every field as JSON has it."""
+        return asdict(self) | {"split": None if self.split is None else list(self.split)}

@@ -1,0 +1,1 @@
+"""The spaces that have a supernet, one a file."""

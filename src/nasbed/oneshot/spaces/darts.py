@@ -1,0 +1,144 @@
+"""The supernet of the DARTS space, and DARTS's rule for reading an architecture from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from nasbed.core.architecture import Architecture
+from nasbed.networks.darts import DartsCell, DartsNetwork, operation
+from nasbed.oneshot.cells import NONE, Cells, Layout
+from nasbed.oneshot.mixing import EdgeMixing, Mixing, by_edge
+from nasbed.oneshot.norms import searching_norms
+from nasbed.oneshot.spaces.base import (
+    Counterparts,
+    SearchedSpace,
+    Selected,
+    Strengths,
+    Supernet,
+    SupernetSize,
+    mixed_edges,
+    mixed_operation,
+    node_sum,
+)
+from nasbed.spaces.darts.cell import CELL_LENGTH, EDGE_OFFSET, INPUTS, NODES, OPERATIONS, node_edges, with_edges
+from nasbed.spaces.darts.costs import DartsSkeleton
+from nasbed.spaces.darts.genotype import CELL_KINDS
+
+EDGES = tuple((source, node) for node in NODES for source in range(node))
+"""In the order of the space's edge ids."""
+
+
+class DartsSupernet(Supernet):
+    """A network of the space whose cells have no operations, and beside each cell its mixed edges."""
+
+    def __init__(self, skeleton: DartsSkeleton, size: SupernetSize, cells: Cells, layout: Layout) -> None:
+        super().__init__()
+        self.frame = DartsNetwork([], [], skeleton)
+        searching_norms(self.frame, affine=size.affine)
+        self.reductions = skeleton.reductions
+        self.edges = nn.ModuleList()
+        for position, cell in enumerate(cast(Sequence[DartsCell], self.frame.cells)):
+            reduces = position in self.reductions
+            self.edges.append(
+                mixed_edges(
+                    lambda name, channels, stride: None if name == NONE else operation(name, channels, stride),
+                    cells,
+                    layout,
+                    kind=int(reduces),
+                    channels=cast(nn.Conv2d, cell.last[1]).out_channels,
+                    strides=[2 if reduces and source < INPUTS else 1 for source, _ in EDGES],
+                    size=size,
+                )
+            )
+
+    def forward(self, x: Tensor, mixing: Mixing) -> Tensor:
+        taken = by_edge(mixing)
+        before_last = last = self.frame.stem(x)
+        for position, cell in enumerate(self.frame.cells):
+            kind = int(position in self.reductions)
+            before_last, last = last, self._cell(position, cast(DartsCell, cell), (before_last, last), taken[kind])
+        logits: Tensor = self.frame.head(last)
+        return logits
+
+    def mixed(self, position: int) -> nn.ModuleList:
+        return cast(nn.ModuleList, self.edges[position])
+
+    def _cell(self, position: int, cell: DartsCell, inputs: tuple[Tensor, Tensor], taken: list[EdgeMixing]) -> Tensor:
+        nodes: list[Tensor] = [cell.before_last(inputs[0]), cell.last(inputs[1])]
+        edges = self.mixed(position)
+        for node in NODES:
+            total = node_sum(
+                [
+                    edges[EDGE_OFFSET[node] + source](nodes[source], taken[EDGE_OFFSET[node] + source])
+                    for source in range(node)
+                ]
+            )
+            nodes.append(self._zeros(nodes, position) if total is None else total)
+        return torch.cat(nodes[INPUTS:], dim=1)
+
+    def _zeros(self, nodes: Sequence[Tensor], position: int) -> Tensor:
+        if len(nodes) > INPUTS or position not in self.reductions:
+            return torch.zeros_like(nodes[-1])
+        return torch.zeros_like(nodes[-1][:, :, ::2, ::2])
+
+
+class _Darts(SearchedSpace):
+    name = "darts"
+
+    def cells(self, *, with_none: bool) -> Cells:
+        return Cells(tuple(CELL_KINDS), EDGES, (*OPERATIONS, NONE) if with_none else OPERATIONS)
+
+    def skeleton(self, size: SupernetSize) -> DartsSkeleton:
+        return DartsSkeleton(
+            channels=size.channels,
+            cells=DartsSkeleton().cells if size.cells is None else size.cells,
+            image=size.shape[1:],
+            image_channels=size.shape[0],
+            classes=size.classes,
+        )
+
+    def supernet(self, size: SupernetSize, cells: Cells, layout: Layout) -> DartsSupernet:
+        return DartsSupernet(self.skeleton(size), size, cells, layout)
+
+    def strongest(self, strengths: Strengths, cells: Cells) -> Architecture:
+        """Each node keeps the two edges whose strongest operation is strongest, each with that operation; an operation
+        that carries nothing does not count (DARTS, section 2.4). Of equals the first is kept."""
+        code: tuple[int, ...] = ()
+        for table in strengths:
+            chosen: list[tuple[int, int]] = []
+            for first, past in cells.incoming:
+                best = [max(cells.real, key=row.__getitem__) for row in table[first:past]]
+                ranked = sorted(range(past - first), key=lambda at: -table[first + at][best[at]])
+                chosen += [(at, best[at]) for at in ranked[:2]]
+            code += with_edges(chosen)
+        return Architecture(self.name, code)
+
+    def selected(self, arch: Architecture, cells: Cells) -> Selected:
+        rows = []
+        for code in (arch.code[:CELL_LENGTH], arch.code[CELL_LENGTH:]):
+            row: list[int | None] = [None] * len(EDGES)
+            for node, source, op in node_edges(code):
+                row[EDGE_OFFSET[node] + source] = cells.operations.index(OPERATIONS[op])
+            rows.append(tuple(row))
+        return tuple(rows)
+
+    def counterparts(self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: Cells) -> Counterparts:
+        assert isinstance(network, DartsNetwork) and isinstance(supernet, DartsSupernet)
+        frame, chosen = supernet.frame, self.selected(arch, cells)
+        yield network.stem, frame.stem
+        yield network.head, frame.head
+        for position, (own, shared) in enumerate(zip(network.cells, frame.cells, strict=True)):
+            own, shared = cast(DartsCell, own), cast(DartsCell, shared)
+            yield own.before_last, shared.before_last
+            yield own.last, shared.last
+            kind = int(position in supernet.reductions)
+            for (node, source), module in zip(own.edges, own.operations, strict=True):
+                edge = EDGE_OFFSET[node] + source
+                yield module, mixed_operation(supernet.mixed(position)[edge], cells, chosen[kind][edge])
+
+
+DARTS = _Darts()

@@ -1,0 +1,114 @@
+"""The supernet of the NAS-Bench-201 space."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from nasbed.core.architecture import Architecture
+from nasbed.networks.blocks import EdgeCell
+from nasbed.networks.nb201 import NB201Network, operation
+from nasbed.oneshot.cells import NONE, Cells, Layout
+from nasbed.oneshot.mixing import EdgeMixing, Mixing, by_edge
+from nasbed.oneshot.norms import searching_norms
+from nasbed.oneshot.spaces.base import (
+    Counterparts,
+    SearchedSpace,
+    Selected,
+    Strengths,
+    Supernet,
+    SupernetSize,
+    mixed_edges,
+    mixed_operation,
+    node_sum,
+)
+from nasbed.spaces.edge_cell import EDGES
+from nasbed.spaces.nb201 import OPERATIONS, NB201Skeleton
+
+
+class NB201Supernet(Supernet):
+    """A network of the space whose cells have no operations, and beside each cell its mixed edges."""
+
+    def __init__(self, skeleton: NB201Skeleton, size: SupernetSize, cells: Cells, layout: Layout) -> None:
+        super().__init__()
+        self.frame = NB201Network((NONE,) * len(EDGES), skeleton, size.shape[0])
+        searching_norms(self.frame, affine=size.affine)
+        self.edges = nn.ModuleDict(
+            {
+                str(position): mixed_edges(
+                    lambda name, channels, stride: operation(name, channels),
+                    cells,
+                    layout,
+                    kind=0,
+                    channels=cell.channels,
+                    strides=[1] * len(EDGES),
+                    size=size,
+                )
+                for position, cell in enumerate(self.frame.cells)
+                if isinstance(cell, EdgeCell)
+            }
+        )
+
+    def forward(self, x: Tensor, mixing: Mixing) -> Tensor:
+        (taken,) = by_edge(mixing)
+        x = self.frame.stem(x)
+        for position, cell in enumerate(self.frame.cells):
+            x = self._cell(position, x, taken) if isinstance(cell, EdgeCell) else cell(x)
+        logits: Tensor = self.frame.head(self.frame.last(x))
+        return logits
+
+    def mixed(self, position: int) -> nn.ModuleList:
+        return cast(nn.ModuleList, self.edges[str(position)])
+
+    def _cell(self, position: int, x: Tensor, taken: list[EdgeMixing]) -> Tensor:
+        nodes = [x]
+        carried = list(zip(EDGES, self.mixed(position), taken, strict=True))
+        for node in (1, 2, 3):
+            total = node_sum([edge(nodes[source], own) for (source, target), edge, own in carried if target == node])
+            nodes.append(torch.zeros_like(x) if total is None else total)
+        return nodes[-1]
+
+
+class _NB201(SearchedSpace):
+    name = "nb201"
+
+    def cells(self, *, with_none: bool) -> Cells:
+        """None is an operation of the space, whatever is asked for."""
+        return Cells(("cell",), EDGES, OPERATIONS)
+
+    def skeleton(self, size: SupernetSize) -> NB201Skeleton:
+        return NB201Skeleton(
+            channels=size.channels,
+            cells_per_stage=NB201Skeleton().cells_per_stage if size.cells is None else size.cells,
+            image=size.shape[1:],
+            classes=size.classes,
+        )
+
+    def supernet(self, size: SupernetSize, cells: Cells, layout: Layout) -> NB201Supernet:
+        return NB201Supernet(self.skeleton(size), size, cells, layout)
+
+    def strongest(self, strengths: Strengths, cells: Cells) -> Architecture:
+        """Each edge keeps its strongest operation, be it none; of equals the first."""
+        return Architecture(self.name, tuple(int(op) for op in strengths[0].argmax(axis=1)))
+
+    def selected(self, arch: Architecture, cells: Cells) -> Selected:
+        return (tuple(None if OPERATIONS[op] == NONE else op for op in arch.code),)
+
+    def counterparts(self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: Cells) -> Counterparts:
+        assert isinstance(network, NB201Network) and isinstance(supernet, NB201Supernet)
+        frame, (chosen,) = supernet.frame, self.selected(arch, cells)
+        yield network.stem, frame.stem
+        yield network.last, frame.last
+        yield network.head, frame.head
+        for position, (own, shared) in enumerate(zip(network.cells, frame.cells, strict=True)):
+            if not isinstance(own, EdgeCell):
+                yield own, shared
+                continue
+            for (source, target), edge, op in zip(EDGES, supernet.mixed(position), chosen, strict=True):
+                if op is not None:
+                    yield own.edges[f"{source}-{target}"], mixed_operation(edge, cells, op)
+
+
+NB201 = _NB201()

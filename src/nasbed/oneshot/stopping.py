@@ -1,0 +1,43 @@
+"""When to stop a search that is about to go wrong. A rule looks at the epochs so far, and names the one whose
+architecture to take, or None to go on; so it works while searching and on a finished search alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from nasbed.oneshot.trajectory import SearchEpoch
+
+StoppingRule = Callable[[Sequence[SearchEpoch]], SearchEpoch | None]
+
+
+def skip_rule(epochs: Sequence[SearchEpoch], *, skips: int = 2) -> SearchEpoch | None:
+    """Stop as soon as the normal cell, the first kind, has two skip connections or more, and take the architecture of
+    that epoch (DARTS+, Liang et al., 1909.06035)."""
+    if epochs and next(iter(epochs[-1].skips.values())) >= skips:
+        return epochs[-1]
+    return None
+
+
+def eigenvalue_rule(epochs: Sequence[SearchEpoch], *, window: int = 5, ratio: float = 0.75) -> SearchEpoch | None:
+    """Stop when the dominant eigenvalue rises too fast: when its mean over the window that ended ``window`` epochs ago,
+    divided by the mean over the one that ends now, is below ``ratio``. Take the architecture from before the rise, that
+    of the epoch at which the former ended (Zela et al., 1909.09656). Nothing stops a search whose
+    eigenvalues were not measured."""
+    values = [each.eigenvalue for each in epochs[-2 * window :]]
+    known = [value for value in values if value is not None]
+    if len(known) < 2 * window:
+        return None
+    before, now = sum(known[:window]), sum(known[window:])
+    return epochs[-1 - window] if now > 0 and before / now < ratio else None
+
+
+STOPPING_RULES: dict[str, StoppingRule] = {"skips": skip_rule, "eigenvalue": eigenvalue_rule}
+
+
+def stopped(epochs: Sequence[SearchEpoch], rule: StoppingRule) -> tuple[int, SearchEpoch] | None:
+    """When a rule would have stopped a finished search: after how many epochs, and with which of them."""
+    for count in range(1, len(epochs) + 1):
+        taken = rule(epochs[:count])
+        if taken is not None:
+            return count, taken
+    return None

@@ -1,0 +1,45 @@
+"""What a search tells: after each epoch, and in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchEpoch:
+    """The state of a search after an epoch, counted from 1.
+
+    ``architecture`` is what the search would end with now. ``validation_accuracy`` is the supernet's, in per cent, by
+    the method's mixing, on the images that train architectures. ``parameters`` are the architecture parameters by
+    name; ``skips`` the skip connections of each kind of cell; ``eigenvalue`` the dominant one of the Hessian, where it
+    was asked for and there are parameters. ``search_time_s`` is the time of all epochs so far without measurements.
+    """
+
+    epoch: int
+    architecture: Architecture
+    validation_accuracy: float
+    train_loss: float
+    skips: Mapping[str, int]
+    parameters: Mapping[str, NDArray[Any]]
+    search_time_s: float
+    eigenvalue: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Searched:
+    """A search that ended: as it should, before its time by a stopping rule, or because its loss was no number.
+
+    ``architecture`` is None only if it diverged.
+    """
+
+    status: Literal["ok", "stopped", "diverged"]
+    architecture: Architecture | None
+    epochs: tuple[SearchEpoch, ...]
+    search_time_s: float
+    reason: str = ""

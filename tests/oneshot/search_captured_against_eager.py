@@ -1,0 +1,154 @@
+"""Searches on a CUDA device by recorded losses and step by step; fails if they differ, prints the time of each."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import torch
+
+from nasbed.datasets.dataset import Dataset, Part
+from nasbed.oneshot import Searched, SearchSettings, captured, search
+from nasbed.oneshot.images import SearchImages
+from nasbed.oneshot.loop import _Search
+from nasbed.oneshot.spaces.darts import DARTS
+from nasbed.training.devices import chosen_device
+from nasbed.training.recording import Recording
+
+METHODS: dict[str, tuple[dict[str, Any], int]] = {
+    "darts": ({}, 2),
+    "darts2": ({}, 3),
+    "pc-darts": ({"warm_up": 0.0}, 2),
+    "drnas": ({"partial": (4, 2), "warm_up": 0.0}, 4),
+    "gdas": ({}, 0),
+}
+"""Options, and how many recordings a search of two epochs makes."""
+SETTINGS = SearchSettings(epochs=2, batch=32, channels=4, cells=3, epoch_images=320, crop_padding=1, flip=True)
+SIZES = {
+    "16 channels, 8 cells, 32x32": (SearchSettings(batch=64, channels=16, cells=8), 32),
+    "8 channels, 5 cells, 16x16": (SearchSettings(batch=64, channels=8, cells=5), 16),
+}
+
+
+def pictures(images: int, channels: int, height: int, width: int) -> Dataset:
+    """Noise that is brighter for higher labels."""
+    chance = np.random.default_rng(0)
+    labels = np.arange(images, dtype=np.int64) % 10
+    noise = chance.integers(0, 128, (images, channels, height, width))
+    part = Part((noise + 12 * labels[:, None, None, None]).astype(np.uint8), labels)
+    half = (0.5,) * channels
+    return Dataset("noise", part, Part(part.images[:10], labels[:10]), tuple("0123456789"), half, half, hash="noise")
+
+
+class Counted(Recording):
+    """Counts those that were made to the end."""
+
+    made = 0
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        type(self).made += 1
+
+
+class Breaking(Recording):
+    """The second one asks the device for a number while it is recorded."""
+
+    begun = 0
+
+    def __init__(self, network: Any, loss: Any, inputs: Any, **more: Any) -> None:
+        Breaking.begun += 1
+        breaks = Breaking.begun > 1
+
+        def asking(*given: Any) -> Any:
+            found = loss(*given)
+            if breaks and torch.cuda.is_current_stream_capturing():
+                found.item()
+            return found
+
+        super().__init__(network, asking, inputs, **more)
+
+
+def searched(method: str, settings: SearchSettings, device: str, *, eager: bool, kind: type[Recording]) -> Searched:
+    options, expected = METHODS[method]
+    Counted.made = 0
+    with patch.object(captured, "Recording", kind), patch.object(captured, "is_captured", lambda _: not eager):
+        found = search(method, pictures(1_000, 1, 12, 9), settings, options=options, seed=3, device=device)
+    assert found.status == "ok", found
+    if kind is Counted:
+        assert Counted.made == (0 if eager else expected), f"{method} made {Counted.made} recordings"
+    return found
+
+
+def furthest(one: Searched, other: Searched) -> float:
+    """The largest difference of losses or architecture parameters."""
+    found = 0.0
+    for a, b in zip(one.epochs, other.epochs, strict=True):
+        apart = [np.abs(a.parameters[name] - b.parameters[name]).max() for name in a.parameters]
+        found = max(found, abs(a.train_loss - b.train_loss), *map(float, apart))
+    return found
+
+
+def compare(method: str, settings: SearchSettings, device: str, kind: type[Recording] = Counted) -> None:
+    """What is recorded differs from steps one by one by no more than these do among themselves."""
+    eager, again = (searched(method, settings, device, eager=True, kind=kind) for _ in range(2))
+    recorded, repeated = (searched(method, settings, device, eager=False, kind=kind) for _ in range(2))
+    chance, found = furthest(eager, again), max(furthest(eager, recorded), furthest(recorded, repeated))
+    name = f"{method}, {settings.precision}, {kind.__name__.lower()}"
+    print(f"{name}: eager runs differ by {chance:.1e}, captured from eager by {found:.1e}", flush=True)
+    first, last = (eager.epochs[place].parameters for place in (0, -1))
+    assert any(not np.array_equal(first[each], last[each]) for each in first)
+    assert found <= 1e-4 + 10 * chance, f"{name}: {found} against {chance}"
+
+
+def step_ms(method: str, settings: SearchSettings, side: int, device: str, *, eager: bool) -> tuple[float, float]:
+    """Milliseconds of a step of both kinds, the first epoch not counted, and GiB of memory at the highest."""
+    chosen, dataset = chosen_device(device), pictures(4_096, 3, side, side)
+    steps = 10 if method == "darts2" else 20
+    settings = replace(settings, epochs=4, epoch_images=steps * settings.batch)
+    options = {key: value for key, value in METHODS[method][0].items() if key == "warm_up"}
+    if method == "drnas":
+        options["partial"] = (6,) if settings.channels >= 6 else (4,)
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats(chosen)
+    with patch.object(captured, "is_captured", lambda _: not eager):
+        images = SearchImages(dataset, settings, chosen)
+        running = _Search(method, dataset, settings, DARTS, options, 0, chosen, images)
+        running._steps(0)
+        torch.cuda.synchronize(chosen)
+        start = perf_counter()
+        for epoch in (1, 2):
+            running._steps(epoch)
+        torch.cuda.synchronize(chosen)
+        seconds = perf_counter() - start
+        running.close()
+    return 1e3 * seconds / (2 * steps), torch.cuda.max_memory_reserved(chosen) / 2**30
+
+
+def main(device: str) -> None:
+    with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
+        for method in METHODS:
+            compare(method, SETTINGS, device)
+        compare("pc-darts", replace(SETTINGS, precision="bfloat16"), device)
+        Breaking.begun = 0
+        compare("darts", SETTINGS, device, Breaking)
+        compare("darts", SETTINGS, device)
+    for size, (settings, side) in SIZES.items():
+        for method in METHODS:
+            for precision in ("float32", "bfloat16") if method == "darts" else ("float32",):
+                sized = replace(settings, precision=precision)
+                (slow, more), (fast, less) = (
+                    step_ms(method, sized, side, device, eager=each) for each in (True, False)
+                )
+                print(
+                    f"{method}, {size}, {precision}, 64 images: eager {slow:.1f} ms, {more:.1f} GiB; "
+                    f"captured {fast:.1f} ms, {less:.1f} GiB",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "cuda")

@@ -1,0 +1,184 @@
+"""Whole searches by Bonsai-Net: that they learn and prune, repeat and resume exactly, and say when they fail."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch")
+
+from nasbed import datasets  # noqa: E402
+from nasbed.core.errors import BadFile, InvalidOption  # noqa: E402
+from nasbed.oneshot.bonsai import BonsaiEpoch, BonsaiSearched, BonsaiSettings, search, untrained  # noqa: E402
+from nasbed.oneshot.bonsai.loop import _Search  # noqa: E402
+from nasbed.training import Recipe, train_network  # noqa: E402
+from nasbed.training.devices import threads_used  # noqa: E402
+from nasbed.training.evaluating import accuracy  # noqa: E402
+from nasbed.training.images import TrainingImages  # noqa: E402
+
+TINY = BonsaiSettings(
+    cells="nr", nodes=1, channels=4, epochs=4, batch=16, epoch_images=48, split=(400, 100), interval=1,
+    compression=20.0, input_compression=20.0, target=0.2, least_open=0.5, drop_path=0.1, crop_padding=1,
+)  # fmt: skip
+LEARNING = replace(
+    TINY, epochs=6, batch=32, epoch_images=320, split=(1000, 300), compression=1.0, input_compression=1.0, target=0.4,
+    least_open=0.25, drop_path=0.0, crop_padding=0, learning_rate=0.1,
+)  # fmt: skip
+
+
+def run(settings: BonsaiSettings, **more: Any) -> BonsaiSearched:
+    with threads_used(1):
+        return search(datasets.load("digits"), settings, **more)
+
+
+def assert_same(one: BonsaiSearched, other: BonsaiSearched) -> None:
+    assert (one.status, one.architecture) == (other.status, other.architecture)
+    for a, b in zip(one.epochs, other.epochs, strict=True):
+        assert replace(a, search_time_s=0.0) == replace(b, search_time_s=0.0)
+    assert one.network is not None and other.network is not None
+    weights = other.network.state_dict()
+    assert all(torch.equal(each, weights[name]) for name, each in one.network.state_dict().items())
+
+
+@pytest.fixture(scope="module")
+def learnt() -> BonsaiSearched:
+    return run(LEARNING)
+
+
+def test_search_learns_digits_and_prunes_to_its_target(learnt: BonsaiSearched) -> None:
+    """Ten classes: chance is 10 per cent."""
+    assert learnt.status == "ok" and learnt.architecture is not None
+    first, last = learnt.epochs[0], learnt.epochs[-1]
+    assert last.present < first.present <= 28
+    assert last.size <= LEARNING.target and last.architecture.size <= last.size
+    assert last.train_loss < first.train_loss and (last.validation_accuracy or 0) > 40
+    assert last.compression_loss == 0.0 < first.compression_loss  # the target is reached
+    assert (last.operations, last.architecture) == (last.architecture.kept, learnt.architecture)
+    assert all(after.present <= before.present for before, after in pairwise(learnt.epochs))
+
+
+def test_search_without_compression_keeps_more(learnt: BonsaiSearched) -> None:
+    free = run(replace(LEARNING, compression=0.0, input_compression=0.0, epochs=2, epoch_images=64))
+    assert free.epochs[-1].size > 0.5 > learnt.epochs[-1].size
+    assert {each.compression_loss for each in free.epochs} == {0.0}
+
+
+def test_found_network_is_the_one_that_was_searched_with(learnt: BonsaiSearched) -> None:
+    assert learnt.network is not None and learnt.architecture is not None
+    with threads_used(1):
+        images = TrainingImages(datasets.load("digits"), LEARNING.recipe())
+        found = accuracy(learnt.network, images, "valid", LEARNING.recipe())
+    assert found == learnt.epochs[-1].validation_accuracy
+    parameters = sum(weight.numel() for weight in learnt.network.parameters())
+    assert parameters == learnt.epochs[-1].parameters
+
+
+def test_found_architecture_trains_from_scratch_by_a_recipe(learnt: BonsaiSearched) -> None:
+    assert learnt.architecture is not None
+    digits = datasets.load("digits")
+    recipe = Recipe(name="short", epochs=(3,), batch=32, learning_rate=0.1, epoch_images=512, drop_path=0.1)
+    with threads_used(1):
+        outcome = train_network(untrained(learnt.architecture, digits, channels=4, seed=1), digits, recipe, seed=1)
+    assert outcome.status == "ok" and (outcome.test_accuracy or 0) > 40
+
+
+def test_search_repeats_resumes_and_survives_a_death_while_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interrupted after the second epoch, when operations have been removed, and killed while it writes the third."""
+    whole = run(TINY, seed=3)
+    assert whole.status == "ok" and whole.epochs[1].present < 28
+
+    def interrupt(end: BonsaiEpoch) -> None:
+        if end.epoch == 2:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "deep" / "search.ckpt"
+    with pytest.raises(KeyboardInterrupt):
+        run(TINY, seed=3, checkpoint=path, progress=interrupt)
+    saved = path.read_bytes()
+
+    def die(*_: Any) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(Path, "replace", die)
+        run(TINY, seed=3, checkpoint=path)
+    assert path.read_bytes() == saved and list(path.parent.iterdir()) == [path]
+    torch.rand(5)
+    told: list[BonsaiEpoch] = []
+    resumed = run(TINY, seed=3, checkpoint=path, progress=told.append)
+    assert [end.epoch for end in told] == [3, 4]
+    assert_same(whole, resumed)
+    assert_same(whole, run(TINY, seed=3, checkpoint=path))
+    with pytest.raises(InvalidOption, match="seed 3, not 4"):
+        run(TINY, seed=4, checkpoint=path)
+    with pytest.raises(InvalidOption, match=r"the setting target 0\.2, not 0\.3"):
+        run(replace(TINY, target=0.3), seed=3, checkpoint=path)
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(BadFile, match="damaged"):
+        run(TINY, seed=3, checkpoint=path)
+
+
+def test_search_depends_on_its_seed_and_leaves_torchs_generator_alone() -> None:
+    state, short = torch.get_rng_state(), replace(TINY, epochs=1)
+    first, same, second = (run(short, seed=seed) for seed in (0, 0, 1))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert_same(first, same)
+    assert first.epochs[0].train_loss != second.epochs[0].train_loss
+
+
+def test_deadheading_is_for_good_and_never_cuts_the_output_off() -> None:
+    settings = replace(TINY, epochs=6, compression=100.0, target=0.01)
+    with threads_used(1):
+        running = _Search(datasets.load("digits"), settings, 0, torch.device("cpu"), None)
+        before = running.present
+        modules = len(list(running.gated.modules()))
+        for number in range(3):
+            assert not isinstance(running.epoch(number, 0.0), str)
+            now = running.present
+            assert all(then or not left for then, left in zip(before.flags, now.flags, strict=True))
+            assert running.gated.pruners.removed.tolist() == [not flag for flag in now.flags]
+            before = now
+        assert before.kept < 28 and len(list(running.gated.modules())) < modules
+        with torch.no_grad():
+            running.gated.pruners.weights.fill_(-0.05)
+            running.gated.pruners.shares.zero_()
+        running._deadhead()
+        assert 1 <= running.present.kept <= 3  # a chain of one operation a cell, or one that passes the first by
+        moved = {id(weight) for group in running.optimizer.param_groups for weight in group["params"]}
+        assert moved == {id(weight) for weight in running.gated.parameters()}
+
+
+def test_search_whose_gates_all_close_opens_them_again() -> None:
+    settings = replace(TINY, epochs=2, interval=2, target=0.01, compression=1e3, learning_rate=0.1, gradient_clip=None)
+    found = run(settings)
+    assert found.status == "ok" and found.architecture is not None and found.architecture.kept >= 1
+
+
+def test_search_that_diverges_says_so() -> None:
+    found = run(replace(TINY, learning_rate=1e30, gradient_clip=None))
+    assert found.status == "diverged" and found.architecture is None and found.network is None
+    assert "no finite number" in found.reason
+
+
+def test_search_computes_in_bfloat16() -> None:
+    short = replace(TINY, epochs=1, drop_path=0.0)
+    found, exact = run(replace(short, precision="bfloat16")), run(short)
+    assert found.status == "ok" and found.epochs[0].train_loss != exact.epochs[0].train_loss
+    assert found.epochs[0].train_loss == pytest.approx(exact.epochs[0].train_loss, rel=0.1)
+
+
+def test_bonsai_page_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "bonsai.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    with threads_used(1):
+        exec(block, {})
+    said = capsys.readouterr().out
+    assert '{"cells": "nr"' in said and "test accuracy" in said

@@ -1,0 +1,184 @@
+"""Whole searches: that each method learns, that they repeat and resume exactly, stop, and say when they fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch")
+
+import nasbed  # noqa: E402
+from nasbed import datasets  # noqa: E402
+from nasbed.core.errors import BadFile, InvalidOption, UnknownName  # noqa: E402
+from nasbed.datasets import Dataset, Part  # noqa: E402
+from nasbed.oneshot import METHODS, Searched, SearchEpoch, SearchSettings, search, skip_rule  # noqa: E402
+from nasbed.oneshot.images import halves  # noqa: E402
+from nasbed.training.devices import threads_used  # noqa: E402
+
+TINY = SearchSettings(epochs=4, batch=8, channels=6, cells=3, epoch_images=8, split=(200, 64), crop_padding=1)
+SMALL = SearchSettings(epochs=3, batch=16, channels=8, cells=1, epoch_images=32, split=(200, 64), flip=True)
+LEARNING = replace(SMALL, epochs=6, batch=32, epoch_images=256, split=(1000, 256), flip=False, learning_rate=0.1)
+OPTIONS: dict[str, dict[str, Any]] = {"random-ws": {"samples": 4, "epoch_samples": 2}}
+OURS = ["darts", "darts2", "drnas", "gdas", "pc-darts", "random-ws"]
+
+
+def run(method: str, settings: SearchSettings, space: str = "nb201", **more: Any) -> Searched:
+    with threads_used(1):
+        return search(method, datasets.load("digits"), settings, space=space, options=OPTIONS.get(method), **more)
+
+
+def assert_same(one: Searched, other: Searched) -> None:
+    assert (one.status, one.architecture) == (other.status, other.architecture)
+    for a, b in zip(one.epochs, other.epochs, strict=True):
+        assert (a.architecture, a.validation_accuracy, a.train_loss, a.eigenvalue) == (
+            b.architecture,
+            b.validation_accuracy,
+            b.train_loss,
+            b.eigenvalue,
+        )
+        assert a.parameters.keys() == b.parameters.keys()
+        assert all(np.array_equal(a.parameters[name], b.parameters[name]) for name in a.parameters)
+
+
+@pytest.mark.parametrize("method", OURS)
+def test_search_learns_digits_in_nb201(method: str) -> None:
+    """Ten classes: chance is 10 per cent."""
+    found = run(method, LEARNING if method != "darts2" else replace(LEARNING, epochs=3))
+    assert found.status == "ok" and found.architecture is not None
+    nasbed.space("nb201").validate(found.architecture)
+    assert found.epochs[-1].train_loss < found.epochs[0].train_loss
+    assert max(each.validation_accuracy for each in found.epochs) > 25
+    moved = [
+        not np.array_equal(first, found.epochs[-1].parameters[name])
+        for name, first in found.epochs[0].parameters.items()
+    ]
+    assert all(moved) and (bool(moved) == (method != "random-ws"))
+
+
+@pytest.mark.parametrize("method", OURS)
+def test_search_in_darts_repeats_and_resumes_to_the_same_bits(method: str, tmp_path: Path) -> None:
+    """Interrupted after the second epoch of four, which for drnas is the last of its first stage."""
+    settings = replace(TINY, epochs=3) if method == "darts2" else TINY
+    whole = run(method, settings, "darts", seed=3)
+    assert whole.status == "ok" and whole.architecture is not None
+    nasbed.space("darts").validate(whole.architecture)
+    for each in whole.epochs:
+        assert set(each.skips) == {"normal", "reduce"}
+
+    def interrupt(end: SearchEpoch) -> None:
+        if end.epoch == 2:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "deep" / "search.ckpt"
+    with pytest.raises(KeyboardInterrupt):
+        run(method, settings, "darts", seed=3, checkpoint=path, progress=interrupt)
+    torch.rand(5)
+    told: list[SearchEpoch] = []
+    resumed = run(method, settings, "darts", seed=3, checkpoint=path, progress=told.append)
+    assert [end.epoch for end in told] == list(range(3, settings.epochs + 1))
+    assert_same(whole, resumed)
+    assert_same(whole, run(method, settings, "darts", seed=3, checkpoint=path))
+
+
+def test_search_depends_on_its_seed_and_leaves_torchs_generator_alone() -> None:
+    state = torch.get_rng_state()
+    first, second = (run("drnas", SMALL, seed=seed) for seed in (0, 1))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert first.epochs[0].train_loss != second.epochs[0].train_loss
+    assert not np.array_equal(first.epochs[0].parameters["betas"], second.epochs[0].parameters["betas"])
+
+
+def test_checkpoint_of_another_search_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "search.ckpt"
+    run("pc-darts", SMALL, checkpoint=path)
+    with pytest.raises(InvalidOption, match="seed 0, not 1"):
+        run("pc-darts", SMALL, checkpoint=path, seed=1)
+    with pytest.raises(InvalidOption, match="method 'pc-darts', not 'darts'"):
+        run("darts", SMALL, checkpoint=path)
+    with pytest.raises(InvalidOption, match="the setting batch 16, not 8"):
+        run("pc-darts", replace(SMALL, batch=8), checkpoint=path)
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(BadFile, match="damaged"):
+        run("pc-darts", SMALL, checkpoint=path)
+    path.write_bytes(b"something else")
+    with pytest.raises(BadFile, match="no checkpoint of a search"):
+        run("pc-darts", SMALL, checkpoint=path)
+
+
+def test_search_that_diverges_says_so() -> None:
+    found = run("darts", replace(SMALL, learning_rate=1e30, final_learning_rate=1e30, gradient_clip=None))
+    assert found.status == "diverged" and found.architecture is None
+    assert "no finite number" in found.reason
+
+
+def test_search_stops_by_its_rule(tmp_path: Path) -> None:
+    path = tmp_path / "search.ckpt"
+    found = run("darts", SMALL, stop=lambda epochs: epochs[0] if len(epochs) == 2 else None, checkpoint=path)
+    assert (found.status, len(found.epochs)) == ("stopped", 2)
+    assert found.architecture == found.epochs[0].architecture
+    again = run("darts", SMALL, stop=lambda epochs: skip_rule(epochs, skips=0), checkpoint=path)
+    assert (again.status, len(again.epochs)) == ("stopped", 2)
+
+
+@pytest.mark.parametrize("method", OURS)
+def test_search_measures_eigenvalues_on_request(method: str) -> None:
+    found = run(method, replace(SMALL, epochs=1, eigenvalue_images=16)).epochs[0].eigenvalue
+    assert found is None if method == "random-ws" else found
+
+
+def test_search_computes_in_bfloat16() -> None:
+    found = run("pc-darts", replace(SMALL, precision="bfloat16"))
+    exact = run("pc-darts", SMALL)
+    assert found.status == "ok"
+    assert found.epochs[0].train_loss == pytest.approx(exact.epochs[0].train_loss, rel=0.1)
+    assert found.epochs[0].train_loss != exact.epochs[0].train_loss
+
+
+def made_up(shape: tuple[int, int, int], *, published: tuple[int, int] | None = None) -> Dataset:
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (60, *shape), dtype=np.uint8)
+    labels = np.arange(60, dtype=np.int64) % 3
+    channels = shape[0]
+    return Dataset(
+        "made-up", Part(images, labels), Part(images[:6], labels[:6]), ("a", "b", "c"),
+        (0.5,) * channels, (0.3,) * channels, "0" * 16, published,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("space", ["darts", "nb201"])
+@pytest.mark.parametrize("shape", [(12, 8, 11), (1, 27, 18)])
+def test_search_takes_twelve_channels_and_images_that_are_no_squares(space: str, shape: tuple[int, int, int]) -> None:
+    settings = SearchSettings(epochs=1, batch=8, channels=4, cells=3 if space == "darts" else 1, epoch_images=8)
+    with threads_used(1):
+        found = search("pc-darts", made_up(shape), settings, space=space)
+    assert found.status == "ok"
+
+
+def test_halves_share_no_image_and_leave_published_validation_images_out() -> None:
+    for published, count in ((None, 60), ((40, 20), 40)):
+        dataset = made_up((1, 8, 8), published=published)
+        first, second = halves(dataset, SearchSettings())
+        assert len(first.train) == len(second.train) == count // 2
+        used = {image.tobytes() for part in (first, second) for image in part.train.images}
+        assert used == {image.tobytes() for image in dataset.train.images[:count]}
+    with pytest.raises(InvalidOption, match="60 images"):
+        halves(made_up((1, 8, 8)), SearchSettings(split=(40, 21)))
+
+
+def test_search_refuses_what_it_does_not_know() -> None:
+    assert set(OURS) <= set(METHODS)
+    with pytest.raises(UnknownName, match="darts"):
+        run("dart", SMALL)
+    with pytest.raises(UnknownName, match="nb201"):
+        run("darts", SMALL, "nb101")
+    with pytest.raises(InvalidOption, match="batch"):
+        SearchSettings(batch=0)
+    with pytest.raises(InvalidOption, match="cells"):
+        SearchSettings(cells=0)
+    with pytest.raises(InvalidOption, match="split"):
+        SearchSettings(split=(0, 5))

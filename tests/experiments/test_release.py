@@ -103,6 +103,8 @@ def test_release_leaves_nothing_behind_when_it_fails(journals: Path, released: P
         ("surrogates.lgb", "surrogates.lbg", "lbg"),
         ("[[tables]]", "[[tables", "TOML"),
         ('name = "cells"', "", "lacks a key"),
+        ('name = "cells"', 'name = "cells"\nversion = "one"', 'a version is "X.Y"'),
+        ('name = "cells"', 'name = "cells"\nfidelities = 4', "fidelities of cells are a list"),
     ],
 )
 def test_release_plan_says_what_is_wrong(before: str, after: str, said: str, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from nasbed.cli import (
     import_,
     list_,
     network,
+    oneshot,
     proxies,
     query,
     release,
@@ -29,6 +30,7 @@ from nasbed.cli import (
     tune,
     validate,
 )
+from nasbed.cli.study_one_shot import one_shot
 from nasbed.cli.study_unseen import unseen
 from nasbed.cli.study_zero_cost import zero_cost
 from nasbed.core.errors import NasbedError
@@ -47,6 +49,7 @@ app.command()(fetch.fetch)
 app.command("import")(import_.import_)
 app.add_typer(list_.app, name="list")
 app.command()(network.network)
+app.command()(oneshot.oneshot)
 app.add_typer(proxies.app, name="proxies")
 app.command()(query.query)
 app.command()(train.train)
@@ -57,6 +60,7 @@ app.command()(report.report)
 app.command()(release.release)
 app.add_typer(results.app, name="results")
 app.add_typer(space.app, name="space")
+study.app.command("one-shot")(one_shot)
 study.app.command("zero-cost")(zero_cost)
 study.app.command()(unseen)
 app.add_typer(study.app, name="study")

@@ -128,6 +128,9 @@ def export(
     journals: Annotated[list[Path], typer.Argument(metavar="JOURNAL…", help="Journals of one kind of campaign.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the table.")],
     name: Annotated[str | None, typer.Option(show_default="the campaign's", help="The table's name.")] = None,
+    fidelity: Annotated[
+        list[int] | None, typer.Option(show_default="all", help="Only of this one; repeat it for several.")
+    ] = None,
 ) -> None:
     """Write the results of one or several journals as a table: Parquet with a manifest, ready for nasbed fit.
 
@@ -135,7 +138,7 @@ def export(
     """
     from nasbed.experiments.campaign import export_journals
 
-    results = export_journals(journals, out, name=name)
+    results = export_journals(journals, out, name=name, fidelities=fidelity or None)
     manifest = results.manifest
     typer.echo(f"{manifest.rows} rows, {manifest.architectures} architectures in {out}")
     typer.echo(f"Look at it: nasbed results info {shlex.quote(str(out))}")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-
-import typer
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 
 def note(line: str) -> None:
-    """Tell what a user who waits would want to know, beside the output proper."""
-    typer.echo(f"nasbed: {line}", err=True)
+    """Tell what a user who waits would want to know, beside the output proper. A bar that is there stays whole: rich
+    puts itself in the place of ``sys.stderr``, past which typer's echo writes."""
+    print(f"nasbed: {line}", file=sys.stderr)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ FIGURES = {
     "sKT": "sparse_kendall",
     "MAE": "mae",
     "coverage": "coverage",
+    "KL": "kl",
     "R² others": "others_r2",
     "sKT others": "others_sparse_kendall",
 }

@@ -1,5 +1,21 @@
-"""Evaluation: pure functions from measurements to statistics. Studies put them together for a whole table."""
+"""Evaluation: pure functions from measurements to statistics. Studies put them together for a whole table.
 
-from nasbed.evaluation.transfer import Transfer, hyperparameter_transfer
+Nothing is loaded before it is used: studies that train run on machines with torch and little else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nasbed.evaluation.transfer import Transfer, hyperparameter_transfer
 
 __all__ = ["Transfer", "hyperparameter_transfer"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'nasbed.evaluation' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    from nasbed.evaluation import transfer
+
+    return getattr(transfer, name)

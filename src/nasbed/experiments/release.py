@@ -45,12 +45,16 @@ Told = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class TablePlan:
     """A table: its name, its journals, the models that are fitted on it with their settings, and the network around the
-    cells, for which surrogates count parameters, where it is not the space's usual one."""
+    cells, for which surrogates count parameters, where it is not the space's usual one. ``fidelities`` are those that
+    it has, all by default; a ``version`` or ``citation`` of its own replaces that of the release."""
 
     name: str
     journals: tuple[str, ...]
     surrogates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     skeleton: Mapping[str, Any] | None = None
+    fidelities: tuple[int, ...] | None = None
+    version: str = ""
+    citation: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -59,6 +63,12 @@ class TablePlan:
         if not isinstance(given, list | tuple) or not given or not all(isinstance(each, str) for each in given):
             raise InvalidOption(f"the table {self.name} has a list of journals, got {shorten(given)}")
         object.__setattr__(self, "journals", tuple(given))
+        if self.fidelities is not None:
+            if not isinstance(self.fidelities, list | tuple):
+                raise InvalidOption(f"the fidelities of {self.name} are a list, got {shorten(self.fidelities)}")
+            object.__setattr__(self, "fidelities", tuple(self.fidelities))
+        if self.version != "":
+            _check_version(self.version)
         for what in (self.surrogates, {} if self.skeleton is None else self.skeleton):
             if not isinstance(what, Mapping):
                 raise InvalidOption(f"surrogates and skeleton of {self.name} are tables, got {shorten(what)}")
@@ -80,8 +90,7 @@ class ReleasePlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.version, str) or not _VERSION.fullmatch(self.version):
-            raise InvalidOption(f'a version is "X.Y", got {shorten(self.version)}')
+        _check_version(self.version)
         for name in ("members", "seed"):
             if type(getattr(self, name)) is not int or getattr(self, name) < (name == "members"):
                 raise InvalidOption(f"{name} of a release is a whole number, got {shorten(getattr(self, name))}")
@@ -103,6 +112,11 @@ class ReleasePlan:
             return _made(ReleasePlan, data | {"tables": tuple(_made(TablePlan, each) for each in tables)})
         except NasbedError as error:
             raise BadFile(f"{path}: {error}") from None
+
+
+def _check_version(version: Any) -> None:
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        raise InvalidOption(f'a version is "X.Y", got {shorten(version)}')
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +157,19 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
     """The table, with everything that an export decides anew each time replaced by what its rows decide."""
     paths = [journals / name for name in table.journals]
     folder = table_folder(table.name, draft)
-    exported = export_journals(paths, folder, name=table.name)
+    exported = export_journals(paths, folder, name=table.name, fidelities=table.fidelities)
     created = _last_evaluation(exported)
     digest = hashlib.sha256("".join(each.sha256 for each in exported.manifest.files.values()).encode()).hexdigest()
     data = exported.data.rename(folder / f"data-{digest[:12]}")
+    version = table.version or plan.version
+    notes = [f"release {version}", _training(paths[0]), *filter(None, [exported.about.notes])]
     manifest = replace(
         exported.manifest,
         about=replace(
             exported.about,
             licence=plan.licence,
-            citation=plan.citation,
-            notes="; ".join([f"release {plan.version}", _training(paths[0]), *filter(None, [exported.about.notes])]),
+            citation=table.citation or plan.citation,
+            notes="; ".join(notes),
         ),
         files={f"{data.name}/{name.split('/', 1)[1]}": each for name, each in exported.manifest.files.items()},
         created=created,
@@ -194,7 +210,7 @@ def _surrogates(
                 members=plan.members,
                 settings=settings,
                 variant=variant,
-                version=plan.version,
+                version=table.version or plan.version,
                 skeleton=table.skeleton,
                 compact=True,
                 seed=plan.seed,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 from collections.abc import Mapping
@@ -16,9 +15,8 @@ from numpy.typing import NDArray
 
 import nasbed
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import BadFile, NasbedError, shorten
-from nasbed.core.files import complete_file
-from nasbed.core.sealed_json import is_sealed, sealed
+from nasbed.core.errors import BadFile, shorten
+from nasbed.oneshot.record_file import read_sealed, text, write_sealed
 from nasbed.oneshot.settings import SearchSettings
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
 
@@ -75,39 +73,16 @@ def write_record(record: SearchRecord, path: Path) -> None:
         "search_time_s": searched.search_time_s,
         "epochs": [_packed(each) for each in searched.epochs],
     }
-    content = sealed(json.loads(json.dumps(data)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with complete_file(path) as draft:
-        draft.write_bytes(content)
+    write_sealed(data, path)
 
 
 def read_record(path: Path) -> SearchRecord:
     """The record in a file; raises unless it is whole and unchanged since it was written."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise BadFile(f"the record of a search {path} cannot be read: {error.strerror}; check the path") from None
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict) or not str(data.get("format")).startswith(FORMAT[:-1]):
-        raise BadFile(f"{path} is no record of a search; nasbed oneshot writes one, search.json")
-    if data["format"] != FORMAT:
-        raise BadFile(f"{path} is a {shorten(data['format'])}, this nasbed reads {FORMAT!r}; use the one that wrote it")
-    if not is_sealed(content, data):
-        raise BadFile(f"{path} does not have its own SHA-256, so that it was changed; search again, or get it anew")
-    try:
-        return _record(data)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        told = f"it lacks {error}" if isinstance(error, KeyError) and not isinstance(error, NasbedError) else str(error)
-        raise BadFile(
-            f"{path} is no complete record of a search: {' '.join(told.split())}; search again, or get it anew"
-        ) from None
+    return read_sealed(path, FORMAT, _record, what="a search; nasbed oneshot writes one, search.json")
 
 
 def _record(data: Mapping[str, Any]) -> SearchRecord:
-    space = _text(data, "space")
+    space = text(data, "space")
     epochs = tuple(_unpacked(each, space) for each in data["epochs"])
     if [each.epoch for each in epochs] != list(range(1, len(epochs) + 1)):
         raise BadFile("its epochs are not counted from 1")
@@ -116,29 +91,23 @@ def _record(data: Mapping[str, Any]) -> SearchRecord:
     split = data["settings"]["split"]
     settings = {**data["settings"], "split": None if split is None else tuple(split)}
     return SearchRecord(
-        method=_text(data, "method"),
+        method=text(data, "method"),
         space=space,
-        dataset=_text(data, "dataset"),
-        dataset_hash=_text(data, "dataset_hash"),
+        dataset=text(data, "dataset"),
+        dataset_hash=text(data, "dataset_hash"),
         seed=int(data["seed"]),
         settings=SearchSettings(**settings),
         options=dict(data["options"]),
-        device=_text(data, "device"),
+        device=text(data, "device"),
         versions={str(name): str(value) for name, value in data["versions"].items()},
         searched=Searched(
             data["status"],
             None if data["code"] is None else _architecture(space, data["code"]),
             epochs,
             float(data["search_time_s"]),
-            _text(data, "reason"),
+            text(data, "reason"),
         ),
     )
-
-
-def _text(data: Mapping[str, Any], name: str) -> str:
-    if not isinstance(data[name], str):
-        raise BadFile(f"its {name} is text, got {shorten(data[name])}")
-    return str(data[name])
 
 
 def _architecture(space: str, code: Any) -> Architecture:

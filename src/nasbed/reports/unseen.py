@@ -17,7 +17,15 @@ from nasbed.reports.figures import COLOURS, figure_svg, save_figure
 from nasbed.reports.marks import Chart, inline, series
 from nasbed.reports.number_tables import table_html
 from nasbed.reports.page import Section, write_page
-from nasbed.reports.unseen_tables import KEY, outcome, paper_lines, unseen_numbers, unseen_tables
+from nasbed.reports.unseen_tables import (
+    KEY,
+    budget_lines,
+    comparison_lines,
+    outcome,
+    paper_lines,
+    unseen_numbers,
+    unseen_tables,
+)
 
 SIDE, ROW = 360, 34
 FAINT, BAND = "#8a90a0", "#eceef2"
@@ -45,6 +53,12 @@ def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[s
         sections.append(Section("Published against measured", {}, svg=drawn["published-measured"], text=COMPARED))
     for title, table in unseen_tables(study).items():
         sections.append(Section(title, {}, html=table_html(table) + f'<p class="caption">{escape(KEY)}</p>'))
+    for title, lines in (
+        ("What the NAS methods were given", budget_lines(study)),
+        ("What was found against chance", comparison_lines(study)),
+    ):
+        if lines:
+            sections.append(Section(title, {}, html=_paragraphs(lines)))
     sections += [
         Section("The best of each", {}, svg=drawn["best"], text=BEST),
         Section("The paper\u2019s tables, held against each other", {}, html=_paragraphs(paper_lines(study))),

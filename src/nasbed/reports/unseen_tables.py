@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from nasbed.evaluation.studies.numbers import plain
 from nasbed.evaluation.studies.unseen import LARGE, Cell, UnseenStudy
+from nasbed.evaluation.studies.unseen_nas_compared import said, summed_up
 from nasbed.evaluation.studies.unseen_published import Table as Accuracies
 from nasbed.evaluation.studies.unseen_published import disagreements, remarks
 from nasbed.reports.number_tables import MISSING, Table
 
 MARK = "*"
 KEY = (
-    f"here: mean ± standard deviation over seeds [seeds × epochs]; {MARK} more than {LARGE:g} points from the "
-    f"published; {MISSING} not measured"
+    f"here: mean ± standard deviation over trainings [trainings × epochs, s: epochs of the search before]; {MARK} more "
+    f"than {LARGE:g} points from the published; {MISSING} not measured"
 )
 
 
@@ -23,13 +25,14 @@ def unseen_tables(study: UnseenStudy) -> dict[str, Table]:
     paper = study.paper
     return {
         "Table 1: CNNs": _beside(study, paper.cnn, paper.cnn_titles),
-        "Table 2: NAS methods": _beside(study, paper.nas, paper.nas_titles),
+        "Table 2: NAS methods": _beside(study, paper.nas, paper.nas_titles, study.others),
         "Table 3: the best of each": _best(study),
     }
 
 
-def _beside(study: UnseenStudy, accuracies: Accuracies, titles: Any) -> Table:
-    """A column for each of the paper's, what was measured of it right after it, and a guess at the end."""
+def _beside(study: UnseenStudy, accuracies: Accuracies, titles: Mapping[str, str], others: Sequence[str] = ()) -> Table:
+    """A column for each of the paper's, what was measured of it right after it, then others that the paper does not
+    have, and a guess at the end."""
     columns, ids = ["dataset"], []
     for column, title in titles.items():
         columns.append(title)
@@ -37,6 +40,9 @@ def _beside(study: UnseenStudy, accuracies: Accuracies, titles: Any) -> Table:
         for model in study.measured([column]):
             columns.append("here" if model == column else f"here, {model}")
             ids.append((column, model))
+    for model in others:
+        columns.append(f"here, {model} (not in the paper)")
+        ids.append(("", model))
     rows = []
     for dataset, name in study.paper.datasets.items():
         texts = [
@@ -70,7 +76,8 @@ def cell_text(cell: Cell | None, *, marked: bool = True) -> str:
         return MISSING
     spread = f" ± {cell.std:.2f}" if cell.std is not None else ""
     mark = MARK if marked and cell.large else ""
-    return f"{cell.mean:.2f}{spread} [{len(cell.seeds)}×{cell.epochs}]{mark}"
+    search = f" s{cell.search['epochs']}" if "epochs" in cell.search else ""
+    return f"{cell.mean:.2f}{spread} [{len(cell.seeds)}×{cell.epochs}{search}]{mark}"
 
 
 def outcome(study: UnseenStudy) -> list[str]:
@@ -106,6 +113,46 @@ def outcome(study: UnseenStudy) -> list[str]:
     return found
 
 
+def budget_lines(study: UnseenStudy) -> list[str]:
+    """What the NAS methods were given here, and what is known of that in the paper."""
+    datasets: dict[tuple[str, str, str], list[str]] = {}
+    for cell in study.cells.values():
+        if cell.search:
+            key = (
+                cell.model,
+                _searched(cell.search),
+                ", ".join(f"{name} {each}" for name, each in cell.skeleton.items()),
+            )
+            datasets.setdefault(key, []).append(f"{study.paper.datasets[cell.dataset]} ({cell.architectures})")
+    found = [
+        f"{model}: {search}; trained with {network or 'the usual network'}, on (architectures) {', '.join(names)}."
+        for (model, search, network), names in datasets.items()
+    ]
+    if found:
+        found.append(
+            "The paper had its methods run in their preset configuration (section 6) and does not say how what they "
+            "found was trained: budgets differ."
+        )
+    return found
+
+
+def comparison_lines(study: UnseenStudy) -> list[str]:
+    """Found architectures against random ones, dataset by dataset, and all together."""
+    titles = study.paper.datasets
+    every = sorted(study.compared, key=lambda each: each.dataset)
+    return [*(said(each, titles.get(each.dataset, each.dataset)) for each in every), *summed_up(every)]
+
+
+def _searched(search: Mapping[str, Any]) -> str:
+    if "epochs" not in search:
+        return "one architecture by chance a seed"
+    images = f"{search['epoch_images']} images" if search.get("epoch_images") else "all images"
+    named = {"channels": "channels", "cells": "cells", "batch": "batches of", "precision": "in"}
+    network = ", ".join(f"{title} {search[name]}" for name, title in named.items() if search.get(name) is not None)
+    epochs = f"{search['epochs']} epoch{'s' if search['epochs'] > 1 else ''}"
+    return f"searched for {epochs} of {images} ({network})"
+
+
 def paper_lines(study: UnseenStudy) -> list[str]:
     """What the paper's tables say of each other."""
     wrong = disagreements(study.paper)
@@ -134,10 +181,19 @@ def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
                     "std": cell.std,
                     "published": cell.published,
                     "difference": cell.difference,
+                    "architectures": cell.architectures,
+                    "search": cell.search,
+                    "skeleton": cell.skeleton,
                 }
                 for cell in study.cells.values()
             ],
+            "compared": [
+                asdict(each) | {"mean": each.mean, "difference": each.difference, "beaten": each.beaten}
+                for each in study.compared
+            ],
             "outcome": outcome(study),
+            "budgets": budget_lines(study),
+            "comparison": comparison_lines(study),
             "paper": paper_lines(study),
             "notes": study.notes,
         }
@@ -150,5 +206,5 @@ def _parts(counts: Sequence[int]) -> str:
 
 
 def _named(study: UnseenStudy, cell: Cell) -> str:
-    runs: Sequence[int] = cell.seeds
-    return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({len(runs)} seed{'s' if len(runs) > 1 else ''})"
+    count, what = len(cell.seeds), "training" if cell.search else "seed"
+    return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({count} {what}{'s' if count > 1 else ''})"

@@ -17,6 +17,7 @@ from nasbed.experiments.campaign import (
     Campaign,
     Evaluation,
     FunctionTrainer,
+    Grid,
     Journal,
     Trainer,
     Trial,
@@ -181,3 +182,16 @@ def test_journal_of_another_version_or_kind_is_refused(tmp_path: Path) -> None:
             open_(tmp_path / "text.sqlite")
     with pytest.raises(BadFile, match="there is no journal"):
         campaign_status(tmp_path / "none.sqlite")
+
+
+def test_of_several_fidelities_the_asked_ones_are_exported(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    trainer = FunctionTrainer(measured, "nb201", metrics=METRICS, fidelities=(1, 2, 4), dataset="digits")
+    listed = [f"|{op}~0|+|none~0|none~1|+|none~0|none~1|skip_connect~2|" for op in ("none", "skip_connect")]
+    collect(Campaign("all", grid=Grid(tuple(listed), seeds=(0, 1))), trainer, journal)
+    some = export_journals([journal], tmp_path / "out", fidelities=(1, 4))
+    rows = concatenate(list(some.batches()))
+    assert sorted(rows.fidelity.tolist()) == [1] * 4 + [4] * 4
+    assert some.about.notes.startswith("4 failed")  # one architecture, two seeds, two fidelities
+    with pytest.raises(InvalidOption, match="1, 2, 4"):
+        export_journals([journal], tmp_path / "other", fidelities=(3,))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean, stdev
+from typing import Any
 
 from nasbed.core.errors import InvalidOption
+from nasbed.evaluation.studies.unseen_nas_compared import Compared, compared
 from nasbed.evaluation.studies.unseen_published import METHODS, Published, published
-from nasbed.evaluation.studies.unseen_results import UnseenResult
+from nasbed.evaluation.studies.unseen_results import Setting, UnseenResult
 
 LARGE = 3.0
 """Differences above so many points are marked."""
@@ -16,7 +18,8 @@ LARGE = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The test accuracy of a model on a dataset over seeds, in per cent; ``std`` is None with a single seed."""
+    """The test accuracy of a model on a dataset over seeds, in per cent; ``std`` is None with a single seed. Of a NAS
+    method there are so many ``architectures``, found as ``search`` says, in the network ``skeleton``."""
 
     dataset: str
     model: str
@@ -27,6 +30,9 @@ class Cell:
     diverged: int
     published: float | None
     images: tuple[int, ...] = ()  # trained on, validated with, tested with; empty where a result does not say
+    architectures: int = 0
+    search: Mapping[str, Any] = field(default_factory=dict)
+    skeleton: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def difference(self) -> float | None:
@@ -40,16 +46,27 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class UnseenStudy:
-    """What is published and, by dataset and model, what was measured. ``notes`` are of results that do not count."""
+    """What is published and, by dataset and model, what was measured. ``notes`` are of results that do not count;
+    ``compared`` has what was found against what was taken by chance, on datasets of any name."""
 
     paper: Published
     cells: dict[tuple[str, str], Cell]
     notes: tuple[str, ...]
+    compared: tuple[Compared, ...] = ()
 
     def measured(self, columns: Sequence[str]) -> list[str]:
         """The models that were measured and belong to these columns, in their order."""
         models = sorted({model for _, model in self.cells})
         return [model for column in columns for model in models if self.paper.column_of(model) == column]
+
+    @property
+    def others(self) -> list[str]:
+        """The NAS methods that were measured and are not in the paper."""
+        return sorted({model for _, model in self.cells} - set(self.measured(self._columns)))
+
+    @property
+    def _columns(self) -> list[str]:
+        return [*self.paper.cnn_titles, *self.paper.nas_titles]
 
     def best(self, dataset: str, column: str) -> Cell | None:
         """The best of the measured CNNs or NAS methods, as table 3 has it of the published ones."""
@@ -60,21 +77,21 @@ class UnseenStudy:
 
 def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) -> UnseenStudy:
     """Put results of several seeds together. Those of other bytes, recipes or budgets are never mixed: of several
-    settings for a dataset and a model that with the most epochs counts, of these that with the most seeds, of these the
-    last. ``epochs`` takes results of that budget alone."""
+    settings for a dataset and a model that with the most epochs counts, of these that with the most epochs of search,
+    of these that with the most trainings, of these the last. ``epochs`` takes results of that budget alone."""
     paper = published()
     known = {*paper.cnn_titles, *paper.nas_titles, *(each for others in paper.stand_in.values() for each in others)}
-    settings: dict[tuple[str, str, int, str, str], dict[int, UnseenResult]] = {}
+    settings: dict[Setting, dict[tuple[int, int], UnseenResult]] = {}
     notes = []
     for result in results:
-        if result.dataset not in paper.datasets or result.model not in known:
-            notes.append(f"{result.model} on {result.dataset}, seed {result.seed}: not in the paper's tables")
+        if result.dataset not in paper.datasets or not (result.model in known or result.search):
+            notes.append(f"{result.model} on {result.dataset}, {_seeded(result)}: not in the paper's tables")
         elif epochs is None or result.epochs == epochs:
             same = settings.setdefault(result.setting, {})
-            if result.seed in same:
-                notes.append(f"{_named(result)}, seed {result.seed}: there twice, the last counts")
-            same[result.seed] = result
-    if epochs is not None and results and not settings:
+            if result.seeds in same:
+                notes.append(f"{_named(result)}, {_seeded(result)}: there twice, the last counts")
+            same[result.seeds] = result
+    if epochs is not None and results and not any(result.epochs == epochs for result in results):
         had = ", ".join(map(str, sorted({result.epochs for result in results})))
         raise InvalidOption(f"results of {epochs} epochs are asked for, there are those of {had}; choose one")
     chosen: dict[tuple[str, str], list[UnseenResult]] = {}
@@ -82,7 +99,7 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
         own = list(found.values())
         key = own[0].dataset, own[0].model
         before = chosen.get(key)
-        if before is None or (own[0].epochs, len(own)) >= (before[0].epochs, len(before)):
+        if before is None or _weight(own) >= _weight(before):
             own, before = before or [], own
             chosen[key] = before
         if own:
@@ -103,12 +120,26 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
             diverged=len(own) - len(values),
             published=paper.accuracy(*key),
             images=own[0].images,
+            architectures=len({each.search_seed for each in own if each.test_accuracy is not None and each.search}),
+            search=own[0].search,
+            skeleton=own[0].recipe.get("skeleton", {}),
         )
-    return UnseenStudy(paper, cells, tuple(notes))
+    asked = [each for each in results if epochs is None or each.epochs == epochs]
+    return UnseenStudy(paper, cells, tuple(notes), tuple(compared(asked)))
+
+
+def _weight(own: Sequence[UnseenResult]) -> tuple[int, int, int]:
+    return own[0].epochs, own[0].search_epochs, len(own)
 
 
 def _named(result: UnseenResult) -> str:
-    return f"{result.model} on {result.dataset}, {result.epochs} epochs"
+    search = f" after {result.search_epochs} of search" if result.search_epochs else ""
+    return f"{result.model} on {result.dataset}, {result.epochs} epochs{search}"
+
+
+def _seeded(result: UnseenResult) -> str:
+    search = f"search seed {result.search_seed}, " if result.search_seed is not None else ""
+    return f"{search}seed {result.seed}"
 
 
 def _counted(count: int) -> str:

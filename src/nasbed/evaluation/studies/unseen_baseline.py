@@ -60,13 +60,19 @@ def measured_baseline(
         images=(len(split.train), len(split.valid), len(dataset.test)),
         parameters=run.parameters,
         recipe=recipe.settings(),
-        device=torch.cuda.get_device_name(where) if where.type == "cuda" else str(where),
-        versions=_versions(),
+        device=device_name(where),
+        versions=versions(),
         reason=outcome.reason,
     )
 
 
-def _versions() -> dict[str, str]:
+def device_name(device: torch.device) -> str:
+    """A device in words."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
+
+
+def versions() -> dict[str, str]:
+    """Of what a training on this machine depends on."""
     found = {"nasbed": nasbed.__version__, "python": platform.python_version(), "torch": torch.__version__}
     for name in ("torchvision", "numpy"):
         try:

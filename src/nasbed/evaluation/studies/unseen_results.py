@@ -14,11 +14,18 @@ from nasbed.core.errors import BadFile, DiskFull, shorten
 
 FORMAT = 1
 
+Setting = tuple[str, str, tuple[str, int, str, str]]
+"""Model, search, training."""
+
 
 @dataclass(frozen=True, slots=True)
 class UnseenResult:
     """One training. Accuracies are in per cent; a diverged one has none. ``dataset`` is the paper's name of it in small
-    letters where it is one of the eight, ``model`` an id of a column of table 1 or 2 where it is one of those."""
+    letters where it is one of the eight, ``model`` an id of a column of table 1 or 2 where it is one of those.
+
+    Where a network was searched for, ``search`` has all that decides what is found but the dataset and the
+    ``search_seed``, and ``architecture`` is what was found; ``seed`` is that of its training.
+    """
 
     dataset: str
     model: str
@@ -37,12 +44,31 @@ class UnseenResult:
     device: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
+    search: Mapping[str, Any] = field(default_factory=dict)
+    search_seed: int | None = None
+    search_time_s: float | None = None
+    architecture: str = ""
 
     @property
-    def setting(self) -> tuple[str, str, int, str, str]:
-        """What results that differ in nothing but their seed have in common."""
+    def training(self) -> tuple[str, int, str, str]:
+        """What results of networks that are trained alike have in common: dataset, epochs, bytes, recipe."""
         how = {name: value for name, value in self.recipe.items() if name not in ("name", "source", "epochs")}
-        return self.dataset, self.model, self.epochs, self.dataset_hash, json.dumps(how, sort_keys=True)
+        return self.dataset, self.epochs, self.dataset_hash, json.dumps(how, sort_keys=True)
+
+    @property
+    def setting(self) -> Setting:
+        """What results that differ in nothing but their seeds have in common."""
+        return self.model, json.dumps(self.search, sort_keys=True), self.training
+
+    @property
+    def seeds(self) -> tuple[int, int]:
+        """Of the search, -1 where there was none, and of the training."""
+        return -1 if self.search_seed is None else self.search_seed, self.seed
+
+    @property
+    def search_epochs(self) -> int:
+        """0 where nothing was searched."""
+        return int(self.search.get("epochs", 0))
 
 
 def append_result(path: Path, result: UnseenResult) -> None:
@@ -95,6 +121,10 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "train_time_s": (float, int, type(None)),
     "recipe": (dict,),
     "dataset_hash": (str,),
+    "search": (dict,),
+    "search_seed": (int, type(None)),
+    "search_time_s": (float, int, type(None)),
+    "architecture": (str,),
 }
 
 
@@ -108,6 +138,8 @@ def _result(line: str, where: str) -> UnseenResult:
     known = {item.name for item in fields(UnseenResult)}
     wrong = [name for name, kinds in _KINDS.items() if name in content and not isinstance(content[name], kinds)]
     wrong += [name for name in ("dataset", "model", "epochs", "seed", "status", "test_accuracy") if name not in content]
+    if not wrong and type(content.get("search", {}).get("epochs", 0)) is not int:
+        wrong = ["search"]
     value = content.get("test_accuracy")
     if not wrong and (content["status"] == "ok") != (value is not None and 0 <= value <= 100):
         wrong = ["test_accuracy"]

@@ -5,7 +5,7 @@ from nasbed.experiments.campaign.export import export_journals
 from nasbed.experiments.campaign.function_trainer import FunctionTrainer
 from nasbed.experiments.campaign.journal import Journal
 from nasbed.experiments.campaign.network_trainers import NetworkTrainer, PopulationTrainer
-from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats
+from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats, Trajectories
 from nasbed.experiments.campaign.status import CampaignStatus, campaign_status
 from nasbed.experiments.campaign.trainer import Trainer, trainer_of
 from nasbed.experiments.campaign.trial import Evaluation, Trial
@@ -22,6 +22,7 @@ __all__ = [
     "Progress",
     "Repeats",
     "Trainer",
+    "Trajectories",
     "Trial",
     "campaign_status",
     "collect",

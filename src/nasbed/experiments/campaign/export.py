@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import Ended, Journal
 from nasbed.results.manifest import About
@@ -28,14 +28,15 @@ def export_journals(
     *,
     name: str | None = None,
     space: SearchSpace | None = None,
+    fidelities: Collection[int] | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Write all results of one or several journals as a table; also of campaigns that have not ended, or still run.
 
     Several journals are of one trainer: the same space, metrics, dataset and recipe, or function. Campaigns that differ
     in more than their seed need a ``name`` for what they are together. An evaluation that several of them made, of one
-    architecture at one fidelity with one seed, is taken from the first. ``space`` is needed where it is of a class of
-    the user's own, which no journal can describe.
+    architecture at one fidelity with one seed, is taken from the first. ``fidelities`` are those to take, where others
+    are not complete yet. ``space`` is needed where it is of a class of the user's own, which no journal can describe.
     """
     if not journals:
         raise InvalidOption("a table is made from at least one journal, got none")
@@ -47,8 +48,9 @@ def export_journals(
         searched = space or space_of_journal(facts[0])
         if searched is None:
             raise InvalidOption(f"no space is called {facts[0]['space']!r}; give it: export_journals(…, space=yours)")
-        about = _about(facts, name, _not_ok(opened))
-        batches = _batches(opened, searched, [metric.key for metric in about.metrics])
+        _check_fidelities(facts[0], fidelities)
+        about = _about(facts, name, _not_ok(_first_ones(opened, fidelities)))
+        batches = _batches(_first_ones(opened, fidelities), searched, [metric.key for metric in about.metrics])
         return write_results(Path(out), about, batches, progress, searched=searched)
 
 
@@ -61,9 +63,8 @@ def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name:
                     f"journals that are exported together have one {what}, {path} has another than {paths[0]}; export "
                     "them apart, and see: nasbed results merge --help"
                 )
-        differs = [
-            key for key in other["campaign"] if key != "seed" and other["campaign"][key] != first["campaign"][key]
-        ]
+        here, there = first["campaign"], other["campaign"]
+        differs = [key for key in {**here, **there} if key != "seed" and here.get(key) != there.get(key)]
         if differs and name is None:
             raise InvalidOption(
                 f"{path} is of another campaign than {paths[0]}, with another {differs[0]}; name the table (--name)"
@@ -86,28 +87,33 @@ def _about(facts: Sequence[Mapping[str, Any]], name: str | None, notes: str) -> 
     )
 
 
-def _not_ok(journals: Sequence[Journal]) -> str:
+def _check_fidelities(facts: Mapping[str, Any], wanted: Collection[int] | None) -> None:
+    for fidelity in wanted or ():
+        if fidelity not in facts["fidelities"]:
+            known = ", ".join(map(str, facts["fidelities"]))
+            raise InvalidOption(f"the journal has the fidelities {known}, got {shorten(fidelity)}; choose among them")
+
+
+def _not_ok(rows: Iterable[Ended]) -> str:
     """What a table has no column for: why trials failed or diverged."""
     reasons = Counter(
         f"{ended.evaluation.status.value}: {ended.evaluation.reason or 'no reason given'}"
-        for journal in journals
-        for ended in journal.ended()
+        for ended in rows
         if ended.evaluation.status != "ok"
     )
     return "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(10))
 
 
-def _batches(journals: Sequence[Journal], space: SearchSpace, keys: list[str]) -> Iterator[Rows]:
+def _first_ones(journals: Sequence[Journal], fidelities: Collection[int] | None) -> Iterator[Ended]:
     seen = set()
+    for journal in journals:
+        for ended in journal.ended():
+            if ended.trial.key not in seen and (fidelities is None or ended.trial.fidelity in fidelities):
+                seen.add(ended.trial.key)
+                yield ended
 
-    def first_ones() -> Iterator[Ended]:
-        for journal in journals:
-            for ended in journal.ended():
-                if ended.trial.key not in seen:
-                    seen.add(ended.trial.key)
-                    yield ended
 
-    rows = first_ones()
+def _batches(rows: Iterator[Ended], space: SearchSpace, keys: list[str]) -> Iterator[Rows]:
     while batch := list(islice(rows, BATCH)):
         yield _rows(batch, space, keys)
 

@@ -11,14 +11,18 @@ from nasbed.core.errors import UnknownName
 from nasbed.core.metric import Metric
 from nasbed.experiments.campaign.plan import Campaign
 from nasbed.experiments.campaign.trainer import Trainer
+from nasbed.experiments.campaign.trajectories import searched_architectures, trajectories_identity
 from nasbed.spaces import space as registered_space
 from nasbed.spaces.base import SearchSpace
 
 
 def facts_of(campaign: Campaign, trainer: Trainer) -> dict[str, Any]:
     """What a journal is begun with. ``campaign`` and ``trainer`` are compared when it is gone on with."""
+    identity = campaign.identity() | {"space": trainer.space.name}
+    if campaign.trajectories is not None:
+        identity["trajectories"] = trajectories_identity(searched_architectures(campaign, trainer.space))
     return {
-        "campaign": campaign.identity() | {"space": trainer.space.name},
+        "campaign": identity,
         "trainer": trainer.identity() | {"space_definition": trainer.space.definition()},
         "space": trainer.space.name,
         "metrics": [_metric_facts(metric) for metric in trainer.metrics],

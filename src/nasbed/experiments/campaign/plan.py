@@ -59,13 +59,24 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
+class Trajectories:
+    """The architectures that one-shot searches went through. ``searches`` are the records that ``nasbed oneshot``
+    writes, as paths or patterns relative to the campaign's file."""
+
+    searches: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "searches", _sequence("[trajectories] searches", self.searches, str))
+
+
+@dataclass(frozen=True, slots=True)
 class Campaign:
     """Everything that decides which trials a campaign makes, but for the trainer.
 
-    ``trials`` are shared out by ``shares``; those of ``repeats`` and ``grid`` come on top. A round is proposed jointly
-    and knows the results of all rounds before; without ``round``, the trainer says how many trials are one.
-    ``training_seed`` is that of every trial that no noise study or grid asks for. ``trainer`` is the table of that name
-    in a file, from which :func:`~nasbed.experiments.campaign.trainer.trainer_of` makes one.
+    ``trials`` are shared out by ``shares``; those of ``repeats``, ``grid`` and ``trajectories`` come on top. A round
+    is proposed jointly and knows the results of all rounds before; without ``round``, the trainer says how many trials
+    are one. ``training_seed`` is that of every trial that no noise study or grid asks for. ``trainer`` is the table of
+    that name in a file, from which :func:`~nasbed.experiments.campaign.trainer.trainer_of` makes one.
     """
 
     name: str
@@ -77,6 +88,7 @@ class Campaign:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     repeats: Repeats | None = None
     grid: Grid | None = None
+    trajectories: Trajectories | None = None
     space: str = ""
     trainer: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = field(default_factory=Path, compare=False)
@@ -109,8 +121,8 @@ class Campaign:
             )
         if self.repeats is not None and not self.trials:
             raise InvalidOption("[repeats] draws from the trials of the shares, there are none; raise trials")
-        if not self.trials and self.grid is None:
-            raise InvalidOption("a campaign has trials and shares, or a [grid]; this one has neither")
+        if not self.trials and self.grid is None and self.trajectories is None:
+            raise InvalidOption("a campaign has trials and shares, or a [grid], or [trajectories]; this one has none")
 
     def _check_shares(self) -> None:
         for name, share in self.shares.items():
@@ -125,7 +137,8 @@ class Campaign:
             raise InvalidOption("shares are of the trials, of which there are none; raise trials")
 
     def identity(self) -> dict[str, Any]:
-        """What two campaigns on one journal must have in common, as plain values. The trainer has its own."""
+        """What two campaigns on one journal must have in common, as plain values. The trainer has its own, and so have
+        the trajectories, whatever their files are called."""
         data: dict[str, Any] = {
             name: getattr(self, name) for name in ("name", "trials", "seed", "round", "training_seed")
         }
@@ -155,13 +168,13 @@ class Campaign:
     @classmethod
     def parse(cls, data: Mapping[str, Any], *, folder: Path = Path()) -> Campaign:
         """The campaign that such tables describe."""
-        tables = ("campaign", "trainer", "shares", "settings", "repeats", "grid")
+        tables = ("campaign", "trainer", "shares", "settings", "repeats", "grid", "trajectories")
         _known("table", data, tables)
         own = _table(data, "campaign")
         _known("[campaign] key", own, ("name", "space", "seed", "trials", "round", "training_seed"))
         if "name" not in own:
             raise InvalidOption("[campaign] has a name, got none; add one")
-        repeats = grid = None
+        repeats = grid = trajectories = None
         if "repeats" in data:
             given: Mapping[str, Any] = _table(data, "repeats")
             _known("[repeats] key", given, ("architectures", "seeds", "from"))
@@ -170,10 +183,14 @@ class Campaign:
             given = _table(data, "grid")
             _known("[grid] key", given, ("architectures", "seeds", "fidelities"))
             grid = _made(Grid, "[grid]", given)
+        if "trajectories" in data:
+            given = _table(data, "trajectories")
+            _known("[trajectories] key", given, ("searches",))
+            trajectories = _made(Trajectories, "[trajectories]", given)
         others: dict[str, Any] = {
             name: _table(data, name) for name in ("shares", "settings", "trainer") if name in data
         }
-        return cls(**own, **others, repeats=repeats, grid=grid, folder=folder)
+        return cls(**own, **others, repeats=repeats, grid=grid, trajectories=trajectories, folder=folder)
 
     def toml(self) -> str:
         """The campaign as the text of a file, which :meth:`parse` reads back."""
@@ -185,6 +202,8 @@ class Campaign:
             tables["repeats"] = {"from" if name == "source" else name: value for name, value in data.items()}
         if self.grid is not None:
             tables["grid"] = asdict(self.grid)
+        if self.trajectories is not None:
+            tables["trajectories"] = asdict(self.trajectories)
         parts = []
         for title, table in tables.items():
             lines = [f"{_toml_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None]

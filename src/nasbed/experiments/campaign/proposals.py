@@ -15,6 +15,7 @@ from nasbed.experiments.campaign.listed import listed_architectures
 from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats
 from nasbed.experiments.campaign.sources import generator, schedule, sources_of
 from nasbed.experiments.campaign.trainer import Trainer
+from nasbed.experiments.campaign.trajectories import searched_architectures
 from nasbed.experiments.campaign.trial import Key, Trial, observed
 from nasbed.experiments.engines import told
 from nasbed.optimizers import Proposal
@@ -44,7 +45,7 @@ class _Round:
 
 
 class Rounds:
-    """Proposes round after round: the grid, then the shares, then the noise study.
+    """Proposes round after round: the grid, then the trajectories of searches, then the shares, then the noise study.
 
     A round of shares first tells every method what came of its proposals of the round before, all of them, in the order
     in which it made them, then asks each for its part. A proposal of what has been evaluated before, or is in this
@@ -60,6 +61,7 @@ class Rounds:
         self._top = trainer.fidelities[-1]
         self._sources = sources_of(campaign, trainer)
         self._grid = [] if campaign.grid is None else _grid_of(campaign.grid, campaign, trainer)
+        self._searched = searched_architectures(campaign, self._space)
         self._random = generator(campaign, FILL)
         self._known: dict[Key, Ended] = {}
         self._waiting: dict[str, list[Key]] = {name: [] for name in campaign.shares}
@@ -70,7 +72,7 @@ class Rounds:
         """How many trials there will be, if nothing is proposed twice and the space is not used up."""
         repeats = self._campaign.repeats
         extra = 0 if repeats is None else repeats.architectures * (repeats.seeds - 1)
-        return self._campaign.trials + extra + len(self._grid)
+        return self._campaign.trials + extra + len(self._grid) + len(self._searched)
 
     def proposed(self) -> Iterator[list[Trial]]:
         """The trials of each round, written down before they are given. To ask for the next is to say that all of them
@@ -93,6 +95,8 @@ class Rounds:
         assert size is not None
         if campaign.grid is not None:
             yield self._propose_grid
+        if campaign.trajectories is not None:
+            yield self._propose_trajectories
         turns = schedule(campaign.shares, campaign.trials) if campaign.trials else []
         for start in range(0, len(turns), size):
             due = Counter(turns[start : start + size])
@@ -113,11 +117,20 @@ class Rounds:
             f"{version}), or export it and begin another"
         )
 
-    # --- the grid and the noise study --------------------------------------------------------------------------------
+    # --- the grid, the trajectories and the noise study --------------------------------------------------------------
 
     def _propose_grid(self, current: _Round) -> None:
         for arch, fidelity, seed in self._grid:
             current.add(arch, fidelity, seed, GRID)
+
+    def _propose_trajectories(self, current: _Round) -> None:
+        seed = self._campaign.training_seed
+        for method, arch in self._searched:
+            if (arch.code, self._top, seed) not in self._known:
+                current.add(arch, self._top, seed, method)
+        left = len(self._searched) - len(current.trials)
+        if left:
+            current.notes.append(f"{left} architectures of the trajectories are in the grid, and not evaluated again")
 
     def _propose_repeats(self, current: _Round, repeats: Repeats) -> None:
         methods = self._campaign.shares if repeats.source is None else (repeats.source,)

@@ -108,9 +108,11 @@ def status_of(journal: Journal) -> CampaignStatus:
 
 
 def _planned(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
-    """What is proposed, and what the rounds to come would add; a grid is proposed first and whole."""
+    """What is proposed, and what the rounds to come would add; a grid and trajectories are proposed first, each
+    whole."""
     campaign = facts["campaign"]
-    before = campaign["grid"] is not None
+    searched = campaign.get("trajectories")
+    before = (campaign["grid"] is not None) + (searched is not None)
     size, trials = campaign["round"], campaign["trials"]
     of_shares = math.ceil(trials / size)
     made = min(max(rounds - before, 0), of_shares)
@@ -118,6 +120,8 @@ def _planned(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
     repeats = campaign["repeats"]
     if repeats is not None and rounds < before + of_shares + 1:
         left += repeats["architectures"] * (repeats["seeds"] - 1)
+    if searched is not None and rounds < before:
+        left += searched["architectures"]
     return int(proposed + left)
 
 

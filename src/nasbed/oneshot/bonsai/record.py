@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nasbed.core.errors import BadFile, NasbedError, shorten
-from nasbed.core.files import complete_file
-from nasbed.core.sealed_json import is_sealed, sealed
+from nasbed.core.errors import BadFile, shorten
 from nasbed.oneshot.bonsai.outcome import BonsaiEpoch, BonsaiSearched
 from nasbed.oneshot.bonsai.settings import METHOD, BonsaiSettings
 from nasbed.oneshot.bonsai.space import BonsaiArchitecture
+from nasbed.oneshot.record_file import read_sealed, text, write_sealed
 
 FORMAT = "nasbed bonsai record 1"
 _STATUSES = ("ok", "diverged")
@@ -52,35 +51,14 @@ def write_bonsai_record(record: BonsaiRecord, path: Path) -> None:
         "search_time_s": searched.search_time_s,
         "epochs": [{**each.packed(), "architecture": each.architecture.plain()} for each in searched.epochs],
     }
-    content = sealed(data)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with complete_file(path) as draft:
-        draft.write_bytes(content)
+    write_sealed(data, path)
 
 
 def read_bonsai_record(path: Path) -> BonsaiRecord:
     """The record in a file; raises unless it is whole and unchanged since it was written."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise BadFile(f"the record of a search {path} cannot be read: {error.strerror}; check the path") from None
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict) or not str(data.get("format")).startswith(FORMAT[:-1]):
-        raise BadFile(f"{path} is no record of a search by {METHOD}; nasbed oneshot {METHOD} writes one, search.json")
-    if data["format"] != FORMAT:
-        raise BadFile(f"{path} is a {shorten(data['format'])}, this nasbed reads {FORMAT!r}; use the one that wrote it")
-    if not is_sealed(content, data):
-        raise BadFile(f"{path} does not have its own SHA-256, so that it was changed; search again, or get it anew")
-    try:
-        return _record(data)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        told = f"it lacks {error}" if isinstance(error, KeyError) and not isinstance(error, NasbedError) else str(error)
-        raise BadFile(
-            f"{path} is no complete record of a search: {' '.join(told.split())}; search again, or get it anew"
-        ) from None
+    return read_sealed(
+        path, FORMAT, _record, what=f"a search by {METHOD}; nasbed oneshot {METHOD} writes one, search.json"
+    )
 
 
 def _record(data: Mapping[str, Any]) -> BonsaiRecord:
@@ -94,15 +72,13 @@ def _record(data: Mapping[str, Any]) -> BonsaiRecord:
     split = data["settings"]["split"]
     settings = {**data["settings"], "split": None if split is None else tuple(split)}
     return BonsaiRecord(
-        dataset=_text(data, "dataset"),
-        dataset_hash=_text(data, "dataset_hash"),
+        dataset=text(data, "dataset"),
+        dataset_hash=text(data, "dataset_hash"),
         seed=int(data["seed"]),
         settings=BonsaiSettings(**settings),
-        device=_text(data, "device"),
+        device=text(data, "device"),
         versions={str(name): str(value) for name, value in data["versions"].items()},
-        searched=BonsaiSearched(
-            status, architecture, None, epochs, float(data["search_time_s"]), _text(data, "reason")
-        ),
+        searched=BonsaiSearched(status, architecture, None, epochs, float(data["search_time_s"]), text(data, "reason")),
     )
 
 
@@ -126,9 +102,3 @@ def _epoch(stored: Mapping[str, Any]) -> BonsaiEpoch:
 
 def _architecture(plain: Any) -> BonsaiArchitecture | None:
     return None if plain is None else BonsaiArchitecture.from_json(json.dumps(plain))
-
-
-def _text(data: Mapping[str, Any], name: str) -> str:
-    if not isinstance(data[name], str):
-        raise BadFile(f"its {name} is text, got {shorten(data[name])}")
-    return str(data[name])

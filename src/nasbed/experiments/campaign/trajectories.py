@@ -1,0 +1,69 @@
+"""The architectures that one-shot searches went through, as trials of a campaign."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import BadFile, InvalidOption, NasbedError
+from nasbed.experiments.campaign.plan import NOT_METHODS, Campaign
+from nasbed.oneshot.record import SearchRecord, read_record
+from nasbed.spaces.base import SearchSpace
+
+Searched = tuple[str, Architecture]
+"""A method and an architecture that it had at the end of an epoch."""
+
+
+def searched_architectures(campaign: Campaign, space: SearchSpace) -> list[Searched]:
+    """The different architectures of all searches that a campaign names, each with the method that had it first: the
+    files as they are named, those of one pattern by their path, epochs in their order. A journal evaluates an
+    architecture once, so one that two methods had belongs to the first."""
+    found: dict[Architecture, str] = {}
+    for path in _paths(campaign):
+        record = read_record(path)
+        _check(record, path, campaign, space)
+        for each in record.searched.epochs:
+            found.setdefault(each.architecture, record.method)
+    if campaign.trajectories is not None and not found:
+        raise InvalidOption("[trajectories] searches have no epoch at all; search again")
+    return [(method, arch) for arch, method in found.items()]
+
+
+def trajectories_identity(searched: list[Searched]) -> dict[str, Any]:
+    """What two campaigns on one journal must have in common: the same architectures by the same methods, in order."""
+    text = json.dumps([[method, list(arch.code)] for method, arch in searched])
+    return {"architectures": len(searched), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _paths(campaign: Campaign) -> list[Path]:
+    """The files that the patterns name, each once."""
+    found: dict[Path, None] = {}
+    for pattern in () if campaign.trajectories is None else campaign.trajectories.searches:
+        given = Path(pattern)
+        root = Path(given.anchor) if given.is_absolute() else campaign.folder
+        matching = sorted(root.glob(str(given.relative_to(given.anchor))))
+        if not matching:
+            raise BadFile(
+                f"[trajectories] searches are records that nasbed oneshot writes, no file is {root / given}; check the "
+                "path"
+            )
+        found |= dict.fromkeys(matching)
+    return list(found)
+
+
+def _check(record: SearchRecord, path: Path, campaign: Campaign, space: SearchSpace) -> None:
+    if record.space != space.name:
+        raise InvalidOption(f"{path} is a search in the space {record.space}, the campaign is of {space.name}")
+    if record.method in NOT_METHODS or record.method in campaign.shares:
+        raise InvalidOption(
+            f"{path} is a search by {record.method!r}, which means something else in this campaign; leave one of the "
+            "two out"
+        )
+    for each in record.searched.epochs:
+        try:
+            space.validate(each.architecture)
+        except NasbedError as error:
+            raise BadFile(f"{path}, epoch {each.epoch}: {error}") from None

@@ -1,0 +1,210 @@
+"""``nasbed oneshot`` as a user meets it: a search from end to end, killed and gone on with, and refused in one line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+import nasbed
+from nasbed.cli import main
+from nasbed.oneshot import METHODS
+from nasbed.oneshot.record import SearchRecord, read_record
+from nasbed.results.store import Results
+
+SMALL = ("--batch", "16", "--epoch-images", "16", "--device", "cpu", "--set", "supernet.split=[200,64]")
+DARTS = ("pc-darts", "--epochs", "3", "--channels", "4", "--cells", "3", *SMALL)
+NB201 = ("gdas", "--space", "nb201", "--epochs", "12", "--channels", "4", "--cells", "1", "--seed", "3", *SMALL)
+RECIPE = """
+name = "quick"
+epochs = [1]
+batch = 32
+learning_rate = 0.1
+epoch_images = 64
+
+[skeleton]
+channels = 4
+cells_per_stage = 1
+"""
+
+
+def nasbed_oneshot(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["nasbed", "oneshot", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+def told(record: SearchRecord) -> dict[str, Any]:
+    """All of a record but its times."""
+    found = record.searched
+    return {
+        **{name: getattr(record, name) for name in SearchRecord.__dataclass_fields__ if name != "searched"},
+        "end": (found.status, found.architecture, found.reason),
+        "epochs": [
+            (
+                each.epoch,
+                each.architecture,
+                each.validation_accuracy,
+                each.train_loss,
+                dict(each.skips),
+                {name: values.tobytes() for name, values in each.parameters.items()},
+            )
+            for each in found.epochs
+        ],
+    }
+
+
+@pytest.mark.parametrize("arguments", [DARTS, NB201], ids=["pc-darts", "gdas"])
+def test_oneshot_killed_goes_on_to_the_same_record(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    cut, whole = tmp_path / "cut", tmp_path / "whole"
+    command = [sys.executable, "-u", "-m", "nasbed", "oneshot", *arguments, "--out", str(cut)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+        assert running.stdout is not None and running.stdout.readline().startswith("epoch 1: ")
+        running.send_signal(signal.SIGKILL)
+    assert (cut / "search.ckpt").exists() and not (cut / "search.json").exists()
+
+    assert nasbed_oneshot(monkeypatch, *arguments, "--out", str(cut)) == 0
+    assert "going on from" in capsys.readouterr().err
+    assert nasbed_oneshot(monkeypatch, *arguments, "--out", str(whole)) == 0
+    printed = capsys.readouterr()
+    record = read_record(whole / "search.json")
+    assert told(read_record(cut / "search.json")) == told(record)
+
+    assert printed.err == ""
+    assert record.searched.architecture is not None
+    text = nasbed.space(record.space).format(record.searched.architecture)
+    lines = printed.out.splitlines()
+    different = [
+        each.epoch
+        for before, each in zip((None, *record.searched.epochs), record.searched.epochs, strict=False)
+        if before is None or before.architecture != each.architecture
+    ]
+    assert [line.split(":")[0] for line in lines if line.startswith("epoch ")] == [f"epoch {n}" for n in different]
+    assert any(line.split() == ["architecture", text] for line in lines)
+    assert "supernet accuracy" in printed.out and " = " in printed.out
+    assert (whole / "cells.svg").read_text().startswith("<svg")
+    results = Results.open(whole / "results")
+    assert (results.manifest.rows, results.about.metrics[0].key) == (len(record.searched.epochs), "supernet_accuracy")
+
+
+def test_oneshot_trains_what_it_found_and_says_when_it_has_ended(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    recipe, out = tmp_path / "quick.toml", tmp_path / "out"
+    recipe.write_text(RECIPE)
+    arguments = ("random-ws", *NB201[1:3], "--epochs", "2", *NB201[5:], "--set", "samples=3", "--out", str(out))
+    assert nasbed_oneshot(monkeypatch, *arguments, "--json") == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["status"] == "ok" and first["options"] == {"samples": 3} and first["trained"] is None
+    assert [each["epoch"] for each in first["epochs"]] == [1, 2]
+    assert first["epochs"][-1]["architecture"] == first["architecture"]
+
+    assert nasbed_oneshot(monkeypatch, *arguments, "--train", str(recipe)) == 0
+    printed = capsys.readouterr()
+    assert "has ended already" in printed.err
+    assert "  quick, 1 epoch, seed 3: ok" in printed.out
+    assert "validation accuracy" in printed.out and "test accuracy" in printed.out
+    outcome = json.loads((out / "trained.json").read_text())
+    assert f"{outcome['test_accuracy']:.2f} %" in printed.out
+
+    assert nasbed_oneshot(monkeypatch, *arguments, "--seed", "4") == 2
+    assert "holds a search with seed 3, not 4" in capsys.readouterr().err
+    assert nasbed_oneshot(monkeypatch, *arguments, "--set", "samples=4") == 2
+    assert "with options {'samples': 3}, not {'samples': 4}" in capsys.readouterr().err
+
+
+def test_oneshot_stops_by_a_rule_and_goes_on_without_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("nasbed.oneshot.stopping.skip_rule.__kwdefaults__", {"skips": 0})
+    arguments = (*NB201[:3], "--epochs", "2", *NB201[5:], "--out", str(tmp_path / "out"))
+    for _ in range(2):
+        assert nasbed_oneshot(monkeypatch, *arguments, "--stop", "skips") == 0
+        assert "stopped: stopped after epoch 1" in capsys.readouterr().out
+        assert len(read_record(tmp_path / "out" / "search.json").searched.epochs) == 1
+    assert nasbed_oneshot(monkeypatch, *arguments) == 0
+    found = read_record(tmp_path / "out" / "search.json").searched
+    assert (found.status, len(found.epochs)) == ("ok", 2)
+
+
+def test_oneshot_that_diverges_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    wild = ("--set", "supernet.learning_rate=1e30", "--set", "supernet.gradient_clip=null")
+    assert nasbed_oneshot(monkeypatch, *NB201, *wild, "--out", str(tmp_path / "out")) == 0
+    printed = capsys.readouterr().out
+    assert "diverged: " in printed and "no finite number" in printed
+    found = read_record(tmp_path / "out" / "search.json").searched
+    assert found.status == "diverged" and found.architecture is None
+    assert (tmp_path / "out" / "results").exists() == bool(found.epochs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("gdaz",), "no one-shot method is called 'gdaz'; did you mean gdas"),
+        (("gdas", "--space", "nb101"), "no space with a supernet is called 'nb101'; did you mean nb201"),
+        (("gdas", "--dataset", "digit"), "no dataset is called 'digit'; did you mean digits"),
+        (("drnas", "--channels", "4", "--cells", "3"), "one channel in 6 goes through an edge's operations, got cells"),
+        (("darts", "--set", "partial=2"), "the method has no setting 'partial'"),
+        (("pc-darts", "--set", "partial=few"), "the setting partial is like 4, got 'few'"),
+        (("pc-darts", "--set", "partial=0"), "one channel in 1, 2 or more goes through an edge, got partial 0"),
+        (("darts", "--set", "deviation=true"), "the setting deviation is like 0.001, got True"),
+        (("darts", "--set", "supernet.batch=3"), "give --batch"),
+        (("darts", "--set", "supernet.flipp=true"), "did you mean flip"),
+        (("darts", "--set", "supernet.split=5"), "the supernet cannot be set like this"),
+        (("darts", "--stop", "skip"), "a search is stopped by skips or eigenvalue, got 'skip'"),
+        (("darts", "--stop", "eigenvalue", "--set", "supernet.eigenvalue_images=0"), "needs eigenvalues"),
+        (("darts", "--precision", "half"), "float32 or bfloat16, got 'half'"),
+        (("darts", "--train", "smal"), "did you mean small"),
+        (("darts", "--train", "small-nb201"), "skeleton of darts"),
+        (("darts", "--device", "gpu"), "a device is auto"),
+    ],
+)
+def test_oneshot_user_errors_are_one_line_and_leave_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert nasbed_oneshot(monkeypatch, *arguments) == 2
+    printed = capsys.readouterr().err
+    assert message in printed and len(printed.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_oneshot_lists_its_methods_with_what_can_be_set(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert nasbed_oneshot(monkeypatch, "list", "--json") == 0
+    listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
+    assert set(listed) == {*METHODS, "bonsai-net"}
+    assert all(each["what"] for each in listed.values())
+    assert listed["random-ws"]["settings"] == {"samples": 1000, "epoch_samples": 10, "judged_images": 1024}
+    assert listed["pc-darts"]["settings"]["learning_rate"] == 6e-4
+    assert nasbed_oneshot(monkeypatch, "list") == 0
+    assert "1907.05737" in capsys.readouterr().out
+    assert nasbed_oneshot(monkeypatch, "--help") == 0
+    page = capsys.readouterr().out
+    assert all(f"{name}: " in page for name in METHODS)
+
+
+def test_oneshot_without_torch_says_how_to_get_it() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None; sys.argv = ['nasbed', 'oneshot', 'darts']; "
+        "from nasbed.cli import main; main()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 2 and "nasbed[torch]" in run.stderr and len(run.stderr.splitlines()) == 1

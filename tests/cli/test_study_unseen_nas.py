@@ -1,0 +1,89 @@
+"""``study unseen --nas`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+pytest.importorskip("torch", reason="needs torch")
+
+from nasbed.cli.study_unseen import unseen
+from nasbed.core.errors import NasbedError
+
+APP = typer.Typer()
+APP.command()(unseen)
+
+SMALL = "--search-epochs 1 --epochs 1 --search-channels 4 --search-cells 2 --search-images 64 --channels 4 --cells 2 --device cpu"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "Gutenberg"
+    path.mkdir()
+    rng = np.random.default_rng(0)
+    for part, count in (("train", 128), ("valid", 30), ("test", 30)):
+        np.save(path / f"{part}_x.npy", rng.integers(0, 2, (count, 1, 9, 6)).astype(np.float32))
+        np.save(path / f"{part}_y.npy", np.arange(count) % 3)
+    (path / "metadata").write_text(json.dumps({"num_classes": 3, "input_shape": [188, 1, 9, 6], "codename": "x"}))
+    return path
+
+
+def run(*arguments: str) -> Result:
+    done = CliRunner().invoke(APP, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def test_methods_are_run_once_shown_beside_the_paper_and_compared(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    shared = ("--data", str(folder), "--results", str(file), *SMALL.split())
+    found = run("--nas", "pc-darts, bonsai-net,gdas", "--set", "supernet.batch=32", *shared)
+    assert "3 results were added" in found.stderr and "gutenberg, pc-darts 0: search" in found.stderr
+    assert (tmp_path / "r.jsonl.checkpoints").is_dir()
+    assert "measure rs-darts" in found.stdout and "s1]" in found.stdout and "gdas (not in the paper)" in found.stdout
+    out = tmp_path / "page"
+    chance = run(
+        "--nas", "rs-darts,rs-bonsai", "--seeds", "2", "--together", "--out", str(out), "--format", "svg", *shared
+    )
+    assert "4 results were added" in chance.stderr
+    assert "2 architectures by chance" in chance.stdout and "Of 3 found architectures" in chance.stdout
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "What was found against chance" in page and "2 architectures by chance" in page
+    before = file.read_bytes()
+    again = run("--nas", "rs-darts,pc-darts", "--set", "supernet.batch=32", *shared, "--json")
+    assert "is in" in again.stderr and file.read_bytes() == before
+    numbers = json.loads(again.stdout)
+    measured = {each["model"]: each for each in numbers["measured"]}
+    assert set(measured) == {"pc-darts", "bonsai-net", "gdas", "rs-darts", "rs-bonsai"}
+    assert measured["pc-darts"]["published"] == 49.12 and measured["gdas"]["published"] is None
+    assert measured["pc-darts"]["search"]["batch"] == 32 and measured["rs-darts"]["architectures"] == 2
+    assert measured["pc-darts"]["skeleton"] == {"channels": 4, "cells": 2}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--nas pc-dart --data digits --results r", "did you mean pc-darts"),
+        ("--nas pc-darts --data digits", "--results FILE"),
+        ("--nas pc-darts --results r", "--data DIR"),
+        ("--data digits", "--nas"),
+        ("--nas rs-darts --data digits --results r --set bonsai.tarjet=1", "did you mean target"),
+        ("--nas rs-darts --data digits --results r --set darts.flip=true", "supernet or bonsai"),
+        ("--nas rs-darts --data digits --results r --set supernet.flip=3", "true or false"),
+        ("--nas rs-darts --data digits --results r --epochs 3", "budgets 1, 2, 4"),
+        ("--nas rs-darts --data digits --results r --recipe nb101 --together", "a population is trained by SGD"),
+        (f"--nas rs-darts --data digits --results {__file__}", "a result is an object of JSON"),
+    ],
+)
+def test_user_errors_are_one_line_and_come_before_any_search(
+    arguments: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NasbedError, match=message) as caught:
+        run(*arguments.split())
+    assert "\n" not in str(caught.value) and not list(tmp_path.iterdir())

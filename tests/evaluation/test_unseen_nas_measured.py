@@ -1,0 +1,233 @@
+"""NAS methods on unseen datasets: searched, trained from scratch, resumed, and never mixed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+from nasbed.core.errors import InvalidOption, UnknownName
+from nasbed.datasets.dataset import Dataset
+from nasbed.datasets.opening import opened
+from nasbed.evaluation.studies.unseen import unseen_study
+from nasbed.evaluation.studies.unseen_nas import (
+    NasRun,
+    Told,
+    measured_nas,
+    read_found,
+    searched,
+    trained,
+    trained_together,
+)
+from nasbed.evaluation.studies.unseen_nas_budget import NasBudget, bonsai_cells, nas_methods
+from nasbed.evaluation.studies.unseen_nas_runs import NasPlan, measure
+from nasbed.evaluation.studies.unseen_published import published
+from nasbed.evaluation.studies.unseen_results import UnseenResult, append_result, read_results
+from nasbed.oneshot.bonsai import BonsaiArchitecture
+from nasbed.spaces.darts.costs import DartsSkeleton
+from nasbed.training import load_recipe, train
+
+BUDGET = NasBudget.alike(search_epochs=2, search_channels=4, search_cells=2, search_images=64, channels=4, cells=2)
+RECIPE = load_recipe("unseen")
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """A folder as the competition has them, called as one of the paper's, with three patterns under noise."""
+    folder = tmp_path_factory.mktemp("made") / "Chesseract"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    patterns = rng.normal(size=(3, 2, 8, 8))
+    for part, count in (("train", 128), ("valid", 30), ("test", 60)):
+        labels = np.arange(count) % 3
+        noise = rng.normal(size=(count, 2, 8, 8))
+        images = np.clip(128 + 50 * (patterns[labels] + noise), 0, 255).round().astype(np.float32)
+        np.save(folder / f"{part}_x.npy", images)
+        np.save(folder / f"{part}_y.npy", labels)
+    (folder / "metadata").write_text(json.dumps({"num_classes": 3, "input_shape": [218, 2, 8, 8], "codename": "x"}))
+    return opened(str(folder))
+
+
+def test_methods_are_the_columns_of_the_papers_table_and_more() -> None:
+    assert nas_methods()[:5] == list(published().nas_titles) and {"darts", "gdas", "random-ws"} < set(nas_methods())
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3, 8, 20])
+def test_bonsai_cells_reduce_where_darts_cells_do(cells: int) -> None:
+    letters = bonsai_cells(cells)
+    assert len(letters) == cells
+    assert {place for place, letter in enumerate(letters) if letter == "r"} == DartsSkeleton(cells=cells).reductions
+
+
+@pytest.mark.parametrize("method", ["pc-darts", "bonsai-net", "rs-darts", "rs-bonsai"])
+def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_path: Path) -> None:
+    told: list[str] = []
+    result = measured_nas(
+        method,
+        dataset,
+        RECIPE,
+        budget=BUDGET,
+        epochs=1,
+        seed=1,
+        checkpoints=tmp_path,
+        progress=lambda part, done, said: told.append(f"{part} {done}"),
+    )
+    random = method.startswith("rs-")
+    assert told == (["train 1"] if random else ["search 1", "search 2", "train 1"])
+    assert (result.dataset, result.model, result.epochs, result.seeds) == ("chesseract", method, 1, (0, 1))
+    assert result.status == "ok" and result.images == (128, 30, 60) and result.recipe["skeleton"]["channels"] == 4
+    assert result.search_epochs == (0 if random else 2) and (result.search_time_s == 0) == random
+    assert unseen_study([result]).cells["chesseract", method].published == published().nas["chesseract"][method]
+    arch = read_found(result).architecture
+    assert arch is not None and arch.to_json() == result.architecture
+    if isinstance(arch, BonsaiArchitecture):
+        assert arch.frame.cells == "rr" and result.parameters == arch.parameters(channels=4, channels_in=2, classes=3)
+    else:
+        how = BUDGET.recipe(method, RECIPE)
+        assert train(arch, dataset, how, seed=1, epochs=1).test_accuracy == result.test_accuracy
+    again = measured_nas(method, dataset, RECIPE, budget=BUDGET, epochs=1, seed=0, checkpoints=tmp_path)
+    assert again.architecture == result.architecture and again.setting == result.setting
+
+
+def test_random_architectures_are_another_for_every_seed(dataset: Dataset) -> None:
+    for method in ("rs-darts", "rs-bonsai"):
+        found = {searched(NasRun(method, dataset, RECIPE, BUDGET, seed)).architecture for seed in range(5)}
+        assert len(found) == 5
+
+
+def test_interrupted_search_and_training_go_on_to_the_same_result(dataset: Dataset, tmp_path: Path) -> None:
+    def measured(folder: Path, *, stop: str = "") -> UnseenResult:
+        def told(part: str, done: int, said: str) -> None:
+            if stop == f"{part} {done}":
+                raise KeyboardInterrupt
+
+        how = {"budget": BUDGET, "epochs": 2, "checkpoints": folder, "progress": told}
+        return measured_nas("pc-darts", dataset, RECIPE, **how)  # type: ignore[arg-type]
+
+    whole = measured(tmp_path / "whole")
+    for stop in ("search 1", "train 1"):
+        with pytest.raises(KeyboardInterrupt):
+            measured(tmp_path / "parts", stop=stop)
+    parts = measured(tmp_path / "parts")
+    same = {"train_time_s": 0.0, "search_time_s": 0.0}
+    assert replace(parts, **same) == replace(whole, **same)  # type: ignore[arg-type]
+
+
+def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(dataset: Dataset, tmp_path: Path) -> None:
+    file, parts = tmp_path / "r.jsonl", []
+
+    @contextmanager
+    def bar(title: str, epochs: int) -> Iterator[Told]:
+        parts.append((title.split(": ")[1], epochs))
+        yield lambda done, said: None
+
+    plan = NasPlan(("pc-darts", "rs-darts"), RECIPE, BUDGET, epochs=1)
+    checkpoints = tmp_path / "checkpoints"
+    assert measure([dataset], plan, file, checkpoints=checkpoints, bar=bar) == 2
+    assert parts == [("search", 2), ("training with seed 0", 1), ("training with seed 0", 1)]
+    assert [path.name.split("-search-")[0] for path in checkpoints.iterdir()] == ["chesseract-pc-darts-0"]
+    first = file.read_bytes()
+    assert measure([dataset], plan, file) == 0 and file.read_bytes() == first
+    parts.clear()
+    assert measure([dataset], replace(plan, train_seeds=2), file, bar=bar) == 2
+    assert parts == [("training with seed 1", 1)] * 2
+    parts.clear()
+    assert measure([dataset], replace(plan, epochs=2), file, bar=bar) == 2
+    assert parts == [("training with seed 0", 2)] * 2
+    results = read_results([file])
+    assert len({each.architecture for each in results if each.model == "pc-darts"}) == 1
+
+
+def test_results_of_other_searches_are_never_mixed(dataset: Dataset, tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    for epochs, images in ((1, 64), (2, 64), (2, None)):
+        settings = {"search_channels": 4, "search_cells": 2, "channels": 4, "cells": 2}
+        budget = NasBudget.alike(search_epochs=epochs, search_images=images, **settings)  # type: ignore[arg-type]
+        measure([dataset], NasPlan(("gdas",), RECIPE, budget, epochs=1), file)
+    results = read_results([file])
+    assert len({each.setting for each in results}) == 3
+    study = unseen_study(results)
+    assert study.cells["chesseract", "gdas"].seeds == (0,) and study.others == ["gdas"]
+    assert study.cells["chesseract", "gdas"].search["epochs"] == 2
+    assert sum("of another setting" in line for line in study.notes) == 2
+
+
+def test_networks_trained_together_have_the_results_they_have_alone(dataset: Dataset, tmp_path: Path) -> None:
+    plan = NasPlan(("rs-darts", "rs-bonsai"), RECIPE, BUDGET, epochs=2, seeds=2, train_seeds=2)
+    counts = [measure([dataset], replace(plan, together=how), tmp_path / f"{how}") for how in (True, False)]
+    together, alone = (
+        {(each.model, *each.seeds): each for each in read_results([tmp_path / f"{how}"])} for how in (True, False)
+    )
+    assert counts == [8, 8] and set(together) == set(alone)
+    for key, each in together.items():
+        other = alone[key]
+        assert (each.setting, each.architecture, each.parameters) == (
+            other.setting,
+            other.architecture,
+            other.parameters,
+        )
+        assert each.test_accuracy == pytest.approx(other.test_accuracy, abs=2)  # an image in 60
+        assert ("4 networks together" in each.device) == (key[0] == "rs-darts")
+    run = NasRun("rs-bonsai", dataset, RECIPE, BUDGET)
+    with pytest.raises(InvalidOption, match="rs-bonsai on chesseract; train it alone"):
+        trained_together([(run, searched(run), 0)])
+
+
+def test_search_that_diverged_is_a_result_that_says_so(dataset: Dataset, tmp_path: Path) -> None:
+    wild = {"learning_rate": 1e30, "gradient_clip": None, "batch": 16}
+    budget = NasBudget.alike(search_epochs=1, search_channels=4, search_cells=2, channels=4, cells=2, supernet=wild)
+    run = NasRun("darts", dataset, RECIPE, budget, epochs=1)
+    result = trained(run, searched(run))
+    assert result.status == "diverged" and result.reason.startswith("the search: ") and result.architecture == ""
+    append_result(tmp_path / "r.jsonl", result)
+    assert read_results([tmp_path / "r.jsonl"])[0].setting == result.setting
+    assert measure([dataset], NasPlan(("darts",), RECIPE, budget, epochs=1), tmp_path / "r.jsonl") == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"methods": ("pcdarts",)}, "did you mean pc-darts"),
+        ({"methods": ()}, "a method or more"),
+        ({"recipe": load_recipe("snb-darts"), "together": True}, "mixup"),
+    ],
+)
+def test_plans_that_cannot_be_done_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises((InvalidOption, UnknownName), match=message):
+        replace(NasPlan(("rs-darts",), RECIPE, BUDGET), **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("method", "changes", "message"),
+    [
+        ("rs-darts", {"channels": 3}, "an even number of channels"),
+        ("rs-darts", {"epochs": 3}, "the budgets 1, 2, 4, 8, 16, 32, 64"),
+        ("rs-bonsai", {"recipe": load_recipe("snb-darts")}, "no auxiliary classifier"),
+    ],
+)
+def test_networks_that_cannot_be_trained_are_refused_before_a_search(
+    method: str, changes: dict[str, object], message: str, dataset: Dataset
+) -> None:
+    budget = NasBudget.alike(channels=int(str(changes.pop("channels", 4))), cells=2)
+    how = {"recipe": RECIPE, "budget": budget} | changes
+    with pytest.raises(InvalidOption, match=message):
+        measured_nas(method, dataset, **how)  # type: ignore[arg-type]
+
+
+def test_measuring_needs_torch_numpy_and_scipy_alone() -> None:
+    absent = ["typer", "rich", "pyarrow", "numba", "ConfigSpace", "lightgbm", "xgboost", "altair", "sklearn", "pandas"]
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
+        "import nasbed.evaluation.studies.unseen_nas_runs, nasbed.evaluation.studies.unseen, nasbed.datasets.opening\n"
+        "from nasbed.spaces import space; import numpy; space('darts').sample(numpy.random.default_rng(0))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

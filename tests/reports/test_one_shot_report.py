@@ -1,0 +1,112 @@
+"""The page of watched searches: whole, self-contained, the same numbers everywhere, a failure in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from nasbed.evaluation.studies.one_shot import OneShotStudy, one_shot_study
+from nasbed.reports.one_shot import write_one_shot_report
+from nasbed.reports.one_shot_tables import RULE, failure_words, method_table, outcome, search_table
+from watched_searches import ERROR, FALLING, JUMP, RISING, Additive, cells, record
+
+WORDS = (
+    "2 of 2 go wrong (seeds 0 and 1): from epoch 5 on the prediction falls by 24.00 points in the mean while the "
+    "supernet’s accuracy rises by 35.0 points."
+)
+
+
+@pytest.fixture(scope="module")
+def study() -> OneShotStudy:
+    records = [
+        *(record("darts", seed, cells(FALLING, RISING, JUMP)) for seed in (0, 1)),
+        record("<gdas>", 0, cells([0] * 12)),
+        record("<gdas>", 1, cells([1] * 3, status="diverged")),
+    ]
+    return one_shot_study(records, Additive(), random=200, rng=np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def folder(study: OneShotStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reports") / "new" / "one-shot"
+    write_one_shot_report(study, folder, formats=("svg",))
+    return folder
+
+
+def test_method_table_has_the_numbers_made_by_hand(study: OneShotStudy) -> None:
+    rows = {row[0]: dict(zip(method_table(study).columns, row, strict=True)) for row in method_table(study).rows}
+    darts, gdas = rows["darts"], rows["<gdas>"]
+    assert darts["final [%]"] == "54.00 ± 0.00" and darts["best on the way [%]"] == "84.00 ± 0.00"
+    assert darts["stopped by skips [%]"] == "74.00 ± 0.00 (2 of 2)"
+    assert darts["stopped by eigenvalue [%]"] == "84.00 ± 0.00 (2 of 2)"
+    assert darts["skips: cell"] == "6.0" and darts["supernet [%]"] == "95.0 ± 0.0"
+    assert gdas["seeds"] == "2, 1 diverged" and gdas["final [%]"] == "84.00"
+    assert gdas["stopped by skips [%]"] == "84.00 (0 of 2)" and gdas["stopped by eigenvalue [%]"] == "not measured"
+    assert gdas["rank correlation"] == "–"
+    assert rows["random, best of 200"]["final [%]"] == f"{study.reference.best:.2f}"
+
+
+def test_outcome_says_who_goes_wrong_and_what_stopping_gains(study: OneShotStudy) -> None:
+    assert failure_words(study, study.methods[0]) == WORDS
+    first, darts, gdas = outcome(study)
+    assert first.startswith("additive tells the mean predicted validation accuracy. Of 200 random architectures")
+    assert darts.startswith("darts ends at 54.00 % (the mean of 2 seeds)") and "30.00 points below the best" in darts
+    assert "Stopped by skips, 2 of 2 would have ended early, which changes the prediction by +20.00 points." in darts
+    assert (
+        "Stopped by eigenvalue, 2 of 2 would have ended early, which changes the prediction by +30.00 points." in darts
+    )
+    assert "It does not go wrong." in gdas and "Seed 1 diverged after epoch 3: the loss is no number." in gdas
+
+
+def test_an_error_that_rises_is_said_to_rise() -> None:
+    own = one_shot_study(
+        [record("darts", 3, cells(FALLING)), record("gdas", 3, cells([0, 1]))],
+        Additive(ERROR), random=50, rng=np.random.default_rng(0),
+    )  # fmt: skip
+    words = failure_words(own, own.methods[0])
+    assert words.startswith("1 of 1 goes wrong (seed 3): from epoch 5 on the prediction rises by 24.00 points while")
+    assert failure_words(own, own.methods[1]) == "Whether it goes wrong cannot be told from fewer than 10 epochs."
+
+
+def test_page_is_static_and_has_every_figure(folder: Path) -> None:
+    html = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<script" not in html and not re.search(r'(?:src|href)="', html) and "prefers-color-scheme: dark" in html
+    assert "http" not in html.replace("http://www.w3.org/", "")
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids)) and set(re.findall(r"url\(#([^)]+)\)", html)) <= set(ids)
+    drawn = re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)
+    assert len(drawn) == 3
+    for svg in drawn:
+        ElementTree.fromstring(svg)
+    assert "goes wrong" in drawn[0] and "goes wrong" not in drawn[1]
+    for text in ("stop: skips", "stop: eigenvalue", "random, mean", "validation accuracy [%]", "skip connections"):
+        assert f">{text}<" in drawn[0]
+    assert {path.name for path in (folder / "figures").iterdir()} == {"method-1.svg", "method-2.svg", "together.svg"}
+
+
+def test_page_has_every_number_and_the_rule(folder: Path, study: OneShotStudy) -> None:
+    page = unescape((folder / "report.html").read_text(encoding="utf-8"))
+    for table in (method_table(study), search_table(study)):
+        assert all(cell in page for row in table.rows for cell in row) and table.note in page
+    assert all(each in page for each in outcome(study)) and RULE in page
+    assert f'<figcaption class="wrong">darts: {WORDS}' in page
+    assert list(search_table(study).rows[0]) == ["darts", "0", "12", "24 s", "54.00", "84.00, 1", "74.00, 7", "84.00, 5, after 10", "6", "95.0", "-0.96",
+            "from 5, by 24.00"]  # fmt: skip
+
+
+def test_numbers_are_those_of_the_study(folder: Path, study: OneShotStudy) -> None:
+    numbers = json.loads((folder / "numbers.json").read_text())
+    darts, gdas = numbers["methods"]
+    assert darts["failed"] == 2 and gdas["failed"] == 0 and numbers["outcome"] == outcome(study)
+    first = darts["searches"][0]
+    assert first["stops"] == {"skips": {"after": 7, "taken": 7, "prediction": 74.0},
+                              "eigenvalue": {"after": 10, "taken": 5, "prediction": 84.0}}  # fmt: skip
+    assert first["goes_wrong"] == {"epoch": 5, "lost": 24.0, "gained": 35.0}
+    assert first["prediction"][-1] == first["final"] == 54.0 and first["skips"]["cell"] == list(FALLING)
+    assert gdas["searches"][0]["rank_correlation"] is None and gdas["searches"][1]["final"] is None

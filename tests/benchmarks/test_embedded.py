@@ -8,11 +8,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hatchling.builders.wheel import WheelBuilder
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
 
 import nasbed
 from nasbed.benchmarks import SurrogateBenchmark, TabularBenchmark
@@ -22,7 +25,9 @@ from nasbed.core.files import file_sha256
 from nasbed.core.home import embedded_home, surrogates_folder, table_folder, tables_folder
 from nasbed.experiments.tuning import Parts
 from nasbed.proxies.table import embedded_scores
+from nasbed.results.rows import Rows, concatenate
 from nasbed.results.store import Results
+from nasbed.spaces.nb101 import NB101
 from nasbed.surrogates.artefact import SUFFIX, Artefact
 from nasbed.surrogates.figures import fit_figures
 
@@ -82,7 +87,7 @@ def test_embedded_table_answers_and_nothing_is_written(folder: Path) -> None:
     archs = list(benchmark.architectures())
     assert len(archs) == len(benchmark) == benchmark.results.manifest.architectures == card(folder.name).architectures
     assert benchmark.query(archs[0], seed=3) == benchmark.query(archs[0], seed=3)
-    assert (benchmark.query_many(archs[:50]).values[benchmark.objective] > 10).all()
+    assert (benchmark.query_many(archs[:50]).values[benchmark.objective] > 9).all()
     assert benchmark.test_metric is not None and np.isfinite(benchmark.mean_test(archs)).all()
     assert {path: path.stat().st_mtime_ns for path in HERE.rglob("*")} == before
 
@@ -94,6 +99,52 @@ def test_embedded_darts_table_says_what_each_method_found() -> None:
     accuracy = rows.values["validation_accuracy"]
     assert accuracy[rows.method == "poor"].mean() < accuracy[rows.method == "rs"].mean() - 0.5
     assert (rows.train_time_s > 0).all()
+
+
+def test_embedded_darts_table_has_its_noise_study() -> None:
+    rows = concatenate(list(Results.open(table_path(DARTS)).batches()))
+    _, owner, counts = np.unique(rows.codes, axis=0, return_inverse=True, return_counts=True)
+    assert len(counts) >= 5_000 and (counts == 5).sum() == 200 and set(counts.tolist()) == {1, 5}
+    accuracy = rows.values["validation_accuracy"]
+    seeds = np.array([accuracy[owner == each] for each in np.flatnonzero(counts == 5)])
+    noise = np.sqrt(seeds.var(axis=1, ddof=1).mean())
+    assert 0.3 < noise < 1.0 < seeds.mean(axis=1).std()
+
+
+def mini() -> tuple[Rows, NDArray[np.float64], list[str]]:
+    """The rows of the table of cells, means over seeds by cell and budget, and the published hash of each cell."""
+    (folder,) = (folder for folder in TABLES if folder.name.startswith("nb101-mini-cifar10-16"))
+    results = Results.open(folder)
+    rows = concatenate(list(results.batches()))
+    unique, owner = np.unique(rows.codes, axis=0, return_inverse=True)
+    budgets, place = np.unique(rows.fidelity, return_inverse=True)
+    total = np.zeros((len(unique), len(budgets)))
+    np.add.at(total, (owner, place), rows.values["validation_accuracy"])
+    space = NB101()
+    return rows, total / 3, [str(each) for each in space.hashes(space.architectures(unique))]
+
+
+def test_embedded_cells_are_all_of_up_to_five_vertices_with_three_seeds() -> None:
+    rows, means, hashes = mini()
+    assert len(set(hashes)) == len(hashes) == 1 + 6 + 84 + 2_441
+    assert len(rows) == 2_532 * 3 * means.shape[1]
+    assert set(zip(rows.seed.tolist(), rows.fidelity.tolist(), strict=True)) == {
+        (seed, budget) for seed in range(3) for budget in set(rows.fidelity.tolist())
+    }
+    assert (np.diff(means.mean(axis=0)) > 3).all()  # more training, better networks
+
+
+def test_embedded_cells_rank_as_published(published_data: Callable[[str], Path]) -> None:
+    """Short trainings of small networks against NAS-Bench-101's of 108 epochs: better than counting parameters."""
+    _, means, hashes = mini()
+    with np.load(published_data("nb101_20k.npz")) as data:
+        key, published, parameters = data["key"].tolist(), data["val108"], data["params"]
+    place = {each: row for row, each in enumerate(key)}
+    common = [row for row, each in enumerate(hashes) if each in place]
+    there = [place[hashes[row]] for row in common]
+    assert len(common) == 137
+    ours, counted = (spearmanr(scores, published[there]).statistic for scores in (means[common, -1], parameters[there]))
+    assert counted == pytest.approx(0.70, abs=0.01) and ours > 0.8
 
 
 @each_surrogate
@@ -110,7 +161,7 @@ def test_embedded_surrogate_has_the_figures_that_it_claims(path: Path) -> None:
     found = fit_figures(artefact.ensemble, parts.test, parts.metric)
     for name in ("r2", "kendall", "sparse_kendall", "mae", "coverage"):
         assert found[name] == pytest.approx(about.figures[name], abs=2e-3), name
-    assert found["r2"] > 0.3  # the least: a network of graphs, fitted on 885 random ones
+    assert found["r2"] > 0.5  # the least: a network of graphs, fitted on 1 465 random ones
     assert 0.8 < found["coverage"] <= 1
 
 

@@ -20,10 +20,16 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "datasheet.md").read_text
 SURROGATES = sorted(surrogates_folder(embedded_home()).glob(f"*{SUFFIX}"))
 
 
-def test_datasheet_code_prints_its_table_of_methods() -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() in PAGE
+def test_datasheet_code_prints_its_table_of_methods_and_the_noise() -> None:
+    methods, noise = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    table, numbers = (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+        for code in (methods, noise)
+    )
+    assert table in PAGE
+    count, deviation, ceiling = map(float, numbers.split())
+    assert f"the {count:.0f} architectures with five seeds" in PAGE and f"**{deviation:.2f} %**" in PAGE
+    assert f"more than {100 * ceiling:.0f} % of the" in PAGE
     about = Results.open(table_path("darts-cifar10-16")).manifest
     assert f"{about.architectures:_}".replace("_", " ") in PAGE
 
@@ -44,6 +50,6 @@ def test_datasheet_has_the_figures_of_each_surrogate(path: Path) -> None:
     rows, size, _, *figures = row.split(" | ")
     assert int(rows.replace(" ", "")) == about.provenance["rows"]
     assert int(size.replace(" ", "")) == path.stat().st_size
-    names = ("r2", "kendall", "sparse_kendall", "mae", "coverage", "others_r2", "others_sparse_kendall")
+    names = ("r2", "kendall", "sparse_kendall", "mae", "coverage", "kl", "others_r2", "others_sparse_kendall")
     expected = [about.figures.get(name) for name in names]
     assert [figure.strip() for figure in figures] == ["" if value is None else f"{value:.3f}" for value in expected]

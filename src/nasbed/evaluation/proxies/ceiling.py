@@ -10,13 +10,13 @@ from nasbed.evaluation.proxies.measures import Yardstick
 from nasbed.evaluation.proxies.tasks import RankedTask
 
 LEAST = 10
-"""Architectures with repeated trainings, for a ceiling to say anything."""
+"""Architectures with repeated trainings, for a ceiling to say anything: of all of them, or of the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseCeiling:
     """One training held against the mean of the others, the mean over which one it is. The top is that by the others'
-    mean. NaN where a measure cannot be had."""
+    mean. NaN where a measure cannot be had, within the top for want of architectures."""
 
     spearman: float
     top_spearman: float
@@ -50,7 +50,9 @@ def noise_ceiling(
         one = repeated[there, number]
         others = (totals[there] - one) / (counts[there] - 1)
         measured = Yardstick.of(others, task.metric, top_percent=top_percent, weight=weight, k=k).headlines(others, one)
-        found.append(list(measured.values()))
+        correlation, within, overlap = measured.values()
+        enough = len(one) * top_percent / 100 >= LEAST
+        found.append((correlation, within if enough else np.nan, overlap))
     correlation, top, overlap = (
         float(column[~np.isnan(column)].mean()) if (~np.isnan(column)).any() else float("nan")
         for column in np.array(found).T

@@ -285,7 +285,7 @@ def noisy_truth(tasks: Sequence[Sampled]) -> Statement:
     ceilings = {task.task: task.ceiling for task in tasks if task.top >= SMALLEST_TOP and task.ceiling is not None}
     known = {name: each for name, each in ceilings.items() if each is not None and np.isfinite(each.top_spearman)}
     if not known:
-        return Statement("N", claim, criterion, OPEN, "No task has repeated trainings to tell.", ours=True)
+        return Statement("N", claim, criterion, OPEN, "No task has enough repeated trainings to tell.", ours=True)
     shown = [
         f"{name}: {each.top_spearman:.2f} within the top, {each.spearman:.2f} over all" for name, each in known.items()
     ]

@@ -54,22 +54,28 @@ class SearchSettings:
 
     def recipe(self) -> Recipe:
         """What of this concerns weights and images, as a training has it; raises where a value is out of range."""
-        return Recipe(
-            name="search",
-            epochs=(self.epochs,),
-            batch=self.batch,
-            learning_rate=self.learning_rate,
-            final_learning_rate=self.final_learning_rate,
-            momentum=self.momentum,
-            weight_decay=self.weight_decay,
-            gradient_clip=self.gradient_clip,
-            crop_padding=self.crop_padding,
-            flip=self.flip,
-            cutout=self.cutout,
-            epoch_images=self.epoch_images,
-            precision=self.precision,
-        )
+        return recipe_of(self, "search")
 
     def plain(self) -> dict[str, Any]:
         """Every field as JSON has it."""
         return asdict(self) | {"split": None if self.split is None else list(self.split)}
+
+
+_TRAINED = (
+    "batch",
+    "learning_rate",
+    "final_learning_rate",
+    "momentum",
+    "weight_decay",
+    "gradient_clip",
+    "crop_padding",
+    "flip",
+    "cutout",
+    "epoch_images",
+    "precision",
+)
+
+
+def recipe_of(settings: Any, name: str, **more: Any) -> Recipe:
+    """The recipe of the fields that the settings of every search have in common with it, and of more."""
+    return Recipe(name=name, epochs=(settings.epochs,), **{each: getattr(settings, each) for each in _TRAINED}, **more)

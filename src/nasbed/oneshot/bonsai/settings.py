@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.oneshot.bonsai.space import Frame
+from nasbed.oneshot.settings import recipe_of
 from nasbed.training.recipe import Recipe
 
 METHOD = "bonsai-net"
@@ -87,23 +88,7 @@ class BonsaiSettings:
 
     def recipe(self) -> Recipe:
         """What of this concerns weights and images, as a training has it; raises where a value is out of range."""
-        return Recipe(
-            name="bonsai",
-            epochs=(self.epochs,),
-            batch=self.batch,
-            learning_rate=self.learning_rate,
-            final_learning_rate=self.final_learning_rate,
-            momentum=self.momentum,
-            weight_decay=self.weight_decay,
-            gradient_clip=self.gradient_clip,
-            crop_padding=self.crop_padding,
-            flip=self.flip,
-            cutout=self.cutout,
-            drop_path=self.drop_path,
-            split=self.split,
-            epoch_images=self.epoch_images,
-            precision=self.precision,
-        )
+        return recipe_of(self, "bonsai", drop_path=self.drop_path, split=self.split)
 
     def plain(self) -> dict[str, Any]:
         """Every field as JSON has it."""

@@ -97,6 +97,21 @@ def test_oneshot_killed_goes_on_to_the_same_record(
     assert (results.manifest.rows, results.about.metrics[0].key) == (len(record.searched.epochs), "supernet_accuracy")
 
 
+def test_oneshot_second_process_waits_for_the_first_and_finds_its_search(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    command = [sys.executable, "-u", "-m", "nasbed", "oneshot", *NB201, "--out", str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as first:
+        assert first.stdout is not None and first.stdout.readline().startswith("epoch 1: ")
+        first.send_signal(signal.SIGSTOP)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as second:
+            assert second.stderr is not None and f"another process is working in {out}" in second.stderr.readline()
+            first.send_signal(signal.SIGCONT)
+            assert first.wait(60) == 0
+            assert "has ended already" in second.stderr.read()
+        assert second.returncode == 0
+    assert not list(out.glob("*.lock"))
+
+
 def test_oneshot_trains_what_it_found_and_says_when_it_has_ended(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from nasbed.cli.progress import epoch_bar, note
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import complete_file
+from nasbed.core.partial import locked
 from nasbed.datasets.dataset import Dataset
 from nasbed.oneshot import STOPPING_RULES, SearchEpoch, SearchSettings, search
 from nasbed.oneshot.export import export_search
@@ -210,10 +211,17 @@ def kept_training(
 
 @contextmanager
 def goes_on(folder: Path, threads: int) -> Iterator[None]:
-    """Work on so many threads; when interrupted, say that the same command goes on."""
+    """Work on so many threads, one process in a folder at a time; when interrupted, say that the same command goes on.
+    Folders in which nothing came to be are not left behind."""
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        with threads_used(threads):
+        with locked(folder / "search", note, doing=f"working in {folder}, on its"), threads_used(threads):
             yield
     except KeyboardInterrupt:
         note(f"interrupted; the same command goes on from {folder}")
         raise typer.Exit(130) from None
+    finally:
+        with suppress(OSError):  # not empty
+            for each in made:
+                each.rmdir()

@@ -140,7 +140,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def locked(target: Path, say: Callable[[str], None]) -> Iterator[None]:
+def locked(target: Path, say: Callable[[str], None], *, doing: str = "fetching") -> Iterator[None]:
     """One process a file at a time; a second one waits. The lock goes with the process, however that ends."""
     path = target.with_name(f"{target.name}.lock")
     while True:
@@ -148,7 +148,7 @@ def locked(target: Path, say: Callable[[str], None]) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                say(f"another process is fetching {target.name}; waiting for it")
+                say(f"another process is {doing} {target.name}; waiting for it")
                 fcntl.flock(file, fcntl.LOCK_EX)
             if not _is_at(file.fileno(), path):  # its holder removed it when done: a lock on that keeps nobody out
                 continue

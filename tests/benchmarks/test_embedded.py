@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
+from scipy.stats import kendalltau, spearmanr
 
 import nasbed
 from nasbed.benchmarks import SurrogateBenchmark, TabularBenchmark
@@ -111,6 +111,23 @@ def test_embedded_darts_table_has_its_noise_study() -> None:
     assert 0.3 < noise < 1.0 < seeds.mean(axis=1).std()
 
 
+def test_embedded_times_repeat_as_the_datasheet_says() -> None:
+    """Of one architecture in two populations: that of its first seed, and that of its other four."""
+    rows = concatenate(list(Results.open(table_path(DARTS)).batches()))
+    _, owner, counts = np.unique(rows.codes, axis=0, return_inverse=True, return_counts=True)
+    repeated = counts[owner] == 5
+    first, other = (
+        rows.train_time_s[np.flatnonzero(chosen)[np.argsort(owner[chosen])]]
+        for chosen in (repeated & (rows.seed == seed) for seed in (0, 1))
+    )
+    apart = np.abs(first - other) / other
+    assert np.median(apart) == pytest.approx(0.11, abs=0.005) and np.quantile(apart, 0.9) == pytest.approx(
+        1 / 3, abs=0.01
+    )
+    assert kendalltau(first, other).statistic == pytest.approx(0.59, abs=0.005)
+    assert np.corrcoef(first, other)[0, 1] ** 2 == pytest.approx(0.56, abs=0.005)
+
+
 def mini() -> tuple[Rows, NDArray[np.float64], list[str]]:
     """The rows of the table of cells, means over seeds by cell and budget, and the published hash of each cell."""
     (folder,) = (folder for folder in TABLES if folder.name.startswith("nb101-mini-cifar10-16"))
@@ -132,6 +149,13 @@ def test_embedded_cells_are_all_of_up_to_five_vertices_with_three_seeds() -> Non
         (seed, budget) for seed in range(3) for budget in set(rows.fidelity.tolist())
     }
     assert (np.diff(means.mean(axis=0)) > 3).all()  # more training, better networks
+    last = rows.fidelity == 2
+    by_seed = rows.values["validation_accuracy"][last][np.lexsort((rows.seed[last], *rows.codes[last].T))].reshape(
+        -1, 3
+    )
+    noise = np.sqrt(by_seed.var(axis=1, ddof=1).mean())
+    found = noise, by_seed.mean(axis=1).std(), spearmanr(by_seed[:, 0], by_seed[:, 1]).statistic
+    assert found == pytest.approx((1.16, 4.33, 0.94), abs=0.005)  # as the datasheet says
 
 
 def test_embedded_cells_rank_as_published(published_data: Callable[[str], Path]) -> None:

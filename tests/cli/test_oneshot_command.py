@@ -112,6 +112,16 @@ def test_oneshot_second_process_waits_for_the_first_and_finds_its_search(tmp_pat
     assert not list(out.glob("*.lock"))
 
 
+def test_oneshot_out_that_can_be_no_folder_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    for out in ("file", "file/below"):
+        assert nasbed_oneshot(monkeypatch, *NB201, "--out", str(tmp_path / out)) != 0
+        assert f"{tmp_path / out} cannot be one" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
 def test_oneshot_trains_what_it_found_and_says_when_it_has_ended(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

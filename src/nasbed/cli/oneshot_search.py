@@ -214,7 +214,12 @@ def goes_on(folder: Path, threads: int) -> Iterator[None]:
     """Work on so many threads, one process in a folder at a time; when interrupted, say that the same command goes on.
     Folders in which nothing came to be are not left behind."""
     made = [each for each in (folder, *folder.parents) if not each.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidOption(
+            f"a search is kept in a folder, {folder} cannot be one: {error.strerror}; name another with --out"
+        ) from None
     try:
         with locked(folder / "search", note, doing=f"working in {folder}, on its"), threads_used(threads):
             yield

@@ -144,18 +144,25 @@ def mini() -> tuple[Rows, NDArray[np.float64], list[str]]:
 def test_embedded_cells_are_all_of_up_to_five_vertices_with_three_seeds() -> None:
     rows, means, hashes = mini()
     assert len(set(hashes)) == len(hashes) == 1 + 6 + 84 + 2_441
-    assert len(rows) == 2_532 * 3 * means.shape[1]
+    assert len(rows) == 2_532 * 3 * 4
     assert set(zip(rows.seed.tolist(), rows.fidelity.tolist(), strict=True)) == {
-        (seed, budget) for seed in range(3) for budget in set(rows.fidelity.tolist())
+        (seed, budget) for seed in range(3) for budget in (1, 2, 4, 8)
     }
-    assert (np.diff(means.mean(axis=0)) > 3).all()  # more training, better networks
-    last = rows.fidelity == 2
-    by_seed = rows.values["validation_accuracy"][last][np.lexsort((rows.seed[last], *rows.codes[last].T))].reshape(
-        -1, 3
-    )
-    noise = np.sqrt(by_seed.var(axis=1, ddof=1).mean())
-    found = noise, by_seed.mean(axis=1).std(), spearmanr(by_seed[:, 0], by_seed[:, 1]).statistic
-    assert found == pytest.approx((1.16, 4.33, 0.94), abs=0.005)  # as the datasheet says
+    assert (np.diff(means.mean(axis=0)) > 6).all()  # more training, better networks
+
+
+def test_embedded_cells_have_the_noise_that_the_datasheet_says() -> None:
+    rows, means, _ = mini()
+    stated = {1: (1.40, 4.63, 0.90), 2: (1.16, 4.33, 0.94), 4: (0.93, 4.34, 0.95), 8: (0.69, 4.81, 0.98)}
+    for budget, expected in stated.items():
+        chosen = np.flatnonzero(rows.fidelity == budget)
+        order = chosen[np.lexsort((rows.seed[chosen], *rows.codes[chosen].T))]
+        by_seed = rows.values["validation_accuracy"][order].reshape(-1, 3)
+        noise = np.sqrt(by_seed.var(axis=1, ddof=1).mean())
+        found = noise, by_seed.mean(axis=1).std(), spearmanr(by_seed[:, 0], by_seed[:, 1]).statistic
+        assert found == pytest.approx(expected, abs=0.0051), budget
+    with_last = [spearmanr(means[:, place], means[:, -1]).statistic for place in range(3)]
+    assert with_last == pytest.approx([0.76, 0.85, 0.96], abs=0.005)
 
 
 def test_embedded_cells_rank_as_published(published_data: Callable[[str], Path]) -> None:
@@ -167,8 +174,9 @@ def test_embedded_cells_rank_as_published(published_data: Callable[[str], Path])
     common = [row for row, each in enumerate(hashes) if each in place]
     there = [place[hashes[row]] for row in common]
     assert len(common) == 137
-    ours, counted = (spearmanr(scores, published[there]).statistic for scores in (means[common, -1], parameters[there]))
-    assert counted == pytest.approx(0.70, abs=0.01) and ours > 0.8
+    scores = [*means[common].T, parameters[there]]
+    found = [spearmanr(each, published[there]).statistic for each in scores]
+    assert found == pytest.approx([0.78, 0.82, 0.84, 0.85, 0.70], abs=0.005)  # as the datasheet says
 
 
 @each_surrogate

@@ -18,21 +18,18 @@ pytest.importorskip("torch", reason="needs torch")
 from nasbed.core.errors import InvalidOption, UnknownName
 from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import opened
+from nasbed.evaluation.studies import unseen_nas_search
+from nasbed.evaluation.studies.one_shot_records import read_searches
 from nasbed.evaluation.studies.unseen import unseen_study
-from nasbed.evaluation.studies.unseen_nas import (
-    NasRun,
-    Told,
-    measured_nas,
-    read_found,
-    searched,
-    trained,
-    trained_together,
-)
+from nasbed.evaluation.studies.unseen_nas import measured_nas, trained, trained_together
 from nasbed.evaluation.studies.unseen_nas_budget import NasBudget, bonsai_cells, nas_methods
+from nasbed.evaluation.studies.unseen_nas_run import NasRun
 from nasbed.evaluation.studies.unseen_nas_runs import NasPlan, measure
+from nasbed.evaluation.studies.unseen_nas_search import Told, read_found, searched
 from nasbed.evaluation.studies.unseen_published import published
 from nasbed.evaluation.studies.unseen_results import UnseenResult, append_result, read_results
 from nasbed.oneshot.bonsai import BonsaiArchitecture
+from nasbed.oneshot.bonsai.record import read_bonsai_record
 from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.training import load_recipe, train
 
@@ -145,6 +142,26 @@ def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(datase
     assert parts == [("training with seed 0", 2)] * 2
     results = read_results([file])
     assert len({each.architecture for each in results if each.model == "pc-darts"}) == 1
+
+
+def test_searches_are_recorded_as_oneshot_records_its_own_and_not_done_again(dataset: Dataset, tmp_path: Path) -> None:
+    searches, plan = tmp_path / "searches", NasPlan(("gdas", "bonsai-net"), RECIPE, BUDGET, epochs=1)
+    first, second = (tmp_path / name for name in ("first.jsonl", "second.jsonl"))
+    assert measure([dataset], plan, first, searches=searches) == 2
+    (record,) = read_searches([searches])  # what nasbed study one-shot watches
+    pruned = read_bonsai_record(next(searches.glob("*bonsai-net*/search.json")))
+    ends = [record.searched.architecture, pruned.searched.architecture]
+    assert [each and each.to_json() for each in ends] == [each.architecture for each in read_results([first])]
+    assert len(record.searched.epochs) == len(pruned.searched.epochs) == 2
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("search_supernet", "search_bonsai"):
+            patch.setattr(unseen_nas_search, name, None)  # searching would fail
+        assert measure([dataset], plan, second, searches=searches) == 2
+    once, again = ([replace(each, train_time_s=0.0) for each in read_results([path])] for path in (first, second))
+    assert once == again
+    other = NasRun("gdas", dataset, RECIPE, BUDGET, search_seed=1)
+    with pytest.raises(InvalidOption, match="the record of another search than gdas with seed 1 on chesseract"):
+        searched(other, record=next(searches.glob("*gdas*/search.json")))
 
 
 def test_results_of_other_searches_are_never_mixed(dataset: Dataset, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from nasbed.cli.output import Json, print_fields, print_json, readable
 from nasbed.cli.progress import epoch_bar, note
-from nasbed.core.errors import InvalidOption, nearest
+from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from nasbed.evaluation.studies.unseen_results import UnseenResult
@@ -67,8 +67,8 @@ def baseline(
         raise InvalidOption("a training is resumed from its checkpoint; name it with --checkpoint FILE")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise InvalidOption(f"{checkpoint} is there already; go on from it with --resume, or name another file")
-    if paper is not None and paper not in tables.datasets:
-        raise InvalidOption(f"no dataset of the paper is called {paper!r}; {nearest(paper, tables.datasets)}")
+    if paper is not None:
+        paper = tables.dataset_called(paper)
     BASELINES.get(model)
     check_torch()
     from nasbed.datasets.opening import opened

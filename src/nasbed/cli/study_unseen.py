@@ -19,8 +19,8 @@ from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from nasbed.evaluation.studies.unseen import UnseenStudy
-    from nasbed.evaluation.studies.unseen_nas import Told
     from nasbed.evaluation.studies.unseen_nas_budget import NasBudget
+    from nasbed.evaluation.studies.unseen_nas_search import Told
 
 OWNERS = ("supernet", "bonsai")
 
@@ -206,7 +206,8 @@ def _measure(
     images = [opened(name) for name in data]
     try:
         with threads_used(threads):
-            count = measure(images, plan, file, checkpoints=checkpoints, device=where, bar=_bar)
+            searches = file.with_name(f"{file.name}.searches")
+            count = measure(images, plan, file, checkpoints=checkpoints, searches=searches, device=where, bar=_bar)
     except KeyboardInterrupt:
         note(f"interrupted; the same command goes on from {file} and {checkpoints}")
         raise typer.Exit(130) from None

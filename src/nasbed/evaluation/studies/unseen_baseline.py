@@ -11,6 +11,7 @@ import torch
 
 import nasbed
 from nasbed.datasets.dataset import Dataset
+from nasbed.evaluation.studies.unseen_published import published
 from nasbed.evaluation.studies.unseen_results import UnseenResult
 from nasbed.training.baselines import train_baseline
 from nasbed.training.devices import chosen_device
@@ -33,6 +34,7 @@ def measured_baseline(
 ) -> UnseenResult:
     """Train a baseline and tell all there is to know of it. ``paper`` is which of the paper's datasets this one is, by
     default that of its name."""
+    called = dataset.name if paper is None else published().dataset_called(paper)
     where = chosen_device(device)
     run = train_baseline(
         model,
@@ -46,7 +48,7 @@ def measured_baseline(
     )
     split, outcome = recipe_split(dataset, recipe), run.outcome
     return UnseenResult(
-        dataset=paper or dataset.name,
+        dataset=called,
         model=model,
         epochs=recipe.budget(epochs),
         seed=seed,

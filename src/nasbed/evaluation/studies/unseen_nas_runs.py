@@ -11,8 +11,10 @@ import torch
 
 from nasbed.core.errors import InvalidOption
 from nasbed.datasets.dataset import Dataset
-from nasbed.evaluation.studies.unseen_nas import Found, NasRun, Told, read_found, searched, trained, trained_together
+from nasbed.evaluation.studies.unseen_nas import trained, trained_together
 from nasbed.evaluation.studies.unseen_nas_budget import RANDOM, NasBudget, check_method, space_of
+from nasbed.evaluation.studies.unseen_nas_run import NasRun
+from nasbed.evaluation.studies.unseen_nas_search import Found, Told, read_found, searched
 from nasbed.evaluation.studies.unseen_results import UnseenResult, append_result, read_results
 from nasbed.training.devices import chosen_device
 from nasbed.training.images import TrainingImages
@@ -66,17 +68,19 @@ def measure(
     file: Path,
     *,
     checkpoints: Path | None = None,
+    searches: Path | None = None,
     device: str | torch.device = "cpu",
     bar: Bar = no_bar,
 ) -> int:
     """Add every result that is planned and not there to a file of results; how many these were. A search whose
-    architecture is in the file is not done again either, whatever it is trained for."""
+    architecture is in the file is not done again either, whatever it is trained for; nor is one that is recorded in
+    the folder ``searches``, where every search is."""
     for dataset in datasets:
         plan.check(dataset)
     there = read_results([file]) if file.exists() else []
     count = len(there)
     for dataset in datasets:
-        _Measuring(plan, file, checkpoints, chosen_device(device), bar, there).all(dataset)
+        _Measuring(plan, file, checkpoints, searches, chosen_device(device), bar, there).all(dataset)
     return len(there) - count
 
 
@@ -88,11 +92,12 @@ class _Measuring:
         plan: NasPlan,
         file: Path,
         checkpoints: Path | None,
+        searches: Path | None,
         device: torch.device,
         bar: Bar,
         there: list[UnseenResult],
     ) -> None:
-        self.plan, self.file, self.folder = plan, file, checkpoints
+        self.plan, self.file, self.folder, self.searches = plan, file, checkpoints, searches
         self.device, self.bar, self.there = device, bar, there
         self.images: TrainingImages | None = None
 
@@ -122,7 +127,8 @@ class _Measuring:
         if run.method in RANDOM.values():
             return searched(run)
         with self.bar(f"{_called(run)}: search", planned.search_epochs) as told:
-            return searched(run, device=self.device, checkpoint=run.checkpoint(self.folder), progress=told)
+            checkpoint, record = run.checkpoint(self.folder), run.record(self.searches)
+            return searched(run, device=self.device, checkpoint=checkpoint, record=record, progress=told)
 
     def _train(self, run: NasRun, found: Found, seed: int) -> None:
         planned, checkpoint = run.planned(seed), run.checkpoint(self.folder, seed)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from nasbed.core.errors import InvalidOption, nearest
+
 METHODS = ("pc-darts", "drnas", "bonsai-net")
 """The columns of table 2 that are NAS methods; the others are random searches."""
 
@@ -32,6 +34,16 @@ class Published:
     cnn: Table
     nas: Table
     best: Table
+
+    def dataset_called(self, name: str) -> str:
+        """The id of one of the paper's datasets, however its name is spelled.
+
+        >>> published().dataset_called("AddNIST")
+        'addnist'
+        """
+        if name.lower() not in self.datasets:
+            raise InvalidOption(f"no dataset of the paper is called {name!r}; {nearest(name, self.datasets)}")
+        return name.lower()
 
     def column_of(self, model: str) -> str:
         """The column of table 1 or 2 to which a measured model belongs; the model itself where there is none."""

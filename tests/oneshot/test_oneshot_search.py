@@ -44,6 +44,17 @@ def assert_same(one: Searched, other: Searched) -> None:
         assert all(np.array_equal(a.parameters[name], b.parameters[name]) for name in a.parameters)
 
 
+@pytest.mark.parametrize(("asked", "judged"), [(16, 1_024), (1_536, 1_536)])
+def test_short_epochs_are_judged_on_few_images(asked: int, judged: int) -> None:
+    """Of 2 560: every accuracy is a number of those that are looked at."""
+    chance = np.random.default_rng(0)
+    part = Part(chance.integers(0, 256, (4_096, 1, 4, 4)).astype(np.uint8), chance.integers(0, 2, 4_096))
+    noise = Dataset("noise", part, Part(part.images[:8], part.labels[:8]), ("0", "1"), (0.5,), (0.3,), hash="noise")
+    settings = replace(SMALL, split=(1_536, 2_560), batch=16, epoch_images=asked, channels=4)
+    right = [each.validation_accuracy * judged / 100 for each in search("gdas", noise, settings, space="nb201").epochs]
+    assert right == pytest.approx(np.round(right), abs=1e-9)
+
+
 @pytest.mark.parametrize("method", OURS)
 def test_search_learns_digits_in_nb201(method: str) -> None:
     """Ten classes: chance is 10 per cent."""

@@ -39,6 +39,8 @@ from nasbed.training.draws import epoch_draws, epoch_words, initial_weights
 from nasbed.training.optimizers import recipe_optimizer
 
 Told = Callable[[SearchEpoch], None]
+LEAST_JUDGED = 1_024
+"""On so many images or more the supernet is judged after an epoch, however few the epoch had."""
 
 
 def search(
@@ -241,7 +243,9 @@ class _Search:
     def _accuracy(self) -> float:
         with torch.no_grad():
             mixing = self.method.evaluated()
-        return supernet_accuracy(self.supernet, mixing, self.images.architecture, self.recipe)
+        asked = self.settings.epoch_images
+        limit = None if asked is None else max(asked, LEAST_JUDGED)
+        return supernet_accuracy(self.supernet, mixing, self.images.architecture, self.recipe, limit=limit)
 
     def _judged(self, arch: Architecture, limit: int | None) -> float:
         mixing = self.space.one_hot(arch, self.method.cells, device=self.device)

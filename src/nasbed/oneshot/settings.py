@@ -17,7 +17,7 @@ class SearchSettings:
     ``cells`` is the number of cells, in nb201 of each stage; None is what is usual, 8 and 5. ``split`` is how many
     training images train weights and how many architectures, None for half and half; where the dataset is published
     with images to validate with, the latter are left out. ``epoch_images`` makes an epoch that many images of each,
-    drawn anew each time, None all of them.
+    drawn anew each time, None all of them; the supernet is then judged on the first so many, 1 024 or more.
 
     ``affine`` and ``normalised_pools`` are of the supernet, see ``SupernetSize``. With ``eigenvalue_images`` the
     dominant eigenvalue of the architecture parameters' Hessian is measured after each epoch on the first so many

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -18,7 +19,7 @@ from nasbed.core.errors import InvalidOption  # noqa: E402
 from nasbed.networks import build  # noqa: E402
 from nasbed.oneshot import SEARCHED_SPACES  # noqa: E402
 from nasbed.oneshot.cells import Layout  # noqa: E402
-from nasbed.oneshot.edge import MixedEdge  # noqa: E402
+from nasbed.oneshot.edge import MixedEdge, weighed_sum  # noqa: E402
 from nasbed.oneshot.inheriting import inherit, widen  # noqa: E402
 from nasbed.oneshot.mixing import EdgeMixing, Mixing  # noqa: E402
 from nasbed.oneshot.spaces.base import Supernet, SupernetSize  # noqa: E402
@@ -97,12 +98,48 @@ def test_supernet_of_nothing_is_its_classifier_bias(space: str) -> None:
     torch.testing.assert_close(supernet(images, Mixing(torch.zeros(cells.shape))), logits)
 
 
+@pytest.mark.parametrize(
+    ("space", "pool", "affine", "calls"),
+    [
+        ("darts", nn.MaxPool2d, False, 4 * 5),
+        ("darts", nn.AvgPool2d, True, 4 * 14),
+        ("nb201", nn.AvgPool2d, False, 3 * 3),
+        ("nb201", nn.AvgPool2d, True, 3 * 6),
+    ],
+)
+def test_pools_without_weights_are_computed_once_a_node(
+    space: str, pool: type[nn.Module], affine: bool, calls: int
+) -> None:
+    """Not on every edge from it, unless affine normalisations behind them have weights."""
+    searched, size = SEARCHED_SPACES.get(space), replace(sized(space, affine=affine), normalised_pools=True)
+    cells, seen = searched.cells(with_none=True), []
+    supernet = searched.supernet(size, cells, Layout())
+    for name, module in supernet.named_modules():
+        if isinstance(module, pool) and "edges" in name:
+            module.register_forward_hook(lambda *_: seen.append(1))
+    supernet(torch.randn(2, 3, 8, 8), Mixing(torch.rand(cells.shape)))
+    assert len(seen) == calls
+
+
+def test_weighed_sum_is_the_sum_of_products_with_its_gradients() -> None:
+    outputs = [torch.randn(2, 3, 4, 5, dtype=torch.float64, requires_grad=True) for _ in range(4)]
+    weights, slope = torch.rand(4, dtype=torch.float64, requires_grad=True), torch.randn(2, 3, 4, 5).double()
+    found = weighed_sum(outputs, weights)
+    expected = sum(w * each for w, each in zip(weights, outputs, strict=True))
+    leaves = [*outputs, weights]
+    ours, plain = (torch.autograd.grad((each * slope).sum(), leaves) for each in (found, expected))
+    for one, other in zip((found, *ours), (expected, *plain), strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_supernet_has_no_architecture_parameters_and_no_running_statistics() -> None:
     searched = SEARCHED_SPACES.get("darts")
     supernet = searched.supernet(sized("darts"), searched.cells(with_none=True), Layout())
     norms = [module for module in supernet.modules() if isinstance(module, nn.BatchNorm2d)]
     assert norms and not any(norm.affine or norm.track_running_stats for norm in norms)
-    assert not list(supernet.buffers()) or all(name.endswith("shuffled") for name, _ in supernet.named_buffers())
+    assert not list(supernet.buffers()) or all(
+        name.endswith(("shuffled", "places")) for name, _ in supernet.named_buffers()
+    )
     assert {type(module) for module in supernet.modules() if list(module.parameters(recurse=False))} == {
         nn.Conv2d,
         nn.Linear,
@@ -140,7 +177,7 @@ def test_partial_edge_touches_one_channel_in_so_many(channels: int, partial: int
     seen: list[int] = []
     edge = edge_of(seen, channels, stride, partial)
     x = torch.randn(2, channels, 5, 6)
-    output = edge(x, EdgeMixing((torch.tensor(0.5), torch.tensor(0.5))))
+    output = edge(x, EdgeMixing(torch.tensor([0.5, 0.5])))
     assert seen == [channels // partial]
     passed = nn.functional.max_pool2d(x, 2, ceil_mode=True) if stride == 2 else x
     expected = [x[:, c, ::stride, ::stride] if c < channels // partial else passed[:, c] for c in range(channels)]
@@ -156,7 +193,7 @@ def test_partial_edge_touches_one_channel_in_so_many(channels: int, partial: int
 def test_partial_edge_shuffles_so_that_the_next_one_takes_others() -> None:
     edge = edge_of([], 8, 1, 4)
     x = torch.arange(8.0).view(1, 8, 1, 1).expand(1, 8, 2, 2)
-    output = edge(x, EdgeMixing((torch.tensor(0.5), torch.tensor(0.5))))
+    output = edge(x, EdgeMixing(torch.tensor([0.5, 0.5])))
     assert output[0, :, 0, 0].tolist() == [0, 2, 4, 6, 1, 3, 5, 7]
 
 
@@ -167,7 +204,7 @@ def test_partial_edge_needs_channels_enough() -> None:
 
 def test_edge_weight_multiplies_all_that_an_edge_carries() -> None:
     edge = edge_of([], 8, 1, 4)
-    x, weights = torch.randn(2, 8, 4, 4), (torch.tensor(0.3), torch.tensor(0.7))
+    x, weights = torch.randn(2, 8, 4, 4), torch.tensor([0.3, 0.7])
     torch.testing.assert_close(edge(x, EdgeMixing(weights, torch.tensor(0.25))), edge(x, EdgeMixing(weights)) / 4)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from nasbed.core.errors import InvalidOption
 from nasbed.networks.blocks import added
+from nasbed.oneshot.cells import NONE
 from nasbed.oneshot.mixing import EdgeMixing
 
 MakeOperation = Callable[[str, int, int], nn.Module | None]
@@ -24,6 +25,7 @@ class MixedEdge(nn.Module):
     others.
     """
 
+    places: Tensor
     shuffled: Tensor
 
     def __init__(
@@ -39,25 +41,49 @@ class MixedEdge(nn.Module):
         self.names = dict(candidates)
         made = {name: make(name, self.through, stride) for name in candidates.values()}
         self.operations = nn.ModuleDict({name: module for name, module in made.items() if module is not None})
+        self.free = frozenset(name for name, module in self.operations.items() if not list(module.parameters()))
+        places = [place for place, name in self.names.items() if name in self.operations]
+        self.register_buffer("places", torch.tensor(places, dtype=torch.int64), persistent=False)
         self.register_buffer("shuffled", shuffle(channels, self.through), persistent=False)
 
-    def forward(self, x: Tensor, mixing: EdgeMixing) -> Tensor | None:
-        """What the edge carries, None for nothing at all."""
-        terms = [
-            self._weighed(self.operations[name], x[:, : self.through], mixing.operations[place])
-            for place, name in self.names.items()
-            if name in self.operations and (mixing.computed is None or place in mixing.computed)
-        ]
+    def forward(self, x: Tensor, mixing: EdgeMixing, shared: dict[str, Tensor] | None = None) -> Tensor | None:
+        """What the edge carries, None for nothing at all. What operations without weights make of ``x`` is put into
+        ``shared``, and taken from there: it is the same on every edge from one node."""
+        shared = {} if shared is None else shared
+        through = x[:, : self.through]
+        terms: Tensor | None = None
+        if mixing.computed is None:
+            if self.operations:
+                outputs = [self._output(name, through, shared) for name in self.operations]
+                terms = weighed_sum(outputs, self._of_operations(mixing.operations))
+        else:
+            chosen = [place for place in mixing.computed if self.names.get(place, NONE) in self.operations]
+            weighed = [
+                self._weighed(self._output(self.names[place], through, shared), mixing.operations[place])
+                for place in chosen
+            ]
+            terms = added(weighed) if weighed else None
         if self.through == self.channels:
-            carried = added(terms) if terms else None
+            carried = terms
         elif mixing.computed == ():
             carried = None
         else:
-            carried = self._beside(added(terms) if terms else None, x)
+            carried = self._beside(terms, x)
         return carried if carried is None or mixing.edge is None else carried * mixing.edge.to(carried.dtype)
 
-    def _weighed(self, operation: nn.Module, x: Tensor, weight: Tensor) -> Tensor:
-        output: Tensor = operation(x)
+    def _output(self, name: str, x: Tensor, shared: dict[str, Tensor]) -> Tensor:
+        if name in shared:
+            return shared[name]
+        output: Tensor = self.operations[name](x)
+        if name in self.free:
+            shared[name] = output
+        return output
+
+    def _of_operations(self, weights: Tensor) -> Tensor:
+        """The weights of those candidates that carry something."""
+        return weights if len(self.places) == len(weights) else weights.index_select(0, self.places)
+
+    def _weighed(self, output: Tensor, weight: Tensor) -> Tensor:
         return output * weight.to(output.dtype)
 
     def _beside(self, mixed: Tensor | None, x: Tensor) -> Tensor:
@@ -71,6 +97,13 @@ class MixedEdge(nn.Module):
         if self.channels % self.through:
             return beside.index_select(1, self.shuffled)
         return torch.channel_shuffle(beside, self.channels // self.through)  # the same, and faster backwards
+
+
+def weighed_sum(outputs: Sequence[Tensor], weights: Tensor) -> Tensor:
+    """Tensors of one shape, each times its weight, added up: a product of two matrices, in a few kernels where products
+    and sums one by one are dozens, backwards above all."""
+    stacked = torch.stack(list(outputs))
+    return (weights.to(stacked.dtype).unsqueeze(0) @ stacked.flatten(1)).view_as(outputs[0])
 
 
 def shuffle(channels: int, through: int) -> Tensor:

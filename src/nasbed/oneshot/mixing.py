@@ -23,9 +23,9 @@ class Mixing:
 
 @dataclass(frozen=True, slots=True)
 class EdgeMixing:
-    """What of a mixing concerns one edge, each weight a tensor of no dimension."""
+    """What of a mixing concerns one edge: a weight for each candidate, and one of no dimension for the whole."""
 
-    operations: tuple[Tensor, ...]
+    operations: Tensor
     edge: Tensor | None = None
     computed: tuple[int, ...] | None = None  # the candidates to compute, None for all
 
@@ -38,6 +38,5 @@ def by_edge(mixing: Mixing) -> list[list[EdgeMixing]]:
         chosen: tuple[tuple[int, ...] | None, ...] = (None,) * len(table)
         if mixing.selected is not None:
             chosen = tuple(() if op is None else (op,) for op in mixing.selected[kind])
-        rows = (row.unbind() for row in table.unbind())
-        taken.append([EdgeMixing(*each) for each in zip(rows, edges, chosen, strict=True)])
+        taken.append([EdgeMixing(*each) for each in zip(table.unbind(), edges, chosen, strict=True)])
     return taken

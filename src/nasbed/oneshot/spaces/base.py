@@ -119,8 +119,11 @@ def mixed_edges(
 
     def made(name: str, channels: int, stride: int) -> nn.Module | None:
         module = make(name, channels, stride)
-        if module is not None and size.normalised_pools and "pool" in name:
-            return nn.Sequential(module, nn.BatchNorm2d(channels))
+        if module is None:
+            return None
+        if size.normalised_pools and "pool" in name:
+            module = nn.Sequential(module, nn.BatchNorm2d(channels))
+        searching_norms(module, affine=size.affine)
         return module
 
     edges = nn.ModuleList()
@@ -128,7 +131,6 @@ def mixed_edges(
         kept = range(len(cells.operations)) if layout.kept is None else layout.kept[kind][edge]
         candidates = {place: cells.operations[place] for place in kept}
         edges.append(MixedEdge(made, candidates, channels=channels, stride=stride, partial=layout.partial))
-    searching_norms(edges, affine=size.affine)
     return edges
 
 
@@ -136,6 +138,11 @@ def mixed_operation(edge: nn.Module, cells: Cells, place: int | None) -> nn.Modu
     """A candidate of a mixed edge."""
     assert isinstance(edge, MixedEdge) and place is not None
     return edge.operations[cells.operations[place]]
+
+
+def by_source(nodes: int) -> list[dict[str, Tensor]]:
+    """For each node of a cell, what edges from it share in one forward pass."""
+    return [{} for _ in range(nodes)]
 
 
 def node_sum(terms: Sequence[Tensor | None]) -> Tensor | None:

@@ -20,6 +20,7 @@ from nasbed.oneshot.spaces.base import (
     Strengths,
     Supernet,
     SupernetSize,
+    by_source,
     mixed_edges,
     mixed_operation,
     node_sum,
@@ -69,14 +70,10 @@ class DartsSupernet(Supernet):
 
     def _cell(self, position: int, cell: DartsCell, inputs: tuple[Tensor, Tensor], taken: list[EdgeMixing]) -> Tensor:
         nodes: list[Tensor] = [cell.before_last(inputs[0]), cell.last(inputs[1])]
-        edges = self.mixed(position)
+        edges, shared = self.mixed(position), by_source(NODES[-1])
         for node in NODES:
-            total = node_sum(
-                [
-                    edges[EDGE_OFFSET[node] + source](nodes[source], taken[EDGE_OFFSET[node] + source])
-                    for source in range(node)
-                ]
-            )
+            places = [(source, EDGE_OFFSET[node] + source) for source in range(node)]
+            total = node_sum([edges[place](nodes[source], taken[place], shared[source]) for source, place in places])
             nodes.append(self._zeros(nodes, position) if total is None else total)
         return torch.cat(nodes[INPUTS:], dim=1)
 

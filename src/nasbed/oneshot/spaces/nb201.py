@@ -20,6 +20,7 @@ from nasbed.oneshot.spaces.base import (
     Strengths,
     Supernet,
     SupernetSize,
+    by_source,
     mixed_edges,
     mixed_operation,
     node_sum,
@@ -63,10 +64,11 @@ class NB201Supernet(Supernet):
         return cast(nn.ModuleList, self.edges[str(position)])
 
     def _cell(self, position: int, x: Tensor, taken: list[EdgeMixing]) -> Tensor:
-        nodes = [x]
+        nodes, shared = [x], by_source(3)
         carried = list(zip(EDGES, self.mixed(position), taken, strict=True))
         for node in (1, 2, 3):
-            total = node_sum([edge(nodes[source], own) for (source, target), edge, own in carried if target == node])
+            into = [(source, edge, own) for (source, target), edge, own in carried if target == node]
+            total = node_sum([edge(nodes[source], own, shared[source]) for source, edge, own in into])
             nodes.append(torch.zeros_like(x) if total is None else total)
         return nodes[-1]
 

@@ -65,6 +65,16 @@ def test_methods_are_run_once_shown_beside_the_paper_and_compared(folder: Path, 
     assert measured["pc-darts"]["skeleton"] == {"channels": 4, "cells": 2}
 
 
+def test_trainings_alone_may_be_in_bfloat16_and_searches_are_recorded(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    single = ("--bfloat16", "--set", "supernet.precision=float32", "--set", "supernet.batch=32")
+    run("--nas", "gdas", "--data", str(folder), "--results", str(file), *single, *SMALL.split())
+    result = json.loads(file.read_text())
+    assert (result["search"]["precision"], result["recipe"]["precision"]) == ("float32", "bfloat16")
+    (record,) = (tmp_path / "r.jsonl.searches").rglob("search.json")
+    assert json.loads(record.read_text())["method"] == "gdas"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -145,6 +145,7 @@ def unseen(
             checkpoints or file.with_name(f"{file.name}.checkpoints"),
             device=device,
             threads=threads,
+            bfloat16=bfloat16,
             **asked,
         )
         shown += [file] if file not in shown else []
@@ -190,6 +191,7 @@ def _measure(
     *,
     device: str,
     threads: int,
+    bfloat16: bool,
     **asked: Any,
 ) -> None:
     """Run what is not in the file yet."""
@@ -200,7 +202,7 @@ def _measure(
     from nasbed.training.devices import chosen_device, threads_used
 
     how, where = load_recipe(recipe), chosen_device(device)
-    how = replace(how, precision="bfloat16") if budget.supernet.precision == "bfloat16" else how
+    how = replace(how, precision="bfloat16") if bfloat16 else how
     plan = NasPlan(tuple(name.strip() for name in nas.split(",") if name.strip()), how, budget, **asked)
     check_results_file(file)
     images = [opened(name) for name in data]

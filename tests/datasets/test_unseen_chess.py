@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.datasets.unseen.chess_board import draw_board
 from nasbed.datasets.unseen.chess_games import Game, distinct_games, last_positions, planes, read_games
-from nasbed.datasets.unseen.chesseract import PLAYERS, Chesseract
+from nasbed.datasets.unseen.chesseract import PLAYERS, Chesseract, ChesseractWithCopies
 from nasbed.datasets.unseen.sources import content
 
 chess = pytest.importorskip("chess")
@@ -28,6 +28,10 @@ RESULTS = ("1-0", "1/2-1/2", "0-1")
 
 class SmallChesseract(Chesseract):
     counts = (120, 31, 30)
+
+
+class SmallWithCopies(ChesseractWithCopies):
+    counts = SmallChesseract.counts
 
 
 def quiet(what: str, done: int, total: int | None) -> None:
@@ -144,6 +148,16 @@ def test_what_is_left_out_is_told(folder: Path) -> None:
         "Games: 66 read, 63 used; left out: 1 without a result, 1 of which another copy is kept, "
         "1 that cannot be replayed."
     )
+
+
+def test_copies_are_games_of_their_own_where_that_is_wanted(folder: Path) -> None:
+    """One game is in two files."""
+    plain, copied = (kind().make(folder, seed=0, progress=quiet) for kind in (SmallChesseract, SmallWithCopies))
+    SmallWithCopies().check(copied)
+    notes = [each.notes[0] for each in (plain, copied)]
+    assert "1 of which another copy is kept" in notes[0] and "copy" not in notes[1]
+    used = [int(note.split(" used")[0].split()[-1]) for note in notes]
+    assert used[1] == used[0] + 1
 
 
 def test_same_seed_same_bytes(folder: Path) -> None:

@@ -86,19 +86,25 @@ def distinct_games(games: Sequence[Game]) -> tuple[list[Game], dict[str, int]]:
     Games with the same moves are one game, the first; if their results differ, none is kept. So are a game and a longer
     one that begins with all its moves, from 40 half moves on: the longer one is kept.
     """
-    left_out = {"without a result": sum(game.result == "*" for game in games)}
+    finished, left_out = games_with_result(games)
     known: dict[tuple[str, ...], Game] = {}
     doubtful = set()
-    for game in (game for game in games if game.result != "*"):
+    for game in finished:
         first = known.setdefault(game.moves, game)
         if first.result != game.result:
             doubtful.add(game.moves)
-    left_out["of which another copy is kept"] = len(games) - left_out["without a result"] - len(known)
+    left_out["of which another copy is kept"] = len(finished) - len(known)
     ordered = sorted(known)
     cut_short = {a for a, b in pairwise(ordered) if len(a) >= SAME and b[: len(a)] == a}
     left_out["cut short"] = len(cut_short - doubtful)
     left_out["with the same moves as another but another result"] = len(doubtful)
     return [game for moves, game in known.items() if moves not in doubtful | cut_short], left_out
+
+
+def games_with_result(games: Sequence[Game]) -> tuple[list[Game], dict[str, int]]:
+    """Those that came to an end, and how many did not."""
+    finished = [game for game in games if game.result != "*"]
+    return finished, {"without a result": len(games) - len(finished)}
 
 
 def replayed(games: Iterable[Game], total: int, progress: Progress) -> Iterator[Bitboards | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from nasbed.datasets.unseen.chess_games import (
     Game,
     chess_package,
     distinct_games,
+    games_with_result,
     planes,
     read_games,
     replayed,
@@ -59,14 +60,16 @@ class Chesseract(Unseen):
         f"a folder of PGN files as --source, {', '.join(f'{player}.pgn' for player in PLAYERS)}, .gz or not "
         "(pgnmentor.com has them)"
     )
-    hygiene = ("game", "position")
+    hygiene: ClassVar[tuple[str, ...]] = ("game", "position")
     licence = "moves of games are facts and free"
+    copies: ClassVar[bool] = False
+    """Whether a game that is there twice is two games."""
 
     def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
         self.refuse_released(as_released)
         chess_package()
         everything, digests = _games(source, self.needs)
-        games, left_out = distinct_games(everything)
+        games, left_out = games_with_result(everything) if self.copies else distinct_games(everything)
         boards = list(replayed(games, len(games), progress))
         left_out["that cannot be replayed"] = sum(each is None for each in boards)
         playable = [(game, masks) for game, masks in zip(games, boards, strict=True) if masks is not None]
@@ -74,7 +77,7 @@ class Chesseract(Unseen):
             raise BadFile(f"{source} has games with a result, none of {len(everything)} can be replayed; get it again")
         notes = [_games_note(len(everything), len(playable), left_out)]
         draws = Draws(seed, self.name)
-        positions, note = _usable(playable, draws, self.counts)
+        positions, note = _usable(playable, draws, self.counts, copies=self.copies)
         notes.append(note)
         train, valid, test = (self._part(draws, part, positions) for part in range(3))
         return Made(train, valid, test, sources=digests, notes=tuple(notes))
@@ -114,6 +117,15 @@ class Chesseract(Unseen):
         return draw_board(image)
 
 
+class ChesseractWithCopies(Chesseract):
+    """What it would be if nobody looked for copies: a game between two of the players is in both their files, so both
+    to train on and to test with. To see what that does to accuracies (docs/baselines.md); no dataset to use."""
+
+    title = "Chesseract with copies"
+    hygiene = ("game",)
+    copies = True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Positions:
     """A row a position: its planes as masks, the number of its game, that of the half move before it from 1, the number
@@ -149,9 +161,9 @@ def _games(source: Path | None, needs: str) -> tuple[list[Game], dict[str, str]]
 
 
 def _usable(
-    playable: list[tuple[Game, Bitboards]], draws: Draws, counts: tuple[int, int, int]
+    playable: list[tuple[Game, Bitboards]], draws: Draws, counts: tuple[int, int, int], *, copies: bool
 ) -> tuple[_Positions, str]:
-    """The positions of all games but those in two parts, each once for a result in its part."""
+    """The positions of all games, each once for a result in its part; without ``copies`` none that is in two parts."""
     games = tuple(game for game, _ in playable)
     shown = np.array([len(masks) for _, masks in playable])
     results = np.array([RESULTS.index(game.result) for game in games])
@@ -163,9 +175,10 @@ def _usable(
     number = number.ravel()
     part, result = parts[game], results[game]
     shared = np.zeros(len(first), np.bool_)
-    shared[number[part != part[first][number]]] = True
+    if not copies:
+        shared[number[part != part[first][number]]] = True
     once = np.zeros(len(masks), np.bool_)
-    once[np.unique(number * len(RESULTS) + result, return_index=True)[1]] = True
+    once[np.unique((number * len(RESULTS) + result) * len(PARTS) + part, return_index=True)[1]] = True
     kept = np.flatnonzero(once & ~shared[number])
     note = (
         f"Positions: {len(masks)}; left out: {np.count_nonzero(shared[number])} that are in two parts, "

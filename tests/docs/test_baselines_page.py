@@ -1,0 +1,47 @@
+"""docs/baselines.md has the accuracies that were measured, as the file of results has them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from nasbed.evaluation.studies.unseen_published import published
+from nasbed.evaluation.studies.unseen_results import UnseenResult, read_results
+from nasbed.training import load_recipe
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+RESULTS = read_results([DOCS / "results" / "unseen-resnet18.jsonl"])
+
+
+def row(result: UnseenResult) -> str:
+    paper = published()
+    said = paper.accuracy(result.dataset, result.model)
+    validated = [value for value in result.validated.values() if value is not None]
+    assert said is not None and result.test_accuracy is not None and result.validation_accuracy == validated[-1]
+    numbers = (result.test_accuracy, said, result.test_accuracy - said, validated[-1], max(validated))
+    texts = [f"{value:+.2f}" if place == 2 else f"{value:.2f}" for place, value in enumerate(numbers)]
+    return f"| {paper.datasets[result.dataset]} | {' | '.join(texts)} |"
+
+
+def test_page_has_what_was_measured_and_nothing_else() -> None:
+    page = (DOCS / "baselines.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"best epoch \|\n\|---.*\n((?:\|.*\n)+)", page)
+    assert table.splitlines() == [row(each) for each in RESULTS]
+    far = [each.split("|")[1].strip() for each in table.splitlines() if abs(float(each.split("|")[4])) > 3]
+    assert far == ["Chesseract"] and "**Chesseract** is the one more than 3 points off" in page
+
+
+def test_page_has_what_copies_of_games_do() -> None:
+    page = (DOCS / "baselines.md").read_text(encoding="utf-8")
+    ours, copied = read_results([DOCS / "results" / "chesseract-copies.jsonl"])
+    assert ours.training[1:2] == copied.training[1:2] == (32,) and ours.recipe == copied.recipe
+    assert f"gives {copied.test_accuracy:.2f} % where ours gives {ours.test_accuracy:.2f}" in page
+
+
+def test_measured_are_whole_trainings_by_the_papers_protocol() -> None:
+    paper, recipe = published(), load_recipe("unseen")
+    assert [each.dataset for each in RESULTS] == ["addnist", "language", "multnist", "gutenberg", "chesseract"]
+    for each in RESULTS:
+        assert (each.model, each.status, each.epochs, len(each.validated)) == ("resnet18", "ok", 64, 64)
+        assert each.images == paper.images[each.dataset]
+        assert dict(each.recipe) == recipe.settings() | {"source": each.recipe["source"]}

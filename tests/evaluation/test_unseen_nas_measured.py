@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
-from nasbed.core.errors import InvalidOption, UnknownName
+from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import opened
 from nasbed.evaluation.studies import unseen_nas_search
@@ -162,6 +162,26 @@ def test_searches_are_recorded_as_oneshot_records_its_own_and_not_done_again(dat
     other = NasRun("gdas", dataset, RECIPE, BUDGET, search_seed=1)
     with pytest.raises(InvalidOption, match="the record of another search than gdas with seed 1 on chesseract"):
         searched(other, record=next(searches.glob("*gdas*/search.json")))
+
+
+def test_what_cannot_be_kept_is_told_before_a_search(dataset: Dataset, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    plan = NasPlan(("gdas",), RECIPE, BUDGET, epochs=1)
+    for name in ("checkpoints", "searches"):
+        with pytest.raises(InvalidOption, match="file is a file; move it away"):
+            measure([dataset], plan, tmp_path / "r.jsonl", **{name: tmp_path / "file"})  # type: ignore[arg-type]
+
+
+def test_damaged_record_of_a_search_is_told(dataset: Dataset, tmp_path: Path) -> None:
+    run = NasRun("gdas", dataset, RECIPE, BUDGET)
+    record = run.record(tmp_path)
+    assert record is not None
+    searched(run, record=record)
+    whole = record.read_bytes()
+    for broken in (b"", whole[: len(whole) // 2], whole.replace(b"gdas", b"gdaz")):
+        record.write_bytes(broken)
+        with pytest.raises(BadFile, match=r"search\.json"):
+            searched(run, record=record)
 
 
 def test_results_of_other_searches_are_never_mixed(dataset: Dataset, tmp_path: Path) -> None:

@@ -75,6 +75,9 @@ def measure(
     """Add every result that is planned and not there to a file of results; how many these were. A search whose
     architecture is in the file is not done again either, whatever it is trained for; nor is one that is recorded in
     the folder ``searches``, where every search is."""
+    for folder in (checkpoints, searches):
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise InvalidOption(f"searches and trainings are kept in folders, {folder} is a file; move it away")
     for dataset in datasets:
         plan.check(dataset)
     there = read_results([file]) if file.exists() else []

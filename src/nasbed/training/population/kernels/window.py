@@ -41,12 +41,13 @@ def _band(
 
 @triton.jit
 def _inverse_count(h, w, K: tl.constexpr, SIDE_IN: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr):
-    """One over the pixels of a window that are inside the image."""
+    """One over the pixels of a window that are inside the image; of one outside, which gives nothing, a finite
+    number."""
     top = h * STRIDE - PADDING
     left = w * STRIDE - PADDING
     rows = tl.minimum(top + K, SIDE_IN) - tl.maximum(top, 0)
     columns = tl.minimum(left + K, SIDE_IN) - tl.maximum(left, 0)
-    return 1.0 / (rows * columns).to(tl.float32)
+    return 1.0 / tl.maximum(rows * columns, 1).to(tl.float32)
 
 
 @triton.jit

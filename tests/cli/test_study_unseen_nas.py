@@ -51,9 +51,14 @@ def test_methods_are_run_once_shown_beside_the_paper_and_compared(folder: Path, 
         "--nas", "rs-darts,rs-bonsai", "--seeds", "2", "--together", "--out", str(out), "--format", "svg", *shared
     )
     assert "4 results were added" in chance.stderr
-    assert "2 architectures by chance" in chance.stdout and "Of 3 found architectures" in chance.stdout
+    assert (
+        "Found against chance" in chance.stdout
+        and " of 2\n" in chance.stdout
+        and "Of 3 found architectures" in chance.stdout
+    )
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "What was found against chance" in page and "2 architectures by chance" in page
+    assert (out / "figures" / "found-chance.svg").exists()
     before = file.read_bytes()
     again = run("--nas", "rs-darts,pc-darts", "--set", "supernet.batch=32", *shared, "--json")
     assert "is in" in again.stderr and file.read_bytes() == before

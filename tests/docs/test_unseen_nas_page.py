@@ -1,4 +1,4 @@
-"""The page about NAS methods on unseen datasets runs as it is printed."""
+"""The page about NAS methods on unseen datasets runs as it is printed, and has what was measured."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import pytest
 pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.evaluation.studies.unseen_nas_budget import nas_methods
+from nasbed.evaluation.studies.unseen_nas_compared import compared, spread, summed_up
+from nasbed.evaluation.studies.unseen_results import read_results
 
-PAGE = (Path(__file__).parents[2] / "docs" / "unseen-nas.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "unseen-nas.md").read_text(encoding="utf-8")
 
 
 def test_unseen_nas_page_runs_and_names_every_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,3 +25,24 @@ def test_unseen_nas_page_runs_and_names_every_method(tmp_path: Path, monkeypatch
         exec(block, names)
     assert names["result"].status == "ok" and len((tmp_path / "nas.jsonl").read_text().splitlines()) == 4
     assert [name for name in nas_methods() if f"`{name}`" not in PAGE] == []
+
+
+def test_unseen_nas_page_has_what_was_measured() -> None:
+    results = read_results([DOCS / "results" / "unseen-nas.jsonl"])
+    assert {(each.status, each.epochs) for each in results} == {("ok", 8)} and len(results) == 4 * (7 * 3 + 5 * 3 + 5)
+    found = {(each.dataset, each.model): each for each in compared(results)}
+    datasets = ("cifar10@16", "addnist", "language", "chesseract")
+    for model in ("darts", "darts2", "gdas", "pc-darts", "drnas", "random-ws", "bonsai-net"):
+        cells = (found[dataset, model] for dataset in datasets)
+        assert f"| `{model}` | {' | '.join(f'{spread(cell.found)} ({cell.beaten})' for cell in cells)} |" in PAGE
+    for model, title in (("darts", "DARTS"), ("bonsai-net", "Bonsai")):
+        cells = (found[dataset, model] for dataset in datasets)
+        assert f"| 5 by chance, {title} | {' | '.join(spread(cell.by_chance) for cell in cells)} |" in PAGE
+    said = re.sub(r"\s+", " ", PAGE)
+    (line,) = summed_up(list(found.values()))
+    assert line.startswith(
+        "Of 28 found architectures 22 are above the mean of those by chance, and 8 above all of them"
+    )
+    assert "Of the 28 found architectures 22 are above the mean of those by chance, and 8 above all five" in said
+    above = {model for _, model in found} - {each.model for each in found.values() if (each.difference or 0) <= 0}
+    assert above == {"darts", "pc-darts"}

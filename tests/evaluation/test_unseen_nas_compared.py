@@ -113,7 +113,7 @@ def test_tables_show_methods_with_their_search_and_others_apart() -> None:
     lines = comparison_lines(study)
     assert len(lines) == 5 and lines[3].startswith("mine, pc-darts") and "measure rs-darts" in lines[3]
     assert len(unseen_numbers(study)["compared"]) == 4
-    assert study.notes == ("pc-darts on mine, search seed 0, seed 0: not in the paper's tables",)
+    assert study.notes == ("mine, 1 result: not in the paper's tables",)
 
 
 def test_searches_of_more_epochs_count_and_others_are_noted() -> None:

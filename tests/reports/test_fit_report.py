@@ -45,10 +45,11 @@ def test_fit_data_counts_what_intervals_hold(artefact: Artefact) -> None:
 
 
 def test_figure_rows_say_what_is_beyond_bounds(artefact: Artefact) -> None:
-    odd = replace(artefact.manifest, figures={"r2": 0.5, "raw_kl": None})
+    odd = replace(artefact.manifest, figures={"r2": 0.5, "raw_kl": None, "others_r2": 0.25})
     assert figure_rows(odd, {"time": 1.0}) == [
         ("R²", "0.5000"),
         ("… before calibration", "beyond all bounds"),
+        ("other methods: R²", "0.2500"),
         ("time", "1 s"),
     ]
 

@@ -81,7 +81,7 @@ def run(
 
     Example: nasbed run nb201/cifar10 --optimizers rs,re,ls --seeds 50 --budget 1e6s --out my-runs
 
-    Example: nasbed run snb-darts-cifar10-16-lgb-v1.0 --warm-start params:1000 --out my-runs
+    Example: nasbed run snb-darts-cifar10-16-lgb-v1.1 --warm-start params:1000 --out my-runs
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

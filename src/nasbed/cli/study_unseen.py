@@ -169,12 +169,15 @@ def unseen(
 
 
 def _print(study: UnseenStudy) -> None:
-    from nasbed.reports.unseen_tables import KEY, budget_lines, comparison_lines, outcome, paper_lines, unseen_tables
+    from nasbed.reports.unseen_found import FOUND_KEY, found_lines, found_table
+    from nasbed.reports.unseen_tables import KEY, budget_lines, outcome, paper_lines, unseen_tables
 
     for title, table in unseen_tables(study).items():
         typer.echo(f"{title}\n{table.text()}\n")
     typer.echo(KEY)
-    for lines in (outcome(study), budget_lines(study), comparison_lines(study), paper_lines(study)):
+    found = found_table(study)
+    against = [] if found is None else ["Found against chance", found.text(), "", FOUND_KEY, *found_lines(study)]
+    for lines in (outcome(study), budget_lines(study), against, paper_lines(study)):
         if lines:
             typer.echo("\n" + "\n".join(lines))
     for line in study.notes:

@@ -83,7 +83,8 @@ def _bins(truth: Floats, mean: Floats, std: Floats, spread: Floats) -> tuple[Bin
 
 
 def figure_rows(about: ArtefactManifest, times: Mapping[str, float] | None = None) -> list[tuple[str, str]]:
-    """The figures of the test part, named for people, those that there are; then times in seconds."""
+    """The figures of the test part, named for people, those that there are; where only some methods' evaluations were
+    fitted, those of all architectures of the others; then times in seconds."""
     unit = f" [{about.metric.unit}]" if about.metric.unit else ""
     named = [
         ("R²", "r2", "{:.4f}"),
@@ -97,6 +98,9 @@ def figure_rows(about: ArtefactManifest, times: Mapping[str, float] | None = Non
         ("… before calibration", "raw_kl", "{:.3g}"),
         ("KL divergence, median", "kl_median", "{:.3g}"),
         ("… before calibration", "raw_kl_median", "{:.3g}"),
+        ("other methods: R²", "others_r2", "{:.4f}"),
+        ("other methods: sparse Kendall's τ", "others_sparse_kendall", "{:.4f}"),
+        (f"other methods: mean absolute error{unit}", "others_mae", "{:.4g}"),
         ("runtime: R² of its logarithm", "runtime_r2", "{:.4f}"),
         ("runtime: Kendall's τ", "runtime_kendall", "{:.4f}"),
         ("runtime: mean relative error", "runtime_relative_error", "{:.1%}"),

@@ -1,4 +1,4 @@
-"""The page of the study of unseen datasets: tables 1 to 3 with what was measured, and two figures."""
+"""The page of the study of unseen datasets: tables 1 to 3 with what was measured, and figures."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from nasbed.evaluation.studies.unseen import LARGE, UnseenStudy
 from nasbed.reports.comparison_tables import STYLE as TABLE_STYLE
 from nasbed.reports.figures import COLOURS, figure_svg, save_figure
 from nasbed.reports.marks import Chart, inline, series
-from nasbed.reports.number_tables import table_html
+from nasbed.reports.number_tables import Table, table_html
 from nasbed.reports.page import Section, write_page
+from nasbed.reports.unseen_found import EXPLAINED, FOUND_KEY, found_chart, found_lines, found_table
 from nasbed.reports.unseen_tables import (
     KEY,
     budget_lines,
@@ -53,12 +54,11 @@ def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[s
         sections.append(Section("Published against measured", {}, svg=drawn["published-measured"], text=COMPARED))
     for title, table in unseen_tables(study).items():
         sections.append(Section(title, {}, html=table_html(table) + f'<p class="caption">{escape(KEY)}</p>'))
-    for title, lines in (
-        ("What the NAS methods were given", budget_lines(study)),
-        ("What was found against chance", comparison_lines(study)),
-    ):
-        if lines:
-            sections.append(Section(title, {}, html=_paragraphs(lines)))
+    if lines := budget_lines(study):
+        sections.append(Section("What the NAS methods were given", {}, html=_paragraphs(lines)))
+    if (found := found_table(study)) is not None:
+        svg, text = (drawn["found-chance"], EXPLAINED) if "found-chance" in drawn else ("", "")
+        sections.append(Section("What was found against chance", {}, svg, text, _found(study, found)))
     sections += [
         Section("The best of each", {}, svg=drawn["best"], text=BEST),
         Section("The paper\u2019s tables, held against each other", {}, html=_paragraphs(paper_lines(study))),
@@ -76,11 +76,20 @@ def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[s
 
 
 def unseen_figures(study: UnseenStudy) -> dict[str, Chart]:
-    """``best``, table 3 as a figure, and ``published-measured`` where something was measured."""
+    """``best``, table 3 as a figure; ``published-measured`` where something was measured; ``found-chance`` where what
+    was found can be held against architectures by chance."""
     found = {"best": _best(study)}
     if any(cell.published is not None for cell in study.cells.values()):
         found["published-measured"] = _compared(study)
+    if (chart := found_chart(study)) is not None:
+        found["found-chance"] = chart
     return found
+
+
+def _found(study: UnseenStudy, table: Table) -> str:
+    """The table, what all of it says together, and on demand each comparison in words."""
+    words = f"<details><summary>One by one, in words</summary>{_paragraphs(comparison_lines(study))}</details>"
+    return table_html(table) + f'<p class="caption">{escape(FOUND_KEY)}</p>' + _paragraphs(found_lines(study)) + words
 
 
 def _paragraphs(lines: Iterable[str]) -> str:

@@ -124,9 +124,12 @@ def budget_lines(study: UnseenStudy) -> list[str]:
                 ", ".join(f"{name} {each}" for name, each in cell.skeleton.items()),
             )
             datasets.setdefault(key, []).append(f"{study.paper.datasets[cell.dataset]} ({cell.architectures})")
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for (model, search, network), names in datasets.items():
+        alike.setdefault((search, network, ", ".join(names)), []).append(model)
     found = [
-        f"{model}: {search}; trained with {network or 'the usual network'}, on (architectures) {', '.join(names)}."
-        for (model, search, network), names in datasets.items()
+        f"{', '.join(models)}: {search}; trained with {network or 'the usual network'}, on (architectures) {names}."
+        for (search, network, names), models in alike.items()
     ]
     if found:
         found.append(
@@ -137,7 +140,8 @@ def budget_lines(study: UnseenStudy) -> list[str]:
 
 
 def comparison_lines(study: UnseenStudy) -> list[str]:
-    """Found architectures against random ones, dataset by dataset, and all together."""
+    """Found architectures against random ones, dataset by dataset, and at the end all together; nothing where nothing
+    was found."""
     titles = study.paper.datasets
     every = sorted(study.compared, key=lambda each: each.dataset)
     return [*(said(each, titles.get(each.dataset, each.dataset)) for each in every), *summed_up(every)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
@@ -83,9 +84,12 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
     known = {*paper.cnn_titles, *paper.nas_titles, *(each for others in paper.stand_in.values() for each in others)}
     settings: dict[Setting, dict[tuple[int, int], UnseenResult]] = {}
     notes = []
+    absent: Counter[str] = Counter()
     for result in results:
-        if result.dataset not in paper.datasets or not (result.model in known or result.search):
-            notes.append(f"{result.model} on {result.dataset}, {_seeded(result)}: not in the paper's tables")
+        if result.dataset not in paper.datasets:
+            absent[result.dataset] += 1
+        elif not (result.model in known or result.search):
+            absent[f"{result.model} on {result.dataset}"] += 1
         elif epochs is None or result.epochs == epochs:
             same = settings.setdefault(result.setting, {})
             if result.seeds in same:
@@ -124,6 +128,8 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
             search=own[0].search,
             skeleton=own[0].recipe.get("skeleton", {}),
         )
+    for what, count in absent.items():
+        notes.append(f"{what}, {count} result{'s' if count > 1 else ''}: not in the paper's tables")
     asked = [each for each in results if epochs is None or each.epochs == epochs]
     return UnseenStudy(paper, cells, tuple(notes), tuple(compared(asked)))
 

@@ -1,0 +1,87 @@
+"""docs/studies.md says of the one-shot searches that are kept what the study and the trainings of what they found say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+import nasbed
+from nasbed.benchmarks.places import table_path
+from nasbed.evaluation.studies.one_shot import OneShotStudy, one_shot_study
+from nasbed.experiments.campaign import Campaign
+from nasbed.experiments.campaign.trajectories import searched_architectures
+from nasbed.oneshot.record import SearchRecord, read_record
+from nasbed.reports.one_shot_tables import method_table
+from nasbed.results.rows import Rows, concatenate
+from nasbed.results.store import Results
+from nasbed.spaces import space
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+RECORDS = [read_record(path) for path in sorted((ROOT / "campaigns" / "searches").glob("*/search.json"))]
+
+
+@pytest.fixture(scope="module")
+def study() -> OneShotStudy:
+    benchmark = nasbed.load("snb-darts-cifar10-16-lgb-v1.1:mean")
+    return one_shot_study(RECORDS, benchmark, rng=np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def rows() -> Rows:
+    return concatenate(list(Results.open(table_path("darts-cifar10-16")).batches()))
+
+
+def test_page_has_the_numbers_of_the_watched_searches(study: OneShotStudy) -> None:
+    table = method_table(study)
+    wanted = [
+        place for place, name in enumerate(table.columns) if name.startswith(("final", "best", "stopped by skips"))
+    ]
+    *methods, mean, best = table.rows
+    for row in methods:
+        name = row[0].split(" (")[0]
+        called = f"`{name}`, longer" if "12800" in row[0] else f"`{name}`"
+        assert f"| {called} | {' | '.join([*(row[place] for place in wanted), row[-1]])} |" in PAGE
+    assert len(methods) == 7 and f"of random architectures {mean[2]}, the best of 1 000 {best[2]}" in PAGE
+    wrong = {each.name.split(" (")[0]: len(each.failed) for each in study.methods if each.failed}
+    assert sum(wrong.values()) == 4 and wrong["drnas"] == 2 and "4 of the 20 searches go wrong" in PAGE
+
+
+def test_page_has_what_the_trainings_say(rows: Rows) -> None:
+    first = rows.seed == 0
+    accuracy = dict(zip(map(tuple, rows.codes[first].tolist()), rows.values["validation_accuracy"][first], strict=True))
+    final, along = [], []
+    for record in RECORDS:
+        codes = [each.architecture.code for each in record.searched.epochs]
+        if all(code in accuracy for code in codes):
+            trained = [accuracy[code] for code in codes]
+            final.append(trained[-1])
+            along.append(spearmanr([each.validation_accuracy for each in record.searched.epochs], trained).statistic)
+    by_chance = rows.values["validation_accuracy"][rows.method == "rs"].mean()
+    said = re.sub(r"\s+", " ", PAGE)
+    assert f"architectures of {len(final)} of these searches were" in said
+    assert f"the final ones have {np.mean(final):.2f} % in the mean and random ones {by_chance:.2f}" in said
+    assert f"with the trained one is {np.mean(along):.2f} in the mean" in said
+
+
+def test_campaign_of_the_searches_is_what_the_table_has(rows: Rows) -> None:
+    campaign = Campaign.read(ROOT / "campaigns" / "darts-cifar10-16-oneshot.toml")
+    expected = {(method, arch.code) for method, arch in searched_architectures(campaign, space("darts"))}
+    methods = {method for method, _ in expected}
+    found = zip(rows.method.tolist(), map(tuple, rows.codes.tolist()), strict=True)
+    assert {each for each in found if each[0] in methods} == expected and len(expected) == 290
+
+
+def test_records_are_of_one_dataset_and_one_budget_a_name() -> None:
+    def called(record: SearchRecord) -> str:
+        return record.method if record.settings.epochs == 20 else f"{record.method}, longer"
+
+    counts: dict[str, int] = {}
+    for record in RECORDS:
+        assert record.dataset == "cifar10@16" and record.device == "NVIDIA H200"
+        counts[called(record)] = counts.get(called(record), 0) + 1
+    assert counts.pop("darts, longer") == 2 and set(counts.values()) == {3} and len(counts) == 6

@@ -51,6 +51,17 @@ def test_page_has_the_numbers_of_the_watched_searches(study: OneShotStudy) -> No
     assert sum(wrong.values()) == 4 and wrong["drnas"] == 2 and "4 of the 20 searches go wrong" in PAGE
 
 
+def test_trainings_of_a_part_of_the_space_can_be_watched(rows: Rows) -> None:
+    """Searches with an architecture that was not trained are left out, the random ones are those of random search."""
+    study = one_shot_study(RECORDS, nasbed.load("darts-cifar10-16"), random=5000, rng=np.random.default_rng(0))
+    assert study.measured and sum(len(each.searches) for each in study.methods) == 17
+    assert sorted(name.split(" (")[0] for name in study.left_out) == ["darts", "darts", "darts2, seed 2"]
+    by_chance = rows.values["validation_accuracy"][rows.method == "rs"]
+    assert study.reference.count == len(by_chance) == 1628 and study.reference.what == "architectures of random search"
+    # the noise study repeats some of them, so means over seeds differ a little from the first seed's
+    assert study.reference.mean == pytest.approx(by_chance.mean(), abs=0.05)
+
+
 def test_page_has_what_the_trainings_say(rows: Rows) -> None:
     first = rows.seed == 0
     accuracy = dict(zip(map(tuple, rows.codes[first].tolist()), rows.values["validation_accuracy"][first], strict=True))

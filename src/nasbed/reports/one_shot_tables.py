@@ -140,8 +140,8 @@ def outcome(study: OneShotStudy) -> list[str]:
     of = f" on {study.dataset}" if study.dataset else ""
     what = "the mean measured" if study.measured else "the mean predicted"
     begin = (
-        f"{study.benchmark} tells {what} {study.metric.key.replace('_', ' ')}{of}. Of {study.reference.count} random "
-        f"architectures the mean is {study.reference.mean:.2f}{unit}, the standard deviation "
+        f"{study.benchmark} tells {what} {study.metric.key.replace('_', ' ')}{of}. Of {study.reference.count} "
+        f"{study.reference.what} the mean is {study.reference.mean:.2f}{unit}, the standard deviation "
         f"{study.reference.std:.2f} and the best {study.reference.best:.2f}{unit}."
     )
     others = sorted({each.dataset for each in study.methods} - {study.dataset})

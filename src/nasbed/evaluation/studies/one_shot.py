@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import Wrapper
-from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, nearest
 from nasbed.core.metric import Metric
 from nasbed.evaluation.ranking.correlation import spearman
+from nasbed.evaluation.studies.one_shot_asked import predicted, random_predictions, unwrapped
 from nasbed.evaluation.studies.one_shot_records import grouped
 from nasbed.oneshot.record import SearchRecord
 from nasbed.oneshot.stopping import STOPPING_RULES, stopped
@@ -121,18 +120,20 @@ class WatchedMethod:
 
 @dataclass(frozen=True, slots=True)
 class RandomReference:
-    """So many random architectures of the space: the mean, the standard deviation and the best of predictions."""
+    """So many random architectures of the space: the mean, the standard deviation and the best of predictions. ``what``
+    they are in words: those of a table that does not hold the space are those that random search evaluated."""
 
     count: int
     mean: float
     std: float
     best: float
+    what: str = "random architectures"
 
 
 @dataclass(frozen=True, slots=True)
 class OneShotStudy:
-    """``dataset`` is that of the benchmark, empty if it does not say; ``left_out`` says which searches have no epoch,
-    and why."""
+    """``dataset`` is that of the benchmark, empty if it does not say; ``left_out`` says which searches are not watched,
+    and why: they have no epoch, or the benchmark does not know an architecture of theirs."""
 
     benchmark: str
     space: str
@@ -181,26 +182,28 @@ def one_shot_study(
         raise InvalidOption(f"1 search with an epoch or more is watched, got none; {'; '.join(left_out.values())}")
     metric = benchmark.objective
     sign = 1.0 if metric.direction == "maximize" else -1.0
-    drawn = _predicted(benchmark, [benchmark.space.sample(rng) for _ in range(random)])
-    drawn = drawn[np.isfinite(drawn)]
-    reference = RandomReference(
-        random, float(drawn.mean()), float(drawn.std(ddof=1)), sign * float((sign * drawn).max())
-    )
+    drawn, what = random_predictions(benchmark, random, rng)
+    count, drawn = len(drawn), drawn[np.isfinite(drawn)]
+    best = sign * float((sign * drawn).max())
+    reference = RandomReference(count, float(drawn.mean()), float(drawn.std(ddof=1)), best, what)
     methods = []
     for name, own in grouped(records).items():
-        searches = tuple(
-            watched(
-                each.searched,
-                _predicted(benchmark, [epoch.architecture for epoch in each.searched.epochs]),
-                seed=each.seed,
-                rules=rules,
-                sign=sign,
-                spread=reference.std,
-            )
-            for each in own
+        searches = []
+        for each in own:
+            try:
+                said = predicted(benchmark, [epoch.architecture for epoch in each.searched.epochs])
+            except InvalidArchitecture as error:
+                left_out[f"{name}, seed {each.seed}"] = str(error)
+                continue
+            searches.append(watched(each.searched, said, seed=each.seed, rules=rules, sign=sign, spread=reference.std))
+        if searches:
+            methods.append(WatchedMethod(name, own[0].dataset, tuple(searches)))
+    if not methods:
+        raise InvalidOption(
+            f"{benchmark.name} must answer for every architecture of a search: {next(iter(left_out.values()))}; watch "
+            "with a surrogate, or with a table of the whole space"
         )
-        methods.append(WatchedMethod(name, own[0].dataset, searches))
-    inner = _unwrapped(benchmark)
+    inner = unwrapped(benchmark)
     return OneShotStudy(
         benchmark=inner.name,
         space=benchmark.space.name,
@@ -299,20 +302,6 @@ def _end(searched: Searched) -> int | None:
     if not same:
         raise InvalidOption("a search ends with the architecture of one of its epochs, got another; search again")
     return same[-1]
-
-
-def _predicted(benchmark: Benchmark, archs: Sequence[Architecture]) -> Floats:
-    try:
-        return benchmark.expected_many(list(archs)).column(benchmark.objective.key)
-    except InvalidArchitecture as error:
-        raise InvalidOption(
-            f"{benchmark.name} must answer for every architecture of a search and for random ones: {error}; watch with "
-            "a surrogate, or with a table of the whole space"
-        ) from None
-
-
-def _unwrapped(benchmark: Benchmark) -> Benchmark:
-    return _unwrapped(benchmark.inner) if isinstance(benchmark, Wrapper) else benchmark
 
 
 def _dataset(benchmark: Benchmark) -> str:

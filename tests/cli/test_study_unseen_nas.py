@@ -48,8 +48,10 @@ def test_methods_are_run_once_shown_beside_the_paper_and_compared(folder: Path, 
     assert "measure rs-darts" in found.stdout and "s1]" in found.stdout and "gdas (not in the paper)" in found.stdout
     out = tmp_path / "page"
     chance = run(
-        "--nas", "rs-darts,rs-bonsai", "--seeds", "2", "--together", "--out", str(out), "--format", "svg", *shared
+        *("--nas", "rs-darts,rs-bonsai", "--seeds", "2", "--together", "--processes", "2"),
+        *("--out", str(out), "--format", "svg", *shared),
     )
+    assert "2 searches and trainings, several at a time" in chance.stderr  # the two of Bonsai's space
     assert "4 results were added" in chance.stderr
     assert (
         "Found against chance" in chance.stdout

@@ -78,9 +78,10 @@ def stage_bar(title: str, stages: Sequence[str]) -> Iterator[Callable[[str], Non
 
 
 @contextmanager
-def epoch_bar(epochs: int) -> Iterator[Callable[[int, str], None]]:
-    """A bar of epochs with time to go; the function given sets how many are done and what to say of them."""
-    with _timed_bar("epoch", told=True) as bar:
+def epoch_bar(epochs: int, *, called: str = "epoch") -> Iterator[Callable[[int, str], None]]:
+    """A bar of epochs, or of what else is ``called`` so, with time to go; the function given sets how many are done and
+    what to say of them."""
+    with _timed_bar(called, told=True) as bar:
         task = bar.add_task("", total=epochs)
         yield lambda done, said: bar.update(task, completed=done, description=said)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -93,6 +94,14 @@ def unseen(
     ] = None,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")] = "auto",
     threads: Annotated[int, typer.Option(min=1, help="Of a CPU.")] = 1,
+    processes: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Searches and trainings at a time, each in a process; what is trained together is not. They share a "
+            "GPU well under NVIDIA's MPS.",
+        ),
+    ] = 1,
     json: Json = False,
 ) -> None:
     """Print the published accuracies on the eight unseen datasets, and those that were measured here beside them.
@@ -145,6 +154,7 @@ def unseen(
             checkpoints or file.with_name(f"{file.name}.checkpoints"),
             device=device,
             threads=threads,
+            processes=processes,
             bfloat16=bfloat16,
             **asked,
         )
@@ -194,6 +204,7 @@ def _measure(
     *,
     device: str,
     threads: int,
+    processes: int,
     bfloat16: bool,
     **asked: Any,
 ) -> None:
@@ -211,8 +222,17 @@ def _measure(
     images = [opened(name) for name in data]
     try:
         with threads_used(threads):
-            searches = file.with_name(f"{file.name}.searches")
-            count = measure(images, plan, file, checkpoints=checkpoints, searches=searches, device=where, bar=_bar)
+            folders: dict[str, Any] = {"checkpoints": checkpoints, "searches": file.with_name(f"{file.name}.searches")}
+            count = 0
+            if processes > 1:
+                from nasbed.evaluation.studies.unseen_nas_processes import measure_ahead
+                from nasbed.experiments.engines import LocalEngine
+
+                engine = LocalEngine(processes)
+                count += measure_ahead(
+                    data, plan, file, **folders, engine=engine, device=str(where), threads=threads, bar=_tasks
+                )
+            count += measure(images, plan, file, **folders, device=where, bar=_bar)
     except KeyboardInterrupt:
         note(f"interrupted; the same command goes on from {file} and {checkpoints}")
         raise typer.Exit(130) from None
@@ -220,7 +240,10 @@ def _measure(
 
 
 @contextmanager
-def _bar(title: str, epochs: int) -> Iterator[Told]:
+def _bar(title: str, epochs: int, called: str = "epoch") -> Iterator[Told]:
     note(title)
-    with epoch_bar(epochs) as told:
+    with epoch_bar(epochs, called=called) as told:
         yield told
+
+
+_tasks = partial(_bar, called="done")

@@ -75,9 +75,7 @@ def measure(
     """Add every result that is planned and not there to a file of results; how many these were. A search whose
     architecture is in the file is not done again either, whatever it is trained for; nor is one that is recorded in
     the folder ``searches``, where every search is."""
-    for folder in (checkpoints, searches):
-        if folder is not None and folder.exists() and not folder.is_dir():
-            raise InvalidOption(f"searches and trainings are kept in folders, {folder} is a file; move it away")
+    check_folders(checkpoints, searches)
     for dataset in datasets:
         plan.check(dataset)
     there = read_results([file]) if file.exists() else []
@@ -122,14 +120,11 @@ class _Measuring:
             self._train_together(waiting)
 
     def _found(self, run: NasRun) -> Found:
-        planned = run.planned(0)
-        for each in self.there:
-            same = (each.model, each.dataset_hash, each.search_seed) == (run.method, run.dataset.hash, run.search_seed)
-            if same and each.architecture and each.search == planned.search:
-                return read_found(each)
+        if (before := found_before(run, self.there)) is not None:
+            return before
         if run.method in RANDOM.values():
             return searched(run)
-        with self.bar(f"{_called(run)}: search", planned.search_epochs) as told:
+        with self.bar(f"{_called(run)}: search", run.planned(0).search_epochs) as told:
             checkpoint, record = run.checkpoint(self.folder), run.record(self.searches)
             return searched(run, device=self.device, checkpoint=checkpoint, record=record, progress=told)
 
@@ -165,6 +160,23 @@ class _Measuring:
         if self.images is None:
             self.images = TrainingImages(run.dataset, run.recipe, self.device)
         return self.images
+
+
+def check_folders(*folders: Path | None) -> None:
+    """Raise where one is a file."""
+    for folder in folders:
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise InvalidOption(f"searches and trainings are kept in folders, {folder} is a file; move it away")
+
+
+def found_before(run: NasRun, there: Sequence[UnseenResult]) -> Found | None:
+    """What the search of a run ended with, where a result has it: whatever it was trained for."""
+    planned = run.planned(0)
+    for each in there:
+        same = (each.model, each.dataset_hash, each.search_seed) == (run.method, run.dataset.hash, run.search_seed)
+        if same and each.architecture and each.search == planned.search:
+            return read_found(each)
+    return None
 
 
 def _called(run: NasRun) -> str:

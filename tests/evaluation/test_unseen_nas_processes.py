@@ -1,0 +1,144 @@
+"""Searches and trainings in processes come to the same results as one after another, each once, in a sensible order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+import torch
+
+from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.datasets.opening import opened
+from nasbed.evaluation.studies.unseen_nas_budget import NasBudget
+from nasbed.evaluation.studies.unseen_nas_processes import Task, measure_ahead
+from nasbed.evaluation.studies.unseen_nas_runs import NasPlan, measure
+from nasbed.evaluation.studies.unseen_results import UnseenResult, read_results
+from nasbed.experiments.engines import WAIT, Engine, LocalEngine, Outcome, SerialEngine
+from nasbed.training import load_recipe
+
+BUDGET = NasBudget.alike(
+    search_epochs=1, search_channels=4, search_cells=2, search_images=64, channels=4, cells=2, supernet={"batch": 32}
+)
+METHODS = ("gdas", "bonsai-net", "rs-darts", "rs-bonsai")
+PLAN = NasPlan(METHODS, load_recipe("unseen"), BUDGET, epochs=1, train_seeds=2)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("made") / "gutenberg"
+    path.mkdir()
+    rng = np.random.default_rng(0)
+    for part, count in (("train", 128), ("valid", 30), ("test", 30)):
+        np.save(path / f"{part}_x.npy", rng.integers(0, 2, (count, 1, 9, 6)).astype(np.float32))
+        np.save(path / f"{part}_y.npy", np.arange(count) % 3)
+    (path / "metadata").write_text(json.dumps({"num_classes": 3, "input_shape": [188, 1, 9, 6], "codename": "x"}))
+    return str(path)
+
+
+def folders(root: Path) -> dict[str, Any]:
+    return {"checkpoints": root / "checkpoints", "searches": root / "searches"}
+
+
+def told(results: Iterable[UnseenResult]) -> dict[Any, Any]:
+    """All that does not depend on the clock."""
+    plain = (replace(each, train_time_s=0.0, search_time_s=None) for each in results)
+    return {(each.model, each.seeds): each for each in plain}
+
+
+def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_path: Path) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        measure([opened(folder)], PLAN, tmp_path / "one.jsonl", **folders(tmp_path / "one"))
+    finally:
+        torch.set_num_threads(before)
+    file, where = tmp_path / "several.jsonl", folders(tmp_path / "several")
+    assert measure_ahead([folder], PLAN, file, **where, engine=LocalEngine(2)) == 8
+    expected, found = (told(read_results([path])) for path in (tmp_path / "one.jsonl", file))
+    assert found == expected and len(found) == 8
+    assert len(list(where["searches"].glob("*/search.json"))) == 2
+    lines = file.read_bytes()
+    assert measure_ahead([folder], PLAN, file, **where, engine=LocalEngine(2)) == 0
+    assert measure([opened(folder)], PLAN, file, **where) == 0 and file.read_bytes() == lines
+
+
+class Watched(Engine):
+    """One after another in this process, but the tasks are remembered, and one of them may fail."""
+
+    def __init__(self, failing: Task | None = None) -> None:
+        self.failing = failing
+        self.seen: list[Task] = []
+
+    def map_unordered(
+        self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
+    ) -> Iterator[Outcome]:
+        def noted(task: Task) -> Any:
+            self.seen.append(task)
+            if task == self.failing:
+                raise RuntimeError("no memory")
+            return function(task)
+
+        yield from SerialEngine().map_unordered(noted, tasks, timeout_s=timeout_s)
+
+
+def test_searches_come_first_and_those_trained_together_are_left(folder: str, tmp_path: Path) -> None:
+    file, where, engine = tmp_path / "r.jsonl", folders(tmp_path), Watched()
+    together = replace(PLAN, together=True)
+    assert measure_ahead([folder], together, file, **where, engine=engine) == 4
+    assert [(task.search[1], task.seed) for task in engine.seen] == [
+        ("gdas", None),
+        ("bonsai-net", None),
+        *((name, seed) for name in ("bonsai-net", "rs-bonsai") for seed in (0, 1)),
+    ]
+    assert measure([opened(folder)], together, file, **where) == 4
+
+
+def test_what_a_file_has_found_is_not_searched_again(folder: str, tmp_path: Path) -> None:
+    file, engine = tmp_path / "r.jsonl", Watched()
+    once = replace(PLAN, methods=("gdas",), train_seeds=1)
+    measure([opened(folder)], once, file)
+    more = replace(once, train_seeds=2)
+    assert measure_ahead([folder], more, file, **folders(tmp_path), engine=engine) == 1
+    assert [str(task).rsplit("/", 1)[-1] for task in engine.seen] == ["gutenberg, gdas 0: training with seed 1"]
+    first, second = read_results([file])
+    assert first.architecture == second.architecture and first.search_time_s == second.search_time_s
+
+
+def test_what_fails_is_told_when_the_rest_is_done(folder: str, tmp_path: Path) -> None:
+    file, engine = tmp_path / "r.jsonl", Watched(Task((folder, "gdas", 0)))
+    with pytest.raises(NasbedError, match=r"1 of 10 searches and trainings failed, .*gdas 0: search: .*no memory"):
+        measure_ahead([folder], PLAN, file, **folders(tmp_path), engine=engine)
+    assert {each.model for each in read_results([file])} == {"bonsai-net", "rs-darts", "rs-bonsai"}
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidOption, match="is a file; move it away"):
+        measure_ahead(
+            [folder], PLAN, file, checkpoints=tmp_path / "file", searches=tmp_path / "searches", engine=engine
+        )
+
+
+def test_a_training_waits_for_its_search(folder: str, tmp_path: Path) -> None:
+    """With somebody free while the only search runs, there is nothing to do yet."""
+
+    class Two(Engine):
+        def map_unordered(
+            self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
+        ) -> Iterator[Outcome]:
+            given = iter(tasks)
+            search = next(given)
+            assert search.seed is None and next(given) is WAIT
+            yield Outcome(0, function(search))
+            training = next(given)
+            assert training == Task(search.search, 0)
+            yield Outcome(1, function(training))
+            assert next(given, None) is None
+
+    plan = replace(PLAN, methods=("gdas",), train_seeds=1)
+    assert measure_ahead([folder], plan, tmp_path / "r.jsonl", **folders(tmp_path), engine=Two()) == 1

@@ -236,7 +236,8 @@ def _measure(
     except KeyboardInterrupt:
         note(f"interrupted; the same command goes on from {file} and {checkpoints}")
         raise typer.Exit(130) from None
-    note(f"{count} results were added to {file}" if count else f"all that is asked for is in {file} already")
+    added = f"{count} result{' was' if count == 1 else 's were'} added to {file}"
+    note(added if count else f"all that is asked for is in {file} already")
 
 
 @contextmanager

@@ -13,8 +13,6 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
-import torch
-
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.datasets.opening import opened
 from nasbed.evaluation.studies.unseen_nas_budget import NasBudget
@@ -23,6 +21,7 @@ from nasbed.evaluation.studies.unseen_nas_runs import NasPlan, measure
 from nasbed.evaluation.studies.unseen_results import UnseenResult, read_results
 from nasbed.experiments.engines import WAIT, Engine, LocalEngine, Outcome, SerialEngine
 from nasbed.training import load_recipe
+from nasbed.training.devices import threads_used
 
 BUDGET = NasBudget.alike(
     search_epochs=1, search_channels=4, search_cells=2, search_images=64, channels=4, cells=2, supernet={"batch": 32}
@@ -54,20 +53,17 @@ def told(results: Iterable[UnseenResult]) -> dict[Any, Any]:
 
 
 def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_path: Path) -> None:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        measure([opened(folder)], PLAN, tmp_path / "one.jsonl", **folders(tmp_path / "one"))
-    finally:
-        torch.set_num_threads(before)
+    plan = replace(PLAN, train_seeds=1)
+    with threads_used(1):
+        measure([opened(folder)], plan, tmp_path / "one.jsonl", **folders(tmp_path / "one"))
     file, where = tmp_path / "several.jsonl", folders(tmp_path / "several")
-    assert measure_ahead([folder], PLAN, file, **where, engine=LocalEngine(2)) == 8
+    assert measure_ahead([folder], plan, file, **where, engine=LocalEngine(2)) == 4
     expected, found = (told(read_results([path])) for path in (tmp_path / "one.jsonl", file))
-    assert found == expected and len(found) == 8
+    assert found == expected and len(found) == 4
     assert len(list(where["searches"].glob("*/search.json"))) == 2
     lines = file.read_bytes()
-    assert measure_ahead([folder], PLAN, file, **where, engine=LocalEngine(2)) == 0
-    assert measure([opened(folder)], PLAN, file, **where) == 0 and file.read_bytes() == lines
+    assert measure_ahead([folder], plan, file, **where, engine=LocalEngine(2)) == 0
+    assert measure([opened(folder)], plan, file, **where) == 0 and file.read_bytes() == lines
 
 
 class Watched(Engine):

@@ -1,4 +1,4 @@
-"""One step of two small networks that use every kernel, once by the kernels and once by torch; fails if they differ.
+"""One step of small networks that use every kernel, once by the kernels and once by torch; fails if they differ.
 Sides are a power of two, one less, and two less: windows are padded with none, one and two columns."""
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.fused import FusedExecutor
 from nasbed.training.population.tracing import trace
 
-SIDES = (8, 7, 6)
+SIDES: dict[int, tuple[tuple[int, int], ...]] = {8: ((3, 2), (5, 1)), 7: ((3, 2),), 6: ((5, 1),)}
+"""Of images, with the kernel and dilation of each network."""
 
 
 class Everything(nn.Module):
@@ -49,11 +50,12 @@ class Everything(nn.Module):
 
 def compare(device: str, side: int) -> None:
     torch.manual_seed(0)
-    networks = [Everything(3, 3, 2), Everything(3, 5, 1)]
-    images, labels = torch.randn(2, 3, 3, side, side), torch.randint(0, 10, (2, 3))
+    networks = [Everything(3, kernel, dilation) for kernel, dilation in SIDES[side]]
+    count = len(networks)
+    images, labels = torch.randn(count, 3, 3, side, side), torch.randint(0, 10, (count, 3))
     programs = [trace(network, channels=3, side=side) for network in networks]
     rows = [torch.cat([each.detach().flatten() for each in network.parameters()]) for network in networks]
-    parameters = torch.zeros(2, max(map(len, rows)))
+    parameters = torch.zeros(count, max(map(len, rows)))
     for place, row in enumerate(rows):
         parameters[place, : len(row)] = row
     plain = AutogradExecutor(programs, parameters)

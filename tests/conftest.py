@@ -13,18 +13,13 @@ from hypothesis import settings
 
 os.environ.setdefault(
     "OMP_NUM_THREADS", "1"
-)  # the suite keeps every core busy; threads on top only wait for each other
+)  # the suite runs one process a core; threads on top only wait for each other
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: tests interrupt what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
-settings.register_profile("nasbed", deadline=None)
+settings.register_profile("nasbed", deadline=None, max_examples=60)
 settings.load_profile("nasbed")
 
 collect_ignore_glob = [] if find_spec("torch") else ["spaces/torch_*.py"]
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: many tests wait for processes that they have started."""
-    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner, Result
@@ -14,6 +13,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.cli.study_unseen import unseen
 from nasbed.core.errors import NasbedError
+from unseen_folders import unseen_folder
 
 APP = typer.Typer()
 APP.command()(unseen)
@@ -23,14 +23,7 @@ SMALL = "--search-epochs 1 --epochs 1 --search-channels 4 --search-cells 2 --sea
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("made") / "Gutenberg"
-    path.mkdir()
-    rng = np.random.default_rng(0)
-    for part, count in (("train", 128), ("valid", 30), ("test", 30)):
-        np.save(path / f"{part}_x.npy", rng.integers(0, 2, (count, 1, 9, 6)).astype(np.float32))
-        np.save(path / f"{part}_y.npy", np.arange(count) % 3)
-    (path / "metadata").write_text(json.dumps({"num_classes": 3, "input_shape": [188, 1, 9, 6], "codename": "x"}))
-    return path
+    return unseen_folder(tmp_path_factory.mktemp("made") / "Gutenberg")
 
 
 def run(*arguments: str) -> Result:

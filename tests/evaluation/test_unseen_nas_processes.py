@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("torch", reason="needs torch")
@@ -22,6 +20,7 @@ from nasbed.evaluation.studies.unseen_results import UnseenResult, read_results
 from nasbed.experiments.engines import WAIT, Engine, LocalEngine, Outcome, SerialEngine
 from nasbed.training import load_recipe
 from nasbed.training.devices import threads_used
+from unseen_folders import unseen_folder
 
 BUDGET = NasBudget.alike(
     search_epochs=1, search_channels=4, search_cells=2, search_images=64, channels=4, cells=2, supernet={"batch": 32}
@@ -32,14 +31,7 @@ PLAN = NasPlan(METHODS, load_recipe("unseen"), BUDGET, epochs=1, train_seeds=2)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("made") / "gutenberg"
-    path.mkdir()
-    rng = np.random.default_rng(0)
-    for part, count in (("train", 128), ("valid", 30), ("test", 30)):
-        np.save(path / f"{part}_x.npy", rng.integers(0, 2, (count, 1, 9, 6)).astype(np.float32))
-        np.save(path / f"{part}_y.npy", np.arange(count) % 3)
-    (path / "metadata").write_text(json.dumps({"num_classes": 3, "input_shape": [188, 1, 9, 6], "codename": "x"}))
-    return str(path)
+    return str(unseen_folder(tmp_path_factory.mktemp("made") / "gutenberg"))
 
 
 def folders(root: Path) -> dict[str, Any]:

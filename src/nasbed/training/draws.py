@@ -99,7 +99,8 @@ def epoch_draws(recipe: Recipe, drawn: Tensor, side: tuple[int, int]) -> EpochDr
     ``side`` is the height and width of the images.
     """
     images = drawn.shape[-1]
-    order = torch.argsort(drawn[..., 0, :], dim=-1, stable=True)[..., : min(recipe.epoch_images or images, images)]
+    order = torch.argsort(drawn[..., 0, :], dim=-1, stable=True)
+    order = order[..., : min(recipe.epoch_images or images, images)].contiguous()
     bits = torch.gather(drawn[..., 1, :], -1, order)
     places = 2 * recipe.crop_padding + 1
     return EpochDraws(

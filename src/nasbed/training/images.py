@@ -25,16 +25,17 @@ def recipe_split(dataset: Dataset, recipe: Recipe) -> Split:
 
 
 class TrainingImages:
-    """The three parts of a dataset as a recipe divides it, on one device."""
+    """The three parts of a dataset as a recipe divides it, on one device. ``padded`` are those to train on, as they are
+    published but for a border of ``padding`` zeros."""
 
     def __init__(self, dataset: Dataset, recipe: Recipe, device: torch.device | str = "cpu") -> None:
         self.split = recipe_split(dataset, recipe)
         self.side = dataset.shape[1:]
-        self._padding, self._cutout = recipe.crop_padding, recipe.cutout
+        self.padding, self.cutout = recipe.crop_padding, recipe.cutout
         channels = (1, -1, 1, 1)
-        self._scale = dataset.scale
-        self._mean = torch.tensor(dataset.mean, dtype=torch.float32, device=device).view(channels)
-        self._std = torch.tensor([each or 1.0 for each in dataset.std], dtype=torch.float32, device=device).view(
+        self.scale = dataset.scale
+        self.mean = torch.tensor(dataset.mean, dtype=torch.float32, device=device).view(channels)
+        self.std = torch.tensor([each or 1.0 for each in dataset.std], dtype=torch.float32, device=device).view(
             channels
         )
 
@@ -42,7 +43,7 @@ class TrainingImages:
             return torch.from_numpy(images.copy()).to(device), torch.from_numpy(labels.copy()).to(device)
 
         train, self.labels = part(dataset.train.images[self.split.train], dataset.train.labels[self.split.train])
-        self._padded = functional.pad(train, (self._padding,) * 4)
+        self.padded = functional.pad(train, (self.padding,) * 4)
         self._parts = {
             "train": (train, self.labels),
             "valid": part(dataset.train.images[self.split.valid], dataset.train.labels[self.split.valid]),
@@ -60,7 +61,7 @@ class TrainingImages:
         front = taken.order.shape
         flat = EpochDraws(*(getattr(taken, name).reshape(-1) for name in EpochDraws.__slots__))
         images = self._normalised(self._cropped(flat))
-        if self._cutout:
+        if self.cutout:
             images = images.masked_fill(self._cut(flat), 0.0)
         return images.view(*front, *images.shape[1:]), self.labels[taken.order]
 
@@ -71,8 +72,8 @@ class TrainingImages:
         rows = draws.top[:, None] + torch.arange(height, device=device)
         across = torch.arange(width, device=device)
         columns = draws.left[:, None] + torch.where(draws.mirrored[:, None], width - 1 - across, across)
-        channels = torch.arange(self._padded.shape[1], device=device)
-        return self._padded[
+        channels = torch.arange(self.padded.shape[1], device=device)
+        return self.padded[
             draws.order[:, None, None, None],
             channels[None, :, None, None],
             rows[:, None, :, None],
@@ -82,13 +83,13 @@ class TrainingImages:
     def _cut(self, draws: EpochDraws) -> Tensor:
         inside = []
         for length, centre in zip(self.side, (draws.cut_row, draws.cut_column), strict=True):
-            first = centre[:, None] - self._cutout // 2
+            first = centre[:, None] - self.cutout // 2
             places = torch.arange(length, device=self.labels.device)
-            inside.append((places >= first) & (places < first + self._cutout))
+            inside.append((places >= first) & (places < first + self.cutout))
         return (inside[0][:, :, None] & inside[1][:, None, :])[:, None]
 
     def _normalised(self, images: Tensor) -> Tensor:
-        return (images.to(torch.float32) / self._scale - self._mean) / self._std
+        return (images.to(torch.float32) / self.scale - self.mean) / self.std
 
     def batches(self, part: str, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """The images of ``train``, ``valid`` or ``test`` as they are, in order, with their labels."""

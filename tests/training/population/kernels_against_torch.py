@@ -1,21 +1,35 @@
 """One step of small networks that use every kernel, once by the kernels and once by torch; fails if they differ.
-Sides are a power of two, one less, and two less: windows are padded with none, one and two columns."""
+
+    python kernels_against_torch.py DEVICE [everything | dense | pictures | darts | fbnet | nb101 | nb201 | transnas-micro …]
+
+On a CPU the kernels run in Triton's interpreter (TRITON_INTERPRET=1), so images are few and small there.
+"""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
+import numpy as np
 import torch
+from populations import SKELETONS, networks
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nasbed.networks.blocks import FactorizedReduce, classifier, conv_bn, conv_bn_relu
+from nasbed import datasets
+from nasbed.networks.blocks import FactorizedReduce, classifier, conv_bn, conv_bn_relu, relu_conv_bn
+from nasbed.training.draws import epoch_draws, epoch_words
+from nasbed.training.images import TrainingImages
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.fused import FusedExecutor
 from nasbed.training.population.tracing import trace
+from nasbed.training.recipe import Recipe
 
-SIDES: dict[int, tuple[tuple[int, int], ...]] = {8: ((3, 2), (5, 1)), 7: ((3, 2),), 6: ((5, 1),)}
-"""Of images, with the kernel and dilation of each network."""
+Sides = tuple[int, int]
+
+RECIPE = Recipe(
+    name="step", epochs=(1,), batch=3, learning_rate=0.1, nesterov=True, weight_decay=1e-2, gradient_clip=1.0
+)
 
 
 class Everything(nn.Module):
@@ -48,38 +62,121 @@ class Everything(nn.Module):
         return logits
 
 
-def compare(device: str, side: int) -> None:
-    torch.manual_seed(0)
-    networks = [Everything(3, kernel, dilation) for kernel, dilation in SIDES[side]]
-    count = len(networks)
-    images, labels = torch.randn(count, 3, 3, side, side), torch.randint(0, 10, (count, 3))
-    programs = [trace(network, channels=3, side=side) for network in networks]
-    rows = [torch.cat([each.detach().flatten() for each in network.parameters()]) for network in networks]
-    parameters = torch.zeros(count, max(map(len, rows)))
+class Dense(nn.Module):
+    """Convolutions of all channels alone, so that channels are bundled: more of them than a bundle holds, fewer, cut
+    off in the midst of a bundle, concatenated out of step with bundles and added to what is in step."""
+
+    def __init__(self, channels: int, cut: int) -> None:
+        super().__init__()
+        self.cut = cut
+        self.stem = conv_bn(3, channels, 3)
+        self.strided = relu_conv_bn(channels, channels + 4, 3, stride=2)
+        self.reduce = FactorizedReduce(channels, channels + 4)
+        self.first, self.second = relu_conv_bn(cut, cut, 3), conv_bn_relu(channels + 4, 6, 1)
+        self.joined = conv_bn_relu(channels + 4, cut + 6, 1)
+        self.norm = nn.BatchNorm2d(cut + 6)
+        self.unused = conv_bn_relu(channels, channels, 1)
+        self.head = classifier(cut + 6, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.stem(x)
+        self.unused(x)
+        x = x + functional.avg_pool2d(x, 3, 1, 1, count_include_pad=False) + functional.max_pool2d(x, 3, 1, 1)
+        x = self.strided(x) + self.reduce(x)
+        parts = torch.cat([self.first(x[:, : self.cut]), self.second(x)], dim=1)
+        x = self.joined(x) + parts
+        logits: Tensor = self.head(torch.relu(self.norm(x)) + x)
+        return logits
+
+
+def compare(device: str, alone: list[nn.Module], sides: Sides, *, channels: int = 3, batch: int = 3) -> None:
+    """Fails unless losses, gradients, statistics, the update and the judgement of trained networks agree."""
+    generator = torch.Generator().manual_seed(0)
+    images = torch.randn(len(alone), batch, channels, *sides, generator=generator)
+    labels = torch.randint(0, 10, (len(alone), batch), generator=generator)
+    programs = [trace(network, channels=channels, side=sides) for network in alone]
+    rows = [torch.cat([each.detach().flatten() for each in network.parameters()]) for network in alone]
+    parameters = torch.zeros(len(alone), max(map(len, rows)))
     for place, row in enumerate(rows):
         parameters[place, : len(row)] = row
-    plain = AutogradExecutor(programs, parameters)
-    alone = [
-        functional.cross_entropy(net(images[at]), labels[at], label_smoothing=0.1) for at, net in enumerate(networks)
-    ]
-    fused = FusedExecutor(programs, parameters.to(device), batch=3, dtype=torch.float32)
-    expected, found = (
-        executor.losses_and_gradient(images.to(place), labels.to(place), smoothing=0.1)
-        for executor, place in ((plain, "cpu"), (fused, device))
-    )
-    torch.testing.assert_close(expected[0], torch.stack(alone).detach())
-    for one, other in zip(expected, found, strict=True):
-        torch.testing.assert_close(other.cpu(), one, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(fused.running_mean.cpu(), plain.running_mean)
-    torch.testing.assert_close(fused.running_var.cpu(), plain.running_var)
-    judged = fused.logits(images.to(device), training=False).cpu()
-    torch.testing.assert_close(judged, plain.logits(images, training=False), rtol=1e-4, atol=1e-5)
+    plain = AutogradExecutor(programs, parameters.clone())
+    fused = FusedExecutor(
+        programs, [row.numpy() for row in rows], batch=batch, device=device, dtype=torch.float32
+    )  # fmt: skip
+    recipe = replace(RECIPE, batch=batch)
+    rate = torch.tensor([0.1])
+    plain.place(images)
+    fused.place(images.to(device))
+    for step in range(2):
+        expected = plain.backward(labels, smoothing=0.1)
+        found = fused.backward(labels.to(device), smoothing=0.1)
+        if step == 0:
+            logits = [network(images[at]) for at, network in enumerate(alone)]
+            losses = [functional.cross_entropy(each, labels[at], label_smoothing=0.1) for at, each in enumerate(logits)]
+            torch.testing.assert_close(expected[0], torch.stack(losses).detach())
+        torch.testing.assert_close(found[0].cpu(), expected[0], rtol=1e-4, atol=1e-5)
+        assert found[1].tolist() == expected[1].tolist()
+        scale = float(plain.gradient().abs().max())
+        torch.testing.assert_close(fused.gradient().cpu(), plain.gradient(), rtol=1e-3, atol=1e-5 * max(scale, 1.0))
+        torch.testing.assert_close(fused.running_mean.cpu(), plain.running_mean, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(fused.running_var.cpu(), plain.running_var, rtol=1e-4, atol=1e-5)
+        plain.update(recipe, rate)
+        fused.update(recipe, rate.to(device))
+    judged = fused.logits(training=False).cpu()
+    torch.testing.assert_close(judged, plain.logits(training=False), rtol=1e-3, atol=1e-4)
 
 
-def main(device: str) -> None:
-    for side in SIDES:
-        compare(device, side)
+def everything(device: str) -> None:
+    """Widths are a power of two, one less, and two less: windows are padded with none, one and two columns."""
+    for sides, kinds in {(8, 8): ((3, 2), (5, 1)), (6, 7): ((3, 2),), (7, 6): ((5, 1),)}.items():
+        compare(device, [Everything(3, kernel, dilation) for kernel, dilation in kinds], sides)
+
+
+def dense(device: str) -> None:
+    compare(device, [Dense(12, 5), Dense(8, 5)], (6, 9))
+    compare(device, [Dense(12, 9)], (5, 4))
+
+
+def pictures(device: str) -> None:
+    """Batches of images, cropped, mirrored and cut out, as torch's own operations cut them."""
+    recipe = replace(RECIPE, batch=5, crop_padding=2, flip=True, cutout=3, epoch_images=40)
+    digits = datasets.load("digits")
+    images = TrainingImages(digits, recipe, device)
+    for network in (nn.Sequential(conv_bn(1, 4, 3), classifier(4, 10)), Everything(2, 3, 1)):
+        if isinstance(network, Everything):
+            network.stem = conv_bn_relu(1, 2, 3)
+        program = trace(network, channels=1, side=8)
+        initial = torch.zeros(program.parameters).numpy()
+        fused = FusedExecutor([program] * 2, [initial] * 2, batch=5, device=device, dtype=torch.float32)
+        words = np.stack([epoch_words(seed, 0, len(images)) for seed in range(2)])
+        draws = epoch_draws(recipe, torch.from_numpy(words).to(device), images.side)
+        labels = fused.draw(images, draws, torch.tensor(10, device=device))
+        drawn = fused.memory.arena[: int(fused.layout.images[-1]) + 5 * 64 * fused.layout.lanes].clone()
+        expected, named = images.batch(draws, 10, 5)
+        fused.place(expected)
+        assert torch.equal(labels, named)
+        assert drawn.abs().sum() > 0
+        torch.testing.assert_close(drawn, fused.memory.arena[: len(drawn)])
+
+
+def spaces(device: str, name: str) -> None:
+    """Networks of a space at the sides of AddNIST's, Gutenberg's and other images, smaller where interpreted."""
+    side = SKELETONS[name][1]
+    shapes = [(side, side), (27, 18), (24, 24), (28, 28), (32, 32)] if device == "cuda" else [(side, side + 1)]
+    for sides in shapes:
+        compare(device, networks(name, 6 if device == "cuda" else 2), sides, batch=16 if device == "cuda" else 2)
+
+
+def main(device: str, *names: str) -> None:
+    torch.manual_seed(0)
+    alone = {"everything": everything, "dense": dense, "pictures": pictures}
+    for name in names or (*alone, *SKELETONS):
+        if name in SKELETONS:
+            spaces(device, name)
+        else:
+            alone[name](device)
+        print(f"{name}: kernels on {device} compute what torch computes", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

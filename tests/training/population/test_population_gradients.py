@@ -11,7 +11,7 @@ from torch.nn import functional
 from nasbed.core.errors import InvalidOption
 from nasbed.networks import NETWORKS
 from nasbed.training.population.autograd import AutogradExecutor
-from nasbed.training.population.launches import Layout
+from nasbed.training.population.program import Norm, read_planes
 from nasbed.training.population.stages import stages
 from nasbed.training.population.tracing import trace
 
@@ -22,7 +22,9 @@ def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alon
     alone = [network.double() for network in networks(name, 2 if name == "fbnet" else 3)]
     images, labels = batches(len(alone), 3, side, torch.float64)
     executor = AutogradExecutor(programs(alone, side), parameters(alone))
-    losses, gradient = executor.losses_and_gradient(images, labels, smoothing=0.1)
+    executor.place(images)
+    losses, _ = executor.backward(labels, smoothing=0.1)
+    gradient = executor.gradient()
     for place, network in enumerate(alone):
         loss = functional.cross_entropy(network(images[place]), labels[place], label_smoothing=0.1)
         weights = list(network.parameters())
@@ -32,7 +34,7 @@ def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alon
         found = gradient[place]
         assert torch.allclose(found[: len(expected)], expected, rtol=1e-6, atol=1e-9 * float(expected.abs().max()))
         assert not found[len(expected) :].any()
-    judged = executor.logits(images, training=False)
+    judged = executor.logits(training=False)
     for place, network in enumerate(alone):
         network.eval()
         assert torch.allclose(judged[place], network(images[place]), rtol=1e-6, atol=1e-9)
@@ -45,7 +47,9 @@ def test_population_takes_odd_images_and_such_that_are_no_squares(name: str, sid
     images = torch.randn(2, 3, 3, *side, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     labels = torch.arange(6).reshape(2, 3)
     executor = AutogradExecutor([trace(network, channels=3, side=side) for network in alone], parameters(alone))
-    losses, gradient = executor.losses_and_gradient(images, labels)
+    executor.place(images)
+    losses, _ = executor.backward(labels)
+    gradient = executor.gradient()
     for place, network in enumerate(alone):
         loss = functional.cross_entropy(network(images[place]), labels[place])
         weights = list(network.parameters())
@@ -56,12 +60,6 @@ def test_population_takes_odd_images_and_such_that_are_no_squares(name: str, sid
         assert torch.allclose(found, expected, rtol=1e-6, atol=1e-9 * float(expected.abs().max()))
 
 
-def test_kernels_refuse_images_that_are_no_squares() -> None:
-    program = trace(networks("darts", 1)[0], channels=3, side=(8, 12))
-    with pytest.raises(InvalidOption, match="square images, got 8x12 pixels; train these networks alone"):
-        Layout([program], batch=4, parameters=program.parameters, norms=program.norm_channels)
-
-
 def test_every_space_with_networks_is_tested_here() -> None:
     assert set(SKELETONS) == set(NETWORKS)
 
@@ -70,18 +68,22 @@ def test_every_space_with_networks_is_tested_here() -> None:
 def test_operations_of_many_networks_become_few_stages_in_which_each_comes_after_what_it_needs(name: str) -> None:
     side = SKELETONS[name][1]
     found = programs(networks(name, 6), side)
-    plan = stages(found)
-    assert sum(len(stage.rows) for stage in plan) == sum(len(program.steps) for program in found)
-    assert len(plan) < sum(len(program.steps) for program in found) / 2
-    made = [set(range(program.images)) for program in found]
-    for stage in plan:
-        for number, operation in stage.rows:
-            needed = getattr(operation, "inputs", None)
-            if needed is None:
-                needed = [plane for term in operation.terms for plane in term.planes]  # type: ignore[union-attr]
-            assert made[number].issuperset(needed)
-        for number, operation in stage.rows:
-            made[number].update(getattr(operation, "outputs", ()))
+    waves = stages(found)
+    plan = [stage for wave in waves for stage in wave]
+    assert sum(len(stage.rows) for stage in plan) == sum(len(program.operations) for program in found)
+    assert len(plan) < sum(len(program.operations) for program in found) / 2
+    computed = [set(range(program.images)) for program in found]
+    normalised: list[set[int]] = [set() for _ in found]
+    for wave in waves:
+        rows = [row for stage in wave for row in stage.rows]
+        for number, operation in rows:
+            assert computed[number].issuperset(read_planes(operation))
+            for term in getattr(operation, "terms", ()):
+                assert term.norm < 0 or normalised[number].issuperset(term.planes)
+        for number, operation in rows:
+            computed[number].update(getattr(operation, "outputs", ()))
+            if isinstance(operation, Norm):
+                normalised[number].update(operation.inputs)
 
 
 class Uneven(nn.Module):

@@ -64,7 +64,7 @@ def test_network_that_diverges_says_so_and_harms_no_other() -> None:
     recipe = replace(RECIPE, epochs=(1,))
     jobs = [Job(cell, 1, seed) for seed, cell in enumerate(cells(2))]
     population = Population(jobs, digits, recipe, TrainingImages(digits, recipe), torch.device("cpu"))
-    population.parameters[0] = 1e30
+    population.executor.parameters[0] = 1e30  # type: ignore[attr-defined]
     diverged, ok = population.train(1, None)
     assert (diverged.status, diverged.validation_accuracy, diverged.train_loss) == ("diverged", None, None)
     assert "not a finite number" in diverged.reason

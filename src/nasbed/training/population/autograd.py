@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 import numpy as np
 import torch
@@ -10,41 +11,77 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from nasbed.training.draws import EpochDraws
+from nasbed.training.images import TrainingImages
 from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program
 from nasbed.training.population.stages import Row, Stage, stages
 from nasbed.training.population.tracing import pooled
+from nasbed.training.recipe import Recipe
 
 
 class AutogradExecutor:
-    """Networks of one population, their parameters ``[networks, most parameters]`` and running statistics. Whoever
-    trains changes the parameters in place.
+    """Networks of one population, their parameters ``[networks, most parameters]`` and running statistics.
 
     Each stage is one torch operation on the channels of all its networks, convolutions as groups; the gradient is
     torch's.
     """
 
-    def __init__(self, programs: Sequence[Program], parameters: Tensor) -> None:
-        self.programs, self.parameters = programs, parameters
+    def __init__(self, programs: Sequence[Program], parameters: Tensor, *, batch: int = 1) -> None:
+        self.programs, self.parameters, self.batch = programs, parameters, batch
         self.device = parameters.device
-        self.stages = stages(programs)
+        self.stages = [stage for wave in stages(programs) for stage in wave]
         channels = max(program.norm_channels for program in programs)
         self.running_mean = parameters.new_zeros(len(programs), channels)
         self.running_var = parameters.new_ones(len(programs), channels)
+        self._velocity = torch.zeros_like(parameters)
+        self._gradient = torch.zeros_like(parameters)
+        self._images = parameters.new_zeros(0)
 
-    def logits(self, images: Tensor, *, training: bool) -> Tensor:
-        """``[networks, images, classes]`` from images ``[networks, images, channels, height, width]``."""
-        return _Pass(self, self.parameters, images, training).run()
+    def draw(self, images: TrainingImages, draws: EpochDraws, first: Tensor) -> Tensor:
+        """Take the next batch of every network and give its labels."""
+        taken = first + torch.arange(self.batch, device=self.device)
+        some = EpochDraws(*(getattr(draws, item.name).index_select(-1, taken) for item in fields(EpochDraws)))
+        self._images, labels = images.batch(some, 0, self.batch)
+        return labels
 
-    def losses_and_gradient(self, images: Tensor, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
-        """The mean cross entropy of each network on its own batch, and its gradient."""
+    def place(self, images: Tensor) -> None:
+        """Take images ``[networks, images, channels, height, width]``."""
+        self._images = images
+
+    def logits(self, *, training: bool) -> Tensor:
+        """``[networks, images, classes]`` of the images taken last."""
+        return _Pass(self, self.parameters, self._images, training).run()
+
+    def state(self) -> list[Tensor]:
+        """All that a training step changes and must find as it left it."""
+        return [self.parameters, self._velocity, self.running_mean, self.running_var]
+
+    def backward(self, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+        """The mean cross entropy of each network on its own batch, and how many of the images it names correctly."""
         leaf = self.parameters.detach().requires_grad_()
-        logits = _Pass(self, leaf, images, True).run()
+        logits = _Pass(self, leaf, self._images, True).run()
         losses = functional.cross_entropy(
             logits.flatten(0, 1), labels.flatten(), label_smoothing=smoothing, reduction="none"
         )
         losses = losses.view(labels.shape).mean(1)
-        (gradient,) = torch.autograd.grad(losses.sum(), leaf)
-        return losses.detach(), gradient
+        (self._gradient,) = torch.autograd.grad(losses.sum(), leaf)
+        return losses.detach(), (logits.argmax(-1) == labels).sum(1)
+
+    def gradient(self) -> Tensor:
+        """The gradient of the last backward pass."""
+        return self._gradient
+
+    def update(self, recipe: Recipe, rate: Tensor) -> None:
+        """A step of SGD as torch's own takes it, each network's gradient clipped by its own length."""
+        gradient = self._gradient
+        if recipe.gradient_clip is not None:
+            lengths = gradient.square().sum(1, keepdim=True).sqrt()
+            gradient = gradient * (recipe.gradient_clip / (lengths + 1e-6)).clamp(max=1.0)
+        gradient = gradient + recipe.weight_decay * self.parameters
+        self._velocity.mul_(recipe.momentum).add_(gradient)
+        self.parameters.sub_(
+            rate * (gradient + recipe.momentum * self._velocity if recipe.nesterov else self._velocity)
+        )
 
     def shares(self) -> list[float]:
         """What part of the time each network takes: here, of all values that its operations write."""
@@ -110,24 +147,21 @@ class _Pass:
         return number * self.parameters.shape[1]
 
     def _conv(self, stage: Stage) -> None:
-        for same in _split(stage.rows, lambda op: (op.stride, op.shift, op.relu)):
-            first = same[0][1]
-            assert isinstance(first, Conv)
-            outputs, inputs, kernel = len(first.outputs), len(first.inputs), first.kernel
-            count = outputs * inputs * kernel * kernel
-            places = np.array([self._place(number) + op.weight for number, op in same])[:, None] + np.arange(count)  # type: ignore[union-attr]
-            x = self._gathered([(number, op.inputs) for number, op in same])  # type: ignore[union-attr]
-            x = torch.relu(x) if first.relu else x
-            weights = self._weights(places).view(len(same) * outputs, inputs, kernel, kernel)
-            below, right = (
-                (there - 1) * first.stride + kernel - here + first.shift
-                for here, there in zip(first.side_in, first.side_out, strict=True)
-            )
-            x = functional.pad(x, (-first.shift, right, -first.shift, below))
-            self._keep(
-                functional.conv2d(x, weights, stride=first.stride, groups=len(same)),
-                [(number, op.outputs) for number, op in same],  # type: ignore[union-attr]
-            )
+        rows = [(number, op) for number, op in stage.rows if isinstance(op, Conv)]
+        first = rows[0][1]
+        outputs, inputs, kernel = len(first.outputs), len(first.inputs), first.kernel
+        count = outputs * inputs * kernel * kernel
+        places = np.array([self._place(number) + op.weight for number, op in rows])[:, None] + np.arange(count)
+        x = self._gathered([(number, op.inputs) for number, op in rows])
+        x = torch.relu(x) if first.relu else x
+        weights = self._weights(places).view(len(rows) * outputs, inputs, kernel, kernel)
+        below, right = (
+            (there - 1) * first.stride + kernel - here + first.shift
+            for here, there in zip(first.side_in, first.side_out, strict=True)
+        )
+        x = functional.pad(x, (-first.shift, right, -first.shift, below))
+        x = functional.conv2d(x, weights, stride=first.stride, groups=len(rows))
+        self._keep(x, [(number, op.outputs) for number, op in rows])
 
     def _depthwise(self, stage: Stage) -> None:
         for same in _split(stage.rows, lambda op: (op.stride, op.dilation, op.relu)):

@@ -6,19 +6,38 @@ from typing import Protocol
 
 from torch import Tensor
 
+from nasbed.training.draws import EpochDraws
+from nasbed.training.images import TrainingImages
+from nasbed.training.recipe import Recipe
+
 
 class Executor(Protocol):
-    """Forward and backward passes of all networks at once. Made from programs and the networks' parameters
-    ``[networks, most parameters]``, which whoever trains changes in place."""
+    """Forward and backward passes of all networks at once, and the steps that they take."""
 
     running_mean: Tensor
     running_var: Tensor
 
-    def logits(self, images: Tensor, *, training: bool) -> Tensor:
-        """``[networks, images, classes]`` from images ``[networks, images, channels, height, width]``."""
+    def state(self) -> list[Tensor]:
+        """All that a training step changes and must find as it left it."""
 
-    def losses_and_gradient(self, images: Tensor, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
-        """The mean cross entropy of each network on its own batch, and its gradient."""
+    def draw(self, images: TrainingImages, draws: EpochDraws, first: Tensor) -> Tensor:
+        """Take the next batch of every network, from the draw number ``first`` of its epoch on, and give its labels."""
+
+    def place(self, images: Tensor) -> None:
+        """Take images ``[networks, images, channels, height, width]``."""
+
+    def logits(self, *, training: bool) -> Tensor:
+        """``[networks, images, classes]`` of the images taken last."""
+
+    def backward(self, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+        """The mean cross entropy of each network on the images taken last, and how many of them it names correctly.
+        The gradient is kept for :meth:`update`."""
+
+    def gradient(self) -> Tensor:
+        """The gradient of the last backward pass: ``[networks, parameters]`` in the networks' own order."""
+
+    def update(self, recipe: Recipe, rate: Tensor) -> None:
+        """A step of SGD as torch's own takes it, each network's gradient clipped by its own length."""
 
     def shares(self) -> list[float]:
         """What part of the time each network takes."""

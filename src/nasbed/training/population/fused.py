@@ -5,36 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import torch
-import triton
+from numpy.typing import NDArray
 from torch import Tensor
 
+from nasbed.training.draws import EpochDraws
+from nasbed.training.images import TrainingImages
 from nasbed.training.population import kernels
-from nasbed.training.population.launches import Launch, Layout
+from nasbed.training.population.calls import Call, Calls, Memory
+from nasbed.training.population.launches import PARAMETER_BLOCK, Layout
 from nasbed.training.population.program import Program
+from nasbed.training.population.tiles import power_of_two
+from nasbed.training.recipe import Recipe
 
-_LARGEST_BLOCK = 64
-
-
-class Call:
-    """A kernel with all that it is launched with."""
-
-    def __init__(self, kernel: Any, grid: tuple[int, ...], *arguments: Any, **options: Any) -> None:
-        self.kernel, self.grid, self.arguments, self.options = kernel, grid, arguments, options
-
-    def __call__(self) -> None:
-        self.kernel[self.grid](*self.arguments, **self.options)
-
-    def compiled_for(self) -> tuple[Any, ...]:
-        """Calls that agree in this run the same code, or nearly: integers count by whether they divide by 16."""
-        kinds = [each.dtype if isinstance(each, Tensor) else each for each in self.arguments]
-        return self.kernel, *kinds, *self.options.values()
-
-    def compile(self) -> None:
-        self.kernel.warmup(*self.arguments, grid=self.grid, **self.options)
+_STREAMS = 6
+_MANY = 128
+"""With so many networks, launches have rows enough that sums over pixels need fewer parts."""
 
 
 class FusedExecutor:
@@ -43,87 +31,194 @@ class FusedExecutor:
     it."""
 
     def __init__(
-        self, programs: Sequence[Program], parameters: Tensor, *, batch: int, dtype: torch.dtype = torch.bfloat16
+        self,
+        programs: Sequence[Program],
+        initial: Sequence[NDArray[np.float32]],
+        *,
+        batch: int,
+        device: torch.device | str,
+        dtype: torch.dtype = torch.bfloat16,
+        layout: Layout | None = None,
     ) -> None:
-        self.programs, self.parameters, self.batch = programs, parameters, batch
-        self.device = device = parameters.device
-        count, most = parameters.shape
-        norms = max(program.norm_channels for program in programs)
-        self.layout = layout = Layout(programs, batch, most, norms)
-        self._precision = "ieee" if dtype == torch.float32 else "tf32"
+        self.programs, self.batch, self.device = programs, batch, torch.device(device)
+        self.layout = layout = layout or Layout(programs, batch)
+        count = len(programs)
 
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
             return torch.zeros(*shape, dtype=dtype, device=device)
 
-        self._arena = zeros(layout.size, dtype=dtype)
-        self._chosen = zeros(max(layout.chosen, 1), dtype=torch.int8)
-        self._sums = zeros(kernels.CHUNKS, count, most)
-        self.running_mean, self.running_var = zeros(count, norms), zeros(count, norms) + 1
-        self._kept = tuple(zeros(count, norms) for _ in range(4))  # scale, shift, mean, inverse of the deviation
-        width = len(programs[0].head.inputs)
-        self._features, self._feature_gradients = zeros(count, width, batch), zeros(count, width, batch)
+        weights = torch.from_numpy(self._packed(initial)).to(device)
+        self.running_mean, self.running_var = zeros(count, layout.norms), zeros(count, layout.norms) + 1
+        self.memory = Memory(
+            arena=zeros(layout.size, dtype=dtype),
+            weights=weights,
+            packed=weights if dtype == torch.float32 else weights.to(dtype),
+            sums=zeros(4 if count >= _MANY else kernels.CHUNKS, layout.parameters),
+            partials=zeros(max(layout.partials, 1)),
+            chosen=zeros(max(layout.chosen, 1), dtype=torch.int8),
+            running=(self.running_mean, self.running_var),
+            norms=(zeros(count, layout.norms), *(zeros(count, layout.norms) for _ in range(3))),  # type: ignore[arg-type]
+        )
+        self._velocity = torch.zeros_like(weights)
+        self._images = torch.from_numpy(layout.images).to(device)
+        blocks = layout.offsets // PARAMETER_BLOCK
+        self._blocks = torch.from_numpy(blocks).to(device)
+        self._owners = torch.from_numpy(np.repeat(np.arange(count), np.diff(blocks))).to(device)
+        self._squares, self._factors = zeros(int(blocks[-1])), zeros(count)
+
         heads = [program.head for program in programs]
-        self._classes = heads[0].classes
-        starts = torch.arange(count)[:, None] * most
-        first_weights = torch.tensor([head.weight for head in heads])[:, None] + starts
-        first_biases = torch.tensor([head.bias for head in heads])[:, None] + starts
+        width, self._classes = len(heads[0].inputs), heads[0].classes
+        self._features, self._feature_gradients = zeros(count, width, batch), zeros(count, width, batch)
+        first_weights, first_biases = (
+            torch.tensor([layout.parameter(number, getattr(head, name)) for number, head in enumerate(heads)])[:, None]
+            for name in ("weight", "bias")
+        )
         self._head_weights = (first_weights + torch.arange(self._classes * width)).to(device)
         self._head_biases = (first_biases + torch.arange(self._classes)).to(device)
 
-        tables = torch.from_numpy(layout.features).to(device)
-        self._forward = [self._call(launch) for launch in layout.forward]
-        self._forward.append(self._mean_call(kernels.mean_forward, tables, self._features))
+        make = Calls(self.memory, batch=batch, lanes=layout.lanes)
+        table = torch.from_numpy(layout.features).to(device)
+        self._forward = [[make.call(launch) for launch in wave] for wave in layout.forward]
         self._judging = [
-            self._call(launch, training=False) if launch.kernel == "norm_forward" else call
-            for launch, call in zip(layout.forward, self._forward, strict=False)
+            [
+                make.call(launch, training=False) if launch.kernel == "norm_forward" else call
+                for launch, call in zip(wave, calls, strict=True)
+            ]
+            for wave, calls in zip(layout.forward, self._forward, strict=True)
         ]
-        self._judging.append(self._forward[-1])
-        self._backward = [self._mean_call(kernels.mean_backward, tables, self._feature_gradients)]
-        self._backward += [self._call(launch) for launch in layout.backward]
+        averaging = [make.means(kernels.mean_forward, table, self._features, layout.side)]
+        self._forward.append(averaging)
+        self._judging.append(averaging)
+        self._backward = [[make.means(kernels.mean_backward, table, self._feature_gradients, layout.side)]]
+        self._backward += [[make.call(launch) for launch in wave] for wave in layout.backward]
+        cuda = self.device.type == "cuda"
+        self._streams = [torch.cuda.Stream() for _ in range(_STREAMS)] if cuda else []  # type: ignore[no-untyped-call]
         self._compile()
+
+    def _packed(self, initial: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        layout = self.layout
+        weights = np.zeros(layout.parameters, dtype=np.float32)
+        for offset, packing, own in zip(layout.offsets[:-1], layout.packings, initial, strict=True):
+            weights[offset + packing.places()] = own[: packing.program.parameters]
+        return weights
 
     def _compile(self) -> None:
         """Compile every kernel that will be needed, on all cores."""
         if not hasattr(kernels.combine, "warmup") or self.device.type != "cuda":
             return
-        wanted = {call.compiled_for(): call for call in [*self._forward, *self._judging, *self._backward]}
+        calls = [call for waves in (self._forward, self._judging, self._backward) for wave in waves for call in wave]
+        wanted = {call.compiled_for(): call for call in calls}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(Call.compile, wanted.values()))
 
-    def logits(self, images: Tensor, *, training: bool) -> Tensor:
-        """``[networks, images, classes]`` from images ``[networks, images, channels, height, width]``."""
-        count, batch, channels, height, width = images.shape
-        planes = self._arena[: self.layout.images].view(count, channels, -1)[..., : batch * height * width]
-        planes.view(count, channels, batch, height, width).copy_(images.transpose(1, 2))
-        for call in self._forward if training else self._judging:
-            call()
-        biases = self.parameters.view(-1)[self._head_biases]
+    def _run(self, waves: Sequence[Sequence[Call]]) -> None:
+        """Calls of one wave run side by side, so that a small one does not leave the device idle."""
+        for wave in waves:
+            if len(wave) == 1 or not self._streams:
+                for call in wave:
+                    call()
+                continue
+            here = torch.cuda.current_stream()
+            used = self._streams[: len(wave)]
+            for stream in used:
+                stream.wait_stream(here)
+            for number, call in enumerate(wave):
+                with torch.cuda.stream(used[number % len(used)]):
+                    call()
+            for stream in used:
+                here.wait_stream(stream)
+
+    def state(self) -> list[Tensor]:
+        """All that a training step changes and must find as it left it."""
+        memory = self.memory
+        packed = [] if memory.packed is memory.weights else [memory.packed]
+        return [memory.weights, *packed, self._velocity, self.running_mean, self.running_var]
+
+    def draw(self, images: TrainingImages, draws: EpochDraws, first: Tensor) -> Tensor:
+        """Take the next batch of every network and give its labels."""
+        channels, height, width = images.padded.shape[1], *images.side
+        values, epoch = self.batch * height * width, draws.order.shape[-1]
+        block = min(power_of_two(values), 512)
+        lanes = self.layout.lanes
+        kernels.draw_pictures[(len(self._images), -(-values // block))](
+            self.memory.arena, self._images, images.padded, draws.order, draws.top, draws.left, draws.mirrored,
+            draws.cut_row, draws.cut_column, first, images.mean, images.std, images.scale, epoch, channels, height,
+            width, images.padding, images.cutout, values, block, lanes,
+        )  # fmt: skip
+        taken = first + torch.arange(self.batch, device=self.device)
+        return images.labels[draws.order.index_select(-1, taken)]
+
+    def logits(self, *, training: bool) -> Tensor:
+        """``[networks, images, classes]`` of the images taken last."""
+        self._run(self._forward if training else self._judging)
+        biases = self.memory.weights[self._head_biases]
         return torch.baddbmm(biases[:, None], self._features.transpose(1, 2), self._head_matrix().transpose(1, 2))
 
-    def _head_matrix(self) -> Tensor:
-        return self.parameters.view(-1)[self._head_weights].view(len(self.programs), self._classes, -1)
+    def place(self, images: Tensor) -> None:
+        """Take images ``[networks, images, channels, height, width]``."""
+        count, batch, channels, height, width = images.shape
+        lanes = self.layout.lanes
+        bundles = -(-channels // lanes)
+        places = self.layout.images
+        span = int(places[1] - places[0]) if len(places) > 1 else batch * height * width * lanes
+        values = self.memory.arena[: len(places) * span].view(count, bundles, span)[
+            ..., : batch * height * width * lanes
+        ]
+        values = values.view(count, bundles, batch, height, width, lanes)
+        for bundle in range(bundles):
+            some = images[:, :, bundle * lanes : (bundle + 1) * lanes].permute(0, 1, 3, 4, 2)
+            values[:, bundle, ..., : some.shape[-1]].copy_(some)
 
-    def losses_and_gradient(self, images: Tensor, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
-        """The mean cross entropy of each network on its own batch, and its gradient."""
-        log_odds = torch.log_softmax(self.logits(images, training=True), dim=-1)
+    def _head_matrix(self) -> Tensor:
+        return self.memory.weights[self._head_weights].view(len(self.programs), self._classes, -1)
+
+    def backward(self, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+        """The mean cross entropy of each network on the images taken last, and how many of them it names correctly."""
+        logits = self.logits(training=True)
+        log_odds = torch.log_softmax(logits, dim=-1)
         target = torch.full_like(log_odds, smoothing / self._classes)
         target.scatter_add_(2, labels[..., None], torch.full_like(log_odds[..., :1], 1 - smoothing))
         losses = -(target * log_odds).sum(-1).mean(1)
         gradient = (log_odds.exp() - target) / self.batch
         self._feature_gradients.copy_(torch.bmm(gradient, self._head_matrix()).transpose(1, 2))
-        for call in self._backward:
-            call()
-        total = self._sums.sum(0)
-        weights = torch.bmm(gradient.transpose(1, 2), self._features.transpose(1, 2))
-        total.view(-1)[self._head_weights] = weights.flatten(1)
-        total.view(-1)[self._head_biases] = gradient.sum(1)
-        return losses, total
+        self._run(self._backward)
+        sums = self.memory.sums[0]
+        sums[self._head_weights] = torch.bmm(gradient.transpose(1, 2), self._features.transpose(1, 2)).flatten(1)
+        sums[self._head_biases] = gradient.sum(1)
+        return losses, (logits.argmax(-1) == labels).sum(1)
+
+    def gradient(self) -> Tensor:
+        """The gradient of the last backward pass, in the order of the networks' own parameters."""
+        layout = self.layout
+        total = self.memory.sums.sum(0)
+        gradient = total.new_zeros(len(self.programs), max(program.parameters for program in self.programs))
+        for number, packing in enumerate(layout.packings):
+            places = torch.from_numpy(layout.offsets[number] + packing.places()).to(self.device)
+            gradient[number, : len(places)] = total[places]
+        return gradient
+
+    def update(self, recipe: Recipe, rate: Tensor) -> None:
+        """A step of SGD as torch's own takes it, each network's gradient clipped by its own length."""
+        memory = self.memory
+        size, grid = memory.weights.numel(), (len(self._owners),)
+        if recipe.gradient_clip is not None:
+            kernels.squared_lengths[grid](memory.sums, self._squares, size, memory.chunks, PARAMETER_BLOCK)
+            kernels.clipping[(len(self.programs),)](
+                self._squares, self._blocks, self._factors, recipe.gradient_clip, PARAMETER_BLOCK
+            )
+        kernels.update[grid](
+            memory.weights, memory.packed, self._velocity, memory.sums, self._factors, self._owners, rate, size,
+            recipe.momentum, recipe.weight_decay, recipe.nesterov, recipe.gradient_clip is not None,
+            memory.packed is not memory.weights, memory.chunks, PARAMETER_BLOCK,
+        )  # fmt: skip
 
     def shares(self) -> list[float]:
         """What part of the time each network takes: that of every launch is measured, and divided evenly among its
         rows."""
-        launches = [*self.layout.forward, *self.layout.backward]
-        calls = [*self._forward[:-1], *self._backward[1:]]
+        launches = [
+            launch for waves in (self.layout.forward, self.layout.backward) for wave in waves for launch in wave
+        ]
+        calls = [call for waves in (self._forward[:-1], self._backward[1:]) for wave in waves for call in wave]
         marks = [torch.cuda.Event(enable_timing=True) for _ in range(len(calls) + 1)]  # type: ignore[no-untyped-call]
         kept = self.running_mean.clone(), self.running_var.clone()
         # the launches queue up behind a pause, so that no time between them is measured
@@ -140,90 +235,3 @@ class FusedExecutor:
             rows = np.bincount(launch.owners, minlength=len(cost))
             cost += before.elapsed_time(after) * rows / launch.rows
         return [float(each) for each in cost / cost.sum()]
-
-    # --- launches ----------------------------------------------------------------------------------------------------
-
-    def _call(self, launch: Launch, *, training: bool = True) -> Call:
-        tables = tuple(torch.from_numpy(table).to(self.device).contiguous() for table in launch.tables)
-        if launch.kernel.startswith("conv"):
-            return self._conv_call(launch, tables)
-        if launch.kernel.startswith("window"):
-            return self._window_call(launch, tables[0])
-        if launch.kernel.startswith("largest"):
-            return self._largest_call(launch, tables[0])
-        values = self.batch * launch.shape[0] ** 2
-        if launch.kernel == "combine":
-            block = _block(values, 1024)
-            grid = (launch.rows, triton.cdiv(values, block))
-            return Call(kernels.combine, grid, self._arena, *tables, *self._kept[:2], values, block)
-        block = _block(values, 2048)
-        if launch.kernel == "norm_forward":
-            return Call(
-                kernels.norm_forward, (launch.rows,), self._arena, self.parameters, tables[0], *self._kept,
-                self.running_mean, self.running_var, values, *launch.settings, training, block, num_warps=8,
-            )  # fmt: skip
-        arguments = (self._arena, self.parameters, self._sums, *tables, *self._kept, values, block)
-        return Call(kernels.norm_backward, (launch.rows,), *arguments, num_warps=8)
-
-    def _conv_call(self, launch: Launch, tables: tuple[Tensor, ...]) -> Call:
-        ci, co, kernel, side_in, side_out, _, _ = launch.shape
-        bci = min(max(triton.next_power_of_2(ci), 16), _LARGEST_BLOCK)
-        bco = min(max(triton.next_power_of_2(co), 16), _LARGEST_BLOCK)
-        blocks_in, blocks_out = triton.cdiv(ci, bci), triton.cdiv(co, bco)
-        about, inputs, *others = tables
-        inner = launch.kernel == "conv_backward_inputs"
-        values = self.batch * (side_in if inner else side_out) ** 2
-        block = max(_block(values, 256 if kernel == 1 and bci * bco <= 1024 else 128), 16)
-        tiles = triton.cdiv(values, block)
-        small = bci * bco <= 512  # one warp each, many at a time
-        if launch.kernel == "conv_backward_weights" and small:
-            block = min(block, 64)
-        shape = (*launch.shape, bci, bco, block)
-        if launch.kernel == "conv_backward_weights":
-            return Call(
-                kernels.conv_backward_weights, (launch.rows, kernels.CHUNKS, kernel * kernel * blocks_in * blocks_out),
-                self._arena, self._sums, inputs, others[0], about, values, self.parameters.numel(), *shape,
-                kernels.CHUNKS, self._precision, num_warps=1 if small else 4, num_stages=2,
-            )  # fmt: skip
-        grid = (launch.rows, tiles, blocks_in if inner else blocks_out)
-        code = kernels.conv_backward_inputs if inner else kernels.conv_forward
-        return Call(code, grid, self._arena, self.parameters, inputs, *others, about, values, *shape, self._precision)
-
-    def _window_call(self, launch: Launch, table: Tensor) -> Call:
-        kernel, side_in, side_out, stride, padding, mean = launch.shape
-        wide_in, wide_out = triton.next_power_of_2(side_in), triton.next_power_of_2(side_out)
-        together = max(16 // wide_out, 1)
-        inner = launch.kernel == "window_backward_inputs"
-        lines = self.batch * (side_in if inner else side_out)
-        count = triton.cdiv(lines, together)
-        block = max(_block(count, 128), 16)
-        code = getattr(kernels, launch.kernel)
-        shape = (kernel, side_in, side_out, wide_in, wide_out, stride)
-        if launch.kernel == "window_backward_weights":
-            return Call(
-                code, (launch.rows, kernels.CHUNKS), self._arena, self._sums, table, lines,
-                self.parameters.numel(), *shape, together, min(block, 32), kernels.CHUNKS, self._precision, num_warps=1,
-                num_stages=2,
-            )  # fmt: skip
-        grid = (launch.rows, triton.cdiv(count, block))
-        settings = (*shape, padding, bool(mean), together, block, self._precision)
-        return Call(code, grid, self._arena, self.parameters, table, lines, *settings)
-
-    def _largest_call(self, launch: Launch, table: Tensor) -> Call:
-        kernel, side_in, side_out, stride, padding, _ = launch.shape
-        values = self.batch * (side_out if launch.kernel == "largest_forward" else side_in) ** 2
-        block = _block(values, 1024)
-        grid = (launch.rows, triton.cdiv(values, block))
-        shape = (kernel, side_in, side_out, stride, padding, block)
-        return Call(getattr(kernels, launch.kernel), grid, self._arena, self._chosen, table, values, *shape)
-
-    def _mean_call(self, code: Any, table: Tensor, values: Tensor) -> Call:
-        pixels = self.layout.side**2
-        block = triton.next_power_of_2(pixels)
-        images = max(1024 // block, 1)
-        grid = (len(table), triton.cdiv(self.batch, images))
-        return Call(code, grid, self._arena, table, values, self.batch, pixels, block, images)
-
-
-def _block(values: int, most: int) -> int:
-    return int(min(triton.next_power_of_2(values), most))

@@ -1,20 +1,21 @@
-"""What the kernels are launched with: where every plane lies, and for each stage its tables, forward and backward."""
+"""What the kernels are launched with: where every bundle lies, and for each stage its tables, forward and backward."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nasbed.core.errors import InvalidOption
-from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program
-from nasbed.training.population.stages import Stage, stages
+from nasbed.training.population.bundles import Bundling, Packing, Slots, Table, lanes_of
+from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program, Sides, read_planes
+from nasbed.training.population.stages import Row, Stage, stages
+from nasbed.training.population.tiles import conv_tile
 
 ALIGNMENT = 16
-Table = NDArray[np.int64]
+PARAMETER_BLOCK = 1024
+"""The parameters of a network begin at a multiple of it, so that a block of that many belongs to one network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,13 @@ class Launch:
         return len(self.tables[0])
 
 
+Waves = list[list[Launch]]
+"""Launches in the order in which they run; those of one list do not need each other."""
+
+
 class _Parts:
-    """For each plane of a network some numbers, in the order in which they came: the places of the parts of its
-    gradient."""
+    """For each bundle of a network, named by its first plane, some numbers in the order in which they came: the places
+    of the parts of its gradient."""
 
     def __init__(self, planes: int) -> None:
         self.counts = np.zeros(planes, dtype=np.int64)
@@ -63,275 +68,390 @@ class _Parts:
 class Layout:
     """The planes of a population in one array of ``size`` values, and the launches of a training step.
 
-    Images are squares, since the kernels know one side. Planes of the images come first, those of a network together.
-    ``features`` has, for each plane that the classifier averages, its place and that of its gradient; ``side`` is their
-    resolution. ``chosen`` is how many windows of maximum pooling there are.
+    Bundles of the images come first, those of a network together. ``features`` has, for each bundle that the classifier
+    averages, its place, that of its gradient, its first feature and how many it holds; ``side`` is their resolution.
+    ``chosen`` is how many windows of maximum pooling there are, ``partials`` how many sums convolutions leave for the
+    normalisations after them. The parameters of network ``n`` begin at ``offsets[n]``, in the order of its
+    :class:`Packing`; ``parameters`` counts those of all.
     """
 
     programs: Sequence[Program]
     batch: int
-    parameters: int
-    norms: int
-    forward: list[Launch] = field(default_factory=list)
-    backward: list[Launch] = field(default_factory=list)
+    forward: Waves = field(default_factory=list)
+    backward: Waves = field(default_factory=list)
     size: int = 0
     chosen: int = 0
+    partials: int = 0
 
     def __post_init__(self) -> None:
-        if oblong := [side for program in self.programs for side in program.sides if side[0] != side[1]]:
-            raise InvalidOption(
-                f"on a CUDA device populations take square images, got {oblong[0][0]}x{oblong[0][1]} pixels; train "
-                "these networks alone, or on the CPU"
-            )
-        self.sides = [[side for side, _ in program.sides] for program in self.programs]
+        self.lanes = lanes_of(self.programs)
+        self.norms = max(program.norm_channels for program in self.programs)
+        self.bundlings = [Bundling(program, self.lanes) for program in self.programs]
+        self.packings = [Packing(*pair) for pair in zip(self.programs, self.bundlings, strict=True)]
+        sizes = [-(-packing.size // PARAMETER_BLOCK) * PARAMETER_BLOCK for packing in self.packings]
+        self.offsets = np.concatenate([[0], np.cumsum(sizes)])
+        self.parameters = int(self.offsets[-1])
+
         self.places = [np.zeros(len(program.sides), dtype=np.int64) for program in self.programs]
-        for number, program in enumerate(self.programs):
-            self._put(number, tuple(range(program.images)))
-        self.images = self.size
-        self._zeros = self.new(1, max(map(max, self.sides)))[0]
-        self.kept: dict[tuple[int, int], int] = {}
+        self._summed: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self._chosen: dict[tuple[int, int], int] = {}
+        self.images = np.concatenate(
+            [self._put(number, tuple(range(program.images))) for number, program in enumerate(self.programs)]
+        )
+        largest = max((side for program in self.programs for side in program.sides), key=lambda side: side[0] * side[1])
+        self._zeros = int(self.new(1, largest)[0])
+        self._shared = [_read_as_they_are(program) for program in self.programs]
         plan = stages(self.programs)
-        for stage in plan:
-            self.forward.append(self._forward(stage))
-        self.side = self.sides[0][self.programs[0].head.inputs[0]]
+        for wave in plan:
+            self.forward.append([launch for stage in wave for launch in self._forward(stage)])
+        first = self.programs[0]
+        self.side = first.sides[first.head.inputs[0]]
         self._parts = [_Parts(len(program.sides)) for program in self.programs]
         self._norm_parts = [_Parts(len(program.sides)) for program in self.programs]
         self.features = self._features()
-        for stage in reversed(plan):
-            self._backward(stage)
+        self._late: list[Launch] = []
+        for wave in reversed(plan):
+            self.backward.append([launch for stage in wave for launch in self._add_up(stage)])
+            self.backward.append([launch for stage in wave for launch in self._backward(stage)])
+        self.backward.append(self._weights())
+        self.forward, self.backward = ([wave for wave in waves if wave] for waves in (self.forward, self.backward))
+        del self._summed, self._chosen, self._parts, self._norm_parts, self._late
 
-    def new(self, count: int, side: int) -> Table:
-        """Places of new planes."""
-        span = -(-self.batch * side * side // ALIGNMENT) * ALIGNMENT
+    def new(self, count: int, side: Sides) -> Table:
+        """Places of new bundles."""
+        span = -(-self.batch * side[0] * side[1] * self.lanes // ALIGNMENT) * ALIGNMENT
         first = self.size
         self.size += count * span
         return first + span * np.arange(count)
 
-    def _put(self, number: int, planes: Planes) -> None:
-        self.places[number][list(planes)] = self.new(len(planes), self.sides[number][planes[0]])
+    def _slots(self, number: int, planes: Planes) -> Slots:
+        return self.bundlings[number].slots(planes)
+
+    def _put(self, number: int, planes: Planes) -> Table:
+        slots = self._slots(number, planes)
+        places = self.new(len(slots), self.programs[number].sides[planes[0]])
+        self.places[number][slots.planes] = places
+        return places
 
     def _at(self, number: int, planes: Planes) -> Table:
-        return self.places[number][list(planes)]
+        return self.places[number][self._slots(number, planes).planes]
+
+    def parameter(self, number: int, place: int) -> int:
+        """Where a parameter is among those of all networks."""
+        return int(self.offsets[number]) + self.packings[number].place(place)
 
     # --- forward -----------------------------------------------------------------------------------------------------
 
-    def _forward(self, stage: Stage) -> Launch:
+    def _forward(self, stage: Stage) -> list[Launch]:
         for number, operation in stage.rows:
             if not isinstance(operation, Norm):
                 self._put(number, operation.outputs)
         if stage.kind is Conv:
-            inputs, outputs, about = self._conv_tables(stage)
-            return Launch("conv_forward", _owners(stage), (about, inputs, outputs), _conv_shape(stage))
+            return [self._conv_forward(rows) for rows in self._alike(stage)]
         if stage.kind is Combine:
-            return self._combine(stage)
-        first: Any = stage.rows[0][1]
+            return [self._combine(stage)]
         if stage.kind is Norm:
-            rows = [self._norm_rows(number, operation) for number, operation in stage.rows]  # type: ignore[arg-type]
-            side = self.sides[stage.rows[0][0]][first.inputs[0]]
-            settings = (first.epsilon, first.momentum)
-            return Launch("norm_forward", _owners(stage), (np.concatenate(rows),), (side,), settings)
+            return self._norm_forward(stage)
+        first: Any = stage.rows[0][1]
         if isinstance(first, Pool) and first.largest:
-            span = -(-self.batch * first.side_out[0] ** 2 // ALIGNMENT) * ALIGNMENT
+            span = -(-self.batch * first.side_out[0] * first.side_out[1] * self.lanes // ALIGNMENT) * ALIGNMENT
             for number, operation in stage.rows:
-                for plane in operation.outputs:  # type: ignore[union-attr]
-                    self.kept[number, plane] = self.chosen
+                for plane in self._slots(number, operation.outputs).planes:  # type: ignore[union-attr]
+                    self._chosen[number, int(plane)] = self.chosen
                     self.chosen += span
-        table = self._plane_tables(stage, backward=False)
-        return Launch(f"{_window(first)}_forward", _owners(stage), (table,), _window_shape(first))
+        table, owners = self._window_tables(stage, backward=False)
+        return [Launch(f"{self._window(first)}_forward", owners, (table,), _window_shape(first))]
 
-    def _conv_tables(self, stage: Stage) -> tuple[Table, Table, Table]:
-        rows = [(number, operation) for number, operation in stage.rows if isinstance(operation, Conv)]
+    def _alike(self, stage: Stage) -> Iterator[list[tuple[int, Conv]]]:
+        """The convolutions of a stage that have as many bundles to read and to write."""
+        alike: dict[tuple[int, int], list[tuple[int, Conv]]] = {}
+        for number, operation in stage.rows:
+            assert isinstance(operation, Conv)
+            bundles = len(self._slots(number, operation.inputs)), len(self._slots(number, operation.outputs))
+            alike.setdefault(bundles, []).append((number, operation))
+        return iter(alike.values())
+
+    def _conv_shape(self, rows: list[tuple[int, Conv]]) -> tuple[int, ...]:
+        number, first = rows[0]
+        bundles = len(self._slots(number, first.inputs)), len(self._slots(number, first.outputs))
+        return *bundles, first.kernel, *first.side_in, *first.side_out, first.stride, first.shift, int(first.relu)
+
+    def _conv_forward(self, rows: list[tuple[int, Conv]]) -> Launch:
+        shape = self._conv_shape(rows)
+        tile = conv_tile(shape, self.batch, self.lanes)
+        pixels = self.batch * shape[5] * shape[6]
+        tiles = -(-pixels // tile)
+        channels = shape[1] * self.lanes
+        about = self._about(rows)
+        for place, (number, operation) in enumerate(rows):
+            about[place, 2] = self.partials
+            for slot, plane in enumerate(self._slots(number, operation.outputs).planes):
+                at = self.partials + slot * self.lanes * tiles
+                self._summed[number, int(plane)] = at, channels * tiles, tiles
+            self.partials += 2 * channels * tiles
         inputs = np.stack([self._at(number, operation.inputs) for number, operation in rows])
         outputs = np.stack([self._at(number, operation.outputs) for number, operation in rows])
-        about = [(number * self.parameters + operation.weight, int(operation.relu)) for number, operation in rows]
-        return inputs, outputs, np.array(about, dtype=np.int64)
+        return Launch(self._conv("forward"), _owners(rows), (about, inputs, outputs), (*shape, tile))
 
-    def _plane_tables(self, stage: Stage, *, backward: bool) -> Table:
-        """One row a plane: source, target, the weights' place or that of the choices, dilation, nothing, whether the
-        negative part is cut off, where the gradient is and where the input's goes."""
-        tables = []
+    def _conv(self, name: str) -> str:
+        return f"conv_{name}" if self.lanes == 1 else f"bundled_{name}"
+
+    def _about(self, rows: list[tuple[int, Conv]]) -> Table:
+        about = np.zeros((len(rows), 3), dtype=np.int64)
+        about[:, 0] = [self.parameter(number, operation.weight) for number, operation in rows]
+        about[:, 1] = [operation.relu for _, operation in rows]
+        return about
+
+    def _window(self, operation: Depthwise | Pool) -> str:
+        if isinstance(operation, Pool) and operation.largest:
+            return "largest"
+        return "window" if self.lanes == 1 else "bundled_mean"
+
+    def _window_tables(self, stage: Stage, *, backward: bool) -> tuple[Table, Table]:
+        """One row a bundle: source, target, the weights' place or that of the choices, dilation, nothing, whether the
+        negative part is cut off, where the gradient is and where the input's goes. And the owner of each row."""
+        tables, owners = [], []
         for number, operation in stage.rows:
             assert isinstance(operation, Depthwise | Pool)
-            table = np.zeros((len(operation.inputs), 8), dtype=np.int64)
-            table[:, 0] = self._at(number, operation.inputs)
+            source = self._at(number, operation.inputs)
+            table = np.zeros((len(source), 8), dtype=np.int64)
+            table[:, 0] = source
             table[:, 1] = self._at(number, operation.outputs)
             if isinstance(operation, Depthwise):
-                start = number * self.parameters + operation.weight
+                start = self.parameter(number, operation.weight)
                 table[:, 2] = start + np.arange(len(table)) * operation.kernel**2
                 table[:, 3], table[:, 5] = operation.dilation, operation.relu
             elif operation.largest:
-                table[:, 2] = [self.kept[number, plane] for plane in operation.outputs]
+                planes = self._slots(number, operation.outputs).planes
+                table[:, 2] = [self._chosen[number, int(plane)] for plane in planes]
             else:
                 table[:, 3] = 1
             if backward:
                 table[:, 6] = self._gradients(number, operation.outputs)
                 table[:, 7] = self._new_parts(number, operation.inputs)
             tables.append(table)
-        return np.concatenate(tables)
+            owners.append(np.full(len(table), number))
+        return np.concatenate(tables), np.concatenate(owners)
 
     def _norm_rows(self, number: int, operation: Norm) -> Table:
-        table = np.zeros((len(operation.inputs), 6), dtype=np.int64)
-        channels = np.arange(len(table))
+        """One row a bundle: its place, its first normalisation, weight and bias, the parts of its gradient (two), how
+        many channels it has, then what differs between the passes (two)."""
+        slots = self._slots(number, operation.inputs)
+        table = np.zeros((len(slots), 9), dtype=np.int64)
         table[:, 0] = self._at(number, operation.inputs)
-        table[:, 1] = number * self.norms + operation.channels + channels
-        table[:, 2] = number * self.parameters + operation.weight + channels
-        table[:, 3] = number * self.parameters + operation.bias + channels
+        table[:, 1] = number * self.norms + operation.channels + slots.first
+        table[:, 2] = self.parameter(number, operation.weight) + slots.first
+        table[:, 3] = self.parameter(number, operation.bias) + slots.first
+        table[:, 6] = slots.counts
         return table
 
+    def _norm_forward(self, stage: Stage) -> list[Launch]:
+        """Bundles that a convolution has summed up, and all others."""
+        rows: dict[bool, list[Table]] = {True: [], False: []}
+        owners: dict[bool, list[int]] = {True: [], False: []}
+        for number, operation in stage.rows:
+            assert isinstance(operation, Norm)
+            table = self._norm_rows(number, operation)
+            for place, plane in enumerate(self._slots(number, operation.inputs).planes):
+                summed = self._summed.get((number, int(plane)))
+                if summed is not None:
+                    table[place, 0], table[place, 7], table[place, 8] = summed
+                rows[summed is not None].append(table[place])
+                owners[summed is not None].append(number)
+        number, first = stage.rows[0]
+        assert isinstance(first, Norm)
+        side = self.programs[number].sides[first.inputs[0]]
+        settings = first.epsilon, first.momentum
+        return [
+            Launch("norm_forward", np.array(owners[kind]), (np.stack(rows[kind]),), (*side, int(kind)), settings)
+            for kind in (True, False)
+            if rows[kind]
+        ]
+
     def _combine(self, stage: Stage) -> Launch:
-        rows, terms = [], []
+        rows, terms, owners = [], [], []
         for number, operation in stage.rows:
             assert isinstance(operation, Combine)
             outputs = self._at(number, operation.outputs)
+            slots = self._slots(number, operation.outputs)
             count = len(operation.terms)
             each = np.zeros((len(outputs), count, 3), dtype=np.int64)
             for place, term in enumerate(operation.terms):
                 each[:, place, 0] = self._at(number, term.planes)
-                normed = number * self.norms + term.norm + np.arange(len(outputs))
+                normed = number * self.norms + term.norm + slots.first
                 each[:, place, 1] = normed if term.norm >= 0 else -1
                 each[:, place, 2] = term.relu
             terms.append(each.reshape(-1, 3))
-            rows.append((outputs, np.full(len(outputs), count)))
-        return _combine_launch(rows, terms, _owners(stage), stage.rows[0][1].side[0])  # type: ignore[union-attr]
+            rows.append((outputs, np.full(len(outputs), count), slots.counts))
+            owners.append(np.full(len(outputs), number))
+        return _combine_launch(rows, terms, owners, stage.rows[0][1].side)  # type: ignore[union-attr]
 
     # --- backward ----------------------------------------------------------------------------------------------------
 
     def _features(self) -> Table:
         rows = []
         for number, program in enumerate(self.programs):
+            slots = self._slots(number, program.head.inputs)
+            features = number * len(program.head.inputs) + slots.first
             gradients = self._new_parts(number, program.head.inputs)
-            rows.append(np.stack([self._at(number, program.head.inputs), gradients], axis=1))
+            rows.append(np.stack([self._at(number, program.head.inputs), gradients, features, slots.counts], axis=1))
         return np.concatenate(rows)
 
     def _new_parts(self, number: int, planes: Planes) -> Table:
-        """Planes for what an operation adds to the gradient of its inputs."""
-        made = self.new(len(planes), self.sides[number][planes[0]])
-        self._parts[number].add(np.array(planes), made)
+        """Bundles for what an operation adds to the gradient of its inputs."""
+        slots = self._slots(number, planes)
+        made = self.new(len(slots), self.programs[number].sides[planes[0]])
+        self._parts[number].add(slots.planes, made)
         return made
 
     def _gradients(self, number: int, planes: Planes) -> Table:
         """Where the gradients of planes are, their parts added up by now; zeros for a plane that nothing uses."""
         parts = self._parts[number]
-        at = np.array(planes)
+        at = self._slots(number, planes).planes
         places: Table = np.where(parts.counts[at] > 0, parts.values[at, 0], self._zeros)
         return places
 
-    def _add_up(self, stage: Stage) -> None:
-        """Make one plane of gradients that come in several parts."""
-        rows, terms, owners, side = [], [], [], 0
+    def _add_up(self, stage: Stage) -> list[Launch]:
+        """Make one bundle of gradients that come in several parts."""
+        rows, terms, owners, side = [], [], [], (0, 0)
         for number, operation in stage.rows:
             if isinstance(operation, Norm):
                 continue
-            side = self.sides[number][operation.outputs[0]]
+            side = self.programs[number].sides[operation.outputs[0]]
             parts = self._parts[number]
-            planes = np.array(operation.outputs)
-            planes = planes[parts.counts[planes] > 1]
+            slots = self._slots(number, operation.outputs)
+            several = parts.counts[slots.planes] > 1
+            planes = slots.planes[several]
             if len(planes):
                 totals = self.new(len(planes), side)
                 counts = parts.counts[planes]
                 listed = parts.listed(planes)
-                rows.append((totals, counts))
+                rows.append((totals, counts, slots.counts[several]))
                 terms.append(np.stack([listed, np.full_like(listed, -1), np.zeros_like(listed)], axis=1))
                 owners.append(np.full(len(planes), number))
                 parts.replace(planes, totals)
-        if rows:
-            self.backward.append(_combine_launch(rows, terms, np.concatenate(owners), side))
+        return [_combine_launch(rows, terms, owners, side)] if rows else []
 
-    def _backward(self, stage: Stage) -> None:
-        self._add_up(stage)
+    def _backward(self, stage: Stage) -> list[Launch]:
         if stage.kind is Combine:
             for number, operation in stage.rows:
                 assert isinstance(operation, Combine)
                 self._pass_on(number, operation)
-        elif stage.kind is Norm:
-            self._norm_backward(stage)
-        elif stage.kind is Conv:
-            self._conv_backward(stage)
-        else:
-            first: Any = stage.rows[0][1]
-            owners, table = _owners(stage), self._plane_tables(stage, backward=True)
-            shape = _window_shape(first)
-            if stage.kind is Depthwise:
-                self.backward.append(Launch("window_backward_weights", owners, (table,), shape))
-            name = "largest_backward" if _window(first) == "largest" else "window_backward_inputs"
-            self.backward.append(Launch(name, owners, (table,), shape))
+            return []
+        if stage.kind is Norm:
+            return self._norm_backward(stage)
+        if stage.kind is Conv:
+            return [launch for rows in self._alike(stage) for launch in self._conv_backward(rows)]
+        first: Any = stage.rows[0][1]
+        table, owners = self._window_tables(stage, backward=True)
+        shape = _window_shape(first)
+        kind = self._window(first)
+        name = "window_backward_inputs" if kind == "window" else f"{kind}_backward"
+        if stage.kind is Depthwise:
+            self._late.append(Launch("window_backward_weights", owners, (table,), shape))
+        return [Launch(name, owners, (table,), shape)]
 
     def _pass_on(self, number: int, operation: Combine) -> None:
         """The gradient of a sum is that of each of its terms."""
         parts = self._parts[number]
-        outputs = np.array(operation.outputs)
+        outputs = self._slots(number, operation.outputs).planes
         used = parts.counts[outputs] > 0
         gradients = parts.values[outputs[used], 0]
         for term in operation.terms:
-            planes = np.array(term.planes)[used]
+            planes = self._slots(number, term.planes).planes[used]
             if term.norm < 0:
                 parts.add(planes, gradients)
             else:
                 self._norm_parts[number].add(planes, 2 * gradients + term.relu)
 
-    def _norm_backward(self, stage: Stage) -> None:
-        tables, listed, start = [], [], 0
+    def _norm_backward(self, stage: Stage) -> list[Launch]:
+        """Bundles whose gradient comes from one place, nearly all, and the others."""
+        tables, listed, owners, start = [], [], [], 0
         for number, operation in stage.rows:
             assert isinstance(operation, Norm)
             table = self._norm_rows(number, operation)
-            planes = np.array(operation.inputs)
+            planes = self._slots(number, operation.inputs).planes
             parts = self._norm_parts[number]
             ends = start + np.cumsum(parts.counts[planes])
             table[:, 4], table[:, 5] = ends - parts.counts[planes], ends
             start = int(ends[-1])
             listed.append(parts.listed(planes))
-            self._parts[number].replace(planes, table[:, 0])
+            if self._shared[number].isdisjoint(operation.inputs):
+                table[:, 7] = table[:, 0]
+                self._parts[number].replace(planes, table[:, 0])
+            else:
+                table[:, 7] = self._new_parts(number, operation.inputs)
             tables.append(table)
+            owners.append(np.full(len(table), number))
         both = np.concatenate(listed) if start else np.zeros(1, dtype=np.int64)
-        side = self.sides[stage.rows[0][0]][stage.rows[0][1].inputs[0]]  # type: ignore[union-attr]
-        rows = np.stack([both // 2, both % 2], axis=1)
-        self.backward.append(Launch("norm_backward", _owners(stage), (np.concatenate(tables), rows), (side,)))
+        number, first = stage.rows[0]
+        side = self.programs[number].sides[first.inputs[0]]  # type: ignore[union-attr]
+        table, owner = np.concatenate(tables), np.concatenate(owners)
+        single = table[:, 5] - table[:, 4] == 1
+        of_parts = np.stack([both // 2, both % 2], axis=1)
+        return [
+            Launch("norm_backward", owner[some], (table[some], of_parts), (*side, int(kind)))
+            for kind, some in ((True, single), (False, ~single))
+            if some.any()
+        ]
 
-    def _conv_backward(self, stage: Stage) -> None:
-        inputs, _, about = self._conv_tables(stage)
-        shape = _conv_shape(stage)
-        rows = [(number, operation) for number, operation in stage.rows if isinstance(operation, Conv)]
+    def _conv_backward(self, rows: list[tuple[int, Conv]]) -> list[Launch]:
+        about, shape, owners = self._about(rows), self._conv_shape(rows), _owners(rows)
+        inputs = np.stack([self._at(number, operation.inputs) for number, operation in rows])
         gradients = np.stack([self._gradients(number, operation.outputs) for number, operation in rows])
-        self.backward.append(Launch("conv_backward_weights", _owners(stage), (about, inputs, gradients), shape))
+        tables: tuple[Table, ...] = about, inputs, gradients
+        if self.lanes > 1:
+            tables = *tables, np.stack([self._slots(number, operation.inputs).counts for number, operation in rows])
+        self._late.append(Launch(self._conv("backward_weights"), owners, tables, shape))
         if all(operation.inputs[-1] < self.programs[number].images for number, operation in rows):
-            return
+            return []
         made = np.stack([self._new_parts(number, operation.inputs) for number, operation in rows])
-        tables = (about, inputs, gradients, made)
-        self.backward.append(Launch("conv_backward_inputs", _owners(stage), tables, shape))
+        return [Launch(self._conv("backward_inputs"), owners, (about, inputs, gradients, made), shape)]
 
-
-def _conv_shape(stage: Stage) -> tuple[int, ...]:
-    first = stage.rows[0][1]
-    assert isinstance(first, Conv)
-    sides = first.side_in[0], first.side_out[0]
-    return len(first.inputs), len(first.outputs), first.kernel, *sides, first.stride, first.shift
-
-
-def _window(operation: Depthwise | Pool) -> str:
-    return "largest" if isinstance(operation, Pool) and operation.largest else "window"
+    def _weights(self) -> list[Launch]:
+        """The gradients of all weights, one launch for each shape: they wait for the end of the backward pass, since
+        nothing waits for them."""
+        alike: dict[tuple[str, tuple[int, ...]], list[Launch]] = {}
+        for launch in self._late:
+            alike.setdefault((launch.kernel, launch.shape), []).append(launch)
+        return [
+            Launch(
+                kernel,
+                np.concatenate([each.owners for each in some]),
+                tuple(np.concatenate(tables) for tables in zip(*(each.tables for each in some), strict=True)),
+                shape,
+            )
+            for (kernel, shape), some in alike.items()
+        ]
 
 
 def _window_shape(operation: Depthwise | Pool) -> tuple[int, ...]:
     """Kernel, sides, stride, padding before dilation, and whether it is a mean."""
     mean = isinstance(operation, Pool) and not operation.largest
     padding = operation.padding if isinstance(operation, Pool) else operation.kernel // 2
-    return operation.kernel, operation.side_in[0], operation.side_out[0], operation.stride, padding, int(mean)
+    return operation.kernel, *operation.side_in, *operation.side_out, operation.stride, padding, int(mean)
 
 
-def _owners(stage: Stage) -> Table:
-    """The network of each row of a stage's tables: of convolutions a row is an operation, of all others a plane."""
-    numbers = np.array([number for number, _ in stage.rows])
-    if stage.kind is Conv:
-        return numbers
-    planes = [
-        len(operation.inputs if isinstance(operation, Norm) else operation.outputs) for _, operation in stage.rows
-    ]
-    return np.repeat(numbers, planes)
+def _owners(rows: Sequence[Row] | list[tuple[int, Conv]]) -> Table:
+    return np.array([number for number, _ in rows])
 
 
-def _combine_launch(rows: list[tuple[Table, Table]], terms: list[Table], owners: Table, side: int) -> Launch:
-    outputs = np.concatenate([output for output, _ in rows])
-    ends = np.cumsum(np.concatenate([count for _, count in rows]))
-    starts = np.concatenate([[0], ends[:-1]])
+def _read_as_they_are(program: Program) -> set[int]:
+    """Planes that something other than a normalisation reads, so that their values are needed after it."""
+    planes = set(program.head.inputs)
+    for operation in program.operations:
+        if isinstance(operation, Combine):
+            planes.update(plane for term in operation.terms if term.norm < 0 for plane in term.planes)
+        elif not isinstance(operation, Norm):
+            planes.update(read_planes(operation))
+    return planes
+
+
+def _combine_launch(
+    rows: list[tuple[Table, Table, Table]], terms: list[Table], owners: list[Table], side: Sides
+) -> Launch:
+    outputs, sizes, counts = (np.concatenate([row[place] for row in rows]) for place in range(3))
+    ends = np.cumsum(sizes)
+    table = np.stack([outputs, ends - sizes, ends, counts], axis=1)
     listed = np.concatenate(terms) if sum(map(len, terms)) else np.zeros((1, 3), dtype=np.int64)
-    return Launch("combine", owners, (np.stack([outputs, starts, ends], axis=1), listed), (side,))
+    return Launch("combine", np.concatenate(owners), (table, listed), side)

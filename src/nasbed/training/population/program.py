@@ -106,20 +106,11 @@ Operation = Conv | Depthwise | Pool | Norm | Combine
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """An operation, and when it can run: after every step of an earlier block, or of its block and a lower level."""
-
-    operation: Operation
-    block: int
-    level: int
-
-
-@dataclass(frozen=True, slots=True)
 class Program:
-    """All of a network. The first planes are the channels of the images; ``sides`` has the resolution of every
-    plane."""
+    """All of a network, each operation after what it reads. The first planes are the channels of the images; ``sides``
+    has the resolution of every plane."""
 
-    steps: tuple[Step, ...]
+    operations: tuple[Operation, ...]
     head: Head
     sides: tuple[Sides, ...]
     images: int

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.sides import Image, sides
+from nasbed.training.population.simplifying import simplified
 from nasbed.training.population.program import (
     Combine,
     Conv,
@@ -21,9 +22,7 @@ from nasbed.training.population.program import (
     Pool,
     Program,
     Sides,
-    Step,
     Term,
-    read_planes,
 )
 
 
@@ -31,35 +30,27 @@ def trace(network: nn.Module, *, channels: int, side: Image) -> Program:
     """The program of a network for images of a height and width. Raises for layers that no population can train."""
     tracer = _Tracer(network)
     images = tracer.new_planes(channels, sides(side))
-    hooks = [part.register_forward_pre_hook(tracer.next_block) for part in _parts(network)]
     network.train()
-    try:
-        logits = network(Traced(tracer, [Term(images)], sides(side)))
-    finally:
-        for hook in hooks:
-            hook.remove()
+    logits = network(Traced(tracer, [Term(images)], sides(side)))
     if not isinstance(logits, Logits):
         raise InvalidOption(
             "a population trains networks that end in global average pooling and one linear layer, this one does not"
         )
     return Program(
-        tuple(tracer.steps), logits.head, tuple(tracer.sides), channels, tracer.parameters, tracer.norm_channels
+        simplified(tracer.operations),
+        logits.head,
+        tuple(tracer.sides),
+        channels,
+        tracer.parameters,
+        tracer.norm_channels,
     )
-
-
-def _parts(network: nn.Module) -> list[nn.Module]:
-    """The stem, each cell, the classifier: what runs one after the other."""
-    parts: list[nn.Module] = []
-    for child in network.children():
-        parts.extend(child if isinstance(child, nn.ModuleList) else [child])
-    return parts
 
 
 class _Tracer:
     """The program as it grows."""
 
     def __init__(self, network: nn.Module) -> None:
-        self.steps: list[Step] = []
+        self.operations: list[Operation] = []
         self.sides: list[Sides] = []
         self.norm_channels = 0
         self.parameters = 0
@@ -67,27 +58,14 @@ class _Tracer:
         for parameter in network.parameters():
             self.places[id(parameter)] = self.parameters
             self.parameters += parameter.numel()
-        self._block = 0
-        self._made: list[tuple[int, int]] = []  # block and level of each plane
-
-    def next_block(self, *_: Any) -> None:
-        self._block += 1
 
     def new_planes(self, count: int, side: Sides) -> Planes:
         first = len(self.sides)
         self.sides.extend([side] * count)
-        self._made.extend([(self._block, -1)] * count)
         return tuple(range(first, first + count))
 
     def add(self, operation: Operation) -> None:
-        level = 1 + max(
-            (level for block, level in (self._made[plane] for plane in read_planes(operation)) if block == self._block),
-            default=-1,
-        )
-        self.steps.append(Step(operation, self._block, level))
-        written = operation.inputs if isinstance(operation, Norm) else operation.outputs
-        for plane in written:
-            self._made[plane] = (self._block, level)
+        self.operations.append(operation)
 
     def place(self, parameter: Tensor | None) -> int:
         if parameter is None or id(parameter) not in self.places:
@@ -104,6 +82,7 @@ class Traced:
         self.tracer, self.terms, self.side = tracer, list(terms), side
         self.channels = channels if channels is not None else len(self.terms[0].planes)
         self.shift = 0
+        self.rectified: Traced | None = None
         self._planes: Planes | None = None
 
     @classmethod
@@ -273,10 +252,10 @@ def _batch_norm(
 
 
 def _relu(x: Traced, inplace: bool = False) -> Traced:
-    if len(x.terms) == 1:
-        term = x.terms[0]
-        return Traced(x.tracer, [Term(term.planes, term.norm, True)], x.side)
-    return Traced(x.tracer, [Term(x.planes(), relu=True)], x.side)
+    if x.rectified is None:
+        term = x.terms[0] if len(x.terms) == 1 else Term(x.planes())
+        x.rectified = Traced(x.tracer, [Term(term.planes, term.norm, True)], x.side)
+    return x.rectified
 
 
 def _strided(side: Sides, stride: int) -> Sides:

@@ -8,6 +8,7 @@ from time import perf_counter
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nasbed.core.errors import MissingDependency
@@ -59,12 +60,7 @@ class Population:
         channels, *sides = dataset.shape
         found = prepared(jobs, recipe, classes=len(dataset.classes), channels=channels, side=(sides[0], sides[1]))
         self.programs = [each.program for each in found]
-        initial = np.zeros((len(jobs), max(len(each.weights) for each in found)), dtype=np.float32)
-        for place, each in enumerate(found):
-            initial[place, : len(each.weights)] = each.weights
-        self.parameters = torch.from_numpy(initial).to(device)
-        self.executor = _executor(self.programs, self.parameters, recipe)
-        self.momentum = torch.zeros_like(self.parameters)
+        self.executor = _executor(self.programs, [each.weights for each in found], recipe, device)
         self.finite = torch.ones(len(jobs), dtype=torch.bool, device=device)
 
     def train(self, epochs: int, progress: Progress | None) -> list[Trained]:
@@ -80,17 +76,16 @@ class Population:
         draws = self._draws(0)
 
         def one_step() -> None:
-            taken = place * recipe.batch + torch.arange(recipe.batch, device=self.device)
-            some = EpochDraws(*(getattr(draws, item.name).index_select(-1, taken) for item in fields(EpochDraws)))
-            pictures, labels = self.images.batch(some, 0, recipe.batch)
-            now, gradient = self.executor.losses_and_gradient(pictures, labels, smoothing=recipe.label_smoothing)
+            labels = self.executor.draw(self.images, draws, place * recipe.batch)
+            now, _ = self.executor.backward(labels, smoothing=recipe.label_smoothing)
             losses.add_(now)
             self.finite.logical_and_(now.isfinite())
-            self._update(gradient, rates.index_select(0, step.view(1)))
+            self.executor.update(recipe, rates.index_select(0, step.view(1)))
             step.add_(1)
             place.add_(1)
 
-        with replayed(one_step, self.device, state=self._state(step, place, losses)) as run:
+        state = [*self.executor.state(), self.finite, step, place, losses]
+        with replayed(one_step, self.device, state=state) as run:
             for epoch in range(epochs):
                 if epoch:
                     for item in fields(EpochDraws):
@@ -113,25 +108,9 @@ class Population:
             for at, share in enumerate(shares)
         ]
 
-    def _state(self, *others: Tensor) -> list[Tensor]:
-        """All that a step changes."""
-        executor = self.executor
-        return [self.parameters, self.momentum, self.finite, executor.running_mean, executor.running_var, *others]
-
     def _draws(self, epoch: int) -> EpochDraws:
         words = np.stack([epoch_words(job.seed, epoch, len(self.images)) for job in self.jobs])
         return epoch_draws(self.recipe, torch.from_numpy(words).to(self.device), self.images.side)
-
-    def _update(self, gradient: Tensor, rate: Tensor) -> None:
-        """A step of SGD as torch's own takes it, each network's gradient clipped by its own length."""
-        recipe = self.recipe
-        if recipe.gradient_clip is not None:
-            lengths = gradient.square().sum(1, keepdim=True).sqrt()
-            gradient = gradient * (recipe.gradient_clip / (lengths + 1e-6)).clamp(max=1.0)
-        gradient = gradient + recipe.weight_decay * self.parameters
-        self.momentum.mul_(recipe.momentum).add_(gradient)
-        step = gradient + recipe.momentum * self.momentum if recipe.nesterov else self.momentum
-        self.parameters.sub_(rate * step)
 
     def _accuracies(self, part: str) -> Tensor:
         """In per cent, of each network. The last batch is filled up with images that do not count."""
@@ -143,7 +122,8 @@ class Population:
 
         def judge() -> None:
             every = pictures.expand(len(self.jobs), *shape)
-            logits = self.executor.logits(every, training=False)
+            self.executor.place(every)
+            logits = self.executor.logits(training=False)
             correct.add_((logits.argmax(-1) == labels).sum(1))
 
         with torch.no_grad(), replayed(judge, self.device, state=[correct]) as run:
@@ -156,9 +136,14 @@ class Population:
         return (100.0 * correct / count).cpu()
 
 
-def _executor(programs: Sequence[Program], parameters: Tensor, recipe: Recipe) -> Executor:
-    if parameters.device.type != "cuda":
-        return AutogradExecutor(programs, parameters)
+def _executor(
+    programs: Sequence[Program], weights: Sequence[NDArray[np.float32]], recipe: Recipe, device: torch.device
+) -> Executor:
+    if device.type != "cuda":
+        initial = np.zeros((len(programs), max(map(len, weights))), dtype=np.float32)
+        for place, own in enumerate(weights):
+            initial[place, : len(own)] = own
+        return AutogradExecutor(programs, torch.from_numpy(initial).to(device), batch=recipe.batch)
     try:
         from nasbed.training.population.fused import FusedExecutor
     except ImportError:
@@ -167,4 +152,4 @@ def _executor(programs: Sequence[Program], parameters: Tensor, recipe: Recipe) -
         ) from None
 
     dtype = torch.bfloat16 if recipe.precision == "bfloat16" else torch.float32
-    return FusedExecutor(programs, parameters, batch=recipe.batch, dtype=dtype)
+    return FusedExecutor(programs, weights, batch=recipe.batch, device=device, dtype=dtype)

@@ -12,16 +12,18 @@ from nasbed.training.population.kernels.pixels import pixel
 
 @triton.jit
 def conv_forward(
-    arena, weights, inputs, outputs, about, M,
-    CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
-    STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    arena, weights, inputs, outputs, about, partials, M,
+    CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
+    HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
+    """``partials`` gets the sums of each channel over the pixels of a program, and of its squares: ``[2, channels,
+    tiles]`` for each row."""
     row = tl.program_id(0).to(tl.int64)
-    weight = tl.load(about + row * 2)
-    relu = tl.load(about + row * 2 + 1) != 0
+    weight = tl.load(about + row * 3)
+    relu = tl.load(about + row * 3 + 1) != 0
     m = tl.program_id(1) * BM + tl.arange(0, BM)
-    image, h, w = pixel(m, SIDE_OUT)
+    image, h, w = pixel(m, HO, WO)
     co = tl.program_id(2) * BCO + tl.arange(0, BCO)
     total = tl.zeros((BCO, BM), tl.float32)
     for first in range(0, CI, BCI):
@@ -35,8 +37,8 @@ def conv_forward(
                 else:
                     ih = h * STRIDE + SHIFT + i
                     iw = w * STRIDE + SHIFT + j
-                    inside = (m < M) & (ih >= 0) & (ih < SIDE_IN) & (iw >= 0) & (iw < SIDE_IN)
-                    place = image * (SIDE_IN * SIDE_IN) + ih * SIDE_IN + iw
+                    inside = (m < M) & (ih >= 0) & (ih < HI) & (iw >= 0) & (iw < WI)
+                    place = image * (HI * WI) + ih * WI + iw
                 x = tl.load(
                     arena + planes[:, None] + place[None, :], mask=(ci < CI)[:, None] & inside[None, :], other=0.0
                 )
@@ -45,26 +47,28 @@ def conv_forward(
                 kernel = tl.load(weights + at, mask=(co < CO)[:, None] & (ci < CI)[None, :], other=0.0)
                 total = tl.dot(kernel.to(arena.dtype.element_ty), x, total, input_precision=PRECISION)
     planes_out = tl.multiple_of(tl.load(outputs + row * CO + co, mask=co < CO, other=0), [16])
-    tl.store(
-        arena + planes_out[:, None] + m[None, :],
-        total.to(arena.dtype.element_ty),
-        mask=(co < CO)[:, None] & (m < M)[None, :],
-    )
+    y = total.to(arena.dtype.element_ty)
+    tl.store(arena + planes_out[:, None] + m[None, :], y, mask=(co < CO)[:, None] & (m < M)[None, :])
+    tiles = tl.num_programs(1)
+    at = partials + tl.load(about + row * 3 + 2) + co * tiles + tl.program_id(1)
+    values = tl.where((m < M)[None, :], y.to(tl.float32), 0.0)
+    tl.store(at, tl.sum(values, axis=1), mask=co < CO)
+    tl.store(at + CO * tiles, tl.sum(values * values, axis=1), mask=co < CO)
 
 
 @triton.jit
 def conv_backward_inputs(
     arena, weights, inputs, gradients, made, about, M,
-    CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
-    STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
+    HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """``M`` counts the pixels of an input plane; ``made`` are the planes for the result."""
     row = tl.program_id(0).to(tl.int64)
-    weight = tl.load(about + row * 2)
-    relu = tl.load(about + row * 2 + 1) != 0
+    weight = tl.load(about + row * 3)
+    relu = tl.load(about + row * 3 + 1) != 0
     m = tl.program_id(1) * BM + tl.arange(0, BM)
-    image, h, w = pixel(m, SIDE_IN)
+    image, h, w = pixel(m, HI, WI)
     ci = tl.program_id(2) * BCI + tl.arange(0, BCI)
     total = tl.zeros((BCI, BM), tl.float32)
     for first in range(0, CO, BCO):
@@ -80,9 +84,9 @@ def conv_backward_inputs(
                     tw = w - SHIFT - j
                     oh = th // STRIDE
                     ow = tw // STRIDE
-                    inside = (m < M) & (th >= 0) & (tw >= 0) & (oh < SIDE_OUT) & (ow < SIDE_OUT)
+                    inside = (m < M) & (th >= 0) & (tw >= 0) & (oh < HO) & (ow < WO)
                     inside = inside & (oh * STRIDE == th) & (ow * STRIDE == tw)
-                    place = image * (SIDE_OUT * SIDE_OUT) + oh * SIDE_OUT + ow
+                    place = image * (HO * WO) + oh * WO + ow
                 g = tl.load(
                     arena + planes[:, None] + place[None, :], mask=(co < CO)[:, None] & inside[None, :], other=0.0
                 )
@@ -100,14 +104,14 @@ def conv_backward_inputs(
 @triton.jit
 def conv_backward_weights(
     arena, sums, inputs, gradients, about, M, size,
-    CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
-    STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
+    HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, CHUNKS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """``M`` counts the pixels of an output plane, ``size`` all parameters."""
     row = tl.program_id(0).to(tl.int64)
-    weight = tl.load(about + row * 2)
-    relu = tl.load(about + row * 2 + 1) != 0
+    weight = tl.load(about + row * 3)
+    relu = tl.load(about + row * 3 + 1) != 0
     chunk = tl.program_id(1)
     rest = tl.program_id(2)
     tap = rest % (K * K)
@@ -126,11 +130,11 @@ def conv_backward_weights(
             inside = m < M
             place = m
         else:
-            image, h, w = pixel(m, SIDE_OUT)
+            image, h, w = pixel(m, HO, WO)
             ih = h * STRIDE + SHIFT + tap // K
             iw = w * STRIDE + SHIFT + tap % K
-            inside = (m < M) & (ih >= 0) & (ih < SIDE_IN) & (iw >= 0) & (iw < SIDE_IN)
-            place = image * (SIDE_IN * SIDE_IN) + ih * SIDE_IN + iw
+            inside = (m < M) & (ih >= 0) & (ih < HI) & (iw >= 0) & (iw < WI)
+            place = image * (HI * WI) + ih * WI + iw
         x = tl.load(arena + planes[None, :] + place[:, None], mask=(ci < CI)[None, :] & inside[:, None], other=0.0)
         x = tl.where(relu & (x < 0), 0.0, x).to(arena.dtype.element_ty)
         g = tl.load(arena + from_planes[:, None] + m[None, :], mask=(co < CO)[:, None] & (m < M)[None, :], other=0.0)

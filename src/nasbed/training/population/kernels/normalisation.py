@@ -1,4 +1,4 @@
-"""Batch normalisation of single planes."""
+"""Batch normalisation of single channels."""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 
@@ -10,79 +10,115 @@ import triton.language as tl
 
 @triton.jit
 def norm_forward(
-    arena, weights, table, scales, shifts, means, inverses, running_means, running_vars, M, epsilon, momentum,
-    TRAINING: tl.constexpr, BM: tl.constexpr,
+    arena, weights, partials, table, scales, shifts, means, inverses, running_means, running_vars, M, epsilon, momentum,
+    TRAINING: tl.constexpr, SUMMED: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """Scale and shift of a plane, from its own values while training, from the running ones otherwise."""
-    row = table + tl.program_id(0).to(tl.int64) * 6
-    source = tl.multiple_of(tl.load(row), 16)
-    norm = tl.load(row + 1)
+    """Scale and shift of the channels of a bundle, from their own values while training, from the running ones
+    otherwise. Where ``SUMMED``, the values were summed up in parts by what computed them."""
+    row = table + tl.program_id(0).to(tl.int64) * 9
+    lane = tl.arange(0, LANES)
+    known = lane < tl.load(row + 6)
+    norm = tl.load(row + 1) + lane
     if TRAINING:
-        first = tl.zeros((BM,), tl.float32)
-        second = tl.zeros((BM,), tl.float32)
-        for start in range(0, M, BM):
-            m = start + tl.arange(0, BM)
-            x = tl.load(arena + source + m, mask=m < M, other=0.0).to(tl.float32)
-            first += x
-            second += x * x
+        first = tl.zeros((BM, LANES), tl.float32)
+        second = tl.zeros((BM, LANES), tl.float32)
+        if SUMMED:
+            tiles = tl.load(row + 8).to(tl.int32)
+            sums = partials + tl.load(row) + lane * tiles
+            apart = tl.load(row + 7)
+            for start in range(0, tiles, BM):
+                tile = start + tl.arange(0, BM)
+                mask = (tile < tiles)[:, None] & known[None, :]
+                first += tl.load(sums[None, :] + tile[:, None], mask=mask, other=0.0)
+                second += tl.load(sums[None, :] + tile[:, None] + apart, mask=mask, other=0.0)
+        else:
+            source = tl.multiple_of(tl.load(row), 16)
+            for start in range(0, M, BM):
+                m = start + tl.arange(0, BM)
+                x = tl.load(arena + source + m[:, None] * LANES + lane[None, :], mask=(m < M)[:, None], other=0.0).to(
+                    tl.float32
+                )
+                first += x
+                second += x * x
         mean = tl.sum(first, axis=0) / M
         var = tl.maximum(tl.sum(second, axis=0) / M - mean * mean, 0.0)
-        old_mean = tl.load(running_means + norm)
-        old_var = tl.load(running_vars + norm)
-        tl.store(running_means + norm, (1 - momentum) * old_mean + momentum * mean)
-        tl.store(running_vars + norm, (1 - momentum) * old_var + momentum * var * (M / (M - 1.0)))
+        old_mean = tl.load(running_means + norm, mask=known, other=0.0)
+        old_var = tl.load(running_vars + norm, mask=known, other=0.0)
+        tl.store(running_means + norm, (1 - momentum) * old_mean + momentum * mean, mask=known)
+        tl.store(running_vars + norm, (1 - momentum) * old_var + momentum * var * (M / (M - 1.0)), mask=known)
     else:
-        mean = tl.load(running_means + norm)
-        var = tl.load(running_vars + norm)
+        mean = tl.load(running_means + norm, mask=known, other=0.0)
+        var = tl.load(running_vars + norm, mask=known, other=1.0)
     inverse = 1.0 / tl.sqrt(var + epsilon)
-    scale = tl.load(weights + tl.load(row + 2)) * inverse
-    tl.store(scales + norm, scale)
-    tl.store(shifts + norm, tl.load(weights + tl.load(row + 3)) - mean * scale)
-    tl.store(means + norm, mean)
-    tl.store(inverses + norm, inverse)
+    scale = tl.load(weights + tl.load(row + 2) + lane, mask=known, other=0.0) * inverse
+    bias = tl.load(weights + tl.load(row + 3) + lane, mask=known, other=0.0)
+    tl.store(scales + norm, scale, mask=known)
+    tl.store(shifts + norm, bias - mean * scale, mask=known)
+    tl.store(means + norm, mean, mask=known)
+    tl.store(inverses + norm, inverse, mask=known)
+
+
+@triton.jit
+def _gradient_of_parts(
+    arena, parts, first_part, last_part, at, relu, x, scale, shift, place, inside, SINGLE: tl.constexpr
+):
+    """What comes back to the normalised values, from one part whose place is known, or from several."""
+    if SINGLE:
+        g = tl.load(arena + at + place, mask=inside, other=0.0).to(tl.float32)
+        if relu:
+            g = tl.where(x * scale + shift <= 0, 0.0, g)
+    else:
+        g = tl.zeros_like(x)
+        for part in range(first_part, last_part):
+            cut = tl.load(parts + part * 2 + 1) != 0
+            source = tl.multiple_of(tl.load(parts + part * 2), 16)
+            each = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
+            g += tl.where(cut & (x * scale + shift <= 0), 0.0, each)
+    return g
 
 
 @triton.jit
 def norm_backward(
-    arena, weights, sums, table, parts, scales, shifts, means, inverses, M, BM: tl.constexpr,
+    arena, sums, table, parts, scales, shifts, means, inverses, M,
+    SINGLE: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
-    """Puts the gradient of a plane in the place of the plane. ``parts`` are the gradients of what was made of it, and
-    whether its negative part was cut off."""
-    row = table + tl.program_id(0).to(tl.int64) * 6
+    """The gradient of a bundle, often put in its place. ``parts`` are the gradients of what was made of it, and whether
+    its negative part was cut off; where ``SINGLE`` there is one."""
+    row = table + tl.program_id(0).to(tl.int64) * 9
     source = tl.multiple_of(tl.load(row), 16)
-    norm = tl.load(row + 1)
-    weight = tl.load(row + 2)
+    target = tl.multiple_of(tl.load(row + 7), 16)
+    lane = tl.arange(0, LANES)
+    known = lane < tl.load(row + 6)
+    norm = tl.load(row + 1) + lane
     first_part = tl.load(row + 4)
     last_part = tl.load(row + 5)
-    scale = tl.load(scales + norm)
-    shift = tl.load(shifts + norm)
-    mean = tl.load(means + norm)
-    inverse = tl.load(inverses + norm)
-    plain = tl.zeros((BM,), tl.float32)
-    along = tl.zeros((BM,), tl.float32)
-    for start in range(0, M, BM):
+    at = tl.multiple_of(tl.load(parts + first_part * 2, mask=first_part < last_part, other=0), 16)
+    relu = tl.load(parts + first_part * 2 + 1, mask=first_part < last_part, other=0) != 0
+    scale = tl.load(scales + norm, mask=known, other=0.0)[None, :]
+    shift = tl.load(shifts + norm, mask=known, other=0.0)[None, :]
+    mean = tl.load(means + norm, mask=known, other=0.0)[None, :]
+    inverse = tl.load(inverses + norm, mask=known, other=0.0)[None, :]
+    plain = tl.zeros((BM, LANES), tl.float32)
+    along = tl.zeros((BM, LANES), tl.float32)
+    for start in tl.range(0, M, BM, num_stages=STAGES):
         m = start + tl.arange(0, BM)
-        x = tl.load(arena + source + m, mask=m < M, other=0.0).to(tl.float32)
-        g = tl.zeros((BM,), tl.float32)
-        for part in range(first_part, last_part):
-            relu = tl.load(parts + part * 2 + 1) != 0
-            place = tl.multiple_of(tl.load(parts + part * 2), 16)
-            each = tl.load(arena + place + m, mask=m < M, other=0.0).to(tl.float32)
-            g += tl.where(relu & (x * scale + shift <= 0), 0.0, each)
+        place = m[:, None] * LANES + lane[None, :]
+        inside = (m < M)[:, None]
+        x = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
+        g = _gradient_of_parts(arena, parts, first_part, last_part, at, relu, x, scale, shift, place, inside, SINGLE)
         plain += g
-        along += g * (x - mean) * inverse
+        along += g * (x - mean)
     sum_plain = tl.sum(plain, axis=0)
-    sum_along = tl.sum(along, axis=0)
-    tl.store(sums + tl.load(row + 3), sum_plain)
-    tl.store(sums + weight, sum_along)
-    for start in range(0, M, BM):
+    sum_along = tl.sum(along, axis=0)[None, :] * inverse
+    tl.store(sums + tl.load(row + 3) + lane, sum_plain, mask=known)
+    tl.store(sums + tl.load(row + 2) + lane[None, :], sum_along, mask=known[None, :])
+    of_plain = scale * (sum_plain[None, :] / M)
+    of_along = scale * inverse * (sum_along / M)
+    for start in tl.range(0, M, BM, num_stages=STAGES):
         m = start + tl.arange(0, BM)
-        x = tl.load(arena + source + m, mask=m < M, other=0.0).to(tl.float32)
-        g = tl.zeros((BM,), tl.float32)
-        for part in range(first_part, last_part):
-            relu = tl.load(parts + part * 2 + 1) != 0
-            place = tl.multiple_of(tl.load(parts + part * 2), 16)
-            each = tl.load(arena + place + m, mask=m < M, other=0.0).to(tl.float32)
-            g += tl.where(relu & (x * scale + shift <= 0), 0.0, each)
-        g = scale * (g - sum_plain / M - (x - mean) * inverse * (sum_along / M))
-        tl.store(arena + source + m, g.to(arena.dtype.element_ty), mask=m < M)
+        place = m[:, None] * LANES + lane[None, :]
+        inside = (m < M)[:, None]
+        x = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
+        g = _gradient_of_parts(arena, parts, first_part, last_part, at, relu, x, scale, shift, place, inside, SINGLE)
+        g = scale * g - of_plain - (x - mean) * of_along
+        tl.store(arena + target + place, g.to(arena.dtype.element_ty), mask=inside)

@@ -14,8 +14,8 @@ import triton.language as tl
 
 @triton.jit
 def _band(
-    weights, weight, i, dilation, rows_first: tl.constexpr, R: tl.constexpr, K: tl.constexpr, SIDE_IN: tl.constexpr,
-    SIDE_OUT: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr,
+    weights, weight, i, dilation, rows_first: tl.constexpr, R: tl.constexpr, K: tl.constexpr, WI: tl.constexpr,
+    WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr,
     PADDING: tl.constexpr, MEAN: tl.constexpr,
 ):  # fmt: skip
     """Row ``i`` of a window as a matrix from ``R`` rows of the input to ``R`` of the output, or, where not
@@ -27,7 +27,7 @@ def _band(
     else:
         a = tl.arange(0, R * WIDE_IN)[None, :]
         b = tl.arange(0, R * WIDE_OUT)[:, None]
-    known = (a // WIDE_IN == b // WIDE_OUT) & (a % WIDE_IN < SIDE_IN) & (b % WIDE_OUT < SIDE_OUT)
+    known = (a // WIDE_IN == b // WIDE_OUT) & (a % WIDE_IN < WI) & (b % WIDE_OUT < WO)
     apart = a % WIDE_IN - (b % WIDE_OUT) * STRIDE
     matrix = tl.where(known & (apart == -PADDING * dilation), 1.0, 0.0)
     if not MEAN:
@@ -40,21 +40,23 @@ def _band(
 
 
 @triton.jit
-def _inverse_count(h, w, K: tl.constexpr, SIDE_IN: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr):
+def inverse_count(
+    h, w, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr
+):
     """One over the pixels of a window that are inside the image; of one outside, which gives nothing, a finite
     number."""
     top = h * STRIDE - PADDING
     left = w * STRIDE - PADDING
-    rows = tl.minimum(top + K, SIDE_IN) - tl.maximum(top, 0)
-    columns = tl.minimum(left + K, SIDE_IN) - tl.maximum(left, 0)
+    rows = tl.minimum(top + K, HI) - tl.maximum(top, 0)
+    columns = tl.minimum(left + K, WI) - tl.maximum(left, 0)
     return 1.0 / tl.maximum(rows * columns, 1).to(tl.float32)
 
 
 @triton.jit
 def window_forward(
-    arena, weights, table, ROWS, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
-    WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr, MEAN: tl.constexpr,
-    R: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
+    arena, weights, table, ROWS, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr,
+    WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr,
+    MEAN: tl.constexpr, R: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """``R`` rows of images are one of the matrix; ``ROWS`` counts the rows of all images of the result."""
     row = table + tl.program_id(0).to(tl.int64) * 8
@@ -67,35 +69,33 @@ def window_forward(
     lane_in = tl.arange(0, R * WIDE_IN)[None, :]
     lane_out = tl.arange(0, R * WIDE_OUT)[None, :]
     line = groups * R + lane_in // WIDE_IN
-    image = line // SIDE_OUT
-    h = line % SIDE_OUT
+    image = line // HO
+    h = line % HO
     column = lane_in % WIDE_IN
     total = tl.zeros((BM, R * WIDE_OUT), tl.float32)
     for i in tl.static_range(K):
         ih = h * STRIDE + (i - PADDING) * dilation
-        inside = (line < ROWS) & (ih >= 0) & (ih < SIDE_IN) & (column < SIDE_IN)
-        x = tl.load(arena + source + (image * SIDE_IN + ih) * SIDE_IN + column, mask=inside, other=0.0)
+        inside = (line < ROWS) & (ih >= 0) & (ih < HI) & (column < WI)
+        x = tl.load(arena + source + (image * HI + ih) * WI + column, mask=inside, other=0.0)
         x = tl.where(relu & (x < 0), 0.0, x).to(arena.dtype.element_ty)
-        band = _band(
-            weights, weight, i, dilation, True, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE, PADDING, MEAN
-        )
+        band = _band(weights, weight, i, dilation, True, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE, PADDING, MEAN)
         total = tl.dot(x, band.to(arena.dtype.element_ty), total, input_precision=PRECISION)
     line_out = groups * R + lane_out // WIDE_OUT
     column_out = lane_out % WIDE_OUT
     if MEAN:
-        total = total * _inverse_count(line_out % SIDE_OUT, column_out, K, SIDE_IN, STRIDE, PADDING)
+        total = total * inverse_count(line_out % HO, column_out, K, HI, WI, STRIDE, PADDING)
     tl.store(
-        arena + target + line_out * SIDE_OUT + column_out,
+        arena + target + line_out * WO + column_out,
         total.to(arena.dtype.element_ty),
-        mask=(line_out < ROWS) & (column_out < SIDE_OUT),
+        mask=(line_out < ROWS) & (column_out < WO),
     )
 
 
 @triton.jit
 def window_backward_inputs(
-    arena, weights, table, ROWS, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
-    WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr, MEAN: tl.constexpr,
-    R: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
+    arena, weights, table, ROWS, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr,
+    WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr,
+    MEAN: tl.constexpr, R: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """``ROWS`` counts the rows of all images of the input."""
     row = table + tl.program_id(0).to(tl.int64) * 8
@@ -109,24 +109,22 @@ def window_backward_inputs(
     lane_in = tl.arange(0, R * WIDE_IN)[None, :]
     lane_out = tl.arange(0, R * WIDE_OUT)[None, :]
     line = groups * R + lane_out // WIDE_OUT
-    image = line // SIDE_IN
-    h = line % SIDE_IN
+    image = line // HI
+    h = line % HI
     column = lane_out % WIDE_OUT
     total = tl.zeros((BM, R * WIDE_IN), tl.float32)
     for i in tl.static_range(K):
         th = h - (i - PADDING) * dilation
         oh = th // STRIDE
-        inside = (line < ROWS) & (th >= 0) & (oh < SIDE_OUT) & (oh * STRIDE == th) & (column < SIDE_OUT)
-        g = tl.load(arena + gradient + (image * SIDE_OUT + oh) * SIDE_OUT + column, mask=inside, other=0.0)
+        inside = (line < ROWS) & (th >= 0) & (oh < HO) & (oh * STRIDE == th) & (column < WO)
+        g = tl.load(arena + gradient + (image * HO + oh) * WO + column, mask=inside, other=0.0)
         if MEAN:
-            g = (g.to(tl.float32) * _inverse_count(oh, column, K, SIDE_IN, STRIDE, PADDING)).to(arena.dtype.element_ty)
-        band = _band(
-            weights, weight, i, dilation, False, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE, PADDING, MEAN
-        )
+            g = (g.to(tl.float32) * inverse_count(oh, column, K, HI, WI, STRIDE, PADDING)).to(arena.dtype.element_ty)
+        band = _band(weights, weight, i, dilation, False, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE, PADDING, MEAN)
         total = tl.dot(g, band.to(arena.dtype.element_ty), total, input_precision=PRECISION)
     line_in = groups * R + lane_in // WIDE_IN
     column_in = lane_in % WIDE_IN
-    known = (line_in < ROWS) & (column_in < SIDE_IN)
-    place = line_in * SIDE_IN + column_in
+    known = (line_in < ROWS) & (column_in < WI)
+    place = line_in * WI + column_in
     x = tl.load(arena + source + place, mask=known & relu, other=1.0)
     tl.store(arena + target + place, tl.where(x > 0, total, 0.0).to(arena.dtype.element_ty), mask=known)

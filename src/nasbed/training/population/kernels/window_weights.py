@@ -10,14 +10,14 @@ import triton.language as tl
 
 @triton.jit
 def _window_row(
-    arena, source, g, line, lane_in, ROWS, i: tl.constexpr, dilation, relu, K: tl.constexpr, SIDE_IN: tl.constexpr,
-    SIDE_OUT: tl.constexpr, WIDE_IN: tl.constexpr, STRIDE: tl.constexpr, PRECISION: tl.constexpr, total,
+    arena, source, g, line, lane_in, ROWS, i: tl.constexpr, dilation, relu, K: tl.constexpr, HI: tl.constexpr,
+    WI: tl.constexpr, HO: tl.constexpr, WIDE_IN: tl.constexpr, STRIDE: tl.constexpr, PRECISION: tl.constexpr, total,
 ):  # fmt: skip
     """The products of every pixel in row ``i`` of the windows with every pixel of the gradient, added up."""
-    ih = (line % SIDE_OUT) * STRIDE + (i - K // 2) * dilation
+    ih = (line % HO) * STRIDE + (i - K // 2) * dilation
     column = lane_in % WIDE_IN
-    inside = (line < ROWS) & (ih >= 0) & (ih < SIDE_IN) & (column < SIDE_IN)
-    place = ((line // SIDE_OUT) * SIDE_IN + ih) * SIDE_IN + column
+    inside = (line < ROWS) & (ih >= 0) & (ih < HI) & (column < WI)
+    place = ((line // HO) * HI + ih) * WI + column
     x = tl.load(arena + source + place, mask=inside, other=0.0)
     x = tl.where(relu & (x < 0), 0.0, x).to(arena.dtype.element_ty)
     return tl.dot(tl.trans(x), g, total, input_precision=PRECISION)
@@ -25,13 +25,13 @@ def _window_row(
 
 @triton.jit
 def _store_diagonals(
-    sums, at, total, i: tl.constexpr, dilation, R: tl.constexpr, K: tl.constexpr, SIDE_IN: tl.constexpr,
-    SIDE_OUT: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr,
+    sums, at, total, i: tl.constexpr, dilation, R: tl.constexpr, K: tl.constexpr, WI: tl.constexpr,
+    WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr,
 ):  # fmt: skip
     """A weight's gradient is the sum of one diagonal."""
     a = tl.arange(0, R * WIDE_IN)[:, None]
     b = tl.arange(0, R * WIDE_OUT)[None, :]
-    same = (a // WIDE_IN == b // WIDE_OUT) & (a % WIDE_IN < SIDE_IN) & (b % WIDE_OUT < SIDE_OUT)
+    same = (a // WIDE_IN == b // WIDE_OUT) & (a % WIDE_IN < WI) & (b % WIDE_OUT < WO)
     apart = a % WIDE_IN - (b % WIDE_OUT) * STRIDE
     for j in tl.static_range(K):
         along = tl.where(same & (apart == (j - K // 2) * dilation), total, 0.0)
@@ -40,8 +40,8 @@ def _store_diagonals(
 
 @triton.jit
 def window_backward_weights(
-    arena, sums, table, ROWS, size, K: tl.constexpr, SIDE_IN: tl.constexpr, SIDE_OUT: tl.constexpr,
-    WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, R: tl.constexpr, BM: tl.constexpr,
+    arena, sums, table, ROWS, size, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr,
+    WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, R: tl.constexpr, BM: tl.constexpr,
     CHUNKS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """For windows of three and of five rows. ``ROWS`` counts the rows of all images of the result."""
@@ -64,32 +64,32 @@ def window_backward_weights(
         line = groups * R + lane_in // WIDE_IN
         out = groups * R + lane_out // WIDE_OUT
         column = lane_out % WIDE_OUT
-        g = tl.load(arena + gradient + out * SIDE_OUT + column, mask=(out < ROWS) & (column < SIDE_OUT), other=0.0)
+        g = tl.load(arena + gradient + out * WO + column, mask=(out < ROWS) & (column < WO), other=0.0)
         t0 = _window_row(
-            arena, source, g, line, lane_in, ROWS, 0, dilation, relu, K, SIDE_IN, SIDE_OUT, WIDE_IN, STRIDE,
+            arena, source, g, line, lane_in, ROWS, 0, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
             PRECISION, t0,
         )  # fmt: skip
         t1 = _window_row(
-            arena, source, g, line, lane_in, ROWS, 1, dilation, relu, K, SIDE_IN, SIDE_OUT, WIDE_IN, STRIDE,
+            arena, source, g, line, lane_in, ROWS, 1, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
             PRECISION, t1,
         )  # fmt: skip
         t2 = _window_row(
-            arena, source, g, line, lane_in, ROWS, 2, dilation, relu, K, SIDE_IN, SIDE_OUT, WIDE_IN, STRIDE,
+            arena, source, g, line, lane_in, ROWS, 2, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
             PRECISION, t2,
         )  # fmt: skip
         if K == 5:
             t3 = _window_row(
-                arena, source, g, line, lane_in, ROWS, 3, dilation, relu, K, SIDE_IN, SIDE_OUT, WIDE_IN, STRIDE,
+                arena, source, g, line, lane_in, ROWS, 3, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
                 PRECISION, t3,
             )  # fmt: skip
             t4 = _window_row(
-                arena, source, g, line, lane_in, ROWS, 4, dilation, relu, K, SIDE_IN, SIDE_OUT, WIDE_IN, STRIDE,
+                arena, source, g, line, lane_in, ROWS, 4, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
                 PRECISION, t4,
             )  # fmt: skip
     at = chunk.to(tl.int64) * size + weight
-    _store_diagonals(sums, at, t0, 0, dilation, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE)
-    _store_diagonals(sums, at, t1, 1, dilation, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE)
-    _store_diagonals(sums, at, t2, 2, dilation, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE)
+    _store_diagonals(sums, at, t0, 0, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
+    _store_diagonals(sums, at, t1, 1, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
+    _store_diagonals(sums, at, t2, 2, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
     if K == 5:
-        _store_diagonals(sums, at, t3, 3, dilation, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE)
-        _store_diagonals(sums, at, t4, 4, dilation, R, K, SIDE_IN, SIDE_OUT, WIDE_IN, WIDE_OUT, STRIDE)
+        _store_diagonals(sums, at, t3, 3, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
+        _store_diagonals(sums, at, t4, 4, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)

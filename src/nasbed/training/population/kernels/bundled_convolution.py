@@ -1,0 +1,187 @@
+"""Convolutions from all input channels to all output channels, on bundles of ``LANES`` channels.
+
+The channels of a bundle lie side by side for each pixel, so that a window is read at aligned places wherever it begins.
+Weights come packed: ``[tap, input channel, output channel]`` in the precision of the planes, every bundle filled up
+with zeros to all of its lanes.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from nasbed.training.population.kernels.pixels import pixel, rectified
+
+
+@triton.jit
+def bundled_forward(
+    arena, packed, about, inputs, outputs, partials, M,
+    NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
+    HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr,
+    PRECISION: tl.constexpr,
+):  # fmt: skip
+    """``BM`` of ``M`` pixels from ``NI`` bundles to ``BO`` of ``NO``. ``partials`` gets the sums of each channel over
+    these pixels, and of its squares: ``[2, channels, tiles]`` for each row."""
+    row = tl.program_id(0).to(tl.int64)
+    weight = tl.multiple_of(tl.load(about + row * 3), 16)
+    m = tl.program_id(1) * BM + tl.arange(0, BM)
+    image, h, w = pixel(m, HO, WO)
+    h = h * STRIDE + SHIFT
+    w = w * STRIDE + SHIFT
+    corner = (image * (HI * WI) + h * WI + w) * LANES
+    lane = tl.arange(0, LANES)
+    co = tl.program_id(2) * (BO * LANES) + tl.arange(0, BO * LANES)
+    total = tl.zeros((BO * LANES, BM), tl.float32)
+    for first in tl.static_range(0, NI, BI):
+        slot = first + tl.arange(0, BI)
+        bundle = tl.multiple_of(tl.load(inputs + row * NI + slot, mask=slot < NI, other=0), [16])
+        windows = arena + (bundle[None, :, None] + corner[:, None, None] + lane[None, None, :])
+        ci = first * LANES + tl.arange(0, BI * LANES)
+        for i in tl.static_range(K):
+            for j in tl.static_range(K):
+                inside = (m < M) & (h >= -i) & (h < HI - i) & (w >= -j) & (w < WI - j)
+                x = tl.load(
+                    windows + (i * WI + j) * LANES,
+                    mask=inside[:, None, None] & (slot < NI)[None, :, None],
+                    other=0.0,
+                )
+                x = tl.reshape(rectified(x, RELU), (BM, BI * LANES))
+                at = weight + ((i * K + j) * (NI * LANES) + ci[:, None]) * (NO * LANES) + co[None, :]
+                known = (ci < NI * LANES)[:, None] & (co < NO * LANES)[None, :]
+                kernel = tl.load(packed + at, mask=known, other=0.0)
+                total = tl.dot(tl.trans(kernel), tl.trans(x), total, input_precision=PRECISION)
+    y = total.to(arena.dtype.element_ty)
+    slot = tl.program_id(2) * BO + tl.arange(0, BO)
+    bundle = tl.multiple_of(tl.load(outputs + row * NO + slot, mask=slot < NO, other=0), [16])
+    tl.store(
+        arena + (bundle[None, :, None] + (m * LANES)[:, None, None] + lane[None, None, :]),
+        tl.reshape(tl.trans(y), (BM, BO, LANES)),
+        mask=(m < M)[:, None, None] & (slot < NO)[None, :, None],
+    )
+    tiles = tl.num_programs(1)
+    at = partials + tl.load(about + row * 3 + 2) + co * tiles + tl.program_id(1)
+    values = tl.where((m < M)[None, :], y.to(tl.float32), 0.0)
+    tl.store(at, tl.sum(values, axis=1), mask=co < NO * LANES)
+    tl.store(at + NO * LANES * tiles, tl.sum(values * values, axis=1), mask=co < NO * LANES)
+
+
+@triton.jit
+def bundled_backward_inputs(
+    arena, packed, about, inputs, gradients, made, M,
+    NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
+    HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr,
+    PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Squares of ``STRIDE`` by ``STRIDE`` pixels, of which ``M`` cover the input: other taps reach each pixel of a
+    square. ``made`` are the bundles for the result."""
+    row = tl.program_id(0).to(tl.int64)
+    weight = tl.multiple_of(tl.load(about + row * 3), 16)
+    slot = tl.program_id(2) * BI + tl.arange(0, BI)
+    ci = tl.program_id(2) * (BI * LANES) + tl.arange(0, BI * LANES)
+    source = tl.multiple_of(tl.load(inputs + row * NI + slot, mask=slot < NI, other=0), [16])
+    target = tl.multiple_of(tl.load(made + row * NI + slot, mask=slot < NI, other=0), [16])
+    lane = tl.arange(0, LANES)
+    m = tl.program_id(1) * BM + tl.arange(0, BM)
+    image, top, left = pixel(m, (HI + STRIDE - 1) // STRIDE, (WI + STRIDE - 1) // STRIDE)
+    corner = (image * (HO * WO) + top * WO + left) * LANES
+    for down in tl.static_range(STRIDE):
+        for right in tl.static_range(STRIDE):
+            h = top * STRIDE + down
+            w = left * STRIDE + right
+            known = (m < M) & (h < HI) & (w < WI)
+            total = tl.zeros((BI * LANES, BM), tl.float32)
+            for first in tl.static_range(0, NO, BO):
+                slot_out = first + tl.arange(0, BO)
+                bundle = tl.multiple_of(tl.load(gradients + row * NO + slot_out, mask=slot_out < NO, other=0), [16])
+                windows = arena + (bundle[None, :, None] + corner[:, None, None] + lane[None, None, :])
+                co = first * LANES + tl.arange(0, BO * LANES)
+                for i in tl.static_range(K):
+                    for j in tl.static_range(K):
+                        if (down - SHIFT - i) % STRIDE == 0 and (right - SHIFT - j) % STRIDE == 0:
+                            # the window whose tap this is begins so many rows and columns from the square
+                            rows = (down - SHIFT - i) // STRIDE
+                            columns = (right - SHIFT - j) // STRIDE
+                            inside = known & (top >= -rows) & (top < HO - rows)
+                            inside = inside & (left >= -columns) & (left < WO - columns)
+                            g = tl.load(
+                                windows + (rows * WO + columns) * LANES,
+                                mask=inside[:, None, None] & (slot_out < NO)[None, :, None],
+                                other=0.0,
+                            )
+                            at = weight + ((i * K + j) * (NI * LANES) + ci[:, None]) * (NO * LANES) + co[None, :]
+                            there = (ci < NI * LANES)[:, None] & (co < NO * LANES)[None, :]
+                            kernel = tl.load(packed + at, mask=there, other=0.0)
+                            g = tl.trans(tl.reshape(g, (BM, BO * LANES)))
+                            total = tl.dot(kernel, g, total, input_precision=PRECISION)
+            offset = (((image * HI + h) * WI + w) * LANES)[:, None, None] + lane[None, None, :]
+            mask = known[:, None, None] & (slot < NI)[None, :, None]
+            result = tl.reshape(tl.trans(total), (BM, BI, LANES))
+            if RELU:
+                x = tl.load(arena + (source[None, :, None] + offset), mask=mask, other=0.0)
+                result = tl.where(x > 0, result, 0.0)
+            tl.store(arena + (target[None, :, None] + offset), result.to(arena.dtype.element_ty), mask=mask)
+
+
+@triton.jit
+def bundled_backward_weights(
+    arena, sums, about, inputs, gradients, counts, M, size,
+    NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
+    HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr,
+    CHUNKS: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """One row of the window a program, for windows of one and of three rows, over one of ``CHUNKS`` parts of ``M``
+    pixels. ``size`` counts all parameters, ``counts`` the channels of each input bundle that are read."""
+    row = tl.program_id(0).to(tl.int64)
+    weight = tl.load(about + row * 3)
+    chunk = tl.program_id(1)
+    blocks_in: tl.constexpr = (NI + BI - 1) // BI
+    blocks_out: tl.constexpr = (NO + BO - 1) // BO
+    block_in = tl.program_id(2) % blocks_in
+    block_out = (tl.program_id(2) // blocks_in) % blocks_out
+    i = tl.program_id(2) // (blocks_in * blocks_out)
+    slot = block_in * BI + tl.arange(0, BI)
+    slot_out = block_out * BO + tl.arange(0, BO)
+    bundle = tl.multiple_of(tl.load(inputs + row * NI + slot, mask=slot < NI, other=0), [16])
+    bundle_out = tl.multiple_of(tl.load(gradients + row * NO + slot_out, mask=slot_out < NO, other=0), [16])
+    lane = tl.arange(0, LANES)
+    share = (M + CHUNKS - 1) // CHUNKS
+    share = (share + BM - 1) // BM * BM
+    t0 = tl.zeros((BO * LANES, BI * LANES), tl.float32)
+    t1, t2 = t0, t0
+    for start in range(chunk * share, min((chunk + 1) * share, M), BM):
+        m = start + tl.arange(0, BM)
+        image, h, w = pixel(m, HO, WO)
+        h = h * STRIDE + (SHIFT + i)
+        w = w * STRIDE + SHIFT
+        corner = (image * (HI * WI) + h * WI + w) * LANES
+        windows = arena + (bundle[None, :, None] + corner[:, None, None] + lane[None, None, :])
+        g = tl.load(
+            arena + (bundle_out[None, :, None] + (m * LANES)[:, None, None] + lane[None, None, :]),
+            mask=(m < M)[:, None, None] & (slot_out < NO)[None, :, None],
+            other=0.0,
+        )
+        g = tl.trans(tl.reshape(g, (BM, BO * LANES)))
+        for j in tl.static_range(K):
+            inside = (m < M) & (h >= 0) & (h < HI) & (w >= -j) & (w < WI - j)
+            x = tl.load(windows + j * LANES, mask=inside[:, None, None] & (slot < NI)[None, :, None], other=0.0)
+            x = tl.reshape(rectified(x, RELU), (BM, BI * LANES))
+            if j == 0:
+                t0 = tl.dot(g, x, t0, input_precision=PRECISION)
+            elif j == 1:
+                t1 = tl.dot(g, x, t1, input_precision=PRECISION)
+            else:
+                t2 = tl.dot(g, x, t2, input_precision=PRECISION)
+    ci = block_in * (BI * LANES) + tl.arange(0, BI * LANES)
+    co = block_out * (BO * LANES) + tl.arange(0, BO * LANES)
+    known = (co < NO * LANES)[:, None] & (ci < NI * LANES)[None, :]
+    read = ci % LANES < tl.load(counts + row * NI + ci // LANES, mask=ci < NI * LANES, other=0)
+    sums += chunk.to(tl.int64) * size + weight
+    for j in tl.static_range(K):
+        at = ((i * K + j) * (NI * LANES) + ci[None, :]) * (NO * LANES) + co[:, None]
+        total = t0 if j == 0 else (t1 if j == 1 else t2)
+        tl.store(sums + at, tl.where(read[None, :], total, 0.0), mask=known)

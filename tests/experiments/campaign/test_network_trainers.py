@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -42,9 +40,7 @@ def populations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             for job in jobs
         ]
 
-    module = ModuleType("nasbed.training.population")
-    module.train_population = train_population  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("nasbed.training.population.train_population", train_population)
     return sizes
 
 

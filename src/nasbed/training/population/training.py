@@ -12,6 +12,7 @@ from torch import Tensor
 
 from nasbed.core.errors import MissingDependency
 from nasbed.datasets.dataset import Dataset
+from nasbed.training.devices import chosen_device
 from nasbed.training.draws import EpochDraws, epoch_draws, epoch_words
 from nasbed.training.images import TrainingImages
 from nasbed.training.outcome import Job, Trained
@@ -40,11 +41,12 @@ def train_population(
     ``images`` may be given where many populations are trained on one dataset with one recipe, to load them once.
     """
     recipe.check_population()
+    device = chosen_device(device)
     images = images or TrainingImages(dataset, recipe, device)
     outcomes: dict[int, Trained] = {}
     for epochs in sorted({job.epochs for job in jobs}):
         places = [place for place, job in enumerate(jobs) if job.epochs == epochs]
-        population = Population([jobs[place] for place in places], dataset, recipe, images, torch.device(device))
+        population = Population([jobs[place] for place in places], dataset, recipe, images, device)
         outcomes |= dict(zip(places, population.train(epochs, progress), strict=True))
     return [outcomes[place] for place in range(len(jobs))]
 

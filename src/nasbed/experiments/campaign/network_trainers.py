@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nasbed.datasets import Dataset
     from nasbed.training.images import TrainingImages
     from nasbed.training.outcome import Job, Trained
+    from nasbed.training.population import PopulationPreparer
     from nasbed.training.recipe import Recipe
 
 POPULATION = 32
@@ -143,6 +144,8 @@ class PopulationTrainer(NetworkTrainer):
         if isinstance(population, bool) or not isinstance(population, int) or population < 1:
             raise InvalidOption(f"a population has at least one network, got {shorten(population)}")
         self.trials_per_task = population
+        self._upcoming: list[Job] = []
+        self._preparer: PopulationPreparer | None = None
         super().__init__(space, dataset, recipe, device=device, timeout_s=timeout_s)
 
     def check(self) -> None:
@@ -161,6 +164,17 @@ class PopulationTrainer(NetworkTrainer):
             self.space, self._load(), self.recipe, device=self.device, population=self.trials_per_task
         )
 
+    def announce(self, trials: Sequence[Trial]) -> None:
+        """These are prepared by other processes while the next ones are trained."""
+        self._upcoming = _jobs(trials)
+
+    def close(self) -> None:
+        if self._preparer is not None:
+            self._preparer.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_upcoming": [], "_preparer": None}
+
     def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
         self._on_device()
         refusals: list[str] = []
@@ -175,7 +189,15 @@ class PopulationTrainer(NetworkTrainer):
 
         reason, refusal = "", ""
         try:
-            outcomes = train_population(jobs, self._load(), self.recipe, device=self.device, images=self._on_device())
+            outcomes = train_population(
+                jobs,
+                self._load(),
+                self.recipe,
+                device=self.device,
+                images=self._on_device(),
+                preparer=self._population_preparer(),
+                upcoming=self._upcoming,
+            )
             return [_evaluation(each) for each in outcomes]
         except MissingDependency as error:
             raise NotReady(str(error)) from None
@@ -186,6 +208,16 @@ class PopulationTrainer(NetworkTrainer):
             return [Evaluation.failed(reason)]
         half = len(jobs) // 2  # outside the except clause, so that what the failure held is free again
         return [*self._train(jobs[:half], refusals), *self._train(jobs[half:], refusals)]
+
+    def _population_preparer(self) -> PopulationPreparer:
+        """What prepares populations, one a process."""
+        from nasbed.training.devices import chosen_device
+        from nasbed.training.population import PopulationPreparer, PreparationTarget
+
+        if self._preparer is None:
+            target = PreparationTarget.of(self._load(), self.recipe, chosen_device(self.device))
+            self._preparer = PopulationPreparer(target)
+        return self._preparer
 
 
 def _jobs(trials: Sequence[Trial]) -> list[Job]:

@@ -43,13 +43,19 @@ class FusedExecutor:
     it."""
 
     def __init__(
-        self, programs: Sequence[Program], parameters: Tensor, *, batch: int, dtype: torch.dtype = torch.bfloat16
+        self,
+        programs: Sequence[Program],
+        parameters: Tensor,
+        *,
+        batch: int,
+        dtype: torch.dtype = torch.bfloat16,
+        layout: Layout | None = None,
     ) -> None:
         self.programs, self.parameters, self.batch = programs, parameters, batch
         self.device = device = parameters.device
         count, most = parameters.shape
         norms = max(program.norm_channels for program in programs)
-        self.layout = layout = Layout(programs, batch, most, norms)
+        self.layout = layout = layout or Layout(programs, batch, most, norms)
         self._precision = "ieee" if dtype == torch.float32 else "tf32"
 
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nasbed.core.errors import MissingDependency
 from nasbed.datasets.dataset import Dataset
 from nasbed.training.devices import chosen_device
 from nasbed.training.draws import EpochDraws, epoch_draws, epoch_words
@@ -18,8 +17,13 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.outcome import Job, Trained
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.executor import Executor
-from nasbed.training.population.preparing import prepared
-from nasbed.training.population.program import Program
+from nasbed.training.population.preparing import (
+    PopulationPreparer,
+    PreparationTarget,
+    PreparedPopulation,
+    prepare_population,
+)
+from nasbed.training.population.readiness import check_kernels
 from nasbed.training.population.replay import replayed
 from nasbed.training.recipe import Recipe
 
@@ -35,10 +39,23 @@ def train_population(
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
     images: TrainingImages | None = None,
+    preparer: PopulationPreparer | None = None,
+    upcoming: Sequence[Job] = (),
 ) -> list[Trained]:
     """Train every job at once; the outcomes are in their order. Jobs of other lengths are trained after one another.
 
-    ``images`` may be given where many populations are trained on one dataset with one recipe, to load them once.
+    Where many populations are trained on one dataset with one recipe, ``images`` loads them once, and ``preparer``
+    prepares the ``upcoming`` jobs while these are trained. Outcomes do not depend on either.
+
+    Args:
+        jobs: what to train.
+        dataset: the images.
+        recipe: how to train.
+        device: where: cpu, cuda, cuda:NUMBER or auto.
+        progress: called after each epoch.
+        images: those of the dataset as the recipe divides it, on the device.
+        preparer: one for this dataset, recipe and device.
+        upcoming: the jobs of the call that probably follows, of one length.
     """
     recipe.check_population()
     device = chosen_device(device)
@@ -46,7 +63,9 @@ def train_population(
     outcomes: dict[int, Trained] = {}
     for epochs in sorted({job.epochs for job in jobs}):
         places = [place for place, job in enumerate(jobs) if job.epochs == epochs]
-        population = Population([jobs[place] for place in places], dataset, recipe, images, device)
+        same = [jobs[place] for place in places]
+        prepared = preparer.take(same, upcoming) if preparer is not None else None
+        population = Population(same, dataset, recipe, images, device, prepared)
         outcomes |= dict(zip(places, population.train(epochs, progress), strict=True))
     return [outcomes[place] for place in range(len(jobs))]
 
@@ -55,17 +74,19 @@ class Population:
     """Networks that are trained together, from their initial weights on."""
 
     def __init__(
-        self, jobs: Sequence[Job], dataset: Dataset, recipe: Recipe, images: TrainingImages, device: torch.device
+        self,
+        jobs: Sequence[Job],
+        dataset: Dataset,
+        recipe: Recipe,
+        images: TrainingImages,
+        device: torch.device,
+        prepared: PreparedPopulation | None = None,
     ) -> None:
         self.jobs, self.recipe, self.images, self.device = jobs, recipe, images, device
-        channels, *sides = dataset.shape
-        found = prepared(jobs, recipe, classes=len(dataset.classes), channels=channels, side=(sides[0], sides[1]))
-        self.programs = [each.program for each in found]
-        initial = np.zeros((len(jobs), max(len(each.weights) for each in found)), dtype=np.float32)
-        for place, each in enumerate(found):
-            initial[place, : len(each.weights)] = each.weights
-        self.parameters = torch.from_numpy(initial).to(device)
-        self.executor = _executor(self.programs, self.parameters, recipe)
+        prepared = prepared or prepare_population(jobs, PreparationTarget.of(dataset, recipe, device))
+        self.programs = prepared.programs
+        self.parameters = torch.tensor(prepared.weights, device=device)
+        self.executor = _executor(prepared, self.parameters, recipe)
         self.momentum = torch.zeros_like(self.parameters)
         self.finite = torch.ones(len(jobs), dtype=torch.bool, device=device)
 
@@ -158,15 +179,11 @@ class Population:
         return (100.0 * correct / count).cpu()
 
 
-def _executor(programs: Sequence[Program], parameters: Tensor, recipe: Recipe) -> Executor:
+def _executor(prepared: PreparedPopulation, parameters: Tensor, recipe: Recipe) -> Executor:
     if parameters.device.type != "cuda":
-        return AutogradExecutor(programs, parameters)
-    try:
-        from nasbed.training.population.fused import FusedExecutor
-    except ImportError:
-        raise MissingDependency(
-            "populations on a CUDA device need triton, which comes with torch for CUDA; get it with: pip install triton"
-        ) from None
+        return AutogradExecutor(prepared.programs, parameters)
+    check_kernels()
+    from nasbed.training.population.fused import FusedExecutor
 
     dtype = torch.bfloat16 if recipe.precision == "bfloat16" else torch.float32
-    return FusedExecutor(programs, parameters, batch=recipe.batch, dtype=dtype)
+    return FusedExecutor(prepared.programs, parameters, batch=recipe.batch, dtype=dtype, layout=prepared.layout)

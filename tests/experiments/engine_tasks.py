@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+
+from nasbed.core.errors import NotReady
 
 
 def square(number: int) -> int:
@@ -36,3 +40,13 @@ def hang_after_telling(folder: str) -> None:
     """Leave a file with the number of this process, and hang."""
     (Path(folder) / f"{os.getpid()}.pid").touch()
     time.sleep(60)
+
+
+def refuse(message: str) -> None:
+    raise NotReady(message)
+
+
+def square_in_another_process(number: int) -> int:
+    """The square, computed by a child of this process."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(square, number).result()

@@ -73,6 +73,18 @@ def test_engine_task_that_raises_is_named_and_alone(engine: Engine, tmp_path: Pa
     assert outcomes[0].result == outcomes[2].result == "fine"
 
 
+def test_engine_tells_a_refusal_from_a_failure(engine: Engine) -> None:
+    (refused,) = engine.map_unordered(engine_tasks.refuse, ["no GPU here; take cpu"])
+    assert (refused.refusal, refused.error) == ("no GPU here; take cpu", "NotReady: no GPU here; take cpu")
+    (failed,) = engine.map_unordered(engine_tasks.misbehave, [("raise", "")])
+    assert failed.error and not failed.refusal
+
+
+def test_local_engine_worker_may_have_processes_of_its_own() -> None:
+    (outcome,) = LocalEngine(1).map_unordered(engine_tasks.square_in_another_process, [7])
+    assert (outcome.result, outcome.error) == (49, "")
+
+
 def test_local_engine_worker_that_dies_costs_one_retry(tmp_path: Path) -> None:
     tasks = [("fine", ""), ("die once", str(tmp_path)), ("die", ""), ("fine", ""), ("fine", "")]
     outcomes = {outcome.task: outcome for outcome in LocalEngine(2).map_unordered(engine_tasks.misbehave, tasks)}
@@ -118,13 +130,19 @@ def test_ray_engine_counts_time_from_the_start_of_a_task(tmp_path: Path) -> None
         list(RayEngine(gpus=64).map_unordered(engine_tasks.square, [1]))
 
 
-def test_local_engine_killed_takes_its_workers_along(tmp_path: Path) -> None:
-    """They hang in a task when the process that started them is killed."""
+@pytest.mark.parametrize("end", ["kill", "exit"])
+def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str) -> None:
+    """They hang in a task when the process that started them is killed, or exits without having stopped them."""
     code = (
-        "import engine_tasks\n"
+        "import threading, time, sys, engine_tasks\n"
+        "from pathlib import Path\n"
         "from nasbed.experiments.engines import LocalEngine\n"
-        "if __name__ == '__main__':\n"
+        "def work():\n"
         f"    list(LocalEngine(2).map_unordered(engine_tasks.hang_after_telling, [r'{tmp_path}'] * 2))\n"
+        "if __name__ == '__main__':\n"
+        "    threading.Thread(target=work, daemon=True).start()\n"
+        f"    while not Path(r'{tmp_path}', 'end').exists():\n"
+        "        time.sleep(0.02)\n"
     )
     (tmp_path / "script.py").write_text(code)
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
@@ -132,8 +150,11 @@ def test_local_engine_killed_takes_its_workers_along(tmp_path: Path) -> None:
     until = time.monotonic() + 30
     while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < until:
         time.sleep(0.05)
-    process.kill()
-    process.wait()
+    if end == "kill":
+        process.kill()
+    else:
+        (tmp_path / "end").touch()
+    process.wait(timeout=20)
     assert len(workers) == 2
     while any(_lives(int(path.stem)) for path in workers) and time.monotonic() < until:
         time.sleep(0.05)

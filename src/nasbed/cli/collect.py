@@ -73,7 +73,8 @@ def run(
     ] = None,
 ) -> None:
     """Carry out a campaign. Each result is in the journal before it counts; a campaign that was stopped or killed goes
-    on with --resume, and ends with the trials that it would have had anyway.
+    on with --resume, and ends with the trials that it would have had anyway. A trainer that can evaluate nothing here
+    is refused before the first trial. The exit status is 1 where every trial failed.
 
     Example: nasbed collect campaign.toml --workers 4
     """
@@ -92,13 +93,16 @@ def run(
     again = shlex.join(["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"])
     try:
         with _told_progress(planned.name) as told:
-            status_ = collect(planned, trainer, path, engine=chosen, progress=told)
+            status_ = collect(planned, trainer, path, engine=chosen, progress=told, on_note=note)
     except KeyboardInterrupt:
         done = campaign_status(path) if path.is_file() else None
         kept = f"{done.done} of {done.planned} results are in {path}" if done else "nothing was begun"
         note(f"stopped; {kept}; go on with: {again}")
         raise typer.Exit(130) from None
     _print_status(status_)
+    if status_.all_failed:
+        note(f"all {status_.done} trials failed; mend the trainer, then begin anew with another --journal")
+        raise typer.Exit(1)
     typer.echo(f"\nMake it a table: nasbed collect export {shlex.quote(str(path))} --out {shlex.quote(planned.name)}")
 
 

@@ -12,6 +12,7 @@
     ├── BadFile               (ValueError)    a file that is damaged, of another format, or not safe to read
     ├── TooLarge              (ValueError)    a request whose answer cannot be listed or held
     ├── NotFitted             (RuntimeError)  a model that is asked before it was fitted
+    ├── NotReady              (RuntimeError)  a trainer that can evaluate no architecture here
     ├── DownloadFailed        (OSError)       a published file that could not be downloaded
     ├── DiskFull              (OSError)       a file that could not be written for want of room
     └── MissingDependency     (ImportError)   an optional package that is not installed
@@ -70,6 +71,10 @@ class TooLarge(NasbedError, ValueError):
 
 class NotFitted(NasbedError, RuntimeError):
     """A model that is asked before it was fitted."""
+
+
+class NotReady(NasbedError, RuntimeError):
+    """A trainer that can evaluate no architecture here: no such device, images too small, a missing package."""
 
 
 class DownloadFailed(NasbedError, OSError):

@@ -11,27 +11,26 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from signal import SIG_IGN, SIGINT, signal
-from threading import Thread
-from time import monotonic, sleep
+from multiprocessing.util import Finalize
+from time import monotonic
 from typing import Any
 
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import InvalidOption, NotReady
+from nasbed.core.processes import follow_parent
 
 STARTUP_S = 60.0
 """What a process may take to start, in seconds, before the time-out of its first task runs."""
 
-ORPHANED_S = 1.0
-"""How often a process looks whether the one that started it is still there."""
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one task: its result, or why there is none."""
+    """What became of one task: its result, or why there is none. ``refusal`` is the message of a
+    :class:`~nasbed.core.errors.NotReady`: other tasks would fail for the same reason."""
 
     task: int
     result: Any = None
     error: str = ""
+    refusal: str = ""
 
 
 WAIT = object()
@@ -75,6 +74,11 @@ class TaskSource:
 class Engine(ABC):
     """Runs one function over many tasks and yields each outcome as it comes, in any order."""
 
+    @property
+    def slots(self) -> int:
+        """How many tasks run at once."""
+        return 1
+
     @abstractmethod
     def map_unordered(
         self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
@@ -108,6 +112,11 @@ class LocalEngine(Engine):
         self.processes = processes or os.cpu_count() or 1
         if self.processes < 1:
             raise InvalidOption(f"an engine has at least one process, got {processes}")
+
+    @property
+    def slots(self) -> int:
+        """How many tasks run at once."""
+        return self.processes
 
     def map_unordered(
         self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
@@ -183,13 +192,15 @@ class LocalEngine(Engine):
 
 
 class _Worker:
-    """A process that answers one task after the other."""
+    """A process that answers one task after the other. It is not daemonic, since those may have no processes of their
+    own; it is killed all the same when this process exits."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, inner = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_serve, args=(function, inner), daemon=True)
+        self.process: BaseProcess = context.Process(target=_serve, args=(function, inner), daemon=False)
         self.process.start()
+        self._at_exit = Finalize(self, self.process.kill, exitpriority=0)
         inner.close()
         self.task: tuple[int, Any] | None = None
         self.since = 0.0
@@ -217,13 +228,13 @@ class _Worker:
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
+        self._at_exit.cancel()
 
 
 def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
     """The loop of a worker process: it says that it is there, and ends when the other side closes the pipe, or when the
     process that started it is gone, be it in the middle of a task. An interrupt from the keyboard is for that one."""
-    signal(SIGINT, SIG_IGN)
-    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    follow_parent()
     with suppress(EOFError, OSError):
         pipe.send(None)
         while True:
@@ -231,16 +242,12 @@ def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
             pipe.send(attempt(function, number, task))
 
 
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        sleep(ORPHANED_S)
-    os._exit(1)
-
-
 def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
     """Call the function on a task; what it raises becomes the outcome's error."""
     try:
         return Outcome(number, function(task))
+    except NotReady as error:
+        return Outcome(number, error=told(error), refusal=str(error))
     except Exception as error:
         return Outcome(number, error=told(error))
 

@@ -129,7 +129,9 @@ class Recipe:
         """Full batches of an epoch over a training part of so many images."""
         steps = min(self.epoch_images or images, images) // self.batch
         if not steps:
-            raise InvalidOption(f"the recipe {self.name} has batches of {self.batch}, got {images} images to train on")
+            raise InvalidOption(
+                f"the recipe {self.name} has batches of {self.batch}, got {images} images to train on; lower its batch"
+            )
         return steps
 
     def rate(self, step: int, steps: int) -> float:

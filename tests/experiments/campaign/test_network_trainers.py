@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -29,9 +27,7 @@ def populations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     diverges."""
     sizes: list[int] = []
 
-    def train_population(
-        jobs: Sequence[Job], dataset: Any, recipe: Recipe, *, device: str, images: Any
-    ) -> list[Trained]:
+    def train_population(jobs: Sequence[Job], dataset: Any, recipe: Recipe, **others: object) -> list[Trained]:
         sizes.append(len(jobs))
         if any(job.architecture.code == (0,) * 6 for job in jobs):
             raise RuntimeError("out of memory")
@@ -42,9 +38,7 @@ def populations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             for job in jobs
         ]
 
-    module = ModuleType("nasbed.training.population")
-    module.train_population = train_population  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("nasbed.training.population.train_population", train_population)
     return sizes
 
 

@@ -22,6 +22,7 @@ from nasbed.training.draws import epoch_draws, epoch_words
 from nasbed.training.images import TrainingImages
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.fused import FusedExecutor
+from nasbed.training.population.launches import Layout
 from nasbed.training.population.tracing import trace
 from nasbed.training.recipe import Recipe
 
@@ -100,9 +101,9 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, channels: int 
     for place, row in enumerate(rows):
         parameters[place, : len(row)] = row
     plain = AutogradExecutor(programs, parameters.clone())
-    fused = FusedExecutor(
-        programs, [row.numpy() for row in rows], batch=batch, device=device, dtype=torch.float32
-    )  # fmt: skip
+    layout = Layout(programs, batch)
+    weights = torch.from_numpy(layout.packed([row.numpy() for row in rows])).to(device)
+    fused = FusedExecutor(layout, weights, dtype=torch.float32)
     recipe = replace(RECIPE, batch=batch)
     rate = torch.tensor([0.1])
     plain.place(images)
@@ -146,8 +147,8 @@ def pictures(device: str) -> None:
         if isinstance(network, Everything):
             network.stem = conv_bn_relu(1, 2, 3)
         program = trace(network, channels=1, side=8)
-        initial = torch.zeros(program.parameters).numpy()
-        fused = FusedExecutor([program] * 2, [initial] * 2, batch=5, device=device, dtype=torch.float32)
+        layout = Layout([program] * 2, 5)
+        fused = FusedExecutor(layout, torch.zeros(layout.parameters, device=device), dtype=torch.float32)
         words = np.stack([epoch_words(seed, 0, len(images)) for seed in range(2)])
         draws = epoch_draws(recipe, torch.from_numpy(words).to(device), images.side)
         labels = fused.draw(images, draws, torch.tensor(10, device=device))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import InvalidOption, NotReady
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Status
 from nasbed.experiments.campaign.facts import facts_of
@@ -17,6 +17,7 @@ from nasbed.experiments.campaign.journal import Journal
 from nasbed.experiments.campaign.plan import Campaign
 from nasbed.experiments.campaign.proposals import Rounds
 from nasbed.experiments.campaign.status import CampaignStatus, status_of
+from nasbed.experiments.campaign.tasks import CheckReady, TaskRunner, tasks_of_round
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trial import Evaluation, Trial, checked
 from nasbed.experiments.engines import WAIT, Engine, LocalEngine, Outcome, SerialEngine
@@ -61,24 +62,73 @@ def collect(
     *,
     engine: Engine | None = None,
     progress: Told | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> CampaignStatus:
     """Carry out a campaign, or what is left of it: a journal that exists is gone on with.
+
+    First the trainer is checked where its trials will run. If it can evaluate nothing there, this raises
+    :class:`~nasbed.core.errors.NotReady` and writes nothing. What the check has to say otherwise goes to ``on_note``.
 
     Each round is in the journal before any of its trials runs, and each result before it counts. Which trials there are
     depends on the campaign, its results and nothing else, so that a campaign that was killed ends with those that it
     would have had anyway; none is evaluated twice. A trial that raises, dies twice or runs past the trainer's time-out
     has failed, and the campaign goes on; a hundred failures in a row stop it, since something else must be wrong then.
+    So does a first task that the trainer refuses as a whole, of which nothing is recorded.
 
     Without an engine, trials run one after the other: in this process, or, where the trainer has a time-out, in another
     that can be ended.
+
+    Args:
+        campaign: what to evaluate.
+        trainer: what evaluates it.
+        journal: the file of the results.
+        engine: where trials run.
+        progress: called after each task.
+        on_note: called with each note of the trainer's check, one line each.
     """
     trainer.check()
     _check_space(campaign, trainer)
     campaign = replace(campaign, round=campaign.round or trainer.usual_round)
-    path = Path(journal)
-    with Journal.writing(path, facts_of(campaign, trainer)) as log:
-        _Collection(campaign, trainer, log, progress).run(engine or _usual_engine(trainer))
-        return status_of(log)
+    facts = facts_of(campaign, trainer)
+    chosen = engine or _usual_engine(trainer)
+    collection: _Collection | None = None
+
+    def tasks() -> Iterator[Any]:
+        yield CheckReady()
+        while collection is None:
+            yield WAIT
+        yield from collection.tasks(chosen.slots)
+
+    outcomes = chosen.map_unordered(TaskRunner(trainer), tasks(), timeout_s=trainer.timeout_s)
+    try:
+        with _closing(outcomes):
+            _report_check(next(outcomes), on_note)
+            with Journal.writing(Path(journal), facts) as log, _closing(outcomes):
+                collection = _Collection(campaign, trainer, log, progress)
+                collection.run(outcomes)
+                return status_of(log)
+    finally:
+        trainer.close()
+
+
+@contextmanager
+def _closing(outcomes: Iterator[Outcome]) -> Iterator[None]:
+    """Ends the processes of an engine on the way out, before the journal is closed."""
+    try:
+        yield
+    finally:
+        close = getattr(outcomes, "close", None)
+        if close is not None:
+            close()
+
+
+def _report_check(outcome: Outcome, on_note: Callable[[str], None] | None) -> None:
+    """Raise if the trainer is not ready. A check that was cut short, by a time-out or a dead process, says nothing."""
+    if outcome.refusal:
+        raise NotReady(outcome.refusal)
+    if on_note is not None and not outcome.error:
+        for line in outcome.result:
+            on_note(line)
 
 
 def _check_space(campaign: Campaign, trainer: Trainer) -> None:
@@ -96,48 +146,49 @@ class _Collection:
     def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal, progress: Told | None) -> None:
         self._trainer, self._journal, self._progress = trainer, journal, progress
         self._rounds = Rounds(campaign, trainer, journal)
-        self._given: list[list[Trial]] = []
+        self._submitted: list[tuple[Trial, ...]] = [()]  # by the number of their task, of which the first is the check
         self._open: set[int] = set()
         self._tally = _Tally(trainer.objective, trainer.fidelities[-1])
         self._in_a_row = 0
+        self._trainer_works = False
 
-    def run(self, engine: Engine) -> None:
+    def run(self, outcomes: Iterator[Outcome]) -> None:
+        """Record outcomes until there are no more."""
         for ended in self._journal.ended():
             self._tally.add(ended.trial, ended.evaluation)
         self._before, self._start = self._tally.done, monotonic()
         self._planned = self._rounds.most
-        outcomes = engine.map_unordered(self._trainer.evaluate, self._tasks(), timeout_s=self._trainer.timeout_s)
-        try:
-            for outcome in outcomes:
-                self._end(outcome)
-        finally:
-            close = getattr(outcomes, "close", None)  # ends its processes before the journal is let go
-            if close is not None:
-                close()
+        for outcome in outcomes:
+            self._end(outcome)
 
-    def _tasks(self) -> Iterator[Any]:
+    def tasks(self, slots: int) -> Iterator[Any]:
+        """The tasks of all rounds, for an engine that runs so many at once."""
         proposed = 0
         for trials in self._rounds.proposed():
             proposed += len(trials)
             done = {ended.trial.number for ended in self._journal.ended(trials[0].round)} if trials else set()
             self._open = {trial.number for trial in trials} - done
-            for task in _tasks_of(trials, self._trainer.trials_per_task):
-                left = [trial for trial in task if trial.number not in done]
-                if left:
-                    self._given.append(left)
-                    yield left
+            for task in tasks_of_round(trials, done, size=self._trainer.trials_per_task, slots=slots):
+                self._submitted.append(task.trials)
+                yield task
             while self._open:
                 yield WAIT
         self._planned = proposed
 
     def _end(self, outcome: Outcome) -> None:
-        trials = self._given[outcome.task]
+        if outcome.refusal and not self._trainer_works:
+            raise NotReady(
+                f"{outcome.refusal}; its trials were not recorded: mend this, then resume {self._journal.path} or "
+                "begin anew"
+            )
+        trials = self._submitted[outcome.task]
         results = list(zip(trials, self._evaluations(outcome, len(trials)), strict=True))
         self._journal.end(results)
         for trial, evaluation in results:
             self._open.discard(trial.number)
             self._tally.add(trial, evaluation)
             self._in_a_row = self._in_a_row + 1 if evaluation.status is Status.FAILED else 0
+            self._trainer_works |= evaluation.status is not Status.FAILED
         if self._progress is not None:
             tally, seconds = self._tally, monotonic() - self._start
             self._progress(
@@ -172,15 +223,6 @@ class _Collection:
             else Evaluation.failed(f"a trainer gives evaluations, got {type(each).__name__}")
             for each in found
         ]
-
-
-def _tasks_of(trials: list[Trial], size: int) -> Iterator[list[Trial]]:
-    """Trials that are evaluated together: of one fidelity, in their order. They depend on the round alone, so that a
-    task whose results were lost is repeated as it was."""
-    for fidelity in dict.fromkeys(trial.fidelity for trial in trials):
-        same = iter([trial for trial in trials if trial.fidelity == fidelity])
-        while task := list(islice(same, size)):
-            yield task
 
 
 class _Tally:

@@ -108,6 +108,11 @@ class FunctionTrainer(Trainer):
             "dataset": self.dataset,
         }
 
+    def check_ready(self) -> list[str]:
+        """Raise where the function cannot be loaded."""
+        _ = self.function
+        return []
+
     def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
         return [self._evaluate(trial) for trial in trials]
 

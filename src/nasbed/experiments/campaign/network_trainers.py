@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from nasbed.core.errors import InvalidOption, shorten
+from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, NotReady, shorten
 from nasbed.core.observation import Status
 from nasbed.experiments.campaign.trainer import Trainer, check_keys
 from nasbed.experiments.campaign.trial import Evaluation, Trial
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nasbed.datasets import Dataset
     from nasbed.training.images import TrainingImages
     from nasbed.training.outcome import Job, Trained
+    from nasbed.training.population import PopulationPreparer
     from nasbed.training.recipe import Recipe
 
 POPULATION = 32
@@ -64,12 +65,23 @@ class NetworkTrainer(Trainer):
         return self._dataset
 
     def _on_device(self) -> TrainingImages:
-        """The images, brought to the device once a process."""
+        """The images, brought to the device once a process. Without them no trial can be evaluated."""
+        from nasbed.training.devices import chosen_device
         from nasbed.training.images import TrainingImages
 
         if self._images is None:
-            self._images = TrainingImages(self._load(), self.recipe, self.device)
+            try:
+                self._images = TrainingImages(self._load(), self.recipe, chosen_device(self.device))
+            except NasbedError as error:
+                raise NotReady(str(error)) from None
         return self._images
+
+    def check_ready(self) -> list[str]:
+        """Raise where the device, the dataset, the recipe and the space do not go together."""
+        from nasbed.training.readiness import check_training
+
+        check_training(self.space, self._load(), self.recipe, device=self.device)
+        return []
 
     def __getstate__(self) -> dict[str, Any]:
         plain = self.recipe.settings()
@@ -83,7 +95,8 @@ class NetworkTrainer(Trainer):
     def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
         from nasbed.training.loop import train
 
-        found = []
+        images = self._on_device()
+        evaluations = []
         for trial in trials:
             trained = train(
                 trial.architecture,
@@ -92,10 +105,10 @@ class NetworkTrainer(Trainer):
                 seed=trial.seed,
                 epochs=trial.fidelity,
                 device=self.device,
-                images=self._on_device(),
+                images=images,
             )
-            found.append(_evaluation(trained))
-        return found
+            evaluations.append(_evaluation(trained))
+        return evaluations
 
     @classmethod
     def of_file(cls, space: str, settings: Mapping[str, Any], folder: Path) -> Self:
@@ -131,6 +144,8 @@ class PopulationTrainer(NetworkTrainer):
         if isinstance(population, bool) or not isinstance(population, int) or population < 1:
             raise InvalidOption(f"a population has at least one network, got {shorten(population)}")
         self.trials_per_task = population
+        self._upcoming: list[Job] = []
+        self._preparer: PopulationPreparer | None = None
         super().__init__(space, dataset, recipe, device=device, timeout_s=timeout_s)
 
     def check(self) -> None:
@@ -140,24 +155,75 @@ class PopulationTrainer(NetworkTrainer):
     def identity(self) -> dict[str, Any]:
         return super().identity() | {"population": self.trials_per_task}
 
+    def check_ready(self) -> list[str]:
+        """Raise where a single network cannot be trained as a population; a note where a whole one will be halved."""
+        from nasbed.training.population.readiness import check_population_training
+
+        super().check_ready()
+        return check_population_training(
+            self.space, self._load(), self.recipe, device=self.device, population=self.trials_per_task
+        )
+
+    def announce(self, trials: Sequence[Trial]) -> None:
+        """These are prepared by other processes while the next ones are trained."""
+        self._upcoming = _jobs(trials)
+
+    def close(self) -> None:
+        if self._preparer is not None:
+            self._preparer.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_upcoming": [], "_preparer": None}
+
     def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
-        from nasbed.training.outcome import Job
+        self._on_device()
+        refusals: list[str] = []
+        evaluations = self._train(_jobs(trials), refusals)
+        if len(refusals) == len(trials) > 1 and len(set(refusals)) == 1:
+            raise NotReady(refusals[0])  # whatever the network: the trainer is the reason
+        return evaluations
 
-        return self._train([Job(each.architecture, each.fidelity, each.seed) for each in trials])
-
-    def _train(self, jobs: list[Job]) -> list[Evaluation]:
+    def _train(self, jobs: list[Job], refusals: list[str]) -> list[Evaluation]:
+        """One evaluation for each job. What nasbed itself says of networks that it refuses goes to ``refusals``."""
         from nasbed.training.population import train_population
 
-        reason = ""
+        reason, refusal = "", ""
         try:
-            found = train_population(jobs, self._load(), self.recipe, device=self.device, images=self._on_device())
-            return [_evaluation(each) for each in found]
+            outcomes = train_population(
+                jobs,
+                self._load(),
+                self.recipe,
+                device=self.device,
+                images=self._on_device(),
+                preparer=self._population_preparer(),
+                upcoming=self._upcoming,
+            )
+            return [_evaluation(each) for each in outcomes]
+        except MissingDependency as error:
+            raise NotReady(str(error)) from None
         except Exception as error:
-            reason = told(error)
+            reason, refusal = told(error), str(error) if isinstance(error, NasbedError) else ""
         if len(jobs) == 1:
+            refusals += [refusal] if refusal else []
             return [Evaluation.failed(reason)]
         half = len(jobs) // 2  # outside the except clause, so that what the failure held is free again
-        return [*self._train(jobs[:half]), *self._train(jobs[half:])]
+        return [*self._train(jobs[:half], refusals), *self._train(jobs[half:], refusals)]
+
+    def _population_preparer(self) -> PopulationPreparer:
+        """What prepares populations, one a process."""
+        from nasbed.training.devices import chosen_device
+        from nasbed.training.population import PopulationPreparer, PreparationTarget
+
+        if self._preparer is None:
+            target = PreparationTarget.of(self._load(), self.recipe, chosen_device(self.device))
+            self._preparer = PopulationPreparer(target)
+        return self._preparer
+
+
+def _jobs(trials: Sequence[Trial]) -> list[Job]:
+    from nasbed.training.outcome import Job
+
+    return [Job(trial.architecture, trial.fidelity, trial.seed) for trial in trials]
 
 
 def _evaluation(trained: Trained) -> Evaluation:

@@ -53,6 +53,11 @@ class CampaignStatus:
         return self.done >= self.planned
 
     @property
+    def all_failed(self) -> bool:
+        """Whether trials have ended and every one failed."""
+        return 0 < self.done == self.by_status[Status.FAILED.value]
+
+    @property
     def eta_s(self) -> float | None:
         """Seconds to go at the rate of the latest results."""
         return (self.planned - self.done) / self.per_hour * 3600 if self.per_hour else None

@@ -41,7 +41,20 @@ class Trainer(ABC):
 
     @abstractmethod
     def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
-        """One evaluation for each trial. What it raises makes all of them failed."""
+        """One evaluation for each trial. What it raises makes all of them failed; a
+        :class:`~nasbed.core.errors.NotReady` before any trial of a run has succeeded stops the campaign instead."""
+
+    def check_ready(self) -> list[str]:
+        """Raise a NasbedError where no architecture could be evaluated on this machine; otherwise notes for the user,
+        one line each. A campaign calls it before its first trial, where the trials will run."""
+        return []
+
+    def announce(self, trials: Sequence[Trial]) -> None:  # noqa: B027
+        """Say which trials probably follow those that are evaluated next; none if unknown. A trainer may prepare for
+        them meanwhile. Results do not depend on it."""
+
+    def close(self) -> None:  # noqa: B027
+        """End what runs in the background. A later evaluation may start it again."""
 
     @property
     def usual_round(self) -> int:

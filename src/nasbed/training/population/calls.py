@@ -114,9 +114,10 @@ class Calls:
     def _norm_backward(self, launch: Launch, tables: tuple[Tensor, ...]) -> Call:
         height, width, single = launch.shape
         values, memory = self._values(height, width), self.memory
-        block = _block(values, 4096 // self.lanes if self.lanes > 1 else 2048)
-        arguments = (memory.arena, memory.sums, *tables, *memory.norms, values, bool(single), block, self.lanes, 1)
-        return Call(kernels.norm_backward, (launch.rows,), *arguments, num_warps=8)
+        block = _block(values, 4096 // self.lanes if values * self.lanes >= 16384 else 1024 // self.lanes)
+        depth = 3 if single else 1
+        arguments = (memory.arena, memory.sums, *tables, *memory.norms, values, bool(single), block, self.lanes, depth)
+        return Call(kernels.norm_backward, (launch.rows,), *arguments, num_warps=8 if block * self.lanes > 1024 else 4)
 
     def _bundled(self, launch: Launch, tables: tuple[Tensor, ...]) -> Call:
         inputs, outputs, kernel, *_, stride, _ = shape = launch.shape[:9]
@@ -130,15 +131,16 @@ class Calls:
             return Call(
                 kernels.bundled_forward, (launch.rows, triton.cdiv(values, tile), blocks_out), memory.arena,
                 memory.packed, *tables, memory.partials, values, *shape, block_in, block_out, tile, lanes, relu,
-                memory.precision,
+                memory.precision, num_warps=4 if tile > 128 else 1,
             )  # fmt: skip
         if launch.kernel == "bundled_backward_inputs":
             values = self.batch * triton.cdiv(shape[3], stride) * triton.cdiv(shape[4], stride)
             tile = max(_block(values, 256 if inputs * outputs <= 4 else 128), 16)
+            warps = 1 if stride == 1 and 4 < inputs * outputs < 64 else 4
             return Call(
                 kernels.bundled_backward_inputs, (launch.rows, triton.cdiv(values, tile), blocks_in),
                 memory.arena, memory.packed, *tables, values, *shape, block_in, block_out, tile, lanes, relu,
-                memory.precision,
+                memory.precision, num_warps=warps,
             )  # fmt: skip
         values = self._values(*shape[5:7])
         if block_in * block_out <= 8:
@@ -158,10 +160,11 @@ class Calls:
         kernel, height_in, width_in, height, width, stride, padding, _ = launch.shape
         forward = launch.kernel == "bundled_mean_forward"
         values = self._values(height, width) if forward else self._values(height_in, width_in)
-        block = _block(values, 128)
+        block = _block(values, 256)
         code = kernels.bundled_mean_forward if forward else kernels.bundled_mean_backward
         shape = (kernel, height_in, width_in, height, width, stride, padding, block, self.lanes)
-        return Call(code, (launch.rows, triton.cdiv(values, block)), self.memory.arena, table, values, *shape)
+        grid = (launch.rows, triton.cdiv(values, block))
+        return Call(code, grid, self.memory.arena, table, values, *shape, num_warps=2)
 
     def _conv(self, launch: Launch, tables: tuple[Tensor, ...]) -> Call:
         ci, co, kernel, *_ = shape = launch.shape[:9]

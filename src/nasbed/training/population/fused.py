@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from nasbed.training.draws import EpochDraws
@@ -16,7 +15,6 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.population import kernels
 from nasbed.training.population.calls import Call, Calls, Memory
 from nasbed.training.population.launches import PARAMETER_BLOCK, Layout
-from nasbed.training.population.program import Program
 from nasbed.training.population.tiles import power_of_two
 from nasbed.training.recipe import Recipe
 
@@ -26,28 +24,18 @@ _MANY = 128
 
 
 class FusedExecutor:
-    """As :class:`AutogradExecutor`, for batches of one size. Activations are kept in ``dtype``, everything that is
-    summed up and all parameters in float32. Every call works in the same memory, so that a CUDA graph can be made of
-    it."""
+    """As :class:`AutogradExecutor`, for a layout and the weights that it packed, which change in place. Activations are
+    kept in ``dtype``, everything that is summed up and all parameters in float32. Every call works in the same memory,
+    so that a CUDA graph can be made of it."""
 
-    def __init__(
-        self,
-        programs: Sequence[Program],
-        initial: Sequence[NDArray[np.float32]],
-        *,
-        batch: int,
-        device: torch.device | str,
-        dtype: torch.dtype = torch.bfloat16,
-        layout: Layout | None = None,
-    ) -> None:
-        self.programs, self.batch, self.device = programs, batch, torch.device(device)
-        self.layout = layout = layout or Layout(programs, batch)
-        count = len(programs)
+    def __init__(self, layout: Layout, weights: Tensor, *, dtype: torch.dtype = torch.bfloat16) -> None:
+        self.layout, self.programs, self.batch = layout, layout.programs, layout.batch
+        self.device = device = weights.device
+        programs, batch, count = self.programs, self.batch, len(self.programs)
 
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
             return torch.zeros(*shape, dtype=dtype, device=device)
 
-        weights = torch.from_numpy(self._packed(initial)).to(device)
         self.running_mean, self.running_var = zeros(count, layout.norms), zeros(count, layout.norms) + 1
         self.memory = Memory(
             arena=zeros(layout.size, dtype=dtype),
@@ -94,13 +82,6 @@ class FusedExecutor:
         cuda = self.device.type == "cuda"
         self._streams = [torch.cuda.Stream() for _ in range(_STREAMS)] if cuda else []  # type: ignore[no-untyped-call]
         self._compile()
-
-    def _packed(self, initial: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-        layout = self.layout
-        weights = np.zeros(layout.parameters, dtype=np.float32)
-        for offset, packing, own in zip(layout.offsets[:-1], layout.packings, initial, strict=True):
-            weights[offset + packing.places()] = own[: packing.program.parameters]
-        return weights
 
     def _compile(self) -> None:
         """Compile every kernel that will be needed, on all cores."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nasbed.training.population.bundles import Bundling, Packing, Slots, Table, lanes_of
 from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program, Sides, read_planes
@@ -116,6 +117,13 @@ class Layout:
         self.backward.append(self._weights())
         self.forward, self.backward = ([wave for wave in waves if wave] for waves in (self.forward, self.backward))
         del self._summed, self._chosen, self._parts, self._norm_parts, self._late
+
+    def packed(self, weights: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        """The parameters of the networks, one after the other, from those of each in its own order."""
+        packed = np.zeros(self.parameters, dtype=np.float32)
+        for offset, packing, own in zip(self.offsets[:-1], self.packings, weights, strict=True):
+            packed[offset + packing.places()] = own[: packing.program.parameters]
+        return packed
 
     def new(self, count: int, side: Sides) -> Table:
         """Places of new bundles."""

@@ -1,60 +1,99 @@
-"""What a population needs of each network before training: its program and its initial weights.
+"""What a population needs before training: the program and initial weights of each network, and for kernels the layout.
 
 Building and tracing a network takes some ten milliseconds of Python, as long as training it takes on a GPU. So where
-there are many, other processes do it.
+there are many, other processes do it; and they can do it for the next population while one is trained.
 """
 
 from __future__ import annotations
 
-import atexit
 import multiprocessing
 import os
+import pickle
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
+from threading import Lock
+from typing import Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from nasbed.core.processes import ProcessPool
+from nasbed.datasets.dataset import Dataset
 from nasbed.networks import build
 from nasbed.spaces.sides import Image
 from nasbed.training.building import recipe_skeleton
 from nasbed.training.draws import uniform_weights, weight_bounds
 from nasbed.training.outcome import Job
+from nasbed.training.population.launches import Layout
 from nasbed.training.population.program import Program
 from nasbed.training.population.tracing import trace
 from nasbed.training.recipe import Recipe
 
-_ENOUGH = 64
+ENOUGH = 32
 """So many networks are worth the start of other processes."""
+_CHUNK = 4
+"""So many networks are traced at a time by one process."""
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A program and the flattened weights that :func:`initial_weights` gives its network."""
+class PreparationTarget:
+    """What networks are prepared for: a recipe, the classes and images of a dataset, and whether by kernels."""
 
-    program: Program
+    recipe: Recipe
+    classes: int
+    channels: int
+    side: Image
+    kernels: bool
+
+    @classmethod
+    def of(cls, dataset: Dataset, recipe: Recipe, device: torch.device) -> Self:
+        """That of training with a recipe on a dataset and a device."""
+        channels, height, width = dataset.shape
+        return cls(recipe, len(dataset.classes), channels, (height, width), device.type == "cuda")
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPopulation:
+    """The programs of networks, and their initial weights: where kernels run them as their layout packs them, else
+    ``[networks, most parameters]`` filled up with zeros."""
+
+    programs: Sequence[Program]
     weights: NDArray[np.float32]
+    layout: Layout | None
 
 
-def prepared(jobs: Sequence[Job], recipe: Recipe, *, classes: int, channels: int, side: Image) -> list[Prepared]:
-    """Every job's, in their order."""
-    one = partial(_prepare, recipe=recipe, classes=classes, channels=channels, side=side)
-    if len(jobs) < _ENOUGH or multiprocessing.current_process().daemon:
-        return [one(job) for job in jobs]
-    return list(_pool().map(one, jobs, chunksize=4))
+def prepare_population(jobs: Sequence[Job], target: PreparationTarget) -> PreparedPopulation:
+    """All that a population needs before training, in the order of its jobs: made by other processes where there are
+    enough networks and this process may have any, else here."""
+    return _prepared(jobs, target, _processes.pool(len(jobs)))
 
 
-def _prepare(job: Job, *, recipe: Recipe, classes: int, channels: int, side: Image) -> Prepared:
+def _prepared(jobs: Sequence[Job], target: PreparationTarget, pool: ProcessPool | None) -> PreparedPopulation:
+    if pool is not None:
+        chunks = [jobs[start : start + _CHUNK] for start in range(0, len(jobs), _CHUNK)]
+        try:
+            parts = pool.map(partial(_pickled_networks, target=target), chunks)
+            return pool.submit(_assemble_pickled, parts, target).result()
+        except BrokenExecutor:  # as in a script that starts itself again in each process
+            _processes.give_up()
+    return _assemble([_prepare(job, target) for job in jobs], target)
+
+
+_Network = tuple[Program, NDArray[np.float32]]
+"""A program and the flattened weights that :func:`nasbed.training.draws.initial_weights` gives its network."""
+
+
+def _prepare(job: Job, target: PreparationTarget) -> _Network:
     with torch.device("meta"):
         network = build(
             job.architecture,
-            classes=classes,
-            channels_in=channels,
-            image=side,
-            skeleton=recipe_skeleton(job.architecture.space, recipe),
+            classes=target.classes,
+            channels_in=target.channels,
+            image=target.side,
+            skeleton=recipe_skeleton(job.architecture.space, target.recipe),
         )
     bounds = weight_bounds(network)
     parameters = dict(network.named_parameters())
@@ -66,15 +105,101 @@ def _prepare(job: Job, *, recipe: Recipe, classes: int, channels: int, side: Ima
             weights[span] *= np.float32(bounds[name])
         else:
             weights[span] = 1.0 if name.endswith("weight") else 0.0
-    return Prepared(trace(network, channels=channels, side=side), weights)
+    return trace(network, channels=target.channels, side=target.side), weights
 
 
-@cache
-def _pool() -> ProcessPoolExecutor:
-    """One for as long as this process lives; its processes have their imports done."""
-    cores = max((os.cpu_count() or 1) - 1, 1)
-    pool = ProcessPoolExecutor(
-        cores, multiprocessing.get_context("spawn"), initializer=torch.set_num_threads, initargs=(1,)
-    )
-    atexit.register(pool.shutdown)
-    return pool
+def _pickled_networks(jobs: Sequence[Job], target: PreparationTarget) -> bytes:
+    """Networks as bytes, which pass through the process that trains without being read there."""
+    return pickle.dumps([_prepare(job, target) for job in jobs], pickle.HIGHEST_PROTOCOL)
+
+
+def _assemble_pickled(parts: Sequence[bytes], target: PreparationTarget) -> PreparedPopulation:
+    return _assemble([network for part in parts for network in pickle.loads(part)], target)
+
+
+def _assemble(networks: Sequence[_Network], target: PreparationTarget) -> PreparedPopulation:
+    programs, weights = [program for program, _ in networks], [own for _, own in networks]
+    if target.kernels:
+        layout = Layout(programs, target.recipe.batch)
+        return PreparedPopulation(programs, layout.packed(weights), layout)
+    table = np.zeros((len(networks), max(map(len, weights))), dtype=np.float32)
+    for place, own in enumerate(weights):
+        table[place, : len(own)] = own
+    return PreparedPopulation(programs, table, None)
+
+
+class PopulationPreparer:
+    """Prepares one population ahead, in the background, while another is trained."""
+
+    def __init__(self, target: PreparationTarget) -> None:
+        self._target = target
+        self._upcoming: tuple[Job, ...] = ()
+        self._preparation: Future[PreparedPopulation] | None = None
+        self._thread: ThreadPoolExecutor | None = None
+
+    def take(self, jobs: Sequence[Job], upcoming: Sequence[Job] = ()) -> PreparedPopulation:
+        """The population of the jobs: the one prepared ahead if it is that one, else prepared now. Then the one of the
+        upcoming jobs is begun; whatever else was being prepared is dropped."""
+        prepared = None
+        if self._preparation is not None and self._upcoming == tuple(jobs):
+            prepared = self._preparation.result()
+        if self._upcoming != tuple(upcoming):
+            self._drop()
+        prepared = prepared or prepare_population(jobs, self._target)
+        if upcoming and self._preparation is None:
+            self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="preparing")
+            self._upcoming = tuple(upcoming)
+            pool = _processes.pool(len(upcoming))
+            self._preparation = self._thread.submit(_prepared, self._upcoming, self._target, pool)
+        return prepared
+
+    def _drop(self) -> None:
+        if self._preparation is not None:
+            self._preparation.cancel()
+        self._upcoming, self._preparation = (), None
+
+    def close(self) -> None:
+        """End what runs in the background, with its processes. Taking another population starts it again."""
+        self._drop()
+        _processes.close()
+        if self._thread is not None:
+            self._thread.shutdown()
+            self._thread = None
+
+
+class _Processes:
+    """The processes that prepare for this one: as many as cores but one, with their imports done once started."""
+
+    def __init__(self) -> None:
+        self._pool: ProcessPool | None = None
+        self._usable = True
+        self._lock = Lock()
+
+    def pool(self, networks: int) -> ProcessPool | None:
+        """None for few networks, and where this process may have no others: a daemonic one, or one whose others
+        broke."""
+        if networks < ENOUGH or not self._usable or multiprocessing.current_process().daemon:
+            return None
+        with self._lock:
+            if self._pool is None:
+                self._pool = ProcessPool(max((os.cpu_count() or 1) - 1, 1), _one_thread)
+            return self._pool
+
+    def give_up(self) -> None:
+        """Use no other processes from now on."""
+        self._usable = False
+        self.close()
+
+    def close(self) -> None:
+        """End the processes, whatever they do."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+
+
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+_processes = _Processes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nasbed.training.population.program import Combine, Conv, Depthwise, Operation, Planes, Term, read_planes
+from nasbed.training.population.program import Combine, Conv, Depthwise, Operation, Planes, read_planes
 
 
 def simplified(operations: Sequence[Operation]) -> tuple[Operation, ...]:

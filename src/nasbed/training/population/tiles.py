@@ -11,7 +11,8 @@ def conv_tile(shape: tuple[int, ...], batch: int, lanes: int) -> int:
         small = min(power_of_two(inputs), 64) * min(power_of_two(outputs), 64) <= 1024
         most = 256 if kernel == 1 and small else 128
     else:
-        most = 128 if 4 < inputs * outputs < 64 else 256
+        most = 256 if inputs * outputs == 4 or inputs * outputs >= 64 else 128
+        most = 64 if inputs * outputs == 16 else most
     return max(min(power_of_two(batch * height * width), most), 16)
 
 

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.sides import Image, sides
-from nasbed.training.population.simplifying import simplified
 from nasbed.training.population.program import (
     Combine,
     Conv,
@@ -24,6 +23,7 @@ from nasbed.training.population.program import (
     Sides,
     Term,
 )
+from nasbed.training.population.simplifying import simplified
 
 
 def trace(network: nn.Module, *, channels: int, side: Image) -> Program:

@@ -8,18 +8,22 @@ from time import perf_counter
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from nasbed.core.errors import MissingDependency
 from nasbed.datasets.dataset import Dataset
+from nasbed.training.devices import chosen_device
 from nasbed.training.draws import EpochDraws, epoch_draws, epoch_words
 from nasbed.training.images import TrainingImages
 from nasbed.training.outcome import Job, Trained
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.executor import Executor
-from nasbed.training.population.preparing import prepared
-from nasbed.training.population.program import Program
+from nasbed.training.population.preparing import (
+    PopulationPreparer,
+    PreparationTarget,
+    PreparedPopulation,
+    prepare_population,
+)
+from nasbed.training.population.readiness import check_kernels
 from nasbed.training.population.replay import replayed
 from nasbed.training.recipe import Recipe
 
@@ -35,17 +39,33 @@ def train_population(
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
     images: TrainingImages | None = None,
+    preparer: PopulationPreparer | None = None,
+    upcoming: Sequence[Job] = (),
 ) -> list[Trained]:
     """Train every job at once; the outcomes are in their order. Jobs of other lengths are trained after one another.
 
-    ``images`` may be given where many populations are trained on one dataset with one recipe, to load them once.
+    Where many populations are trained on one dataset with one recipe, ``images`` loads them once, and ``preparer``
+    prepares the ``upcoming`` jobs while these are trained. Outcomes do not depend on either.
+
+    Args:
+        jobs: what to train.
+        dataset: the images.
+        recipe: how to train.
+        device: where: cpu, cuda, cuda:NUMBER or auto.
+        progress: called after each epoch.
+        images: those of the dataset as the recipe divides it, on the device.
+        preparer: one for this dataset, recipe and device.
+        upcoming: the jobs of the call that probably follows, of one length.
     """
     recipe.check_population()
+    device = chosen_device(device)
     images = images or TrainingImages(dataset, recipe, device)
     outcomes: dict[int, Trained] = {}
     for epochs in sorted({job.epochs for job in jobs}):
         places = [place for place, job in enumerate(jobs) if job.epochs == epochs]
-        population = Population([jobs[place] for place in places], dataset, recipe, images, torch.device(device))
+        same = [jobs[place] for place in places]
+        prepared = preparer.take(same, upcoming) if preparer is not None else None
+        population = Population(same, dataset, recipe, images, device, prepared)
         outcomes |= dict(zip(places, population.train(epochs, progress), strict=True))
     return [outcomes[place] for place in range(len(jobs))]
 
@@ -54,13 +74,18 @@ class Population:
     """Networks that are trained together, from their initial weights on."""
 
     def __init__(
-        self, jobs: Sequence[Job], dataset: Dataset, recipe: Recipe, images: TrainingImages, device: torch.device
+        self,
+        jobs: Sequence[Job],
+        dataset: Dataset,
+        recipe: Recipe,
+        images: TrainingImages,
+        device: torch.device,
+        prepared: PreparedPopulation | None = None,
     ) -> None:
         self.jobs, self.recipe, self.images, self.device = jobs, recipe, images, device
-        channels, *sides = dataset.shape
-        found = prepared(jobs, recipe, classes=len(dataset.classes), channels=channels, side=(sides[0], sides[1]))
-        self.programs = [each.program for each in found]
-        self.executor = _executor(self.programs, [each.weights for each in found], recipe, device)
+        prepared = prepared or prepare_population(jobs, PreparationTarget.of(dataset, recipe, device))
+        self.programs = prepared.programs
+        self.executor = _executor(prepared, recipe, device)
         self.finite = torch.ones(len(jobs), dtype=torch.bool, device=device)
 
     def train(self, epochs: int, progress: Progress | None) -> list[Trained]:
@@ -136,20 +161,12 @@ class Population:
         return (100.0 * correct / count).cpu()
 
 
-def _executor(
-    programs: Sequence[Program], weights: Sequence[NDArray[np.float32]], recipe: Recipe, device: torch.device
-) -> Executor:
-    if device.type != "cuda":
-        initial = np.zeros((len(programs), max(map(len, weights))), dtype=np.float32)
-        for place, own in enumerate(weights):
-            initial[place, : len(own)] = own
-        return AutogradExecutor(programs, torch.from_numpy(initial).to(device), batch=recipe.batch)
-    try:
-        from nasbed.training.population.fused import FusedExecutor
-    except ImportError:
-        raise MissingDependency(
-            "populations on a CUDA device need triton, which comes with torch for CUDA; get it with: pip install triton"
-        ) from None
+def _executor(prepared: PreparedPopulation, recipe: Recipe, device: torch.device) -> Executor:
+    weights = torch.from_numpy(prepared.weights).to(device)
+    if prepared.layout is None:
+        return AutogradExecutor(prepared.programs, weights, batch=recipe.batch)
+    check_kernels()
+    from nasbed.training.population.fused import FusedExecutor
 
     dtype = torch.bfloat16 if recipe.precision == "bfloat16" else torch.float32
-    return FusedExecutor(programs, weights, batch=recipe.batch, device=device, dtype=dtype)
+    return FusedExecutor(prepared.layout, weights, dtype=dtype)

@@ -19,8 +19,8 @@ def pixel(m, HEIGHT: tl.constexpr, WIDTH: tl.constexpr):
 
 @triton.jit
 def rectified(x, RELU: tl.constexpr):
-    """Without the negative part where ``RELU``; what is no number stays so. Compiled, one instruction does two values of
-    bfloat16; Triton itself would take six."""
+    """Without the negative part where ``RELU``; what is no number stays so. Compiled, one instruction does two values
+    of bfloat16; Triton itself would take six."""
     if RELU:
         if _COMPILED and x.dtype == tl.bfloat16:
             x = tl.inline_asm_elementwise(

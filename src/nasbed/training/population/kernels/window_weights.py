@@ -41,8 +41,8 @@ def _store_diagonals(
 @triton.jit
 def window_backward_weights(
     arena, sums, table, ROWS, size, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr,
-    WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, R: tl.constexpr, BM: tl.constexpr,
-    CHUNKS: tl.constexpr, PRECISION: tl.constexpr,
+    WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, R: tl.constexpr,
+    BM: tl.constexpr, CHUNKS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """For windows of three and of five rows. ``ROWS`` counts the rows of all images of the result."""
     row = table + tl.program_id(0).to(tl.int64) * 8

@@ -1,0 +1,121 @@
+"""Processes that end with the one that started them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from signal import SIG_IGN, SIGINT, signal
+from threading import Lock, Thread, local
+from time import sleep
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+ORPHANED_S = 1.0
+"""How often a process looks whether the one that started it still runs."""
+
+
+def follow_parent() -> None:
+    """Make this process, a child of ``multiprocessing``, end when its parent does, be it killed in the middle of work.
+    Ctrl-C is left to the parent. A process that is no such child is not changed."""
+    parent = multiprocessing.parent_process()
+    if parent is None or parent.pid is None:
+        return
+    signal(SIGINT, SIG_IGN)
+    Thread(target=_end_with, args=(parent.pid,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        sleep(ORPHANED_S)
+    os._exit(1)
+
+
+class ProcessPool:
+    """Calls functions in other processes: up to ``size``, each started when it is needed and kept. Unlike the one of
+    ``concurrent.futures`` it ends them at once, in the middle of work, and leaves nothing behind when it is killed.
+
+    Each of its threads has one process. What is called must be importable there, and arguments and results pickled.
+    """
+
+    def __init__(self, size: int, begin: Callable[[], object]) -> None:
+        """``begin`` is called first in each process."""
+        self._begin = begin
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="process")
+        self._own = local()
+        self._processes: list[BaseProcess] = []
+        self._lock = Lock()
+        self._broken = self._closed = False
+
+    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
+        """The result of a call, or what it raises: ``BrokenExecutor`` where a process died, now or before;
+        ``CancelledError`` where the pool was closed meanwhile."""
+        return self._threads.submit(self._call, function, arguments)
+
+    def map(self, function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
+        """The result for each item, in their order."""
+        calls = [self.submit(function, item) for item in items]
+        try:
+            return [call.result() for call in calls]
+        finally:
+            for call in calls:
+                call.cancel()
+
+    def close(self) -> None:
+        """End the processes, whatever they do."""
+        with self._lock:
+            self._closed = True
+            for process in self._processes:
+                process.kill()
+                process.join()
+            self._processes.clear()
+        self._threads.shutdown(cancel_futures=True)
+
+    def _call(self, function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+        try:
+            pipe = self._pipe()
+            pipe.send((function, arguments))
+            returned, result = pipe.recv()
+        except (EOFError, OSError) as error:
+            self._broken = True
+            raise self._ended() from error
+        if not returned:
+            raise result
+        return result  # type: ignore[no-any-return]
+
+    def _pipe(self) -> Connection:
+        """To the process of this thread."""
+        with self._lock:
+            if self._broken or self._closed:
+                raise self._ended()
+            if not hasattr(self._own, "pipe"):
+                context = multiprocessing.get_context("spawn")
+                self._own.pipe, inner = context.Pipe()
+                process = context.Process(target=_serve, args=(self._begin, inner), daemon=True)
+                process.start()
+                inner.close()
+                self._processes.append(process)
+        pipe: Connection = self._own.pipe
+        return pipe
+
+    def _ended(self) -> Exception:
+        return CancelledError() if self._closed else BrokenExecutor("a process ended in the middle of its work")
+
+
+def _serve(begin: Callable[[], object], pipe: Connection) -> None:
+    follow_parent()
+    begin()
+    with suppress(EOFError, OSError):
+        while True:
+            function, arguments = pipe.recv()
+            try:
+                answer: tuple[bool, Any] = True, function(*arguments)
+            except Exception as error:
+                answer = False, error
+            pipe.send(answer)

@@ -1,0 +1,64 @@
+"""What an engine runs for a campaign: the check of its trainer, then tasks of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from nasbed.core.errors import NasbedError, NotReady
+from nasbed.experiments.campaign.trainer import Trainer
+from nasbed.experiments.campaign.trial import Evaluation, Trial
+from nasbed.experiments.engines import told
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReady:
+    """The first task of a campaign: whether the trainer can evaluate anything where its trials will run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Trials that are evaluated together. ``upcoming`` are those that the same worker probably gets next."""
+
+    trials: tuple[Trial, ...]
+    upcoming: tuple[Trial, ...] = ()
+
+
+class TaskRunner:
+    """A trainer as the function of an engine."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        self._trainer = trainer
+
+    def __call__(self, task: CheckReady | Task) -> list[str] | list[Evaluation]:
+        """Notes of the check, or the evaluations of a task. Whatever the check raises becomes a NotReady."""
+        if isinstance(task, Task):
+            self._trainer.announce(task.upcoming)
+            return self._trainer.evaluate(list(task.trials))
+        try:
+            return self._trainer.check_ready()
+        except NasbedError as error:
+            raise NotReady(str(error)) from None
+        except Exception as error:
+            raise NotReady(f"the trainer cannot begin: {told(error)}; mend it") from error
+
+
+def tasks_of_round(trials: Sequence[Trial], finished: Container[int], *, size: int, slots: int) -> Iterator[Task]:
+    """The tasks of a round without the trials whose numbers are finished. With so many slots, whoever carries out a
+    task probably gets the one that comes as many places later."""
+    unfinished = []
+    for group in groups_of_round(trials, size):
+        if left := tuple(trial for trial in group if trial.number not in finished):
+            unfinished.append(left)
+    for place, left in enumerate(unfinished):
+        yield Task(left, unfinished[place + slots] if place + slots < len(unfinished) else ())
+
+
+def groups_of_round(trials: Sequence[Trial], size: int) -> Iterator[list[Trial]]:
+    """Trials that are evaluated together: of one fidelity, in their order. They depend on the round alone, so that a
+    task whose results were lost is repeated as it was."""
+    for fidelity in dict.fromkeys(trial.fidelity for trial in trials):
+        same = iter([trial for trial in trials if trial.fidelity == fidelity])
+        while group := list(islice(same, size)):
+            yield group

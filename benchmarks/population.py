@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatch
-from importlib.metadata import version
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from platform import python_version
@@ -129,7 +129,7 @@ def environment(device: torch.device) -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": python_version(),
         "torch": torch.__version__,
-        "triton": version("triton") if find_spec("triton") else None,
+        "triton": import_module("triton").__version__ if find_spec("triton") else None,
         "copy_bytes_a_second": copy_bandwidth(device),
         "matrix_flop_a_second": matrix_rate(device),
     }
@@ -180,12 +180,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measure(cases: Sequence[Case], device: torch.device, options: argparse.Namespace) -> None:
     """Measure every case, then print the tables."""
-    began = perf_counter()
     if device.type == "cpu":
         torch.set_num_threads(1)  # small networks are fastest with one
     about: dict[str, Any] = environment(device)
     if not options.smoke:
         about["start_processes_s"] = start_processes()
+    began = perf_counter()
     runs: list[Run] = []
     for case in cases:
         budget_s = 0.0 if options.smoke else options.seconds_per_case / 20

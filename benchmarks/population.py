@@ -1,180 +1,208 @@
-"""Architectures trained a minute on one GPU: the plain loop, CUDA graphs on streams, a population.
+"""Population training against its limits, and against what a user would do instead; in one run, on one device.
 
-    python benchmarks/population.py [--dataset cifar10@16] [--recipe collect-darts] [--population 192]
+    python benchmarks/population.py [--cases 'nb201-*'] [--profile] [--out FILE.json]
+    python benchmarks/population.py --space darts --dataset cifar10@16 --recipe collect-darts --population 192
+    python benchmarks/population.py --device cpu --smoke
 
-All three train random architectures with the same recipe, in one run on one machine. A minute of training is worked out
-from steps: the plain loop and the graphs are timed over some steps of some networks, the population over some steps of
-all of its networks; the steps of a training, and for the population its preparation and evaluation too, are then added.
-Needs a CUDA device and the dataset (nasbed data prepare).
+For each space and shape of images: the time of a step, beside the bytes that it must move at least at the bandwidth of
+a measured copy (nasbed.training.population.floor says what is counted) and its FLOP/s; the time to prepare, cold and
+warm, and to evaluate; networks a minute from end to end. A shortened training is run whole, and the rest of the
+recipe's steps are added to its time. The baselines are timed by their steps alone: the plain loop, CUDA graphs on
+streams, and torch.func over seeds of one architecture. Images are random and made in memory unless --dataset names a
+prepared one. What fails is listed at the end; the rest goes on.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import json
+import os
+import tempfile
 from collections.abc import Callable, Sequence
-from copy import deepcopy
-from statistics import median
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from fnmatch import fnmatch
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from platform import python_version
 from time import perf_counter
+from typing import Any, TypeVar
 
-import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn import functional
 
-from nasbed import datasets
+from nasbed.core.errors import NasbedError
 from nasbed.datasets import Dataset
-from nasbed.spaces import space
-from nasbed.training.building import recipe_network
-from nasbed.training.draws import epoch_draws, epoch_words, initial_weights
+from nasbed.training.devices import chosen_device
 from nasbed.training.images import TrainingImages
-from nasbed.training.outcome import Job
 from nasbed.training.population.training import Population
-from nasbed.training.recipe import Recipe
-from nasbed.training.recipe_files import load_recipe
+from population_baselines import Baselines
+from population_cases import CASES, NB201, Case, custom_case, random_dataset, smaller
+from population_measures import Measured, PopulationTimes
+from population_table import limits, ratios, tables
+from population_timing import KernelShare, copy_bandwidth, matrix_rate
 
-STEPS = 20
-DEVICE = torch.device("cuda")
-
-
-class Alone:
-    """A network in the loop that a user would write: channels last, automatic bfloat16, torch's own SGD."""
-
-    def __init__(self, job: Job, dataset: Dataset, recipe: Recipe, images: TrainingImages) -> None:
-        self.network: nn.Module = recipe_network(job.architecture, dataset, recipe)
-        initial_weights(self.network, job.seed)
-        self.network = self.network.to(DEVICE, memory_format=torch.channels_last).train()  # type: ignore[call-overload]
-        self.optimizer = torch.optim.SGD(
-            self.network.parameters(),
-            lr=recipe.learning_rate,
-            momentum=recipe.momentum,
-            nesterov=recipe.nesterov,
-            weight_decay=recipe.weight_decay,
-            foreach=True,
-        )
-        words = torch.from_numpy(epoch_words(job.seed, 0, len(images))).to(DEVICE)
-        self.draws = epoch_draws(recipe, words, images.side)
-        self.recipe, self.images = recipe, images
-
-    def batch(self) -> tuple[Tensor, Tensor]:
-        pictures, labels = self.images.batch(self.draws, 0, self.recipe.batch)
-        return pictures.to(memory_format=torch.channels_last), labels
-
-    def step(self) -> None:
-        pictures, labels = self.batch()
-        self.optimizer.zero_grad(set_to_none=False)
-        with torch.autocast("cuda", torch.bfloat16, enabled=self.recipe.precision == "bfloat16"):
-            loss = functional.cross_entropy(self.network(pictures), labels)
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
+Value = TypeVar("Value")
+SAMPLE = 32
+"""Of so many random architectures the baselines take theirs."""
 
 
-def seconds(work: Callable[[], None], times: int) -> float:
-    work()
-    torch.cuda.synchronize()
-    took = []
-    for _ in range(3):
-        began = perf_counter()
-        for _ in range(times):
-            work()
-        torch.cuda.synchronize()
-        took.append((perf_counter() - began) / times)
-    return median(took)
+class Run:
+    """One case: what was measured, and what failed. ``budget_s`` is for timing one thing, ``limit_s`` for everything."""
+
+    def __init__(self, case: Case, device: torch.device, *, limit_s: float, budget_s: float) -> None:
+        self.case, self.device, self.limit_s, self.budget_s = case, device, limit_s, budget_s
+        self.began, self.took_s = perf_counter(), 0.0
+        self.failures: dict[str, str] = {}
+        self.times: PopulationTimes | None = None
+        self.kernels: list[KernelShare] = []
+        self.baselines: dict[str, dict[str, Any]] = {}
+        self.distances: list[tuple[float, float]] = []
+
+    def attempt(self, name: str, work: Callable[[], Value], *, optional: bool = False) -> Value | None:
+        """What the work returns, or None with the reason noted."""
+        if optional and perf_counter() - self.began > self.limit_s:
+            self.failures[name] = "skipped: the case has used up its seconds"
+            return None
+        try:
+            return work()
+        except Exception as error:
+            reason = str(error).strip().splitlines()
+            self.failures[name] = f"{type(error).__name__}: {reason[0] if reason else ''}"[:200]
+            return None
+        finally:
+            gc.collect()
+            if self.device.type == "cuda":
+                torch.cuda.empty_cache()
+
+    def measure(self, *, profile: bool) -> None:
+        case, device = self.case, self.device
+        dataset = case.load()
+        images = TrainingImages(dataset, case.recipe, device)
+        self.attempt("population", lambda: self._population(dataset, images, profile=profile))
+        jobs = replace(case, population=SAMPLE if device.type == "cuda" else case.population).jobs(0)
+        baselines = Baselines(jobs, dataset, case.recipe, images, device, budget_s=self.budget_s)
+        self._baseline("plain loop", lambda: (baselines.plain(6 if device.type == "cuda" else 2), False))
+        distances = self.attempt("gradient distances", lambda: baselines.gradient_distances(min(6, len(jobs))))
+        self.distances = distances or []
+        for seeds in (16, 64) if device.type == "cuda" else (2,):
+            self._baseline(f"vmap {seeds}", lambda: baselines.over_seeds(seeds), optional=True)
+        for graphs in (8, 16) if device.type == "cuda" else ():
+            self._baseline(f"{graphs} graphs", lambda: (baselines.on_streams(graphs), True), optional=True)
+
+    def _population(self, dataset: Dataset, images: TrainingImages, *, profile: bool) -> None:
+        measured = Measured(self.case, dataset, images, self.device)
+        self.times = measured.times(budget_s=self.budget_s)
+        if profile:
+            self.kernels = measured.kernels()
+
+    def _baseline(self, name: str, work: Callable[[], tuple[float, bool]], *, optional: bool = False) -> None:
+        found = self.attempt(name, work, optional=optional)
+        if found is not None:
+            self.baselines[name] = {"network_step_s": found[0], "recorded": found[1]}
+
+    def record(self, environment: dict[str, Any]) -> dict[str, Any]:
+        """Everything as plain values, with what follows from it on this machine."""
+        case, times = self.case, None if self.times is None else asdict(self.times)
+        record: dict[str, Any] = {
+            "case": case.name,
+            "space": case.space,
+            "population": case.population,
+            "dataset": case.dataset,
+            "recipe": case.recipe.settings(),
+            "seconds": self.took_s,
+            "times": times,
+            "limits": None if times is None else limits(environment, times),
+            "baselines": self.baselines,
+            "gradient_distances": [{"population": ours, "bfloat16": theirs} for ours, theirs in self.distances],
+            "kernels": [asdict(each) for each in self.kernels],
+            "failures": self.failures,
+        }
+        return record | {"times_the_plain_loop": ratios(record)}
 
 
-def plain(networks: Sequence[Alone]) -> float:
-    """Seconds a step of one network."""
-    return median([seconds(network.step, STEPS) for network in networks])
+def environment(device: torch.device) -> dict[str, Any]:
+    """The machine, its limits as measured now, and the versions."""
+    return {
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": python_version(),
+        "torch": torch.__version__,
+        "triton": import_module("triton").__version__ if find_spec("triton") else None,
+        "copy_bytes_a_second": copy_bandwidth(device),
+        "matrix_flop_a_second": matrix_rate(device),
+    }
 
 
-def on_streams(networks: Sequence[Alone]) -> float:
-    """Seconds a step of one network, each a CUDA graph on a stream of its own."""
-    graphs, streams = [], []
-    for network in networks:
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                network.step()
-        torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=stream):
-            network.step()
-        graphs.append(graph)
-        streams.append(stream)
-
-    def all_of_them() -> None:
-        for graph, stream in zip(graphs, streams, strict=True):
-            with torch.cuda.stream(stream):
-                graph.replay()
-
-    return seconds(all_of_them, STEPS) / len(networks)
-
-
-def rounding(
-    jobs: Sequence[Job], dataset: Dataset, recipe: Recipe, images: TrainingImages
-) -> list[tuple[float, float]]:
-    """How far a first gradient is from that in float64, as a part of its length: by torch's automatic bfloat16, by the
-    kernels."""
-    population = Population(jobs, dataset, recipe, images, DEVICE)
-    alone = [Alone(job, dataset, recipe, images) for job in jobs]
-    batches = [network.batch() for network in alone]
-    _, gradients = population.executor.losses_and_gradient(
-        torch.stack([pictures for pictures, _ in batches]), torch.stack([labels for _, labels in batches])
-    )
-    found = []
-    for network, (pictures, labels), ours in zip(alone, batches, gradients, strict=True):
-        lengths = []
-        for exact in (True, False):
-            module = deepcopy(network.network).double() if exact else network.network
-            with torch.autocast("cuda", torch.bfloat16, enabled=not exact):
-                logits = module(pictures.double() if exact else pictures)
-            loss = functional.cross_entropy(logits if exact else logits.float(), labels)
-            parts = torch.autograd.grad(loss, list(module.parameters()))
-            lengths.append(torch.cat([part.flatten().double() for part in parts]))
-        true, theirs = lengths
-        mine = ours[: len(true)].double()
-        found.append((float((theirs - true).norm() / true.norm()), float((mine - true).norm() / true.norm())))
-    return found
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--dataset", default="cifar10@16")
-    parser.add_argument("--recipe", default="collect-darts")
-    parser.add_argument("--space", default="darts")
-    parser.add_argument("--population", type=int, default=192)
-    options = parser.parse_args()
-    dataset, recipe = datasets.load(options.dataset), load_recipe(options.recipe)
-    rng = np.random.default_rng(0)
-    found = space(options.space)
-    epochs = recipe.epochs[-1]
-    jobs = [Job(found.sample(rng), epochs, seed) for seed in range(options.population)]
-    images = TrainingImages(dataset, recipe, DEVICE)
-    steps = epochs * recipe.steps_per_epoch(len(images))
-
-    for theirs, ours in rounding(jobs[:6], dataset, recipe, images):
-        print(f"first gradient, distance to float64: automatic bfloat16 {theirs:.2f}, kernels {ours:.2f}")
-    eager = steps * plain([Alone(job, dataset, recipe, images) for job in jobs[:6]])
-    rows = [("plain loop", eager)]
-    for count in (8, 16):
-        networks = [Alone(job, dataset, recipe, images) for job in jobs[:count]]
-        rows.append((f"{count} CUDA graphs on streams", steps * on_streams(networks)))
-        del networks
-    Population(jobs, dataset, recipe, images, DEVICE)  # compiles its kernels
+def start_processes() -> float:
+    """Seconds to start the processes that prepare populations, so that no case pays for it."""
     began = perf_counter()
-    population = Population(jobs, dataset, recipe, images, DEVICE)
-    prepared = perf_counter() - began
-    outcomes = population.train(epochs, None)
-    whole = perf_counter() - began
-    rows.append((f"population of {len(jobs)}, all included", whole / len(jobs)))
+    case = Case("start", "nb201", 64, "random:3x8x8", replace(NB201, split=None))
+    dataset = random_dataset(case.dataset, (3, 8, 8), (256, 128, 128))
+    cpu = torch.device("cpu")
+    Population(case.jobs(0), dataset, case.recipe, TrainingImages(dataset, case.recipe, cpu), cpu)
+    return perf_counter() - began
 
-    print(f"{torch.cuda.get_device_name()}, {options.space}, {recipe.name}: {steps} steps of {recipe.batch} images")
-    print(f"population: {prepared:.1f} s of {whole:.1f} s to prepare, mean validation accuracy "
-          f"{np.mean([each.validation_accuracy for each in outcomes if each.validation_accuracy is not None]):.2f} %")  # fmt: skip
-    for name, each in rows:
+
+def chosen_cases(options: argparse.Namespace) -> list[Case]:
+    if options.space is not None:
+        cases = [custom_case(options.space, options.dataset, recipe=options.recipe, population=options.population)]
+    else:
+        cases = [case for case in CASES if fnmatch(case.name, options.cases)]
+    return [smaller(case) for case in cases] if options.smoke else cases
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cases", default="*", help=f"a pattern; there are {', '.join(case.name for case in CASES)}")
+    parser.add_argument("--space", help="measure one case of this space instead")
+    parser.add_argument("--dataset", default="random:3x16x16", help="with --space: random:CxHxW or a prepared dataset")
+    parser.add_argument("--recipe", help="with --space: a recipe's name or TOML file")
+    parser.add_argument("--population", type=int, default=192, help="with --space: networks")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--seconds-per-case", type=float, default=40.0, help="baselines beyond it are skipped")
+    parser.add_argument("--profile", action="store_true", help="list the kernels of a step by time")
+    parser.add_argument("--out", type=Path, help="write all numbers to this JSON file, after every case")
+    parser.add_argument("--triton-cache", help="a folder of compiled kernels; by default a new one, so cold is cold")
+    parser.add_argument("--smoke", action="store_true", help="few small networks and images, to rehearse on a CPU")
+    options = parser.parse_args(arguments)
+    try:
+        cases, device = chosen_cases(options), chosen_device(options.device)
+    except NasbedError as error:
+        parser.error(str(error))
+    if not cases:
+        parser.error(f"no case matches {options.cases}; there are {', '.join(case.name for case in CASES)}")
+    with tempfile.TemporaryDirectory(prefix="triton-") as folder:
+        os.environ["TRITON_CACHE_DIR"] = options.triton_cache or folder
+        measure(cases, device, options)
+
+
+def measure(cases: Sequence[Case], device: torch.device, options: argparse.Namespace) -> None:
+    """Measure every case, then print the tables."""
+    if device.type == "cpu":
+        torch.set_num_threads(1)  # small networks are fastest with one
+    about: dict[str, Any] = environment(device)
+    if not options.smoke:
+        about["start_processes_s"] = start_processes()
+    began = perf_counter()
+    runs: list[Run] = []
+    for case in cases:
+        budget_s = 0.0 if options.smoke else options.seconds_per_case / 20
+        run = Run(case, device, limit_s=options.seconds_per_case, budget_s=budget_s)
+        runs.append(run)
+        if perf_counter() - began > options.seconds_per_case * len(cases):
+            run.failures["case"] = "skipped: earlier cases have used up the time"
+        else:
+            run.attempt("case", lambda: run.measure(profile=options.profile))
+        run.took_s = perf_counter() - run.began
         print(
-            f"{name:36s} {each:9.3f} s a network  {60 / each:8.1f} networks a minute  {eager / each:6.1f}x the plain loop"
+            f"{case.name}: {run.took_s:.0f} s", *(f"; {name}: {why}" for name, why in run.failures.items()), flush=True
         )
+        records = [each.record(about) for each in runs]
+        if options.out is not None:
+            options.out.write_text(json.dumps({"environment": about, "cases": records}, indent=1), encoding="utf-8")
+    print(tables(about, records))
 
 
 if __name__ == "__main__":

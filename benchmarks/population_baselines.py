@@ -176,7 +176,9 @@ class Baselines:
         alone = [Alone(job, *self.setting) for job in jobs]
         batches = [network.batch() for network in alone]
         pictures, labels = (torch.stack([batch[part] for batch in batches]) for part in (0, 1))
-        _, gradients, *_ = population.executor.losses_and_gradient(pictures, labels)
+        population.executor.place(pictures)
+        population.executor.backward(labels)
+        gradients = population.executor.gradient()
         distances = []
         for network, batch, row in zip(alone, batches, gradients, strict=True):
             double = deepcopy(network.network).double()

@@ -134,17 +134,14 @@ class _Step:
         recipe, images = population.recipe, population.images
         words = np.stack([epoch_words(job.seed, 0, len(images)) for job in population.jobs])
         self.draws = epoch_draws(recipe, torch.from_numpy(words).to(population.device), images.side)
-        self.momentum = torch.zeros_like(population.parameters)
+        self.first = torch.zeros((), dtype=torch.int64, device=population.device)
+        self.rate = torch.tensor([0.1 * recipe.learning_rate], device=population.device)
 
     def __call__(self) -> None:
         population, recipe = self.population, self.population.recipe
-        pictures, labels = population.images.batch(self.draws, 0, recipe.batch)
-        smoothing = recipe.label_smoothing
-        _, gradient, *_ = population.executor.losses_and_gradient(pictures, labels, smoothing=smoothing)
-        gradient = gradient + recipe.weight_decay * population.parameters
-        self.momentum.mul_(recipe.momentum).add_(gradient)
-        change = gradient + recipe.momentum * self.momentum if recipe.nesterov else self.momentum
-        population.parameters.sub_(0.1 * recipe.learning_rate * change)
+        labels = population.executor.draw(population.images, self.draws, self.first)
+        population.executor.backward(labels, smoothing=recipe.label_smoothing)
+        population.executor.update(recipe, self.rate)
 
 
 class _Judge:
@@ -158,5 +155,6 @@ class _Judge:
         self.labels = torch.zeros(size, dtype=torch.int64, device=population.device)
 
     def __call__(self) -> Tensor:
-        logits = self.population.executor.logits(self.pictures, training=False)
+        self.population.executor.place(self.pictures)
+        logits = self.population.executor.logits(training=False)
         return (logits.argmax(-1) == self.labels).sum(1)

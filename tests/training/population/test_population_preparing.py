@@ -67,9 +67,11 @@ def assert_same(one: PreparedPopulation, other: PreparedPopulation) -> None:
     np.testing.assert_array_equal(one.weights, other.weights)
     assert one.layout is not None and other.layout is not None
     assert (one.layout.size, one.layout.chosen) == (other.layout.size, other.layout.chosen)
-    for mine, theirs in zip(
-        [*one.layout.forward, *one.layout.backward], [*other.layout.forward, *other.layout.backward], strict=True
-    ):
+    launches = [
+        [launch for wave in (*layout.forward, *layout.backward) for launch in wave]
+        for layout in (one.layout, other.layout)
+    ]
+    for mine, theirs in zip(*launches, strict=True):
         assert (mine.kernel, mine.shape, mine.settings) == (theirs.kernel, theirs.shape, theirs.settings)
         for left, right in zip((mine.owners, *mine.tables), (theirs.owners, *theirs.tables), strict=True):
             np.testing.assert_array_equal(left, right)

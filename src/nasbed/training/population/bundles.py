@@ -68,8 +68,8 @@ class Bundling:
             self.begins[planes[1:][np.diff(planes) != 1]] = True
         for operation in program.operations:
             if isinstance(operation, Combine):
-                planes = [*(term.planes for term in operation.terms), operation.outputs]
-                alike.append([np.array(each) for each in planes])
+                together = [*(term.planes for term in operation.terms), operation.outputs]
+                alike.append([np.array(each) for each in together])
             elif isinstance(operation, Pool):
                 alike.append([np.array(operation.inputs), np.array(operation.outputs)])
         self._settle(alike)
@@ -160,4 +160,5 @@ class Packing:
 def _lanes(slots: Slots, lanes: int) -> Table:
     """The lane of each plane of a sequence, counted over its bundles."""
     within = np.arange(slots.counts.sum()) - np.repeat(slots.first, slots.counts)
-    return np.repeat(np.arange(len(slots)) * lanes, slots.counts) + within
+    places: Table = np.repeat(np.arange(len(slots)) * lanes, slots.counts) + within
+    return places

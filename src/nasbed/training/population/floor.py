@@ -62,8 +62,7 @@ def step_bytes(program: Program, *, batch: int, value_bytes: int) -> int:
 def used_planes(program: Program) -> set[int]:
     """The planes that lead to the logits."""
     used = set(program.head.inputs)
-    for step in reversed(program.steps):
-        operation = step.operation
+    for operation in reversed(program.operations):
         if isinstance(operation, Conv):
             if used.intersection(operation.outputs):
                 used.update(operation.inputs)
@@ -82,8 +81,7 @@ def _sources(inputs: tuple[int, ...], outputs: tuple[int, ...], used: set[int]) 
 def _trained_planes(program: Program) -> set[int]:
     """The planes that depend on a parameter, and so have a gradient."""
     trained: set[int] = set()
-    for step in program.steps:
-        operation = step.operation
+    for operation in program.operations:
         if isinstance(operation, Conv | Depthwise):
             trained.update(operation.outputs)
         elif isinstance(operation, Pool):
@@ -98,8 +96,7 @@ def _trained_planes(program: Program) -> set[int]:
 
 def _stored_planes(program: Program) -> set[int]:
     stored = set(range(program.images))
-    for step in program.steps:
-        operation = step.operation
+    for operation in program.operations:
         if isinstance(operation, Norm) or (isinstance(operation, Combine) and len(operation.terms) < 2):
             continue
         stored.update(operation.outputs)
@@ -107,9 +104,9 @@ def _stored_planes(program: Program) -> set[int]:
 
 
 def _convolutions(program: Program) -> Iterator[Conv | Depthwise]:
-    for step in program.steps:
-        if isinstance(step.operation, Conv | Depthwise):
-            yield step.operation
+    for operation in program.operations:
+        if isinstance(operation, Conv | Depthwise):
+            yield operation
 
 
 def _multiply_adds(operation: Conv | Depthwise) -> int:

@@ -118,7 +118,7 @@ def rounding(
     population = Population(jobs, dataset, recipe, images, DEVICE)
     alone = [Alone(job, dataset, recipe, images) for job in jobs]
     batches = [network.batch() for network in alone]
-    _, gradients = population.executor.losses_and_gradient(
+    _, gradients, _ = population.executor.losses_and_gradient(
         torch.stack([pictures for pictures, _ in batches]), torch.stack([labels for _, labels in batches])
     )
     found = []

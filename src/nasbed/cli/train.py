@@ -106,6 +106,7 @@ def _shown(outcome: Trained) -> dict[str, str]:
         ("validation accuracy", outcome.validation_accuracy, "%"),
         ("test accuracy", outcome.test_accuracy, "%"),
         ("train loss", outcome.train_loss, "nat"),
+        ("train accuracy", outcome.train_accuracy, "%"),
         ("train time", outcome.train_time_s, "s"),
     ):
         if value is not None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -103,12 +103,12 @@ def train_network(
         with closing(training):
             while done.epochs < budget:
                 start = perf_counter()
-                loss = training.epoch(done.epochs)
+                loss, train_accuracy = training.epoch(done.epochs)
                 seconds = done.train_time_s + perf_counter() - start
                 if not math.isfinite(loss):
                     reason = f"the loss of epoch {done.epochs + 1} is no finite number"
                     return Trained("diverged", seconds, reason=reason)
-                done = Progress(done.epochs + 1, seconds, loss)
+                done = Progress(done.epochs + 1, seconds, loss, train_accuracy)
                 if checkpoint is not None:
                     checkpoints.save(checkpoint, of, network, training.optimizer, done)
                 if progress is not None:
@@ -125,6 +125,13 @@ def check_drop_path(network: nn.Module, recipe: Recipe) -> None:
         )
 
 
+class _EpochFigures(NamedTuple):
+    """The mean loss of an epoch's batches, in nats, and the share of correct predictions on them, in per cent."""
+
+    loss: float
+    accuracy: float
+
+
 class _Training:
     """A network with its optimizer, epoch by epoch."""
 
@@ -135,9 +142,9 @@ class _Training:
         self._captured: CapturedGradient | None = None
         self._begun = False
 
-    def epoch(self, number: int) -> float:
-        """Train for an epoch, counted from 0, and give the mean loss. On a CPU it ends at the first step whose loss is
-        no finite number; elsewhere asking at each step would cost more than the rest of an epoch."""
+    def epoch(self, number: int) -> _EpochFigures:
+        """Train for an epoch, counted from 0. On a CPU it ends at the first step whose loss is no finite number;
+        elsewhere asking at each step would cost more than the rest of an epoch."""
         recipe, images, network = self.recipe, self.images, self.network
         device = images.labels.device
         network.train()
@@ -147,23 +154,26 @@ class _Training:
         draws = epoch_draws(recipe, drawn, images.side)
         seeds = step_words(self.seed, number, self.steps).tolist()
         losses = torch.zeros(self.steps, device=device)
+        correct = torch.zeros(self.steps, dtype=torch.int64, device=device)
         for place in range(self.steps):
             batch = images.batch(draws, place * recipe.batch, recipe.batch)
             rate = self._rate(number * self.steps + place)
-            losses[place] = self._step(batch, rate=rate, seeds=(seeds[place][0], seeds[place][1]))
+            step_seeds = (seeds[place][0], seeds[place][1])
+            losses[place], correct[place] = self._step(batch, rate=rate, seeds=step_seeds)
             if device.type == "cpu" and not math.isfinite(losses[place].item()):
-                return math.nan
-        return float(losses.double().mean())
+                return _EpochFigures(math.nan, math.nan)
+        images_seen = self.steps * recipe.batch
+        return _EpochFigures(float(losses.double().mean()), 100 * int(correct.sum()) / images_seen)
 
-    def _step(self, batch: tuple[Tensor, Tensor], *, rate: float, seeds: tuple[int, int]) -> Tensor:
+    def _step(self, batch: tuple[Tensor, Tensor], *, rate: float, seeds: tuple[int, int]) -> tuple[Tensor, Tensor]:
         network, optimizer, recipe = self.network, self.optimizer, self.recipe
         if not self._begun:
             self._captured, self._begun = captured_gradient(network, recipe, batch), True
         if self._captured is None:
             return step(network, optimizer, recipe, batch, rate=rate, seeds=seeds)
-        loss = self._captured(batch, seed=seeds[1])
+        figures = self._captured(batch, seed=seeds[1])
         move(network, optimizer, recipe, rate=rate)
-        return loss
+        return figures
 
     def close(self) -> None:
         """Let go what training alone needs."""
@@ -186,7 +196,7 @@ def _measured(training: _Training, done: Progress) -> Trained:
     if any(value is not None and math.isnan(value) for value in parts.values()):
         reason = "an output of the trained network is no finite number"
         return Trained("diverged", done.train_time_s, reason=reason)
-    return Trained("ok", done.train_time_s, parts["valid"], parts["test"], done.loss)
+    return Trained("ok", done.train_time_s, parts["valid"], parts["test"], done.loss, done.train_accuracy)
 
 
 def _shapes(network: nn.Module) -> str:

@@ -11,7 +11,8 @@ from nasbed.core.metric import Metric
 VALIDATION_ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 TEST_ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 TRAIN_LOSS = Metric("loss", split="train", direction="minimize", unit="nat", bounds=(0, float("inf")))
-METRICS = (VALIDATION_ACCURACY, TEST_ACCURACY, TRAIN_LOSS)
+TRAIN_ACCURACY = Metric("accuracy", split="train", unit="%", bounds=(0, 100))
+METRICS = (VALIDATION_ACCURACY, TEST_ACCURACY, TRAIN_LOSS, TRAIN_ACCURACY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,10 @@ class Job:
 class Trained:
     """The figures of a finished training, accuracies in per cent; of a diverged one there are none but its time.
 
-    ``train_loss`` is the mean over the last epoch's batches, in nats, as it was trained on. ``train_time_s`` excludes
-    evaluation.
+    ``train_loss`` is the mean over the last epoch's batches, in nats, as it was trained on. ``train_accuracy`` is the
+    share of the last epoch's training images that were classified correctly while they were trained on: augmented, by
+    the network in training mode, before the step that used them. With MixUp an image counts as the label with the
+    larger share. ``train_time_s`` excludes evaluation.
     """
 
     status: Literal["ok", "diverged"]
@@ -36,16 +39,18 @@ class Trained:
     validation_accuracy: float | None = None
     test_accuracy: float | None = None
     train_loss: float | None = None
+    train_accuracy: float | None = None
     reason: str = ""
 
     def values(self) -> dict[Metric, float]:
         """What was measured, by metric."""
-        found = {
+        by_metric = {
             VALIDATION_ACCURACY: self.validation_accuracy,
             TEST_ACCURACY: self.test_accuracy,
             TRAIN_LOSS: self.train_loss,
+            TRAIN_ACCURACY: self.train_accuracy,
         }
-        return {metric: value for metric, value in found.items() if value is not None}
+        return {metric: value for metric, value in by_metric.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,13 @@ def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alon
     alone = [network.double() for network in networks(name, 2 if name == "fbnet" else 3)]
     images, labels = batches(len(alone), 3, side, torch.float64)
     executor = AutogradExecutor(programs(alone, side), parameters(alone))
-    losses, gradient = executor.losses_and_gradient(images, labels, smoothing=0.1)
+    losses, gradient, correct = executor.losses_and_gradient(images, labels, smoothing=0.1)
     for place, network in enumerate(alone):
-        loss = functional.cross_entropy(network(images[place]), labels[place], label_smoothing=0.1)
+        logits = network(images[place])
+        assert correct[place] == sum(
+            int(row.argmax()) == int(label) for row, label in zip(logits, labels[place], strict=True)
+        )
+        loss = functional.cross_entropy(logits, labels[place], label_smoothing=0.1)
         weights = list(network.parameters())
         gradients = torch.autograd.grad(loss, weights, materialize_grads=True, allow_unused=True)
         expected = torch.cat([each.flatten() for each in gradients])
@@ -45,7 +49,7 @@ def test_population_takes_odd_images_and_such_that_are_no_squares(name: str, sid
     images = torch.randn(2, 3, 3, *side, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     labels = torch.arange(6).reshape(2, 3)
     executor = AutogradExecutor([trace(network, channels=3, side=side) for network in alone], parameters(alone))
-    losses, gradient = executor.losses_and_gradient(images, labels)
+    losses, gradient, _ = executor.losses_and_gradient(images, labels)
     for place, network in enumerate(alone):
         loss = functional.cross_entropy(network(images[place]), labels[place])
         weights = list(network.parameters())

@@ -35,8 +35,11 @@ class AutogradExecutor:
         """``[networks, images, classes]`` from images ``[networks, images, channels, height, width]``."""
         return _Pass(self, self.parameters, images, training).run()
 
-    def losses_and_gradient(self, images: Tensor, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
-        """The mean cross entropy of each network on its own batch, and its gradient."""
+    def losses_and_gradient(
+        self, images: Tensor, labels: Tensor, *, smoothing: float = 0.0
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The mean cross entropy of each network on its own batch, its gradient, and how many images of the batch it
+        classifies correctly."""
         leaf = self.parameters.detach().requires_grad_()
         logits = _Pass(self, leaf, images, True).run()
         losses = functional.cross_entropy(
@@ -44,7 +47,7 @@ class AutogradExecutor:
         )
         losses = losses.view(labels.shape).mean(1)
         (gradient,) = torch.autograd.grad(losses.sum(), leaf)
-        return losses.detach(), gradient
+        return losses.detach(), gradient, (logits.argmax(-1) == labels).sum(1)
 
     def shares(self) -> list[float]:
         """What part of the time each network takes: here, of all values that its operations write."""

@@ -17,8 +17,11 @@ class Executor(Protocol):
     def logits(self, images: Tensor, *, training: bool) -> Tensor:
         """``[networks, images, classes]`` from images ``[networks, images, channels, height, width]``."""
 
-    def losses_and_gradient(self, images: Tensor, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
-        """The mean cross entropy of each network on its own batch, and its gradient."""
+    def losses_and_gradient(
+        self, images: Tensor, labels: Tensor, *, smoothing: float = 0.0
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The mean cross entropy of each network on its own batch, its gradient, and how many images of the batch it
+        classifies correctly."""
 
     def shares(self) -> list[float]:
         """What part of the time each network takes."""

@@ -103,9 +103,14 @@ class FusedExecutor:
     def _head_matrix(self) -> Tensor:
         return self.parameters.view(-1)[self._head_weights].view(len(self.programs), self._classes, -1)
 
-    def losses_and_gradient(self, images: Tensor, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
-        """The mean cross entropy of each network on its own batch, and its gradient."""
-        log_odds = torch.log_softmax(self.logits(images, training=True), dim=-1)
+    def losses_and_gradient(
+        self, images: Tensor, labels: Tensor, *, smoothing: float = 0.0
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The mean cross entropy of each network on its own batch, its gradient, and how many images of the batch it
+        classifies correctly."""
+        logits = self.logits(images, training=True)
+        correct = (logits.argmax(-1) == labels).sum(1)
+        log_odds = torch.log_softmax(logits, dim=-1)
         target = torch.full_like(log_odds, smoothing / self._classes)
         target.scatter_add_(2, labels[..., None], torch.full_like(log_odds[..., :1], 1 - smoothing))
         losses = -(target * log_odds).sum(-1).mean(1)
@@ -117,7 +122,7 @@ class FusedExecutor:
         weights = torch.bmm(gradient.transpose(1, 2), self._features.transpose(1, 2))
         total.view(-1)[self._head_weights] = weights.flatten(1)
         total.view(-1)[self._head_biases] = gradient.sum(1)
-        return losses, total
+        return losses, total, correct
 
     def shares(self) -> list[float]:
         """What part of the time each network takes: that of every launch is measured, and divided evenly among its

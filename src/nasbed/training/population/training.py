@@ -76,6 +76,7 @@ class Population:
         step = torch.zeros((), dtype=torch.int64, device=self.device)
         place = torch.zeros((), dtype=torch.int64, device=self.device)
         losses = torch.zeros(len(self.jobs), device=self.device)
+        correct = torch.zeros(len(self.jobs), dtype=torch.int64, device=self.device)
         began = perf_counter()
         draws = self._draws(0)
 
@@ -83,20 +84,22 @@ class Population:
             taken = place * recipe.batch + torch.arange(recipe.batch, device=self.device)
             some = EpochDraws(*(getattr(draws, item.name).index_select(-1, taken) for item in fields(EpochDraws)))
             pictures, labels = self.images.batch(some, 0, recipe.batch)
-            now, gradient = self.executor.losses_and_gradient(pictures, labels, smoothing=recipe.label_smoothing)
+            now, gradient, hits = self.executor.losses_and_gradient(pictures, labels, smoothing=recipe.label_smoothing)
             losses.add_(now)
+            correct.add_(hits)
             self.finite.logical_and_(now.isfinite())
             self._update(gradient, rates.index_select(0, step.view(1)))
             step.add_(1)
             place.add_(1)
 
-        with replayed(one_step, self.device, state=self._state(step, place, losses)) as run:
+        with replayed(one_step, self.device, state=self._state(step, place, losses, correct)) as run:
             for epoch in range(epochs):
                 if epoch:
                     for item in fields(EpochDraws):
                         getattr(draws, item.name).copy_(getattr(self._draws(epoch), item.name))
                 place.zero_()
                 losses.zero_()
+                correct.zero_()
                 for _ in range(per_epoch):
                     run()
                 if progress is not None:
@@ -106,8 +109,9 @@ class Population:
         shares = self.executor.shares()
         valid, test = (self._accuracies(part) for part in ("valid", "test"))
         mean = (losses / per_epoch).cpu()
+        train = 100 * correct.cpu().double() / (per_epoch * recipe.batch)
         return [
-            Trained("ok", seconds * share, float(valid[at]), float(test[at]), float(mean[at]))
+            Trained("ok", seconds * share, float(valid[at]), float(test[at]), float(mean[at]), float(train[at]))
             if finite[at]
             else Trained("diverged", seconds * share, reason="the loss was not a finite number")
             for at, share in enumerate(shares)

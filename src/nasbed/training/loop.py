@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +26,7 @@ from nasbed.training.captured import CapturedGradient, captured_gradient
 from nasbed.training.checkpoint import Progress
 from nasbed.training.devices import chance_kept, chosen_device
 from nasbed.training.draws import epoch_draws, epoch_words, initial_weights, step_words
-from nasbed.training.evaluating import accuracy
+from nasbed.training.evaluating import accuracy, check_validation
 from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
 from nasbed.training.outcome import EpochEnd, Trained
@@ -47,12 +47,14 @@ def train(
     checkpoint: Path | None = None,
     progress: Told | None = None,
     images: TrainingImages | None = None,
+    learning_curve: bool = False,
 ) -> Trained:
     """Train an architecture as a recipe says, and measure it.
 
     ``epochs`` is one of the recipe's budgets, the largest by default. With a ``checkpoint`` the training is saved there
     after every epoch, and goes on from there if the file exists. ``images`` spares making them anew from the dataset
-    where several networks are trained on one device; they are those of this dataset and recipe.
+    where several networks are trained on one device; they are those of this dataset and recipe. ``learning_curve``
+    measures the validation accuracy after every epoch; nothing else about the training changes.
     """
     with chance_kept(torch.device("cpu")):
         network = recipe_network(arch, dataset, recipe)
@@ -67,6 +69,7 @@ def train(
         checkpoint=checkpoint,
         progress=progress,
         images=images,
+        learning_curve=learning_curve,
         called=arch.to_json(),
     )
 
@@ -82,6 +85,7 @@ def train_network(
     checkpoint: Path | None = None,
     progress: Told | None = None,
     images: TrainingImages | None = None,
+    learning_curve: bool = False,
     called: str | None = None,
 ) -> Trained:
     """:func:`train` of any network that turns images into logits, from the weights that it has.
@@ -94,11 +98,19 @@ def train_network(
     chosen = chosen_device(device)
     budget = recipe.budget(epochs)
     check_drop_path(network, recipe)
-    training = _Training(network.to(chosen), images or TrainingImages(dataset, recipe, chosen), recipe, seed, budget)
+    images = images or TrainingImages(dataset, recipe, chosen)
+    if learning_curve:
+        check_validation(images, recipe)
+    training = _Training(network.to(chosen), images, recipe, seed, budget)
     done = Progress()
     of = checkpoints.identity(called or _shapes(network), dataset, recipe, seed=seed, epochs=budget)
     if checkpoint is not None and checkpoint.exists():
         done = checkpoints.resume(checkpoint, of, network, training.optimizer)
+        if learning_curve and len(done.curve) < done.epochs:
+            raise InvalidOption(
+                f"{checkpoint} is of a training without a learning curve, {done.epochs} epochs on; resume it without "
+                "one, or name another file"
+            )
     with chance_kept(chosen):
         with closing(training):
             while done.epochs < budget:
@@ -108,12 +120,13 @@ def train_network(
                 if not math.isfinite(loss):
                     reason = f"the loss of epoch {done.epochs + 1} is no finite number"
                     return Trained("diverged", seconds, reason=reason)
-                done = Progress(done.epochs + 1, seconds, loss, train_accuracy)
+                curve = (*done.curve, accuracy(network, images, "valid", recipe)) if learning_curve else ()
+                done = Progress(done.epochs + 1, seconds, loss, train_accuracy, curve)
                 if checkpoint is not None:
                     checkpoints.save(checkpoint, of, network, training.optimizer, done)
                 if progress is not None:
                     progress(EpochEnd(done.epochs, budget, loss, training.last_rate(done.epochs), seconds))
-        return _measured(training, done)
+        return _measured(training, done, learning_curve)
 
 
 def check_drop_path(network: nn.Module, recipe: Recipe) -> None:
@@ -189,14 +202,21 @@ class _Training:
         return self.recipe.rate(number, self.epochs * self.steps)
 
 
-def _measured(training: _Training, done: Progress) -> Trained:
-    parts: dict[str, Any] = {
-        part: accuracy(training.network, training.images, part, training.recipe) for part in ("valid", "test")
-    }
-    if any(value is not None and math.isnan(value) for value in parts.values()):
-        reason = "an output of the trained network is no finite number"
-        return Trained("diverged", done.train_time_s, reason=reason)
-    return Trained("ok", done.train_time_s, parts["valid"], parts["test"], done.loss, done.train_accuracy)
+def _measured(training: _Training, done: Progress, learning_curve: bool) -> Trained:
+    validation, test = (
+        done.curve[-1]
+        if learning_curve and part == "valid"
+        else accuracy(training.network, training.images, part, training.recipe)
+        for part in ("valid", "test")
+    )
+    return Trained.measured(
+        done.train_time_s,
+        validation=validation,
+        test=test,
+        train_loss=done.loss,
+        train_accuracy=done.train_accuracy,
+        curve=done.curve if learning_curve else None,
+    )
 
 
 def _shapes(network: nn.Module) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,7 +33,8 @@ class Trained:
     ``train_loss`` is the mean over the last epoch's batches, in nats, as it was trained on. ``train_accuracy`` is the
     share of the last epoch's training images that were classified correctly while they were trained on: augmented, by
     the network in training mode, before the step that used them. With MixUp an image counts as the label with the
-    larger share. ``train_time_s`` excludes evaluation.
+    larger share. ``validation_curve`` has the validation accuracy after each epoch where a learning curve was asked
+    for, None where an output of the network was no finite number. ``train_time_s`` excludes evaluation.
     """
 
     status: Literal["ok", "diverged"]
@@ -41,6 +44,26 @@ class Trained:
     train_loss: float | None = None
     train_accuracy: float | None = None
     reason: str = ""
+    validation_curve: tuple[float | None, ...] | None = None
+
+    @classmethod
+    def measured(
+        cls,
+        train_time_s: float,
+        *,
+        validation: float | None,
+        test: float | None,
+        train_loss: float,
+        train_accuracy: float | None,
+        curve: Sequence[float | None] | None = None,
+    ) -> Trained:
+        """The outcome of a training that ended with a finite loss: ok, or diverged where the accuracy on the
+        validation or test images is NaN, since an output was no finite number."""
+        if any(value is not None and math.isnan(value) for value in (validation, test)):
+            reason = "an output of the trained network is no finite number"
+            return cls("diverged", train_time_s, reason=reason)
+        points = None if curve is None else tuple(None if math.isnan(each or 0) else each for each in curve)
+        return cls("ok", train_time_s, validation, test, train_loss, train_accuracy, validation_curve=points)
 
     def values(self) -> dict[Metric, float]:
         """What was measured, by metric."""

@@ -42,7 +42,7 @@ def populations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
 
     def train_population(
-        jobs: Sequence[Job], dataset: Any, recipe: Recipe, *, device: str, images: Any
+        jobs: Sequence[Job], dataset: Any, recipe: Recipe, *, device: str, images: Any, learning_curve: bool
     ) -> list[Trained]:
         sizes.append(len(jobs))
         if any(job.architecture.code == (0,) * 6 for job in jobs):

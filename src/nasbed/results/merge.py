@@ -54,7 +54,7 @@ def merge_results(
     for table in tables:
         table.verify()
     rows = _Union(tables, [metric.key for metric in about.metrics])
-    curves = merged_curves([found for table in tables if (found := table.curves()) is not None])
+    curves = merged_curves([curves for table in tables if (curves := table.curves()) is not None])
     written = write_results(out, about, rows.batches(), progress, searched=tables[0].space, curves=curves)
     return Merged(written, rows.shared)
 

@@ -62,7 +62,7 @@ class Trained:
         if any(value is not None and math.isnan(value) for value in (validation, test)):
             reason = "an output of the trained network is no finite number"
             return cls("diverged", train_time_s, reason=reason)
-        points = None if curve is None else tuple(None if math.isnan(each or 0) else each for each in curve)
+        points = None if curve is None else tuple(None if math.isnan(point or 0) else point for point in curve)
         return cls("ok", train_time_s, validation, test, train_loss, train_accuracy, validation_curve=points)
 
     def values(self) -> dict[Metric, float]:

@@ -94,8 +94,8 @@ def test_exported_table_has_the_curve_of_every_training_that_ended_well(tmp_path
     plain = pq.read_table(table.data / "curves.parquet")
     assert plain.column_names == [*(f"code_{place}" for place in range(6)), "seed", "fidelity", "validation_accuracy"]
     assert plain["validation_accuracy"][-1].as_py() == [1.0, None, 21.0, 31.0]
-    some = export_journals([journal], tmp_path / "some", fidelities=(2,)).curves()
-    assert some is not None and set(some.fidelity.tolist()) == {2} and some.values.shape == (4, 2)
+    short = export_journals([journal], tmp_path / "short", fidelities=(2,)).curves()
+    assert short is not None and set(short.fidelity.tolist()) == {2} and short.values.shape == (4, 2)
 
 
 def test_table_and_journal_without_curves_are_as_before(tmp_path: Path) -> None:
@@ -143,8 +143,10 @@ def test_points_of_a_curve_are_within_the_bounds_of_the_objective() -> None:
     good = Evaluation(values={ACCURACY.key: 5.0}, learning_curve=(1, float("nan"), None, float("inf"), 5.0))
     assert checked(good, (ACCURACY,), ACCURACY).learning_curve == (1.0, None, None, None, 5.0)
     for wrong, reason in (((101.0,), "lies in"), (("a",), "must be real number")):
-        found = checked(replace(good, learning_curve=wrong), (ACCURACY,), ACCURACY)  # type: ignore[arg-type]
-        assert found.status == "failed" and found.reason.startswith("the learning curve: ") and reason in found.reason
+        result = checked(replace(good, learning_curve=wrong), (ACCURACY,), ACCURACY)  # type: ignore[arg-type]
+        assert (
+            result.status == "failed" and result.reason.startswith("the learning curve: ") and reason in result.reason
+        )
 
 
 RECIPE = Recipe(
@@ -168,14 +170,14 @@ def test_networks_of_a_campaign_have_the_same_rows_with_and_without_curves(kind:
     status = collect(curved, trainer_of(curved), tmp_path / "curved.sqlite")
     assert plain.by_status["ok"] == status.by_status["ok"] == 4
     journals = [tmp_path / f"{name}.sqlite" for name in ("plain", "curved")]
-    found = []
+    rows = []
     for path in journals:
         with Journal.reading(path) as opened:
-            found.append([(ended.trial, dict(ended.evaluation.values)) for ended in opened.ended()])
-    assert found[0] == found[1]
+            rows.append([(ended.trial, dict(ended.evaluation.values)) for ended in opened.ended()])
+    assert rows[0] == rows[1]
     curves = export_journals([journals[1]], tmp_path / "out").curves()
     assert curves is not None and curves.fidelity.tolist() == [1, 1, 2, 2]
-    last = [values["validation_accuracy"] for _, values in found[1]]
+    last = [values["validation_accuracy"] for _, values in rows[1]]
     assert curves.values[np.arange(4), curves.fidelity - 1].tolist() == last
     with pytest.raises(InvalidOption, match="trainer learning_curve True, not None; put it back"):
         collect(campaign, trainer_of(campaign), journals[1])

@@ -74,16 +74,16 @@ def test_fbnet_population_becomes_in_float64_what_its_networks_become_alone() ->
     population.executor = AutogradExecutor(population.programs, population.parameters)
     together = population.train(2, None, learning_curve=True)
 
-    for place, (job, found) in enumerate(zip(jobs, together, strict=True)):
+    for place, (job, outcome) in enumerate(zip(jobs, together, strict=True)):
         network = recipe_network(job.architecture, digits, RECIPE)
         initial_weights(network, job.seed)
         loss, accuracy, curve = trained_by_hand(network.double(), images, job.seed)
         weights = flat(network)
         row = population.parameters[place, : len(weights)]
         torch.testing.assert_close(row, weights, rtol=1e-6, atol=1e-9)
-        assert found.train_loss == pytest.approx(loss, rel=1e-9)
-        assert found.train_accuracy == accuracy and found.validation_curve == tuple(curve)
-        assert found.status == "ok" and found.validation_accuracy == curve[-1]
+        assert outcome.train_loss == pytest.approx(loss, rel=1e-9)
+        assert outcome.train_accuracy == accuracy and outcome.validation_curve == tuple(curve)
+        assert outcome.status == "ok" and outcome.validation_accuracy == curve[-1]
 
 
 def trained_by_hand(network: nn.Module, images: TrainingImages, seed: int) -> tuple[float, float, list[float]]:

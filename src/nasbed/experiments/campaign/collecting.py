@@ -96,7 +96,7 @@ class _Collection:
     def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal, progress: Told | None) -> None:
         self._trainer, self._journal, self._progress = trainer, journal, progress
         self._rounds = Rounds(campaign, trainer, journal)
-        self._recorded = {metric.key for metric in metrics_of(journal.facts())}
+        self._journal_metrics = {metric.key for metric in metrics_of(journal.facts())}
         self._given: list[list[Trial]] = []
         self._open: set[int] = set()
         self._tally = _Tally(trainer.objective, trainer.fidelities[-1])
@@ -168,16 +168,16 @@ class _Collection:
             got = len(found) if isinstance(found, list) else type(found).__name__
             return [Evaluation.failed(f"a trainer gives {count} evaluations for {count} trials, got {got}")] * count
         return [
-            self._as_recorded(checked(each, self._trainer.metrics, self._trainer.objective))
+            self._with_journal_metrics(checked(each, self._trainer.metrics, self._trainer.objective))
             if isinstance(each, Evaluation)
             else Evaluation.failed(f"a trainer gives evaluations, got {type(each).__name__}")
             for each in found
         ]
 
-    def _as_recorded(self, evaluation: Evaluation) -> Evaluation:
+    def _with_journal_metrics(self, evaluation: Evaluation) -> Evaluation:
         """The evaluation with the metrics that the journal was begun with, so that all of its rows have the same: a
         newer trainer may measure more."""
-        values = {key: value for key, value in evaluation.values.items() if key in self._recorded}
+        values = {key: value for key, value in evaluation.values.items() if key in self._journal_metrics}
         return replace(evaluation, values=values)
 
 

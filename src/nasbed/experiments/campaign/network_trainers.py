@@ -158,7 +158,7 @@ class PopulationTrainer(NetworkTrainer):
 
         reason = ""
         try:
-            found = train_population(
+            outcomes = train_population(
                 jobs,
                 self._load(),
                 self.recipe,
@@ -166,7 +166,7 @@ class PopulationTrainer(NetworkTrainer):
                 images=self._on_device(),
                 learning_curve=self.learning_curve,
             )
-            return [_evaluation(each) for each in found]
+            return [_evaluation(outcome) for outcome in outcomes]
         except Exception as error:
             reason = told(error)
         if len(jobs) == 1:

@@ -81,11 +81,11 @@ class Population:
             check_validation(self.images, recipe)
         per_epoch = recipe.steps_per_epoch(len(self.images))
         steps = epochs * per_epoch
-        kind = self.parameters.dtype
-        rates = torch.tensor([recipe.rate(step, steps) for step in range(steps)], dtype=kind, device=self.device)
+        dtype = self.parameters.dtype
+        rates = torch.tensor([recipe.rate(step, steps) for step in range(steps)], dtype=dtype, device=self.device)
         step = torch.zeros((), dtype=torch.int64, device=self.device)
         place = torch.zeros((), dtype=torch.int64, device=self.device)
-        losses = torch.zeros(len(self.jobs), dtype=kind, device=self.device)
+        losses = torch.zeros(len(self.jobs), dtype=dtype, device=self.device)
         correct = torch.zeros(len(self.jobs), dtype=torch.int64, device=self.device)
         seconds, curve = 0.0, list[list[float | None]]()
 
@@ -101,7 +101,7 @@ class Population:
             step.add_(1)
             place.add_(1)
 
-        with self._evaluated() as accuracies:
+        with self._evaluation() as accuracies:
             began = perf_counter()
             draws = self._draws(0)
             with replayed(one_step, self.device, state=self._state(step, place, losses, correct)) as run:
@@ -163,7 +163,7 @@ class Population:
         self.parameters.sub_(rate * step)
 
     @contextmanager
-    def _evaluated(self) -> Iterator[Callable[[str], list[float | None]]]:
+    def _evaluation(self) -> Iterator[Callable[[str], list[float | None]]]:
         """A function that gives the accuracy of each network on ``valid`` or ``test`` images as
         :func:`~nasbed.training.evaluating.accuracy` gives that of one. The last batch is filled up with images that do
         not count."""

@@ -35,7 +35,7 @@ def test_live_query_trains_and_keeps_the_test_metric_back() -> None:
     benchmark = live()
     assert benchmark.test_metric is None and np.isnan(benchmark.mean_test([ARCH])).all()
     found = benchmark.query(ARCH, seed=1 << 41)
-    assert {metric.key for metric in found.values} == {"validation_accuracy", "train_loss"}
+    assert {metric.key for metric in found.values} == {"validation_accuracy", "train_loss", "train_accuracy"}
     assert all(metric.split != "test" for metric in benchmark.metrics)
     assert (found.fidelity, found.seed, found.status) == (2, 1 << 41, Status.OK) and (found.cost_s or 0) > 0
     assert benchmark.test_metric is not None and benchmark.test_metric.key == "test_accuracy"

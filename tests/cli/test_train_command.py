@@ -68,8 +68,20 @@ def test_train_prints_accuracies_and_resumes(tmp_path: Path, recipe: str) -> Non
         "quick",
     ):
         assert word in done.stdout
+    assert "by epoch" not in done.stdout
     again = json.loads(run("--resume", "--json").stdout)
     assert again["status"] == "ok" and f"{round(again['test_accuracy'], 3)} %" in done.stdout
+
+
+def test_train_prints_the_learning_curve(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], recipe: str
+) -> None:
+    arguments = ("train", "nb201", "--sample-seed", "0", "--recipe", recipe, "--device", "cpu", "--learning-curve")
+    assert in_this_process(monkeypatch, *arguments, "--json") == 0
+    curve = json.loads(capsys.readouterr().out)["validation_curve"]
+    assert in_this_process(monkeypatch, *arguments) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"by epoch {curve[0]:.2f} {curve[1]:.2f} % validation accuracy" in printed
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,21 @@ def test_snb_fbnet_is_as_appendix_d2_says() -> None:
     assert fbnet.sharpness_radius == 0.05 and "D.2" in fbnet.source and "100 epochs" in fbnet.source
 
 
+def test_collecting_recipes_are_for_populations_and_differ_where_their_data_does() -> None:
+    darts, nb101, nb201, fbnet = (load_recipe(f"collect-{name}") for name in ("darts", "nb101", "nb201", "fbnet"))
+    for recipe in (darts, nb101, nb201, fbnet):
+        recipe.check_population()
+        assert recipe.precision == "bfloat16" and recipe.nesterov
+        assert (recipe.learning_rate, recipe.warm_up, recipe.weight_decay) == (0.1, 0.05, 5e-4)
+    for recipe in (nb101, nb201, fbnet):
+        assert recipe.epochs[-1] * recipe.steps_per_epoch(40_000) == 8 * 100
+    assert not nb201.flip and nb201.split is None, "digits and letters have no mirror images, and splits of their own"
+    assert nb201.skeleton == {"channels": 16, "cells_per_stage": 1}
+    assert (
+        fbnet.flip and fbnet.split == nb101.split and fbnet.label_smoothing == load_recipe("snb-fbnet").label_smoothing
+    )
+
+
 @pytest.mark.parametrize("name", list(RECIPES))
 def test_every_recipe_survives_a_file_a_copy_and_another_process(name: str) -> None:
     recipe = load_recipe(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import pickle
 import signal
@@ -63,7 +64,9 @@ def test_digits_are_learnt_in_seconds(space: str, text: str | Architecture, reci
     assert outcome.test_accuracy is not None and outcome.test_accuracy > 90
     assert outcome.validation_accuracy is not None and outcome.validation_accuracy > 95
     assert outcome.train_loss is not None and outcome.train_loss < 0.3
-    assert {metric.key for metric in outcome.values()} == {"validation_accuracy", "test_accuracy", "train_loss"}
+    assert outcome.train_accuracy is not None and 90 < outcome.train_accuracy < 100
+    keys = {"validation_accuracy", "test_accuracy", "train_loss", "train_accuracy"}
+    assert {metric.key for metric in outcome.values()} == keys
 
 
 def test_training_is_repeated_by_its_seed_and_leaves_chance_alone() -> None:
@@ -166,6 +169,22 @@ def test_killed_training_goes_on_to_the_very_same_bits(tmp_path: Path) -> None:
     with threads_used(1):
         again = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=whole)
     assert again == first, "a finished training is only measured again, its time is the sum of its parts"
+
+
+def test_checkpoint_without_a_training_accuracy_is_resumed(tmp_path: Path) -> None:
+    """Checkpoints of nasbed 0.1 have none: the last epoch measures it, and a finished training goes without."""
+    path, digits = tmp_path / "c.pt", datasets.load("digits")
+    contents: list[dict[str, object]] = []
+
+    def keep(_: EpochEnd) -> None:
+        contents.append(TRAINING.content(path))
+
+    whole = train(CONVOLUTIONS, digits, QUICK, epochs=3, checkpoint=path, progress=keep)
+    for content, expected in zip(contents[1:], (whole.train_accuracy, None), strict=True):
+        old = {name: value for name, value in content.items() if name not in ("identity", "train_accuracy")}
+        TRAINING.write(path, json.loads(str(content["identity"])), old)
+        resumed = train(CONVOLUTIONS, digits, QUICK, epochs=3, checkpoint=path)
+        assert replace(resumed, train_time_s=0) == replace(whole, train_time_s=0, train_accuracy=expected)
 
 
 def test_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:

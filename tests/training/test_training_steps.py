@@ -15,13 +15,14 @@ from torch.nn import functional  # noqa: E402
 import nasbed  # noqa: E402
 from nasbed import datasets  # noqa: E402
 from nasbed.core.errors import InvalidOption  # noqa: E402
+from nasbed.datasets.augment import mixup  # noqa: E402
 from nasbed.training import Recipe, train_network  # noqa: E402
 from nasbed.training.building import recipe_network, recipe_skeleton  # noqa: E402
 from nasbed.training.draws import epoch_draws, epoch_words, initial_weights  # noqa: E402
 from nasbed.training.images import TrainingImages  # noqa: E402
-from nasbed.training.optimizers import TensorFlowRMSprop  # noqa: E402
+from nasbed.training.optimizers import TensorFlowRMSprop, recipe_optimizer  # noqa: E402
 from nasbed.training.sharpness import sharpness_aware_gradient  # noqa: E402
-from nasbed.training.steps import recipe_loss  # noqa: E402
+from nasbed.training.steps import recipe_loss, step  # noqa: E402
 
 RECIPE = Recipe(
     name="tiny",
@@ -53,10 +54,12 @@ def test_sgd_training_equals_a_loop_written_by_hand() -> None:
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 8, eta_min=0.01)
     for epoch in range(2):
         draws = epoch_draws(RECIPE, torch.from_numpy(epoch_words(1, epoch, len(images))), images.side)
-        losses = []
+        losses, correct = [], 0
         for place in range(4):
             batch, labels = images.batch(draws, 64 * place, 64)
-            loss = functional.cross_entropy(theirs(batch), labels, label_smoothing=0.1)
+            logits = theirs(batch)
+            correct += sum(row.argmax().item() == label.item() for row, label in zip(logits, labels, strict=True))
+            loss = functional.cross_entropy(logits, labels, label_smoothing=0.1)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
@@ -65,6 +68,7 @@ def test_sgd_training_equals_a_loop_written_by_hand() -> None:
     for mine, other in zip(ours.state_dict().values(), theirs.state_dict().values(), strict=True):
         torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-6)
     assert outcome.train_loss == pytest.approx(np.mean(losses), rel=1e-4)
+    assert outcome.train_accuracy == 100 * correct / 256, "of the last epoch alone"
 
 
 def test_sharpness_aware_gradient_of_a_quadratic_is_the_closed_form() -> None:
@@ -121,6 +125,40 @@ def test_mixed_labels_and_the_auxiliary_classifier_share_the_loss() -> None:
     torch.testing.assert_close(recipe_loss((logits, second), [(0.3, labels), (0.7, others)], recipe), expected)
     with pytest.raises(InvalidOption, match="gives no auxiliary logits"):
         recipe_loss(logits, [(1.0, labels)], recipe)
+
+
+class Copying(nn.Module):
+    """Its logits are the pixels; with an auxiliary classifier that is always wrong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        logits = self.scale * x.flatten(1)
+        return logits, -logits
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_mixed_image_counts_as_the_label_with_the_larger_share(seed: int) -> None:
+    """An image that is its own label in one-hot form, mixed with another, is largest where the larger share is."""
+    recipe = replace(RECIPE, mixup=1.0, auxiliary_weight=0.4)
+    labels = torch.arange(10)
+    images = functional.one_hot(labels, 10).float().view(10, 1, 2, 5)
+    network = Copying()
+    _, correct = step(network, recipe_optimizer(network, recipe), recipe, (images, labels), rate=0.1, seeds=(seed, 0))
+    shares = {mixup(images, labels, 1.0, torch.Generator().manual_seed(each)).share > 0.5 for each in range(6)}
+    assert correct == 10 and shares == {True, False}
+
+
+def test_predictions_are_counted_where_the_weights_are_not_where_they_are_sharpest() -> None:
+    """Seven of ten are right with the scale 1. Sharpness-aware minimisation looks again at 1 - 5, where none is."""
+    recipe = replace(RECIPE, sharpness_radius=5.0, auxiliary_weight=0.01)
+    labels = torch.arange(10)
+    images = functional.one_hot((labels + (labels >= 7)) % 10, 10).float().view(10, 1, 2, 5)
+    network = Copying()
+    _, correct = step(network, recipe_optimizer(network, recipe), recipe, (images, labels), rate=0.1, seeds=(0, 0))
+    assert correct == 7
 
 
 def test_skeletons_are_set_as_the_recipe_says_or_refused() -> None:

@@ -15,7 +15,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation, Status
 from nasbed.datasets.dataset import Dataset
 from nasbed.spaces.base import Batch, SearchSpace
-from nasbed.training.outcome import TEST_ACCURACY, TRAIN_LOSS, VALIDATION_ACCURACY, Trained
+from nasbed.training.outcome import METRICS, TEST_ACCURACY, VALIDATION_ACCURACY, Trained
 from nasbed.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class LiveBenchmark(Benchmark):
     changes. Test accuracies are measured and kept back for :meth:`mean_test`.
     """
 
-    metrics = (VALIDATION_ACCURACY, TRAIN_LOSS)
+    metrics = tuple(metric for metric in METRICS if metric.split != "test")
     objective = VALIDATION_ACCURACY
 
     def __init__(

@@ -123,6 +123,7 @@ def _print_summary(found: dict[str, Any]) -> None:
     fields["repeats"] = f"{repeats['fewest']} to {repeats['most']}"
     fields["seeds"] = found["seeds"] or "not recorded"
     fields |= {name: _counts(found[name]) for name in ("methods", "statuses")}
+    fields["learning curves"] = found["learning_curves"] or ""
     fields |= {name: found[name] for name in ("licence", "citation", "source", "notes", "created")}
     print_fields({name: value for name, value in fields.items() if value != ""})
     typer.echo()

@@ -35,6 +35,9 @@ def train(
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the training here after every epoch.")
     ] = None,
+    learning_curve: Annotated[
+        bool, typer.Option("--learning-curve", help="Measure the validation accuracy after every epoch too.")
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint if it is there.")] = False,
     json: Json = False,
 ) -> None:
@@ -79,6 +82,7 @@ def train(
                 epochs=epochs,
                 device=where,
                 checkpoint=checkpoint,
+                learning_curve=learning_curve,
                 progress=lambda end: told(end.done, f"loss {end.loss:.3f}  rate {end.learning_rate:.2g}"),
             )
     except KeyboardInterrupt:
@@ -106,8 +110,12 @@ def _shown(outcome: Trained) -> dict[str, str]:
         ("validation accuracy", outcome.validation_accuracy, "%"),
         ("test accuracy", outcome.test_accuracy, "%"),
         ("train loss", outcome.train_loss, "nat"),
+        ("train accuracy", outcome.train_accuracy, "%"),
         ("train time", outcome.train_time_s, "s"),
     ):
         if value is not None:
             fields[name] = f"{readable(round(value, 3))} {unit}"
+    if outcome.validation_curve is not None:
+        points = ["missing" if point is None else f"{point:.2f}" for point in outcome.validation_curve]
+        fields["by epoch"] = f"{' '.join(points)} % validation accuracy"
     return fields

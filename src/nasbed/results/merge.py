@@ -17,6 +17,7 @@ import numpy as np
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
+from nasbed.results.curves import merged_curves
 from nasbed.results.manifest import About
 from nasbed.results.rows import Rows
 from nasbed.results.store import Progress, Results, write_results
@@ -42,7 +43,7 @@ def merge_results(
 
     The tables are of one space and one fidelity unit, and a metric key means the same metric in all of them; a metric
     that a table lacks is missing in its rows. Tables of different datasets or recipes are merged only if ``mixed`` says
-    that this is meant: nothing in a row tells afterwards which it was.
+    that this is meant: nothing in a row tells afterwards which it was. Learning curves are merged too.
     """
     about = merged_about([table.about for table in tables], name=name, mixed=mixed)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -53,7 +54,8 @@ def merge_results(
     for table in tables:
         table.verify()
     rows = _Union(tables, [metric.key for metric in about.metrics])
-    written = write_results(out, about, rows.batches(), progress, searched=tables[0].space)
+    curves = merged_curves([curves for table in tables if (curves := table.curves()) is not None])
+    written = write_results(out, about, rows.batches(), progress, searched=tables[0].space, curves=curves)
     return Merged(written, rows.shared)
 
 

@@ -25,6 +25,8 @@ from nasbed.core.files import complete_file, file_sha256
 from nasbed.core.home import embedded_home
 from nasbed.results.cache import Cache
 from nasbed.results.cache_builder import CacheBuilder
+from nasbed.results.curves import FILE_NAME as CURVES
+from nasbed.results.curves import Curves, read_curves, write_curves
 from nasbed.results.manifest import FILE_NAME, About, FileRecord, Manifest, record
 from nasbed.results.parquet import open_writer, read_batches, write_batch
 from nasbed.results.rows import Rows
@@ -86,6 +88,12 @@ class Results:
         """The table as memory-mapped columns."""
         return Cache(self.data / "cache")
 
+    def curves(self) -> Curves | None:
+        """The learning curves of the trainings whose rows these are, None where none were measured."""
+        if f"{self.data.name}/{CURVES}" not in self.manifest.files:
+            return None
+        return read_curves(self.data / CURVES, self.space.code_length)
+
     def verify(self) -> None:
         """Raise unless every file has the size and checksum that the manifest names, whatever was checked before."""
         _check_files(self.folder, self.manifest, trust_stamp=False)
@@ -117,12 +125,14 @@ def write_results(
     progress: Progress | None = None,
     *,
     searched: SearchSpace | None = None,
+    curves: Curves | None = None,
 ) -> Results:
     """Write a table; it replaces the folder's old one in one step when it is complete. An empty table is refused.
     The batches are kept until it is, so they must not change after they are given.
 
     ``searched`` is the space ``about.space``, to be given when that name is not registered; a space made from a
-    ConfigSpace is then written into the manifest, so that the table can be opened anywhere.
+    ConfigSpace is then written into the manifest, so that the table can be opened anywhere. ``curves`` are learning
+    curves of trainings among the rows.
     """
     searched = searched or space(about.space)
     if searched.name != about.space:
@@ -134,6 +144,8 @@ def write_results(
         try:
             data.mkdir()
             rows, architectures = _write_data(data, about, searched, batches, progress)
+            if curves is not None:
+                write_curves(data / CURVES, curves)
             paths = sorted(path for path in data.rglob("*") if path.is_file())
             with ThreadPoolExecutor() as pool:
                 records = pool.map(_durable, paths)

@@ -30,6 +30,7 @@ def summarize(results: Results) -> dict[str, Any]:
         seeds |= set(np.unique(rows.seed).tolist())
     cache = results.cache()
     counts = cache.counts()
+    curves = results.curves()
     about = results.about
     return {
         "name": about.name,
@@ -43,6 +44,7 @@ def summarize(results: Results) -> dict[str, Any]:
         "repeats": {"fewest": int(counts[counts > 0].min()), "most": int(counts.max())},
         "seeds": len(seeds - {UNKNOWN}),
         "methods": {method or "unknown": count for method, count in sorted(methods.items())},
+        "learning_curves": 0 if curves is None else len(curves),
         "statuses": {status: statuses[status] for status in STATUSES if statuses[status]},
         "columns": {key: column.summary() for key, column in columns.items()},
         "best": {metric.key: _best(metric, cache, results) for metric in about.metrics if metric.key in cache.values},

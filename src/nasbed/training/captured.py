@@ -9,7 +9,7 @@ from nasbed.training.devices import set_chance
 from nasbed.training.precision import computing
 from nasbed.training.recipe import Recipe
 from nasbed.training.recording import Recording
-from nasbed.training.steps import recipe_loss
+from nasbed.training.steps import correct_predictions, recipe_loss
 
 
 def is_captured(recipe: Recipe, device: torch.device) -> bool:
@@ -29,24 +29,28 @@ def captured_gradient(network: nn.Module, recipe: Recipe, batch: tuple[Tensor, T
 
 
 class CapturedGradient:
-    """The loss of a network on a batch and its gradient, in one launch, see :class:`Recording`."""
+    """The loss of a network on a batch, its correct predictions and its gradient, in one launch, see
+    :class:`Recording`."""
 
     def __init__(self, network: nn.Module, recipe: Recipe, batch: tuple[Tensor, Tensor]) -> None:
+        correct = torch.zeros((), dtype=torch.int64, device=batch[0].device)
+
         def loss(images: Tensor, labels: Tensor) -> Tensor:
             with computing(recipe, images.device):
                 outputs = network(images)
+            correct.copy_(correct_predictions(outputs, labels))
             return recipe_loss(outputs, [(1.0, labels)], recipe)
 
-        self._network = network
+        self._network, self._correct = network, correct
         self._recording = Recording(network, loss, batch)
 
-    def __call__(self, batch: tuple[Tensor, Tensor], *, seed: int) -> Tensor:
-        """Leave the gradient of a batch in the network, and give the loss: both are overwritten by the next call. The
-        seed is of what the network drops."""
+    def __call__(self, batch: tuple[Tensor, Tensor], *, seed: int) -> tuple[Tensor, Tensor]:
+        """Leave the gradient of a batch in the network, and give the loss and the number of correct predictions: all
+        are overwritten by the next call. The seed is of what the network drops."""
         for weight, gradient in self._recording.by_weights:
             weight.grad = gradient
         set_chance(self._recording.device, seed)
-        return self._recording(*batch)
+        return self._recording(*batch), self._correct
 
     def close(self) -> None:
         """Let go the memory of the graph, the gradients in the network with it."""

@@ -79,11 +79,14 @@ TRAINING = CheckpointKind(b"nasbed checkpoint 1 ", "training", "train")
 
 @dataclass(slots=True)
 class Progress:
-    """How far a training is: epochs done, the seconds they took, the mean loss of the last."""
+    """How far a training is: epochs done, the seconds they took, the mean loss and the training accuracy of the last,
+    and the validation accuracies of the learning curve, if any. Checkpoints of earlier versions lack the last two."""
 
     epochs: int = 0
     train_time_s: float = 0.0
     loss: float = float("nan")
+    train_accuracy: float | None = None
+    curve: tuple[float | None, ...] = ()
 
 
 def identity(network: str, dataset: Dataset, recipe: Recipe, *, seed: int, epochs: int) -> dict[str, Any]:
@@ -101,6 +104,8 @@ def save(
         "epochs": done.epochs,
         "train_time_s": done.train_time_s,
         "loss": done.loss,
+        "train_accuracy": done.train_accuracy,
+        "curve": list(done.curve),
         "network": network.state_dict(),
         "optimizer": optimizer.state_dict(),
     }
@@ -113,6 +118,12 @@ def resume(path: Path, of: Mapping[str, Any], network: nn.Module, optimizer: tor
     try:
         network.load_state_dict(content["network"])
         optimizer.load_state_dict(content["optimizer"])
-        return Progress(content["epochs"], content["train_time_s"], content["loss"])
+        return Progress(
+            content["epochs"],
+            content["train_time_s"],
+            content["loss"],
+            content.get("train_accuracy"),
+            tuple(content.get("curve", ())),
+        )
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
         raise TRAINING.damaged(path, f"it does not fit this network, {shorten(str(error), 100)}") from None

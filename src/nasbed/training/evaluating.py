@@ -7,11 +7,20 @@ import math
 import torch
 from torch import nn
 
+from nasbed.core.errors import InvalidOption
 from nasbed.training.images import TrainingImages
 from nasbed.training.precision import computing
 from nasbed.training.recipe import Recipe
 
 LEAST_BATCH = 256
+
+
+def check_validation(images: TrainingImages, recipe: Recipe) -> None:
+    """Raise where a learning curve is asked for and no image is left to validate with."""
+    if not len(images.split.valid):
+        raise InvalidOption(
+            f"a learning curve needs images to validate with, the recipe {recipe.name} leaves none; change its split"
+        )
 
 
 def accuracy(network: nn.Module, images: TrainingImages, part: str, recipe: Recipe) -> float | None:

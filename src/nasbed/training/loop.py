@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +26,7 @@ from nasbed.training.captured import CapturedGradient, captured_gradient
 from nasbed.training.checkpoint import Progress
 from nasbed.training.devices import chance_kept, chosen_device
 from nasbed.training.draws import epoch_draws, epoch_words, initial_weights, step_words
-from nasbed.training.evaluating import accuracy
+from nasbed.training.evaluating import accuracy, check_validation
 from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
 from nasbed.training.outcome import EpochEnd, Trained
@@ -47,12 +47,14 @@ def train(
     checkpoint: Path | None = None,
     progress: Told | None = None,
     images: TrainingImages | None = None,
+    learning_curve: bool = False,
 ) -> Trained:
     """Train an architecture as a recipe says, and measure it.
 
     ``epochs`` is one of the recipe's budgets, the largest by default. With a ``checkpoint`` the training is saved there
     after every epoch, and goes on from there if the file exists. ``images`` spares making them anew from the dataset
-    where several networks are trained on one device; they are those of this dataset and recipe.
+    where several networks are trained on one device; they are those of this dataset and recipe. ``learning_curve``
+    measures the validation accuracy after every epoch; nothing else about the training changes.
     """
     with chance_kept(torch.device("cpu")):
         network = recipe_network(arch, dataset, recipe)
@@ -67,6 +69,7 @@ def train(
         checkpoint=checkpoint,
         progress=progress,
         images=images,
+        learning_curve=learning_curve,
         called=arch.to_json(),
     )
 
@@ -82,6 +85,7 @@ def train_network(
     checkpoint: Path | None = None,
     progress: Told | None = None,
     images: TrainingImages | None = None,
+    learning_curve: bool = False,
     called: str | None = None,
 ) -> Trained:
     """:func:`train` of any network that turns images into logits, from the weights that it has.
@@ -94,26 +98,35 @@ def train_network(
     chosen = chosen_device(device)
     budget = recipe.budget(epochs)
     check_drop_path(network, recipe)
-    training = _Training(network.to(chosen), images or TrainingImages(dataset, recipe, chosen), recipe, seed, budget)
+    images = images or TrainingImages(dataset, recipe, chosen)
+    if learning_curve:
+        check_validation(images, recipe)
+    training = _Training(network.to(chosen), images, recipe, seed, budget)
     done = Progress()
     of = checkpoints.identity(called or _shapes(network), dataset, recipe, seed=seed, epochs=budget)
     if checkpoint is not None and checkpoint.exists():
         done = checkpoints.resume(checkpoint, of, network, training.optimizer)
+        if learning_curve and len(done.curve) < done.epochs:
+            raise InvalidOption(
+                f"{checkpoint} is of a training without a learning curve, {done.epochs} epochs on; resume it without "
+                "one, or name another file"
+            )
     with chance_kept(chosen):
         with closing(training):
             while done.epochs < budget:
                 start = perf_counter()
-                loss = training.epoch(done.epochs)
+                loss, train_accuracy = training.epoch(done.epochs)
                 seconds = done.train_time_s + perf_counter() - start
                 if not math.isfinite(loss):
                     reason = f"the loss of epoch {done.epochs + 1} is no finite number"
                     return Trained("diverged", seconds, reason=reason)
-                done = Progress(done.epochs + 1, seconds, loss)
+                curve = (*done.curve, accuracy(network, images, "valid", recipe)) if learning_curve else ()
+                done = Progress(done.epochs + 1, seconds, loss, train_accuracy, curve)
                 if checkpoint is not None:
                     checkpoints.save(checkpoint, of, network, training.optimizer, done)
                 if progress is not None:
                     progress(EpochEnd(done.epochs, budget, loss, training.last_rate(done.epochs), seconds))
-        return _measured(training, done)
+        return _measured(training, done, learning_curve)
 
 
 def check_drop_path(network: nn.Module, recipe: Recipe) -> None:
@@ -123,6 +136,13 @@ def check_drop_path(network: nn.Module, recipe: Recipe) -> None:
             f"the recipe {recipe.name} drops paths, {type(network).__name__} has no method set_drop_path; choose "
             "another recipe or set drop_path to 0"
         )
+
+
+class _EpochFigures(NamedTuple):
+    """The mean loss of an epoch's batches, in nats, and the share of correct predictions on them, in per cent."""
+
+    loss: float
+    accuracy: float
 
 
 class _Training:
@@ -135,9 +155,9 @@ class _Training:
         self._captured: CapturedGradient | None = None
         self._begun = False
 
-    def epoch(self, number: int) -> float:
-        """Train for an epoch, counted from 0, and give the mean loss. On a CPU it ends at the first step whose loss is
-        no finite number; elsewhere asking at each step would cost more than the rest of an epoch."""
+    def epoch(self, number: int) -> _EpochFigures:
+        """Train for an epoch, counted from 0. On a CPU it ends at the first step whose loss is no finite number;
+        elsewhere asking at each step would cost more than the rest of an epoch."""
         recipe, images, network = self.recipe, self.images, self.network
         device = images.labels.device
         network.train()
@@ -147,23 +167,26 @@ class _Training:
         draws = epoch_draws(recipe, drawn, images.side)
         seeds = step_words(self.seed, number, self.steps).tolist()
         losses = torch.zeros(self.steps, device=device)
+        correct = torch.zeros(self.steps, dtype=torch.int64, device=device)
         for place in range(self.steps):
             batch = images.batch(draws, place * recipe.batch, recipe.batch)
             rate = self._rate(number * self.steps + place)
-            losses[place] = self._step(batch, rate=rate, seeds=(seeds[place][0], seeds[place][1]))
+            step_seeds = (seeds[place][0], seeds[place][1])
+            losses[place], correct[place] = self._step(batch, rate=rate, seeds=step_seeds)
             if device.type == "cpu" and not math.isfinite(losses[place].item()):
-                return math.nan
-        return float(losses.double().mean())
+                return _EpochFigures(math.nan, math.nan)
+        images_seen = self.steps * recipe.batch
+        return _EpochFigures(float(losses.double().mean()), 100 * int(correct.sum()) / images_seen)
 
-    def _step(self, batch: tuple[Tensor, Tensor], *, rate: float, seeds: tuple[int, int]) -> Tensor:
+    def _step(self, batch: tuple[Tensor, Tensor], *, rate: float, seeds: tuple[int, int]) -> tuple[Tensor, Tensor]:
         network, optimizer, recipe = self.network, self.optimizer, self.recipe
         if not self._begun:
             self._captured, self._begun = captured_gradient(network, recipe, batch), True
         if self._captured is None:
             return step(network, optimizer, recipe, batch, rate=rate, seeds=seeds)
-        loss = self._captured(batch, seed=seeds[1])
+        figures = self._captured(batch, seed=seeds[1])
         move(network, optimizer, recipe, rate=rate)
-        return loss
+        return figures
 
     def close(self) -> None:
         """Let go what training alone needs."""
@@ -179,14 +202,21 @@ class _Training:
         return self.recipe.rate(number, self.epochs * self.steps)
 
 
-def _measured(training: _Training, done: Progress) -> Trained:
-    parts: dict[str, Any] = {
-        part: accuracy(training.network, training.images, part, training.recipe) for part in ("valid", "test")
-    }
-    if any(value is not None and math.isnan(value) for value in parts.values()):
-        reason = "an output of the trained network is no finite number"
-        return Trained("diverged", done.train_time_s, reason=reason)
-    return Trained("ok", done.train_time_s, parts["valid"], parts["test"], done.loss)
+def _measured(training: _Training, done: Progress, learning_curve: bool) -> Trained:
+    validation, test = (
+        done.curve[-1]
+        if learning_curve and part == "valid"
+        else accuracy(training.network, training.images, part, training.recipe)
+        for part in ("valid", "test")
+    )
+    return Trained.measured(
+        done.train_time_s,
+        validation=validation,
+        test=test,
+        train_loss=done.loss,
+        train_accuracy=done.train_accuracy,
+        curve=done.curve if learning_curve else None,
+    )
 
 
 def _shapes(network: nn.Module) -> str:

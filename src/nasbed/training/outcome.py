@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +13,8 @@ from nasbed.core.metric import Metric
 VALIDATION_ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 TEST_ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 TRAIN_LOSS = Metric("loss", split="train", direction="minimize", unit="nat", bounds=(0, float("inf")))
-METRICS = (VALIDATION_ACCURACY, TEST_ACCURACY, TRAIN_LOSS)
+TRAIN_ACCURACY = Metric("accuracy", split="train", unit="%", bounds=(0, 100))
+METRICS = (VALIDATION_ACCURACY, TEST_ACCURACY, TRAIN_LOSS, TRAIN_ACCURACY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,11 @@ class Job:
 class Trained:
     """The figures of a finished training, accuracies in per cent; of a diverged one there are none but its time.
 
-    ``train_loss`` is the mean over the last epoch's batches, in nats, as it was trained on. ``train_time_s`` excludes
-    evaluation.
+    ``train_loss`` is the mean over the last epoch's batches, in nats, as it was trained on. ``train_accuracy`` is the
+    share of the last epoch's training images that were classified correctly while they were trained on: augmented, by
+    the network in training mode, before the step that used them. With MixUp an image counts as the label with the
+    larger share. ``validation_curve`` has the validation accuracy after each epoch where a learning curve was asked
+    for, None where an output of the network was no finite number. ``train_time_s`` excludes evaluation.
     """
 
     status: Literal["ok", "diverged"]
@@ -36,16 +42,38 @@ class Trained:
     validation_accuracy: float | None = None
     test_accuracy: float | None = None
     train_loss: float | None = None
+    train_accuracy: float | None = None
     reason: str = ""
+    validation_curve: tuple[float | None, ...] | None = None
+
+    @classmethod
+    def measured(
+        cls,
+        train_time_s: float,
+        *,
+        validation: float | None,
+        test: float | None,
+        train_loss: float,
+        train_accuracy: float | None,
+        curve: Sequence[float | None] | None = None,
+    ) -> Trained:
+        """The outcome of a training that ended with a finite loss: ok, or diverged where the accuracy on the
+        validation or test images is NaN, since an output was no finite number."""
+        if any(value is not None and math.isnan(value) for value in (validation, test)):
+            reason = "an output of the trained network is no finite number"
+            return cls("diverged", train_time_s, reason=reason)
+        points = None if curve is None else tuple(None if math.isnan(point or 0) else point for point in curve)
+        return cls("ok", train_time_s, validation, test, train_loss, train_accuracy, validation_curve=points)
 
     def values(self) -> dict[Metric, float]:
         """What was measured, by metric."""
-        found = {
+        by_metric = {
             VALIDATION_ACCURACY: self.validation_accuracy,
             TEST_ACCURACY: self.test_accuracy,
             TRAIN_LOSS: self.train_loss,
+            TRAIN_ACCURACY: self.train_accuracy,
         }
-        return {metric: value for metric, value in found.items() if value is not None}
+        return {metric: value for metric, value in by_metric.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

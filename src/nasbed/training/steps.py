@@ -36,6 +36,13 @@ def recipe_loss(outputs: Any, targets: Targets, recipe: Recipe) -> Tensor:
     return loss + recipe.auxiliary_weight * _cross_entropy(more[0], targets, recipe)
 
 
+def correct_predictions(outputs: Any, labels: Tensor) -> Tensor:
+    """How many images a network classifies correctly, as a tensor on their device; an auxiliary classifier does not
+    count."""
+    logits: Tensor = outputs[0] if isinstance(outputs, tuple) else outputs
+    return (logits.argmax(dim=1) == labels).sum()
+
+
 def _cross_entropy(logits: Tensor, targets: Targets, recipe: Recipe) -> Tensor:
     terms = [
         share * functional.cross_entropy(logits.float(), labels, label_smoothing=recipe.label_smoothing)
@@ -52,20 +59,24 @@ def step(
     *,
     rate: float,
     seeds: tuple[int, int],
-) -> Tensor:
-    """Move the weights once, and give the loss from before. The seeds are of how images are mixed and of what the
-    network drops; torch's own generator is set to the latter."""
+) -> tuple[Tensor, Tensor]:
+    """Move the weights once, and give the loss and the number of correct predictions from before; of mixed images the
+    label with the larger share is the correct one. The seeds are of how images are mixed and of what the network
+    drops; torch's own generator is set to the latter."""
     images, labels = batch
     device = images.device
     targets: Targets = [(1.0, labels)]
     if recipe.mixup:
         mixed = mixup(images, labels, recipe.mixup, torch.Generator().manual_seed(seeds[0]))
         images, targets = mixed.images, [(mixed.share, mixed.labels), (1 - mixed.share, mixed.others)]
+        labels = mixed.labels if mixed.share >= 0.5 else mixed.others
+    correct: list[Tensor] = []
 
     def loss() -> Tensor:
         set_chance(device, seeds[1])
         with computing(recipe, device):
             outputs = network(images)
+        correct.append(correct_predictions(outputs, labels))
         return recipe_loss(outputs, targets, recipe)
 
     optimizer.zero_grad(set_to_none=True)
@@ -75,7 +86,7 @@ def step(
         value = loss()
         value.backward()  # type: ignore[no-untyped-call]
     move(network, optimizer, recipe, rate=rate)
-    return value.detach()
+    return value.detach(), correct[0]  # sharpness-aware minimisation computes the loss a second time, elsewhere
 
 
 def move(network: nn.Module, optimizer: torch.optim.Optimizer, recipe: Recipe, *, rate: float) -> None:

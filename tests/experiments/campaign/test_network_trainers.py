@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,19 @@ import pytest
 
 import nasbed
 from nasbed.core.errors import InvalidOption, NasbedError
-from nasbed.experiments.campaign import Campaign, PopulationTrainer, collect, trainer_of
-from nasbed.training.outcome import Job, Trained
+from nasbed.experiments.campaign import (
+    Campaign,
+    Evaluation,
+    Journal,
+    PopulationTrainer,
+    Progress,
+    Trial,
+    collect,
+    export_journals,
+    trainer_of,
+)
+from nasbed.results.rows import concatenate
+from nasbed.training.outcome import METRICS, Job, Trained
 from nasbed.training.recipe import Recipe
 from nasbed.training.recipe_files import recipe_toml
 
@@ -34,7 +46,7 @@ def populations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return [
             Trained("diverged", 1.0, reason="the loss is nan")
             if job.architecture.code == (1,) * 6
-            else Trained("ok", 1.0 + job.seed, 50.0 + job.epochs, 49.0, 0.5)
+            else Trained("ok", 1.0 + job.seed, 50.0 + job.epochs, 49.0, 0.5, 75.0)
             for job in jobs
         ]
 
@@ -55,6 +67,51 @@ def test_population_that_breaks_is_halved_until_one_network_is_alone(tmp_path: P
     assert dict(status.by_status) == {"ok": 2, "diverged": 1, "failed": 1}
     assert dict(status.reasons) == {"RuntimeError: out of memory": 1, "the loss is nan": 1}
     assert status.best == 52.0
+
+
+class Before(PopulationTrainer):
+    """The trainer of nasbed 0.1."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.metrics = METRICS[:3]
+
+    def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
+        keys = [metric.key for metric in self.metrics]
+        return [replace(each, values={key: each.values[key] for key in keys}) for each in super().evaluate(trials)]
+
+
+def test_campaign_begun_before_a_metric_existed_goes_on_with_those_it_has(
+    tmp_path: Path, populations: list[int]
+) -> None:
+    """A journal of nasbed 0.1 has no training accuracy. Its rows of later versions have the same columns."""
+    space, journal = nasbed.space("nb201"), tmp_path / "journal.sqlite"
+    texts = [space.format(nasbed.Architecture("nb201", (digit,) * 6)) for digit in (2, 3)]
+    campaign = Campaign.parse(
+        {"campaign": {"name": "few", "space": "nb201"}, "grid": {"architectures": texts, "fidelities": [1, 2]}}
+    )
+    trainer: PopulationTrainer = Before("nb201", "digits", RECIPE, population=1, device="cpu")
+
+    def stop(progress: Progress) -> None:
+        if progress.done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        collect(campaign, trainer, journal, progress=stop)
+    trainer = PopulationTrainer("nb201", "digits", RECIPE, population=1, device="cpu")
+    assert [metric.key for metric in trainer.metrics][3:] == ["train_accuracy"]
+    assert collect(campaign, trainer, journal).by_status["ok"] == 4
+    with Journal.reading(journal) as opened:
+        assert [set(ended.evaluation.values) for ended in opened.ended()] == [{each.key for each in METRICS[:3]}] * 4
+    old = export_journals([journal], tmp_path / "old")
+    assert old.about.metrics == METRICS[:3] and old.manifest.rows == 4
+
+    collect(campaign, trainer, tmp_path / "new.sqlite")
+    new = export_journals([tmp_path / "new.sqlite"], tmp_path / "new")
+    assert new.about.metrics == METRICS
+    assert concatenate(list(new.batches())).values["train_accuracy"].tolist() == [75.0] * 4
+    with pytest.raises(InvalidOption, match=r"have one metrics, .* export them apart, and see: nasbed results merge"):
+        export_journals([journal, tmp_path / "new.sqlite"], tmp_path / "both")
 
 
 def test_population_trainer_travels_to_other_processes() -> None:

@@ -13,21 +13,22 @@ from nasbed.networks import build
 from nasbed.networks.transnas_micro import TransNASSkeleton
 from nasbed.spaces import space
 from nasbed.spaces.darts.costs import DartsSkeleton
-from nasbed.spaces.fbnet.costs import FBNetSkeleton
 from nasbed.spaces.nb101.costs import NB101Skeleton
 from nasbed.spaces.nb201 import NB201Skeleton
+from nasbed.training.building import recipe_skeleton
 from nasbed.training.draws import initial_weights
 from nasbed.training.population.program import Program
 from nasbed.training.population.tracing import trace
+from nasbed.training.recipe_files import load_recipe
 
 SKELETONS: dict[str, tuple[Any, int]] = {
     "nb101": (NB101Skeleton(channels=12, cells_per_stack=1), 8),
     "nb201": (NB201Skeleton(channels=4, cells_per_stage=1), 8),
     "darts": (DartsSkeleton(channels=4, cells=4, image=8), 8),
-    "fbnet": (FBNetSkeleton(), 16),
+    "fbnet": (recipe_skeleton("fbnet", load_recipe("collect-fbnet")), 16),
     "transnas-micro": (TransNASSkeleton(channels=4), 16),
 }
-"""Small ones, and the side of the images."""
+"""Small ones, that of FBNet as its networks are collected, and the side of the images."""
 
 
 def networks(name: str, count: int, seed: int = 0) -> list[nn.Module]:

@@ -23,10 +23,14 @@ def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alon
     images, labels = batches(len(alone), 3, side, torch.float64)
     executor = AutogradExecutor(programs(alone, side), parameters(alone))
     executor.place(images)
-    losses, _ = executor.backward(labels, smoothing=0.1)
+    losses, correct = executor.backward(labels, smoothing=0.1)
     gradient = executor.gradient()
     for place, network in enumerate(alone):
-        loss = functional.cross_entropy(network(images[place]), labels[place], label_smoothing=0.1)
+        logits = network(images[place])
+        assert correct[place] == sum(
+            int(row.argmax()) == int(label) for row, label in zip(logits, labels[place], strict=True)
+        )
+        loss = functional.cross_entropy(logits, labels[place], label_smoothing=0.1)
         weights = list(network.parameters())
         gradients = torch.autograd.grad(loss, weights, materialize_grads=True, allow_unused=True)
         expected = torch.cat([each.flatten() for each in gradients])

@@ -12,7 +12,7 @@ from typing import Any
 from nasbed.core.errors import InvalidOption, NotReady
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Status
-from nasbed.experiments.campaign.facts import facts_of
+from nasbed.experiments.campaign.facts import facts_of, metrics_of
 from nasbed.experiments.campaign.journal import Journal
 from nasbed.experiments.campaign.plan import Campaign
 from nasbed.experiments.campaign.proposals import Rounds
@@ -146,6 +146,7 @@ class _Collection:
     def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal, progress: Told | None) -> None:
         self._trainer, self._journal, self._progress = trainer, journal, progress
         self._rounds = Rounds(campaign, trainer, journal)
+        self._journal_metrics = {metric.key for metric in metrics_of(journal.facts())}
         self._submitted: list[tuple[Trial, ...]] = [()]  # by the number of their task, of which the first is the check
         self._open: set[int] = set()
         self._tally = _Tally(trainer.objective, trainer.fidelities[-1])
@@ -218,11 +219,17 @@ class _Collection:
             got = len(found) if isinstance(found, list) else type(found).__name__
             return [Evaluation.failed(f"a trainer gives {count} evaluations for {count} trials, got {got}")] * count
         return [
-            checked(each, self._trainer.metrics, self._trainer.objective)
+            self._with_journal_metrics(checked(each, self._trainer.metrics, self._trainer.objective))
             if isinstance(each, Evaluation)
             else Evaluation.failed(f"a trainer gives evaluations, got {type(each).__name__}")
             for each in found
         ]
+
+    def _with_journal_metrics(self, evaluation: Evaluation) -> Evaluation:
+        """The evaluation with the metrics that the journal was begun with, so that all of its rows have the same: a
+        newer trainer may measure more."""
+        values = {key: value for key, value in evaluation.values.items() if key in self._journal_metrics}
+        return replace(evaluation, values=values)
 
 
 class _Tally:

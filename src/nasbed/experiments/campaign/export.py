@@ -14,6 +14,7 @@ import numpy as np
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import Ended, Journal
+from nasbed.results.curves import Curves
 from nasbed.results.manifest import About
 from nasbed.results.rows import STATUSES, Rows
 from nasbed.results.store import Progress, Results, write_results
@@ -51,7 +52,8 @@ def export_journals(
         _check_fidelities(facts[0], fidelities)
         about = _about(facts, name, _not_ok(_first_ones(opened, fidelities)))
         batches = _batches(_first_ones(opened, fidelities), searched, [metric.key for metric in about.metrics])
-        return write_results(Path(out), about, batches, progress, searched=searched)
+        curves = _curves(_first_ones(opened, fidelities), searched, facts[0]["objective"])
+        return write_results(Path(out), about, batches, progress, searched=searched, curves=curves)
 
 
 def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name: str | None) -> None:
@@ -111,6 +113,19 @@ def _first_ones(journals: Sequence[Journal], fidelities: Collection[int] | None)
             if ended.trial.key not in seen and (fidelities is None or ended.trial.fidelity in fidelities):
                 seen.add(ended.trial.key)
                 yield ended
+
+
+def _curves(rows: Iterator[Ended], space: SearchSpace, objective: str) -> Curves | None:
+    measured = [ended for ended in rows if ended.evaluation.learning_curve]
+    if not measured:
+        return None
+    return Curves.of(
+        objective,
+        space.codes([ended.trial.architecture for ended in measured]),
+        [ended.evaluation.learning_curve for ended in measured],
+        fidelity=[ended.trial.fidelity for ended in measured],
+        seed=[ended.trial.seed for ended in measured],
+    )
 
 
 def _batches(rows: Iterator[Ended], space: SearchSpace, keys: list[str]) -> Iterator[Rows]:

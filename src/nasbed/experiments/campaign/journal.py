@@ -33,6 +33,10 @@ CREATE TABLE results (
 );
 CREATE TABLE rounds (round INTEGER PRIMARY KEY, trials INTEGER NOT NULL, notes TEXT NOT NULL);
 """
+_CURVES = """
+CREATE TABLE IF NOT EXISTS curves (number INTEGER PRIMARY KEY REFERENCES trials (number), points TEXT NOT NULL)
+"""
+"""Made with the first learning curve: most campaigns measure none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +165,19 @@ class Journal:
     def ended(self, round_: int | None = None) -> Iterator[Ended]:
         """All trials with results (of a round), in the order of the trials."""
         where, given = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
-        query = (
-            'SELECT number, round, method, code, fidelity, seed, status, "values", train_time_s, reason, ended_us '
-            f"FROM trials JOIN results USING (number) {where}ORDER BY number"
-        )
         name = self._space
         with _told(self.path):
+            curve, joined = (
+                ("points", "LEFT JOIN curves USING (number) ") if "curves" in self._tables() else ("NULL", "")
+            )
+            query = (
+                'SELECT number, round, method, code, fidelity, seed, status, "values", train_time_s, reason, ended_us, '
+                f"{curve} FROM trials JOIN results USING (number) {joined}{where}ORDER BY number"
+            )
             for row in self._connection.execute(query, given):
-                status, values, seconds, reason, ended_us = row[6:]
-                evaluation = Evaluation(Status(status), json.loads(values), seconds, reason)
+                status, values, seconds, reason, ended_us, points = row[6:]
+                points = () if points is None else tuple(json.loads(points))
+                evaluation = Evaluation(Status(status), json.loads(values), seconds, reason, points)
                 yield Ended(_trial(name, *row[:6]), evaluation, ended_us)
 
     @property
@@ -195,7 +203,7 @@ class Journal:
 
     def end(self, results: Iterable[tuple[Trial, Evaluation]]) -> None:
         """Write down what came of trials that were evaluated together, all or none."""
-        now = _now_us()
+        now, results = _now_us(), list(results)
         rows = [
             (
                 trial.number,
@@ -207,8 +215,16 @@ class Journal:
             )
             for trial, evaluation in results
         ]
+        curves = [
+            (trial.number, json.dumps(evaluation.learning_curve, allow_nan=False))
+            for trial, evaluation in results
+            if evaluation.learning_curve
+        ]
         with self._transaction():
             self._connection.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", rows)
+            if curves:
+                self._connection.execute(_CURVES)
+                self._connection.executemany("INSERT INTO curves VALUES (?, ?)", curves)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

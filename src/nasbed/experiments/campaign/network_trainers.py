@@ -24,7 +24,8 @@ POPULATION = 32
 
 
 class NetworkTrainer(Trainer):
-    """Trains the network of an architecture with a recipe. The budgets of the recipe are the fidelities."""
+    """Trains the network of an architecture with a recipe. The budgets of the recipe are the fidelities.
+    ``learning_curve`` measures the validation accuracy after every epoch as well."""
 
     kind = "training"
 
@@ -36,6 +37,7 @@ class NetworkTrainer(Trainer):
         *,
         device: str = "cpu",
         timeout_s: float | None = None,
+        learning_curve: bool = False,
     ) -> None:
         from nasbed.training.outcome import METRICS, VALIDATION_ACCURACY
         from nasbed.training.recipe_files import load_recipe
@@ -48,13 +50,17 @@ class NetworkTrainer(Trainer):
         self.metrics, self.objective = METRICS, VALIDATION_ACCURACY
         self.fidelities = self.recipe.epochs
         self.timeout_s = timeout_s
+        if not isinstance(learning_curve, bool):
+            raise InvalidOption(f"learning_curve is true or false, got {shorten(learning_curve)}")
+        self.learning_curve = learning_curve
         self._dataset: Dataset | None = None
         self._images: TrainingImages | None = None
         self.check()
 
     def identity(self) -> dict[str, Any]:
         data = self._load()
-        return {"kind": self.kind, "dataset": f"{self.dataset} {data.hash}", "recipe": self.recipe.settings()}
+        identity = {"kind": self.kind, "dataset": f"{self.dataset} {data.hash}", "recipe": self.recipe.settings()}
+        return identity | ({"learning_curve": True} if self.learning_curve else {})  # older journals lack the key
 
     def _load(self) -> Dataset:
         """The dataset, opened once a process."""
@@ -106,6 +112,7 @@ class NetworkTrainer(Trainer):
                 epochs=trial.fidelity,
                 device=self.device,
                 images=images,
+                learning_curve=self.learning_curve,
             )
             evaluations.append(_evaluation(trained))
         return evaluations
@@ -121,7 +128,7 @@ class NetworkTrainer(Trainer):
             recipe = str(folder / recipe)
         return cls(space, **{**settings, "recipe": recipe})
 
-    _optional: tuple[str, ...] = ("device", "timeout_s")
+    _optional: tuple[str, ...] = ("device", "timeout_s", "learning_curve")
 
 
 class PopulationTrainer(NetworkTrainer):
@@ -129,7 +136,7 @@ class PopulationTrainer(NetworkTrainer):
     fit into memory, is halved until it can, so that one bad network costs no other."""
 
     kind = "population"
-    _optional = ("device", "timeout_s", "population")
+    _optional = ("device", "timeout_s", "learning_curve", "population")
 
     def __init__(
         self,
@@ -140,13 +147,14 @@ class PopulationTrainer(NetworkTrainer):
         population: int = POPULATION,
         device: str = "cuda",
         timeout_s: float | None = None,
+        learning_curve: bool = False,
     ) -> None:
         if isinstance(population, bool) or not isinstance(population, int) or population < 1:
             raise InvalidOption(f"a population has at least one network, got {shorten(population)}")
         self.trials_per_task = population
         self._upcoming: list[Job] = []
         self._preparer: PopulationPreparer | None = None
-        super().__init__(space, dataset, recipe, device=device, timeout_s=timeout_s)
+        super().__init__(space, dataset, recipe, device=device, timeout_s=timeout_s, learning_curve=learning_curve)
 
     def check(self) -> None:
         super().check()
@@ -197,6 +205,7 @@ class PopulationTrainer(NetworkTrainer):
                 images=self._on_device(),
                 preparer=self._population_preparer(),
                 upcoming=self._upcoming,
+                learning_curve=self.learning_curve,
             )
             return [_evaluation(each) for each in outcomes]
         except MissingDependency as error:
@@ -228,4 +237,5 @@ def _jobs(trials: Sequence[Trial]) -> list[Job]:
 
 def _evaluation(trained: Trained) -> Evaluation:
     values = {metric.key: value for metric, value in trained.values().items()}
-    return Evaluation(Status(trained.status), values, trained.train_time_s, trained.reason)
+    curve = trained.validation_curve or ()
+    return Evaluation(Status(trained.status), values, trained.train_time_s, trained.reason, curve)

@@ -33,12 +33,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came of a trial. ``values`` are by metric key; ``reason`` says why a trial is not ok."""
+    """What came of a trial. ``values`` are by metric key; ``reason`` says why a trial is not ok. ``learning_curve`` has
+    the objective after each epoch where the trainer measures it, None where it was no finite number."""
 
     status: Status = Status.OK
     values: Mapping[str, float] = field(default_factory=dict)
     train_time_s: float | None = None
     reason: str = ""
+    learning_curve: tuple[float | None, ...] = ()
 
     @classmethod
     def failed(cls, reason: str, train_time_s: float | None = None) -> Evaluation:
@@ -52,7 +54,7 @@ def checked(evaluation: Evaluation, metrics: Sequence[Metric], objective: Metric
     if seconds is not None and not 0 <= seconds < math.inf:
         seconds = None
     if evaluation.status is not Status.OK:
-        return replace(evaluation, values={}, train_time_s=seconds)
+        return replace(evaluation, values={}, train_time_s=seconds, learning_curve=())
     known = {metric.key: metric for metric in metrics}
     values: dict[str, float] = {}
     for key, value in evaluation.values.items():
@@ -70,7 +72,19 @@ def checked(evaluation: Evaluation, metrics: Sequence[Metric], objective: Metric
             return Evaluation.failed(str(error), seconds)
     if objective.key not in values:
         return Evaluation.failed(f"the trainer gave no {objective.key}", seconds)
-    return Evaluation(Status.OK, values, seconds)
+    try:
+        curve = tuple(_checked_point(point, objective) for point in evaluation.learning_curve)
+    except (InvalidMeasurement, TypeError, ValueError) as error:
+        return Evaluation.failed(f"the learning curve: {error}", seconds)
+    return Evaluation(Status.OK, values, seconds, learning_curve=curve)
+
+
+def _checked_point(point: float | None, objective: Metric) -> float | None:
+    """A point of a learning curve within the bounds of its metric, None where it is no finite number."""
+    if point is None or not math.isfinite(point):
+        return None
+    objective.check(float(point))
+    return float(point)
 
 
 def observed(trial: Trial, evaluation: Evaluation, metrics: Sequence[Metric]) -> Observation:

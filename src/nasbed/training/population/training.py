@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from time import perf_counter
 
@@ -13,6 +15,7 @@ from torch import Tensor
 from nasbed.datasets.dataset import Dataset
 from nasbed.training.devices import chosen_device
 from nasbed.training.draws import EpochDraws, epoch_draws, epoch_words
+from nasbed.training.evaluating import check_validation
 from nasbed.training.images import TrainingImages
 from nasbed.training.outcome import Job, Trained
 from nasbed.training.population.autograd import AutogradExecutor
@@ -41,6 +44,7 @@ def train_population(
     images: TrainingImages | None = None,
     preparer: PopulationPreparer | None = None,
     upcoming: Sequence[Job] = (),
+    learning_curve: bool = False,
 ) -> list[Trained]:
     """Train every job at once; the outcomes are in their order. Jobs of other lengths are trained after one another.
 
@@ -56,6 +60,7 @@ def train_population(
         images: those of the dataset as the recipe divides it, on the device.
         preparer: one for this dataset, recipe and device.
         upcoming: the jobs of the call that probably follows, of one length.
+        learning_curve: measure the validation accuracy of every network after every epoch.
     """
     recipe.check_population()
     device = chosen_device(device)
@@ -66,7 +71,8 @@ def train_population(
         same = [jobs[place] for place in places]
         prepared = preparer.take(same, upcoming) if preparer is not None else None
         population = Population(same, dataset, recipe, images, device, prepared)
-        outcomes |= dict(zip(places, population.train(epochs, progress), strict=True))
+        trained = population.train(epochs, progress, learning_curve=learning_curve)
+        outcomes |= dict(zip(places, trained, strict=True))
     return [outcomes[place] for place in range(len(jobs))]
 
 
@@ -88,46 +94,69 @@ class Population:
         self.executor = _executor(prepared, recipe, device)
         self.finite = torch.ones(len(jobs), dtype=torch.bool, device=device)
 
-    def train(self, epochs: int, progress: Progress | None) -> list[Trained]:
-        """Train for so many epochs, then measure."""
+    def train(self, epochs: int, progress: Progress | None, *, learning_curve: bool = False) -> list[Trained]:
+        """Train for so many epochs, then measure; with a learning curve also after each epoch, while no training time
+        passes."""
         recipe = self.recipe
+        if learning_curve:
+            check_validation(self.images, recipe)
         per_epoch = recipe.steps_per_epoch(len(self.images))
         steps = epochs * per_epoch
-        rates = torch.tensor([recipe.rate(step, steps) for step in range(steps)], device=self.device)
+        dtype = self.executor.running_mean.dtype
+        rates = torch.tensor([recipe.rate(step, steps) for step in range(steps)], dtype=dtype, device=self.device)
         step = torch.zeros((), dtype=torch.int64, device=self.device)
         place = torch.zeros((), dtype=torch.int64, device=self.device)
-        losses = torch.zeros(len(self.jobs), device=self.device)
-        began = perf_counter()
-        draws = self._draws(0)
+        losses = torch.zeros(len(self.jobs), dtype=dtype, device=self.device)
+        correct = torch.zeros(len(self.jobs), dtype=torch.int64, device=self.device)
+        seconds, curve = 0.0, list[list[float | None]]()
 
         def one_step() -> None:
             labels = self.executor.draw(self.images, draws, place * recipe.batch)
-            now, _ = self.executor.backward(labels, smoothing=recipe.label_smoothing)
+            now, hits = self.executor.backward(labels, smoothing=recipe.label_smoothing)
             losses.add_(now)
+            correct.add_(hits)
             self.finite.logical_and_(now.isfinite())
             self.executor.update(recipe, rates.index_select(0, step.view(1)))
             step.add_(1)
             place.add_(1)
 
-        state = [*self.executor.state(), self.finite, step, place, losses]
-        with replayed(one_step, self.device, state=state) as run:
-            for epoch in range(epochs):
-                if epoch:
-                    for item in fields(EpochDraws):
-                        getattr(draws, item.name).copy_(getattr(self._draws(epoch), item.name))
-                place.zero_()
-                losses.zero_()
-                for _ in range(per_epoch):
-                    run()
-                if progress is not None:
-                    progress(epoch + 1, epochs, (losses / per_epoch).cpu())
-        finite = self.finite.cpu()
-        seconds = perf_counter() - began
-        shares = self.executor.shares()
-        valid, test = (self._accuracies(part) for part in ("valid", "test"))
+        state = [*self.executor.state(), self.finite, step, place, losses, correct]
+        with self._evaluation() as accuracies:
+            began = perf_counter()
+            draws = self._draws(0)
+            with replayed(one_step, self.device, state=state) as run:
+                for epoch in range(epochs):
+                    if epoch:
+                        for item in fields(EpochDraws):
+                            getattr(draws, item.name).copy_(getattr(self._draws(epoch), item.name))
+                    place.zero_()
+                    losses.zero_()
+                    correct.zero_()
+                    for _ in range(per_epoch):
+                        run()
+                    if progress is not None:
+                        progress(epoch + 1, epochs, (losses / per_epoch).cpu())
+                    if learning_curve:
+                        self.finite.cpu()  # waits for the device
+                        seconds += perf_counter() - began
+                        curve.append(accuracies("valid"))
+                        began = perf_counter()
+            finite = self.finite.cpu()
+            seconds += perf_counter() - began
+            shares = self.executor.shares()
+            validation = curve[-1] if learning_curve else accuracies("valid")
+            test = accuracies("test")
         mean = (losses / per_epoch).cpu()
+        train = 100 * correct.cpu().double() / (per_epoch * recipe.batch)
         return [
-            Trained("ok", seconds * share, float(valid[at]), float(test[at]), float(mean[at]))
+            Trained.measured(
+                seconds * share,
+                validation=validation[at],
+                test=test[at],
+                train_loss=float(mean[at]),
+                train_accuracy=float(train[at]),
+                curve=[after[at] for after in curve] if learning_curve else None,
+            )
             if finite[at]
             else Trained("diverged", seconds * share, reason="the loss was not a finite number")
             for at, share in enumerate(shares)
@@ -137,28 +166,43 @@ class Population:
         words = np.stack([epoch_words(job.seed, epoch, len(self.images)) for job in self.jobs])
         return epoch_draws(self.recipe, torch.from_numpy(words).to(self.device), self.images.side)
 
-    def _accuracies(self, part: str) -> Tensor:
-        """In per cent, of each network. The last batch is filled up with images that do not count."""
-        correct = torch.zeros(len(self.jobs), device=self.device)
-        size, count = self.recipe.batch, 0
+    @contextmanager
+    def _evaluation(self) -> Iterator[Callable[[str], list[float | None]]]:
+        """A function that gives the accuracy of each network on ``valid`` or ``test`` images as
+        :func:`~nasbed.training.evaluating.accuracy` gives that of one. The last batch is filled up with images that do
+        not count."""
+        correct = torch.zeros(len(self.jobs), dtype=torch.int64, device=self.device)
+        finite = torch.ones(len(self.jobs), dtype=torch.bool, device=self.device)
+        size = self.recipe.batch
         shape = (size, self.programs[0].images, *self.images.side)
-        pictures = torch.zeros(shape, device=self.device)
+        pictures = torch.zeros(shape, dtype=self.executor.running_mean.dtype, device=self.device)
         labels = torch.full((size,), -1, dtype=torch.int64, device=self.device)
 
+        @torch.no_grad()
         def judge() -> None:
             every = pictures.expand(len(self.jobs), *shape)
             self.executor.place(every)
             logits = self.executor.logits(training=False)
             correct.add_((logits.argmax(-1) == labels).sum(1))
+            finite.logical_and_(logits.isfinite().flatten(1).all(1))
 
-        with torch.no_grad(), replayed(judge, self.device, state=[correct]) as run:
+        def accuracies(part: str) -> list[float | None]:
+            correct.zero_()
+            finite.fill_(True)
+            count = 0
             for some, theirs in self.images.batches(part, size):
                 labels.fill_(-1)
                 pictures[: len(some)] = some
                 labels[: len(some)] = theirs
                 run()
                 count += len(some)
-        return (100.0 * correct / count).cpu()
+            if not count:
+                return [None] * len(self.jobs)
+            shares = torch.where(finite, 100 * correct.double() / count, math.nan)
+            return [float(share) for share in shares.cpu()]
+
+        with replayed(judge, self.device, state=[correct, finite]) as run:
+            yield accuracies
 
 
 def _executor(prepared: PreparedPopulation, recipe: Recipe, device: torch.device) -> Executor:

@@ -116,8 +116,8 @@ def test_preparer_keeps_what_is_upcoming_while_a_population_is_halved(threads: d
 
 
 def test_error_of_a_population_prepared_ahead_is_raised_when_it_is_taken() -> None:
-    preparer = PopulationPreparer(PreparationTarget(RECIPE, 10, 1, (8, 16), kernels=True))
-    with pytest.raises(InvalidOption, match="populations take square images"):
+    preparer = PopulationPreparer(PreparationTarget(RECIPE, 10, 1, (1, 1), kernels=True))
+    with pytest.raises(InvalidOption, match="needs images of"):
         preparer.take(jobs(1))
     preparer = PopulationPreparer(TARGET)
     odd = [Job(space("nb201").sample(np.random.default_rng(0)), 1, 0)]

@@ -131,7 +131,7 @@ class Calls:
             return Call(
                 kernels.bundled_forward, (launch.rows, triton.cdiv(values, tile), blocks_out), memory.arena,
                 memory.packed, *tables, memory.partials, values, *shape, block_in, block_out, tile, lanes, relu,
-                memory.precision, num_warps=4 if tile > 128 else 1,
+                memory.precision, num_warps=4 if tile > 128 or inputs * outputs > 16 else 1,
             )  # fmt: skip
         if launch.kernel == "bundled_backward_inputs":
             values = self.batch * triton.cdiv(shape[3], stride) * triton.cdiv(shape[4], stride)
@@ -150,7 +150,7 @@ class Calls:
         else:
             tile, warps, depth = 128, 4, 1
         return Call(
-            kernels.bundled_backward_weights, (launch.rows, memory.chunks, kernel * blocks_in * blocks_out),
+            kernels.bundled_backward_weights, (launch.rows * memory.chunks * kernel * blocks_in * blocks_out,),
             memory.arena, memory.sums, *tables, values, memory.weights.numel(), *shape, block_in, block_out,
             max(_block(values, tile), 16), lanes, relu, memory.chunks, memory.precision, num_warps=warps,
             num_stages=depth,

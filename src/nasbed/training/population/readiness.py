@@ -40,7 +40,7 @@ def check_population_training(
 def check_kernels() -> None:
     """Raise where the kernels cannot be loaded."""
     try:
-        import nasbed.training.population.fused  # noqa: F401
+        import triton  # noqa: F401
     except ImportError:
         raise MissingDependency(
             "populations on a CUDA device need triton, which comes with torch for CUDA; get it with: pip install triton"

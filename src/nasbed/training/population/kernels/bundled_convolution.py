@@ -136,14 +136,16 @@ def bundled_backward_weights(
 ):  # fmt: skip
     """One row of the window a program, for windows of one and of three rows, over one of ``CHUNKS`` parts of ``M``
     pixels. ``size`` counts all parameters, ``counts`` the channels of each input bundle that are read."""
-    row = tl.program_id(0).to(tl.int64)
-    weight = tl.load(about + row * 3)
-    chunk = tl.program_id(1)
     blocks_in: tl.constexpr = (NI + BI - 1) // BI
     blocks_out: tl.constexpr = (NO + BO - 1) // BO
-    block_in = tl.program_id(2) % blocks_in
-    block_out = (tl.program_id(2) // blocks_in) % blocks_out
-    i = tl.program_id(2) // (blocks_in * blocks_out)
+    # programs that read the same pixels follow each other, so that all but the first find them in the cache
+    number = tl.program_id(0)
+    i = number % K
+    block_in = number // K % blocks_in
+    block_out = number // (K * blocks_in) % blocks_out
+    chunk = number // (K * blocks_in * blocks_out) % CHUNKS
+    row = (number // (K * blocks_in * blocks_out * CHUNKS)).to(tl.int64)
+    weight = tl.load(about + row * 3)
     slot = block_in * BI + tl.arange(0, BI)
     slot_out = block_out * BO + tl.arange(0, BO)
     bundle = tl.multiple_of(tl.load(inputs + row * NI + slot, mask=slot < NI, other=0), [16])

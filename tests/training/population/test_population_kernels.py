@@ -24,8 +24,9 @@ def run(*arguments: str, interpreted: bool) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_interpreted_kernels_compute_what_torch_computes() -> None:
-    run("cpu", interpreted=True)
+@pytest.mark.parametrize("networks", ["everything", "dense", "pictures"])
+def test_interpreted_kernels_compute_what_torch_computes(networks: str) -> None:
+    run("cpu", networks, interpreted=True)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="compiled kernels need a CUDA device")

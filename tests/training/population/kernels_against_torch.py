@@ -23,7 +23,7 @@ from nasbed.training.draws import epoch_draws, epoch_words
 from nasbed.training.images import TrainingImages
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.fused import FusedExecutor
-from nasbed.training.population.launches import Layout
+from nasbed.training.population.launches import PopulationLayout
 from nasbed.training.population.tracing import trace
 from nasbed.training.recipe import Recipe
 
@@ -98,18 +98,21 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
     labels = torch.randint(0, 10, (len(alone), batch), generator=generator)
     programs = [trace(network, channels=3, side=sides) for network in alone]
     weights = [flat(network) for network in alone]
-    layout = Layout(programs, batch)
+    layout = PopulationLayout(programs, batch)
     packed = torch.from_numpy(layout.packed([each.numpy() for each in weights])).to(device)
     fused = FusedExecutor(layout, packed, dtype=torch.float32)
-    exact = AutogradExecutor(programs, parameters(alone).double())
+    exact = AutogradExecutor(programs, parameters(alone).double().to(device))
+    images, labels = images.to(device), labels.to(device)
     losses = [
-        functional.cross_entropy(deepcopy(network).double()(images[at].double()), labels[at], label_smoothing=0.1)
+        functional.cross_entropy(
+            deepcopy(network).double().to(device)(images[at].double()), labels[at], label_smoothing=0.1
+        )
         for at, network in enumerate(alone)
     ]
     exact.place(images.double())
-    fused.place(images.to(device))
+    fused.place(images)
     for step in range(steps):
-        expected, found = exact.backward(labels, smoothing=0.1), fused.backward(labels.to(device), smoothing=0.1)
+        expected, found = exact.backward(labels, smoothing=0.1), fused.backward(labels, smoothing=0.1)
         if step == 0:
             torch.testing.assert_close(expected[0], torch.stack(losses).detach())
         close(found[0], expected[0], 1e-4)
@@ -117,14 +120,15 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
         close(fused.gradient(), exact.gradient(), 1e-3)
         close(fused.running_mean, exact.running_mean, 1e-4)
         close(fused.running_var, exact.running_var, 1e-4)
-        exact.update(RECIPE, torch.tensor([0.1], dtype=torch.float64))
+        exact.update(RECIPE, torch.tensor([0.1], dtype=torch.float64, device=device))
         fused.update(RECIPE, torch.tensor([0.1], device=device))
     close(fused.logits(training=False), exact.logits(training=False), 1e-3)
 
 
 def close(found: Tensor, exact: Tensor, distance: float) -> None:
     """Fails unless the rows of a table, a network each, are nearly those in float64, in all and at every place."""
-    found, exact = found.cpu().double().flatten(1 if exact.dim() > 1 else 0), exact.flatten(1 if exact.dim() > 1 else 0)
+    first = 1 if exact.dim() > 1 else 0
+    found, exact = found.double().flatten(first), exact.flatten(first)
     apart = (found - exact).norm(dim=-1) / exact.norm(dim=-1)
     assert (apart < distance).all(), apart
     torch.testing.assert_close(found, exact, rtol=1e-2, atol=distance * float(exact.abs().max()))
@@ -150,7 +154,7 @@ def pictures(device: str) -> None:
         if isinstance(network, Everything):
             network.stem = conv_bn_relu(1, 2, 3)
         program = trace(network, channels=1, side=8)
-        layout = Layout([program] * 2, 5)
+        layout = PopulationLayout([program] * 2, 5)
         fused = FusedExecutor(layout, torch.zeros(layout.parameters, device=device), dtype=torch.float32)
         words = np.stack([epoch_words(seed, 0, len(images)) for seed in range(2)])
         draws = epoch_draws(recipe, torch.from_numpy(words).to(device), images.side)
@@ -169,7 +173,7 @@ def spaces(device: str, name: str) -> None:
     side = SKELETONS[name][1]
     if device == "cuda":
         for sides in ((side, side), (27, 18), (24, 24), (28, 28), (32, 32)):
-            compare(device, networks(name, 6), sides, batch=16)
+            compare(device, networks(name, 3), sides, batch=16, steps=1)
     else:
         compare(device, networks(name, 2), (side, side + 1), batch=2, steps=1)
 

@@ -14,7 +14,8 @@ from nasbed.training.draws import EpochDraws
 from nasbed.training.images import TrainingImages
 from nasbed.training.population import kernels
 from nasbed.training.population.calls import Call, Calls, Memory
-from nasbed.training.population.launches import PARAMETER_BLOCK, Layout
+from nasbed.training.population.launches import PopulationLayout
+from nasbed.training.population.places import PARAMETER_BLOCK
 from nasbed.training.population.tiles import power_of_two
 from nasbed.training.recipe import Recipe
 
@@ -28,7 +29,7 @@ class FusedExecutor:
     kept in ``dtype``, everything that is summed up and all parameters in float32. Every call works in the same memory,
     so that a CUDA graph can be made of it."""
 
-    def __init__(self, layout: Layout, weights: Tensor, *, dtype: torch.dtype = torch.bfloat16) -> None:
+    def __init__(self, layout: PopulationLayout, weights: Tensor, *, dtype: torch.dtype = torch.bfloat16) -> None:
         self.layout, self.programs, self.batch = layout, layout.programs, layout.batch
         self.device = device = weights.device
         programs, batch, count = self.programs, self.batch, len(self.programs)

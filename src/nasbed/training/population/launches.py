@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nasbed.training.population.bundles import Bundling, Packing, Slots, Table, lanes_of
+from nasbed.training.population.bundles import Table
+from nasbed.training.population.places import GradientParts, Places
 from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program, Sides, read_planes
 from nasbed.training.population.stages import Row, Stage, stages
 from nasbed.training.population.tiles import conv_tile
-
-ALIGNMENT = 16
-PARAMETER_BLOCK = 1024
-"""The parameters of a network begin at a multiple of it, so that a block of that many belongs to one network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,121 +35,41 @@ Waves = list[list[Launch]]
 """Launches in the order in which they run; those of one list do not need each other."""
 
 
-class _Parts:
-    """For each bundle of a network, named by its first plane, some numbers in the order in which they came: the places
-    of the parts of its gradient."""
+class PopulationLayout(Places):
+    """Where the planes of a population are, and the launches of a training step: ``forward`` and ``backward``.
 
-    def __init__(self, planes: int) -> None:
-        self.counts = np.zeros(planes, dtype=np.int64)
-        self.values = np.zeros((planes, 4), dtype=np.int64)
-
-    def add(self, planes: Table, values: Table) -> None:
-        """One more for each of these planes, none of which comes twice."""
-        counts = self.counts[planes]
-        if len(counts) and counts.max() >= self.values.shape[1]:
-            self.values = np.concatenate([self.values, np.zeros_like(self.values)], axis=1)
-        self.values[planes, counts] = values
-        self.counts[planes] += 1
-
-    def replace(self, planes: Table, values: Table) -> None:
-        self.values[planes, 0] = values
-        self.counts[planes] = 1
-
-    def listed(self, planes: Table) -> Table:
-        """All numbers of these planes, plane after plane."""
-        known = np.arange(self.values.shape[1]) < self.counts[planes][:, None]
-        return self.values[planes][known]
-
-
-@dataclass
-class Layout:
-    """The planes of a population in one array of ``size`` values, and the launches of a training step.
-
-    Bundles of the images come first, those of a network together. ``features`` has, for each bundle that the classifier
-    averages, its place, that of its gradient, its first feature and how many it holds; ``side`` is their resolution.
-    ``chosen`` is how many windows of maximum pooling there are, ``partials`` how many sums convolutions leave for the
-    normalisations after them. The parameters of network ``n`` begin at ``offsets[n]``, in the order of its
-    :class:`Packing`; ``parameters`` counts those of all.
+    ``features`` has, for each bundle that the classifier averages, its place, that of its gradient, its first feature
+    and how many it holds; ``side`` is their resolution. ``chosen`` is how many windows of maximum pooling there are,
+    ``partials`` how many sums convolutions leave for the normalisations after them.
     """
 
-    programs: Sequence[Program]
-    batch: int
-    forward: Waves = field(default_factory=list)
-    backward: Waves = field(default_factory=list)
-    size: int = 0
-    chosen: int = 0
-    partials: int = 0
-
-    def __post_init__(self) -> None:
-        self.lanes = lanes_of(self.programs)
-        self.norms = max(program.norm_channels for program in self.programs)
-        self.bundlings = [Bundling(program, self.lanes) for program in self.programs]
-        self.packings = [Packing(*pair) for pair in zip(self.programs, self.bundlings, strict=True)]
-        sizes = [-(-packing.size // PARAMETER_BLOCK) * PARAMETER_BLOCK for packing in self.packings]
-        self.offsets = np.concatenate([[0], np.cumsum(sizes)])
-        self.parameters = int(self.offsets[-1])
-
-        self.places = [np.zeros(len(program.sides), dtype=np.int64) for program in self.programs]
+    def __init__(self, programs: Sequence[Program], batch: int) -> None:
+        super().__init__(programs, batch)
+        self.chosen = self.partials = 0
         self._summed: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._chosen: dict[tuple[int, int], int] = {}
-        self.images = np.concatenate(
-            [self._put(number, tuple(range(program.images))) for number, program in enumerate(self.programs)]
-        )
-        largest = max((side for program in self.programs for side in program.sides), key=lambda side: side[0] * side[1])
-        self._zeros = int(self.new(1, largest)[0])
-        self._shared = [_read_as_they_are(program) for program in self.programs]
-        plan = stages(self.programs)
-        for wave in plan:
-            self.forward.append([launch for stage in wave for launch in self._forward(stage)])
-        first = self.programs[0]
-        self.side = first.sides[first.head.inputs[0]]
-        self._parts = [_Parts(len(program.sides)) for program in self.programs]
-        self._norm_parts = [_Parts(len(program.sides)) for program in self.programs]
+        self._shared = [_read_as_they_are(program) for program in programs]
+        plan = stages(programs)
+        forward: Waves = [[launch for stage in wave for launch in self._forward(stage)] for wave in plan]
+        self.side = programs[0].sides[programs[0].head.inputs[0]]
+        self._parts = [GradientParts(len(program.sides)) for program in programs]
+        self._norm_parts = [GradientParts(len(program.sides)) for program in programs]
         self.features = self._features()
         self._late: list[Launch] = []
+        backward: Waves = []
         for wave in reversed(plan):
-            self.backward.append([launch for stage in wave for launch in self._add_up(stage)])
-            self.backward.append([launch for stage in wave for launch in self._backward(stage)])
-        self.backward.append(self._weights())
-        self.forward, self.backward = ([wave for wave in waves if wave] for waves in (self.forward, self.backward))
+            backward.append([launch for stage in wave for launch in self._add_up(stage)])
+            backward.append([launch for stage in wave for launch in self._backward(stage)])
+        backward.append(self._weights())
+        self.forward, self.backward = ([wave for wave in waves if wave] for waves in (forward, backward))
         del self._summed, self._chosen, self._parts, self._norm_parts, self._late
-
-    def packed(self, weights: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-        """The parameters of the networks, one after the other, from those of each in its own order."""
-        packed = np.zeros(self.parameters, dtype=np.float32)
-        for offset, packing, own in zip(self.offsets[:-1], self.packings, weights, strict=True):
-            packed[offset + packing.places()] = own[: packing.program.parameters]
-        return packed
-
-    def new(self, count: int, side: Sides) -> Table:
-        """Places of new bundles."""
-        span = -(-self.batch * side[0] * side[1] * self.lanes // ALIGNMENT) * ALIGNMENT
-        first = self.size
-        self.size += count * span
-        return first + span * np.arange(count)
-
-    def _slots(self, number: int, planes: Planes) -> Slots:
-        return self.bundlings[number].slots(planes)
-
-    def _put(self, number: int, planes: Planes) -> Table:
-        slots = self._slots(number, planes)
-        places = self.new(len(slots), self.programs[number].sides[planes[0]])
-        self.places[number][slots.planes] = places
-        return places
-
-    def _at(self, number: int, planes: Planes) -> Table:
-        return self.places[number][self._slots(number, planes).planes]
-
-    def parameter(self, number: int, place: int) -> int:
-        """Where a parameter is among those of all networks."""
-        return int(self.offsets[number]) + self.packings[number].place(place)
 
     # --- forward -----------------------------------------------------------------------------------------------------
 
     def _forward(self, stage: Stage) -> list[Launch]:
         for number, operation in stage.rows:
             if not isinstance(operation, Norm):
-                self._put(number, operation.outputs)
+                self.put(number, operation.outputs)
         if stage.kind is Conv:
             return [self._conv_forward(rows) for rows in self._alike(stage)]
         if stage.kind is Combine:
@@ -162,9 +78,9 @@ class Layout:
             return self._norm_forward(stage)
         first: Any = stage.rows[0][1]
         if isinstance(first, Pool) and first.largest:
-            span = -(-self.batch * first.side_out[0] * first.side_out[1] * self.lanes // ALIGNMENT) * ALIGNMENT
+            span = self.span(first.side_out)
             for number, operation in stage.rows:
-                for plane in self._slots(number, operation.outputs).planes:  # type: ignore[union-attr]
+                for plane in self.slots(number, operation.outputs).planes:  # type: ignore[union-attr]
                     self._chosen[number, int(plane)] = self.chosen
                     self.chosen += span
         table, owners = self._window_tables(stage, backward=False)
@@ -175,13 +91,13 @@ class Layout:
         alike: dict[tuple[int, int], list[tuple[int, Conv]]] = {}
         for number, operation in stage.rows:
             assert isinstance(operation, Conv)
-            bundles = len(self._slots(number, operation.inputs)), len(self._slots(number, operation.outputs))
+            bundles = len(self.slots(number, operation.inputs)), len(self.slots(number, operation.outputs))
             alike.setdefault(bundles, []).append((number, operation))
         return iter(alike.values())
 
     def _conv_shape(self, rows: list[tuple[int, Conv]]) -> tuple[int, ...]:
         number, first = rows[0]
-        bundles = len(self._slots(number, first.inputs)), len(self._slots(number, first.outputs))
+        bundles = len(self.slots(number, first.inputs)), len(self.slots(number, first.outputs))
         return *bundles, first.kernel, *first.side_in, *first.side_out, first.stride, first.shift, int(first.relu)
 
     def _conv_forward(self, rows: list[tuple[int, Conv]]) -> Launch:
@@ -193,12 +109,12 @@ class Layout:
         about = self._about(rows)
         for place, (number, operation) in enumerate(rows):
             about[place, 2] = self.partials
-            for slot, plane in enumerate(self._slots(number, operation.outputs).planes):
+            for slot, plane in enumerate(self.slots(number, operation.outputs).planes):
                 at = self.partials + slot * self.lanes * tiles
                 self._summed[number, int(plane)] = at, channels * tiles, tiles
             self.partials += 2 * channels * tiles
-        inputs = np.stack([self._at(number, operation.inputs) for number, operation in rows])
-        outputs = np.stack([self._at(number, operation.outputs) for number, operation in rows])
+        inputs = np.stack([self.at(number, operation.inputs) for number, operation in rows])
+        outputs = np.stack([self.at(number, operation.outputs) for number, operation in rows])
         return Launch(self._conv("forward"), _owners(rows), (about, inputs, outputs), (*shape, tile))
 
     def _conv(self, name: str) -> str:
@@ -221,16 +137,16 @@ class Layout:
         tables, owners = [], []
         for number, operation in stage.rows:
             assert isinstance(operation, Depthwise | Pool)
-            source = self._at(number, operation.inputs)
+            source = self.at(number, operation.inputs)
             table = np.zeros((len(source), 8), dtype=np.int64)
             table[:, 0] = source
-            table[:, 1] = self._at(number, operation.outputs)
+            table[:, 1] = self.at(number, operation.outputs)
             if isinstance(operation, Depthwise):
                 start = self.parameter(number, operation.weight)
                 table[:, 2] = start + np.arange(len(table)) * operation.kernel**2
                 table[:, 3], table[:, 5] = operation.dilation, operation.relu
             elif operation.largest:
-                planes = self._slots(number, operation.outputs).planes
+                planes = self.slots(number, operation.outputs).planes
                 table[:, 2] = [self._chosen[number, int(plane)] for plane in planes]
             else:
                 table[:, 3] = 1
@@ -244,9 +160,9 @@ class Layout:
     def _norm_rows(self, number: int, operation: Norm) -> Table:
         """One row a bundle: its place, its first normalisation, weight and bias, the parts of its gradient (two), how
         many channels it has, then what differs between the passes (two)."""
-        slots = self._slots(number, operation.inputs)
+        slots = self.slots(number, operation.inputs)
         table = np.zeros((len(slots), 9), dtype=np.int64)
-        table[:, 0] = self._at(number, operation.inputs)
+        table[:, 0] = self.at(number, operation.inputs)
         table[:, 1] = number * self.norms + operation.channels + slots.first
         table[:, 2] = self.parameter(number, operation.weight) + slots.first
         table[:, 3] = self.parameter(number, operation.bias) + slots.first
@@ -260,7 +176,7 @@ class Layout:
         for number, operation in stage.rows:
             assert isinstance(operation, Norm)
             table = self._norm_rows(number, operation)
-            for place, plane in enumerate(self._slots(number, operation.inputs).planes):
+            for place, plane in enumerate(self.slots(number, operation.inputs).planes):
                 summed = self._summed.get((number, int(plane)))
                 if summed is not None:
                     table[place, 0], table[place, 7], table[place, 8] = summed
@@ -280,12 +196,12 @@ class Layout:
         rows, terms, owners = [], [], []
         for number, operation in stage.rows:
             assert isinstance(operation, Combine)
-            outputs = self._at(number, operation.outputs)
-            slots = self._slots(number, operation.outputs)
+            outputs = self.at(number, operation.outputs)
+            slots = self.slots(number, operation.outputs)
             count = len(operation.terms)
             each = np.zeros((len(outputs), count, 3), dtype=np.int64)
             for place, term in enumerate(operation.terms):
-                each[:, place, 0] = self._at(number, term.planes)
+                each[:, place, 0] = self.at(number, term.planes)
                 normed = number * self.norms + term.norm + slots.first
                 each[:, place, 1] = normed if term.norm >= 0 else -1
                 each[:, place, 2] = term.relu
@@ -299,24 +215,24 @@ class Layout:
     def _features(self) -> Table:
         rows = []
         for number, program in enumerate(self.programs):
-            slots = self._slots(number, program.head.inputs)
+            slots = self.slots(number, program.head.inputs)
             features = number * len(program.head.inputs) + slots.first
             gradients = self._new_parts(number, program.head.inputs)
-            rows.append(np.stack([self._at(number, program.head.inputs), gradients, features, slots.counts], axis=1))
+            rows.append(np.stack([self.at(number, program.head.inputs), gradients, features, slots.counts], axis=1))
         return np.concatenate(rows)
 
     def _new_parts(self, number: int, planes: Planes) -> Table:
         """Bundles for what an operation adds to the gradient of its inputs."""
-        slots = self._slots(number, planes)
-        made = self.new(len(slots), self.programs[number].sides[planes[0]])
-        self._parts[number].add(slots.planes, made)
-        return made
+        slots = self.slots(number, planes)
+        places = self.new(len(slots), self.programs[number].sides[planes[0]])
+        self._parts[number].add(slots.planes, places)
+        return places
 
     def _gradients(self, number: int, planes: Planes) -> Table:
         """Where the gradients of planes are, their parts added up by now; zeros for a plane that nothing uses."""
         parts = self._parts[number]
-        at = self._slots(number, planes).planes
-        places: Table = np.where(parts.counts[at] > 0, parts.values[at, 0], self._zeros)
+        at = self.slots(number, planes).planes
+        places: Table = np.where(parts.counts[at] > 0, parts.values[at, 0], self.zeros)
         return places
 
     def _add_up(self, stage: Stage) -> list[Launch]:
@@ -327,7 +243,7 @@ class Layout:
                 continue
             side = self.programs[number].sides[operation.outputs[0]]
             parts = self._parts[number]
-            slots = self._slots(number, operation.outputs)
+            slots = self.slots(number, operation.outputs)
             several = parts.counts[slots.planes] > 1
             planes = slots.planes[several]
             if len(planes):
@@ -362,11 +278,11 @@ class Layout:
     def _pass_on(self, number: int, operation: Combine) -> None:
         """The gradient of a sum is that of each of its terms."""
         parts = self._parts[number]
-        outputs = self._slots(number, operation.outputs).planes
+        outputs = self.slots(number, operation.outputs).planes
         used = parts.counts[outputs] > 0
         gradients = parts.values[outputs[used], 0]
         for term in operation.terms:
-            planes = self._slots(number, term.planes).planes[used]
+            planes = self.slots(number, term.planes).planes[used]
             if term.norm < 0:
                 parts.add(planes, gradients)
             else:
@@ -378,7 +294,7 @@ class Layout:
         for number, operation in stage.rows:
             assert isinstance(operation, Norm)
             table = self._norm_rows(number, operation)
-            planes = self._slots(number, operation.inputs).planes
+            planes = self.slots(number, operation.inputs).planes
             parts = self._norm_parts[number]
             ends = start + np.cumsum(parts.counts[planes])
             table[:, 4], table[:, 5] = ends - parts.counts[planes], ends
@@ -405,16 +321,16 @@ class Layout:
 
     def _conv_backward(self, rows: list[tuple[int, Conv]]) -> list[Launch]:
         about, shape, owners = self._about(rows), self._conv_shape(rows), _owners(rows)
-        inputs = np.stack([self._at(number, operation.inputs) for number, operation in rows])
+        inputs = np.stack([self.at(number, operation.inputs) for number, operation in rows])
         gradients = np.stack([self._gradients(number, operation.outputs) for number, operation in rows])
         tables: tuple[Table, ...] = about, inputs, gradients
         if self.lanes > 1:
-            tables = *tables, np.stack([self._slots(number, operation.inputs).counts for number, operation in rows])
+            tables = *tables, np.stack([self.slots(number, operation.inputs).counts for number, operation in rows])
         self._late.append(Launch(self._conv("backward_weights"), owners, tables, shape))
         if all(operation.inputs[-1] < self.programs[number].images for number, operation in rows):
             return []
-        made = np.stack([self._new_parts(number, operation.inputs) for number, operation in rows])
-        return [Launch(self._conv("backward_inputs"), owners, (about, inputs, gradients, made), shape)]
+        results = np.stack([self._new_parts(number, operation.inputs) for number, operation in rows])
+        return [Launch(self._conv("backward_inputs"), owners, (about, inputs, gradients, results), shape)]
 
     def _weights(self) -> list[Launch]:
         """The gradients of all weights, one launch for each shape: they wait for the end of the backward pass, since

@@ -27,7 +27,7 @@ from nasbed.spaces.sides import Image
 from nasbed.training.building import recipe_skeleton
 from nasbed.training.draws import uniform_weights, weight_bounds
 from nasbed.training.outcome import Job
-from nasbed.training.population.launches import Layout
+from nasbed.training.population.launches import PopulationLayout
 from nasbed.training.population.program import Program
 from nasbed.training.population.tracing import trace
 from nasbed.training.recipe import Recipe
@@ -62,7 +62,7 @@ class PreparedPopulation:
 
     programs: Sequence[Program]
     weights: NDArray[np.float32]
-    layout: Layout | None
+    layout: PopulationLayout | None
 
 
 def prepare_population(jobs: Sequence[Job], target: PreparationTarget) -> PreparedPopulation:
@@ -120,7 +120,7 @@ def _assemble_pickled(parts: Sequence[bytes], target: PreparationTarget) -> Prep
 def _assemble(networks: Sequence[_Network], target: PreparationTarget) -> PreparedPopulation:
     programs, weights = [program for program, _ in networks], [own for _, own in networks]
     if target.kernels:
-        layout = Layout(programs, target.recipe.batch)
+        layout = PopulationLayout(programs, target.recipe.batch)
         return PreparedPopulation(programs, layout.packed(weights), layout)
     table = np.zeros((len(networks), max(map(len, weights))), dtype=np.float32)
     for place, own in enumerate(weights):

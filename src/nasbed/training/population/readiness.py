@@ -12,7 +12,7 @@ from nasbed.datasets.dataset import Dataset
 from nasbed.spaces.base import SearchSpace
 from nasbed.training.building import recipe_network
 from nasbed.training.devices import chosen_device
-from nasbed.training.population.launches import Layout
+from nasbed.training.population.launches import PopulationLayout
 from nasbed.training.population.program import Program
 from nasbed.training.population.tracing import trace
 from nasbed.training.readiness import of_samples, one_line
@@ -63,7 +63,7 @@ def traced(arch: Architecture, dataset: Dataset, recipe: Recipe) -> Program:
 
 def network_bytes(program: Program, recipe: Recipe) -> int:
     """What one network takes of a GPU's memory at least: its activations, their gradients, and its parameters."""
-    layout = Layout([program], recipe.batch)
+    layout = PopulationLayout([program], recipe.batch)
     value = 2 if recipe.precision == "bfloat16" else 4
     return layout.size * value + layout.chosen + 4 * layout.partials + _COPIES * 4 * layout.parameters
 

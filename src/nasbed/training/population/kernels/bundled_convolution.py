@@ -50,8 +50,8 @@ def bundled_forward(
                 )
                 x = tl.reshape(rectified(x, RELU), (BM, BI * LANES))
                 at = weight + ((i * K + j) * (NI * LANES) + ci[:, None]) * (NO * LANES) + co[None, :]
-                known = (ci < NI * LANES)[:, None] & (co < NO * LANES)[None, :]
-                kernel = tl.load(packed + at, mask=known, other=0.0)
+                valid = (ci < NI * LANES)[:, None] & (co < NO * LANES)[None, :]
+                kernel = tl.load(packed + at, mask=valid, other=0.0)
                 total = tl.dot(tl.trans(kernel), tl.trans(x), total, input_precision=PRECISION)
     y = total.to(arena.dtype.element_ty)
     slot = tl.program_id(2) * BO + tl.arange(0, BO)
@@ -70,20 +70,20 @@ def bundled_forward(
 
 @triton.jit
 def bundled_backward_inputs(
-    arena, packed, about, inputs, gradients, made, M,
+    arena, packed, about, inputs, gradients, results, M,
     NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
     HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr,
     PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Squares of ``STRIDE`` by ``STRIDE`` pixels, of which ``M`` cover the input: other taps reach each pixel of a
-    square. ``made`` are the bundles for the result."""
+    square. ``results`` are the bundles for the result."""
     row = tl.program_id(0).to(tl.int64)
     weight = tl.multiple_of(tl.load(about + row * 3), 16)
     slot = tl.program_id(2) * BI + tl.arange(0, BI)
     ci = tl.program_id(2) * (BI * LANES) + tl.arange(0, BI * LANES)
     source = tl.multiple_of(tl.load(inputs + row * NI + slot, mask=slot < NI, other=0), [16])
-    target = tl.multiple_of(tl.load(made + row * NI + slot, mask=slot < NI, other=0), [16])
+    target = tl.multiple_of(tl.load(results + row * NI + slot, mask=slot < NI, other=0), [16])
     lane = tl.arange(0, LANES)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     image, top, left = pixel(m, (HI + STRIDE - 1) // STRIDE, (WI + STRIDE - 1) // STRIDE)
@@ -92,7 +92,7 @@ def bundled_backward_inputs(
         for right in tl.static_range(STRIDE):
             h = top * STRIDE + down
             w = left * STRIDE + right
-            known = (m < M) & (h < HI) & (w < WI)
+            valid = (m < M) & (h < HI) & (w < WI)
             total = tl.zeros((BI * LANES, BM), tl.float32)
             for first in tl.static_range(0, NO, BO):
                 slot_out = first + tl.arange(0, BO)
@@ -105,7 +105,7 @@ def bundled_backward_inputs(
                             # the window whose tap this is begins so many rows and columns from the square
                             rows = (down - SHIFT - i) // STRIDE
                             columns = (right - SHIFT - j) // STRIDE
-                            inside = known & (top >= -rows) & (top < HO - rows)
+                            inside = valid & (top >= -rows) & (top < HO - rows)
                             inside = inside & (left >= -columns) & (left < WO - columns)
                             g = tl.load(
                                 windows + (rows * WO + columns) * LANES,
@@ -113,12 +113,12 @@ def bundled_backward_inputs(
                                 other=0.0,
                             )
                             at = weight + ((i * K + j) * (NI * LANES) + ci[:, None]) * (NO * LANES) + co[None, :]
-                            there = (ci < NI * LANES)[:, None] & (co < NO * LANES)[None, :]
-                            kernel = tl.load(packed + at, mask=there, other=0.0)
+                            stored = (ci < NI * LANES)[:, None] & (co < NO * LANES)[None, :]
+                            kernel = tl.load(packed + at, mask=stored, other=0.0)
                             g = tl.trans(tl.reshape(g, (BM, BO * LANES)))
                             total = tl.dot(kernel, g, total, input_precision=PRECISION)
             offset = (((image * HI + h) * WI + w) * LANES)[:, None, None] + lane[None, None, :]
-            mask = known[:, None, None] & (slot < NI)[None, :, None]
+            mask = valid[:, None, None] & (slot < NI)[None, :, None]
             result = tl.reshape(tl.trans(total), (BM, BI, LANES))
             if RELU:
                 x = tl.load(arena + (source[None, :, None] + offset), mask=mask, other=0.0)
@@ -180,10 +180,10 @@ def bundled_backward_weights(
                 t2 = tl.dot(g, x, t2, input_precision=PRECISION)
     ci = block_in * (BI * LANES) + tl.arange(0, BI * LANES)
     co = block_out * (BO * LANES) + tl.arange(0, BO * LANES)
-    known = (co < NO * LANES)[:, None] & (ci < NI * LANES)[None, :]
+    valid = (co < NO * LANES)[:, None] & (ci < NI * LANES)[None, :]
     read = ci % LANES < tl.load(counts + row * NI + ci // LANES, mask=ci < NI * LANES, other=0)
     sums += chunk.to(tl.int64) * size + weight
     for j in tl.static_range(K):
         at = ((i * K + j) * (NI * LANES) + ci[None, :]) * (NO * LANES) + co[:, None]
         total = t0 if j == 0 else (t1 if j == 1 else t2)
-        tl.store(sums + at, tl.where(read[None, :], total, 0.0), mask=known)
+        tl.store(sums + at, tl.where(read[None, :], total, 0.0), mask=valid)

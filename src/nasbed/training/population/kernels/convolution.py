@@ -58,12 +58,12 @@ def conv_forward(
 
 @triton.jit
 def conv_backward_inputs(
-    arena, weights, inputs, gradients, made, about, M,
+    arena, weights, inputs, gradients, results, about, M,
     CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
     HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """``M`` counts the pixels of an input plane; ``made`` are the planes for the result."""
+    """``M`` counts the pixels of an input plane; ``results`` are the planes for the result."""
     row = tl.program_id(0).to(tl.int64)
     weight = tl.load(about + row * 3)
     relu = tl.load(about + row * 3 + 1) != 0
@@ -93,12 +93,12 @@ def conv_backward_inputs(
                 at = weight + (co[None, :] * CI + ci[:, None]) * (K * K) + i * K + j
                 kernel = tl.load(weights + at, mask=(co < CO)[None, :] & (ci < CI)[:, None], other=0.0)
                 total = tl.dot(kernel.to(arena.dtype.element_ty), g, total, input_precision=PRECISION)
-    known = (ci < CI)[:, None] & (m < M)[None, :]
+    valid = (ci < CI)[:, None] & (m < M)[None, :]
     read = tl.multiple_of(tl.load(inputs + row * CI + ci, mask=ci < CI, other=0), [16])
-    x = tl.load(arena + read[:, None] + m[None, :], mask=known & relu, other=1.0)
+    x = tl.load(arena + read[:, None] + m[None, :], mask=valid & relu, other=1.0)
     total = tl.where(x > 0, total, 0.0)
-    planes_made = tl.multiple_of(tl.load(made + row * CI + ci, mask=ci < CI, other=0), [16])
-    tl.store(arena + planes_made[:, None] + m[None, :], total.to(arena.dtype.element_ty), mask=known)
+    planes_to = tl.multiple_of(tl.load(results + row * CI + ci, mask=ci < CI, other=0), [16])
+    tl.store(arena + planes_to[:, None] + m[None, :], total.to(arena.dtype.element_ty), mask=valid)
 
 
 @triton.jit

@@ -17,7 +17,7 @@ def norm_forward(
     otherwise. Where ``SUMMED``, the values were summed up in parts by what computed them."""
     row = table + tl.program_id(0).to(tl.int64) * 9
     lane = tl.arange(0, LANES)
-    known = lane < tl.load(row + 6)
+    valid = lane < tl.load(row + 6)
     norm = tl.load(row + 1) + lane
     if TRAINING:
         first = tl.zeros((BM, LANES), tl.float32)
@@ -28,7 +28,7 @@ def norm_forward(
             apart = tl.load(row + 7)
             for start in range(0, tiles, BM):
                 tile = start + tl.arange(0, BM)
-                mask = (tile < tiles)[:, None] & known[None, :]
+                mask = (tile < tiles)[:, None] & valid[None, :]
                 first += tl.load(sums[None, :] + tile[:, None], mask=mask, other=0.0)
                 second += tl.load(sums[None, :] + tile[:, None] + apart, mask=mask, other=0.0)
         else:
@@ -42,27 +42,27 @@ def norm_forward(
                 second += x * x
         mean = tl.sum(first, axis=0) / M
         var = tl.maximum(tl.sum(second, axis=0) / M - mean * mean, 0.0)
-        old_mean = tl.load(running_means + norm, mask=known, other=0.0)
-        old_var = tl.load(running_vars + norm, mask=known, other=0.0)
-        tl.store(running_means + norm, (1 - momentum) * old_mean + momentum * mean, mask=known)
-        tl.store(running_vars + norm, (1 - momentum) * old_var + momentum * var * (M / (M - 1.0)), mask=known)
+        old_mean = tl.load(running_means + norm, mask=valid, other=0.0)
+        old_var = tl.load(running_vars + norm, mask=valid, other=0.0)
+        tl.store(running_means + norm, (1 - momentum) * old_mean + momentum * mean, mask=valid)
+        tl.store(running_vars + norm, (1 - momentum) * old_var + momentum * var * (M / (M - 1.0)), mask=valid)
     else:
-        mean = tl.load(running_means + norm, mask=known, other=0.0)
-        var = tl.load(running_vars + norm, mask=known, other=1.0)
+        mean = tl.load(running_means + norm, mask=valid, other=0.0)
+        var = tl.load(running_vars + norm, mask=valid, other=1.0)
     inverse = 1.0 / tl.sqrt(var + epsilon)
-    scale = tl.load(weights + tl.load(row + 2) + lane, mask=known, other=0.0) * inverse
-    bias = tl.load(weights + tl.load(row + 3) + lane, mask=known, other=0.0)
-    tl.store(scales + norm, scale, mask=known)
-    tl.store(shifts + norm, bias - mean * scale, mask=known)
-    tl.store(means + norm, mean, mask=known)
-    tl.store(inverses + norm, inverse, mask=known)
+    scale = tl.load(weights + tl.load(row + 2) + lane, mask=valid, other=0.0) * inverse
+    bias = tl.load(weights + tl.load(row + 3) + lane, mask=valid, other=0.0)
+    tl.store(scales + norm, scale, mask=valid)
+    tl.store(shifts + norm, bias - mean * scale, mask=valid)
+    tl.store(means + norm, mean, mask=valid)
+    tl.store(inverses + norm, inverse, mask=valid)
 
 
 @triton.jit
 def _gradient_of_parts(
     arena, parts, first_part, last_part, at, relu, x, scale, shift, place, inside, SINGLE: tl.constexpr
 ):
-    """What comes back to the normalised values, from one part whose place is known, or from several."""
+    """What comes back to the normalised values, from one part whose place is valid, or from several."""
     if SINGLE:
         g = tl.load(arena + at + place, mask=inside, other=0.0).to(tl.float32)
         if relu:
@@ -82,22 +82,22 @@ def norm_backward(
     arena, sums, table, parts, scales, shifts, means, inverses, M,
     SINGLE: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
-    """The gradient of a bundle, often put in its place. ``parts`` are the gradients of what was made of it, and whether
-    its negative part was cut off; where ``SINGLE`` there is one."""
+    """The gradient of a bundle, often put in its place. ``parts`` are the gradients of what uses it, and whether
+    its negative part was cut off; where ``SINGLE``, it is one part."""
     row = table + tl.program_id(0).to(tl.int64) * 9
     source = tl.multiple_of(tl.load(row), 16)
     target = tl.multiple_of(tl.load(row + 7), 16)
     lane = tl.arange(0, LANES)
-    known = lane < tl.load(row + 6)
+    valid = lane < tl.load(row + 6)
     norm = tl.load(row + 1) + lane
     first_part = tl.load(row + 4)
     last_part = tl.load(row + 5)
     at = tl.multiple_of(tl.load(parts + first_part * 2, mask=first_part < last_part, other=0), 16)
     relu = tl.load(parts + first_part * 2 + 1, mask=first_part < last_part, other=0) != 0
-    scale = tl.load(scales + norm, mask=known, other=0.0)[None, :]
-    shift = tl.load(shifts + norm, mask=known, other=0.0)[None, :]
-    mean = tl.load(means + norm, mask=known, other=0.0)[None, :]
-    inverse = tl.load(inverses + norm, mask=known, other=0.0)[None, :]
+    scale = tl.load(scales + norm, mask=valid, other=0.0)[None, :]
+    shift = tl.load(shifts + norm, mask=valid, other=0.0)[None, :]
+    mean = tl.load(means + norm, mask=valid, other=0.0)[None, :]
+    inverse = tl.load(inverses + norm, mask=valid, other=0.0)[None, :]
     plain = tl.zeros((BM, LANES), tl.float32)
     along = tl.zeros((BM, LANES), tl.float32)
     for start in tl.range(0, M, BM, num_stages=STAGES):
@@ -110,8 +110,8 @@ def norm_backward(
         along += g * (x - mean)
     sum_plain = tl.sum(plain, axis=0)
     sum_along = tl.sum(along, axis=0)[None, :] * inverse
-    tl.store(sums + tl.load(row + 3) + lane, sum_plain, mask=known)
-    tl.store(sums + tl.load(row + 2) + lane[None, :], sum_along, mask=known[None, :])
+    tl.store(sums + tl.load(row + 3) + lane, sum_plain, mask=valid)
+    tl.store(sums + tl.load(row + 2) + lane[None, :], sum_along, mask=valid[None, :])
     of_plain = scale * (sum_plain[None, :] / M)
     of_along = scale * inverse * (sum_along / M)
     for start in tl.range(0, M, BM, num_stages=STAGES):

@@ -23,26 +23,26 @@ def draw_pictures(
     channel = (tl.program_id(0) % bundles) * LANES + tl.arange(0, LANES)
     target = tl.multiple_of(tl.load(places + tl.program_id(0)), 16)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
-    known = m < M
+    valid = m < M
     image, h, w = pixel(m, HEIGHT, WIDTH)
     draw = network * epoch + tl.load(first) + image
-    row = h + tl.load(top + draw, mask=known, other=0)
-    column = tl.where(tl.load(mirrored + draw, mask=known, other=0) != 0, WIDTH - 1 - w, w)
-    column += tl.load(left + draw, mask=known, other=0)
-    picture = tl.load(order + draw, mask=known, other=0)
+    row = h + tl.load(top + draw, mask=valid, other=0)
+    column = tl.where(tl.load(mirrored + draw, mask=valid, other=0) != 0, WIDTH - 1 - w, w)
+    column += tl.load(left + draw, mask=valid, other=0)
+    picture = tl.load(order + draw, mask=valid, other=0)
     wide: tl.constexpr = WIDTH + 2 * PADDING
     area: tl.constexpr = (HEIGHT + 2 * PADDING) * wide
     at = picture[:, None] * (CHANNELS * area) + channel[None, :] * area + (row * wide + column)[:, None]
-    inside = known[:, None] & (channel < CHANNELS)[None, :]
+    inside = valid[:, None] & (channel < CHANNELS)[None, :]
     x = tl.load(padded + at, mask=inside, other=0).to(tl.float32)
     mean = tl.load(means + channel, mask=channel < CHANNELS, other=0.0)[None, :]
     deviation = tl.load(deviations + channel, mask=channel < CHANNELS, other=1.0)[None, :]
     x = tl.div_rn(tl.div_rn(x, tl.zeros_like(x) + scale) - mean, tl.zeros_like(x) + deviation)
     if CUTOUT > 0:
-        above = h - tl.load(cut_row + draw, mask=known, other=0) + CUTOUT // 2
-        before = w - tl.load(cut_column + draw, mask=known, other=0) + CUTOUT // 2
+        above = h - tl.load(cut_row + draw, mask=valid, other=0) + CUTOUT // 2
+        before = w - tl.load(cut_column + draw, mask=valid, other=0) + CUTOUT // 2
         cut = (above >= 0) & (above < CUTOUT) & (before >= 0) & (before < CUTOUT)
         x = tl.where(cut[:, None], 0.0, x)
     x = tl.where(inside, x, 0.0)
     place = m[:, None] * LANES + tl.arange(0, LANES)[None, :]
-    tl.store(arena + target + place, x.to(arena.dtype.element_ty), mask=known[:, None])
+    tl.store(arena + target + place, x.to(arena.dtype.element_ty), mask=valid[:, None])

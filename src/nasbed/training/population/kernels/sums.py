@@ -14,20 +14,20 @@ def combine(arena, table, terms, scales, shifts, M, BM: tl.constexpr, LANES: tl.
     row = table + tl.program_id(0).to(tl.int64) * 4
     target = tl.multiple_of(tl.load(row), 16)
     lane = tl.arange(0, LANES)
-    known = lane < tl.load(row + 3)
+    valid = lane < tl.load(row + 3)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     place = m[:, None] * LANES + lane[None, :]
     total = tl.zeros((BM, LANES), tl.float32)
     for term in range(tl.load(row + 1), tl.load(row + 2)):
         norm = tl.load(terms + term * 3 + 1)
         relu = tl.load(terms + term * 3 + 2) != 0
-        scale = tl.load(scales + norm + lane, mask=known & (norm >= 0), other=1.0)
-        shift = tl.load(shifts + norm + lane, mask=known & (norm >= 0), other=0.0)
+        scale = tl.load(scales + norm + lane, mask=valid & (norm >= 0), other=1.0)
+        shift = tl.load(shifts + norm + lane, mask=valid & (norm >= 0), other=0.0)
         source = tl.multiple_of(tl.load(terms + term * 3), 16)
         x = tl.load(arena + source + place, mask=(m < M)[:, None], other=0.0).to(tl.float32)
         x = x * scale[None, :] + shift[None, :]
         total += tl.where(relu & (x < 0), 0.0, x)
-    total = tl.where(known[None, :], total, 0.0)
+    total = tl.where(valid[None, :], total, 0.0)
     tl.store(arena + target + place, total.to(arena.dtype.element_ty), mask=(m < M)[:, None])
 
 
@@ -41,9 +41,9 @@ def mean_forward(
     pixel = tl.arange(0, BP)
     lane = tl.arange(0, LANES)
     place = (image[:, None, None] * PIXELS + pixel[None, :, None]) * LANES + lane[None, None, :]
-    known = (image < BATCH)[:, None, None] & (pixel < PIXELS)[None, :, None]
+    valid = (image < BATCH)[:, None, None] & (pixel < PIXELS)[None, :, None]
     source = tl.multiple_of(tl.load(row), 16)
-    x = tl.load(arena + source + place, mask=known, other=0.0).to(tl.float32)
+    x = tl.load(arena + source + place, mask=valid, other=0.0).to(tl.float32)
     at = (tl.load(row + 2) + lane[None, :]) * BATCH + image[:, None]
     mask = (image < BATCH)[:, None] & (lane < tl.load(row + 3))[None, :]
     tl.store(features + at, tl.sum(x, axis=1) / PIXELS, mask=mask)
@@ -58,10 +58,10 @@ def mean_backward(
     pixel = tl.arange(0, BP)
     lane = tl.arange(0, LANES)
     place = (image[:, None, None] * PIXELS + pixel[None, :, None]) * LANES + lane[None, None, :]
-    known = (image < BATCH)[:, None, None] & (pixel < PIXELS)[None, :, None]
+    valid = (image < BATCH)[:, None, None] & (pixel < PIXELS)[None, :, None]
     at = (tl.load(row + 2) + lane[None, :]) * BATCH + image[:, None]
     mask = (image < BATCH)[:, None] & (lane < tl.load(row + 3))[None, :]
     g = tl.load(gradients + at, mask=mask, other=0.0) / PIXELS
     spread = tl.zeros((BN, BP, LANES), tl.float32) + g[:, None, :]
     target = tl.multiple_of(tl.load(row + 1), 16)
-    tl.store(arena + target + place, spread.to(arena.dtype.element_ty), mask=known)
+    tl.store(arena + target + place, spread.to(arena.dtype.element_ty), mask=valid)

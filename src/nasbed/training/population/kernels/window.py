@@ -27,13 +27,13 @@ def _band(
     else:
         a = tl.arange(0, R * WIDE_IN)[None, :]
         b = tl.arange(0, R * WIDE_OUT)[:, None]
-    known = (a // WIDE_IN == b // WIDE_OUT) & (a % WIDE_IN < WI) & (b % WIDE_OUT < WO)
+    valid = (a // WIDE_IN == b // WIDE_OUT) & (a % WIDE_IN < WI) & (b % WIDE_OUT < WO)
     apart = a % WIDE_IN - (b % WIDE_OUT) * STRIDE
-    matrix = tl.where(known & (apart == -PADDING * dilation), 1.0, 0.0)
+    matrix = tl.where(valid & (apart == -PADDING * dilation), 1.0, 0.0)
     if not MEAN:
         matrix = matrix * tl.load(weights + weight + i * K)
     for j in tl.static_range(1, K):
-        hit = known & (apart == (j - PADDING) * dilation)
+        hit = valid & (apart == (j - PADDING) * dilation)
         value = 1.0 if MEAN else tl.load(weights + weight + i * K + j)
         matrix = tl.where(hit, value, matrix)
     return matrix
@@ -124,7 +124,7 @@ def window_backward_inputs(
         total = tl.dot(g, band.to(arena.dtype.element_ty), total, input_precision=PRECISION)
     line_in = groups * R + lane_in // WIDE_IN
     column_in = lane_in % WIDE_IN
-    known = (line_in < ROWS) & (column_in < WI)
+    valid = (line_in < ROWS) & (column_in < WI)
     place = line_in * WI + column_in
-    x = tl.load(arena + source + place, mask=known & relu, other=1.0)
-    tl.store(arena + target + place, tl.where(x > 0, total, 0.0).to(arena.dtype.element_ty), mask=known)
+    x = tl.load(arena + source + place, mask=valid & relu, other=1.0)
+    tl.store(arena + target + place, tl.where(x > 0, total, 0.0).to(arena.dtype.element_ty), mask=valid)

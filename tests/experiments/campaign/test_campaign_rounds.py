@@ -17,11 +17,13 @@ import nasbed
 from nasbed.core.errors import InvalidOption
 from nasbed.core.observation import Observation
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, Repeats, collect, trainer_of
+from nasbed.experiments.campaign.listed import listed_architectures
 from nasbed.experiments.campaign.poor import OPERATIONS, sample_poor
 from nasbed.experiments.campaign.sources import quotas, schedule
 from nasbed.experiments.engines import LocalEngine
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Proposal
 from nasbed.optimizers.random_search import RandomSearch
+from nasbed.spaces import space
 from nasbed.spaces.nb101 import NB101
 
 
@@ -228,6 +230,14 @@ def test_grid_reads_a_file_and_names_the_line_that_is_wrong(tmp_path: Path) -> N
     (tmp_path / "cells.txt").write_text(f"{FIXED}\nnonsense\n")
     with pytest.raises(ValueError, match=r"cells.txt, line 2: an nb201 cell reads"):
         collect(campaign, trainer, tmp_path / "other.sqlite")
+
+
+def test_grid_of_functions_has_one_cell_for_each_of_4954() -> None:
+    nb201 = space("nb201")
+    cells = listed_architectures(Grid("functions"), nb201)
+    functions = nb201.function_codes(list(nb201.enumerate()))
+    assert len(cells) == 4954
+    assert {cell.code for cell in cells} == set(map(tuple, functions.tolist()))
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
 from nasbed.experiments.campaign.plan import Grid
 from nasbed.spaces.base import SearchSpace
 
 ALL = "all"
+FUNCTIONS = "functions"
 NB101 = "nb101"
 
 
@@ -21,6 +24,8 @@ def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) 
         return _each_once(space.parse(text) for text in given)
     if given == ALL:
         return list(space.enumerate())
+    if given == FUNCTIONS:
+        return _different_functions(space)
     if given.startswith(f"{NB101}:"):
         return _small_cells(given, space)
     path = folder / given
@@ -28,7 +33,7 @@ def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) 
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise BadFile(
-            f"[grid] architectures are {ALL}, {NB101}:5, a list or a file of texts, {path} cannot be read: {error}"
+            f"[grid] architectures are {ALL}, {FUNCTIONS}, {NB101}:5, a list or a file of texts, {path} cannot be read: {error}"
         ) from None
     found = []
     for number, line in enumerate(lines, 1):
@@ -40,6 +45,13 @@ def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) 
     if not found:
         raise BadFile(f"{path} names no architecture; write one a line")
     return _each_once(found)
+
+
+def _different_functions(space: SearchSpace) -> list[Architecture]:
+    """One architecture for each function that those of a space compute."""
+    architectures = list(space.enumerate())
+    codes, functions = space.codes(architectures), space.function_codes(architectures)
+    return [architectures[place] for place in np.flatnonzero((codes == functions).all(axis=1))]
 
 
 def _small_cells(given: str, space: SearchSpace) -> list[Architecture]:

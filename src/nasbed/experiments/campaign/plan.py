@@ -40,8 +40,9 @@ class Repeats:
 class Grid:
     """A list of architectures, each with all these seeds and fidelities.
 
-    ``architectures`` are texts, a file with one a line, ``"all"`` for a space that can be listed, or ``"nb101:5"`` for
-    the unique cells of up to five vertices. No ``fidelities``, or ``"all"``, are all that the trainer has.
+    ``architectures`` are texts, a file with one a line, ``"all"`` for a space that can be listed,
+    ``"functions"`` for one of each function that such a space computes, or ``"nb101:5"`` for the unique cells of up to
+    five vertices. No ``fidelities``, or ``"all"``, are all that the trainer has.
     """
 
     architectures: str | tuple[str, ...]

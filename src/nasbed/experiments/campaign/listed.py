@@ -33,7 +33,8 @@ def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) 
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise BadFile(
-            f"[grid] architectures are {ALL}, {FUNCTIONS}, {NB101}:5, a list or a file of texts, {path} cannot be read: {error}"
+            f"[grid] architectures are {ALL}, {FUNCTIONS}, {NB101}:5, a list or a file of texts, {path} cannot be "
+            f"read: {error}"
         ) from None
     found = []
     for number, line in enumerate(lines, 1):

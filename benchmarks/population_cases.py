@@ -20,20 +20,7 @@ from nasbed.training.recipe_files import load_recipe
 RANDOM = re.compile(r"random:(\d+)x(\d+)x(\d+)")
 CLASSES = 10
 
-NB201 = Recipe(
-    name="nb201",
-    epochs=(8,),
-    batch=128,
-    learning_rate=0.1,
-    warm_up=0.05,
-    nesterov=True,
-    weight_decay=5e-4,
-    flip=True,
-    split=(40_000, 10_000),
-    epoch_images=12_800,
-    precision="bfloat16",
-    skeleton={"channels": 16, "cells_per_stage": 1},
-)
+NB201 = load_recipe("collect-nb201")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +61,7 @@ CASES = (
     Case("darts-24x24", "darts", 96, "random:1x24x24", load_recipe("collect-darts")),
     Case("nb101-16x16", "nb101", 192, "random:3x16x16", load_recipe("collect-nb101")),
     Case("transnas-16x16", "transnas-micro", 96, "random:3x16x16", replace(NB201, skeleton={"channels": 16})),
-    Case("fbnet-16x16", "fbnet", 32, "random:3x16x16", replace(NB201, skeleton={})),
+    Case("fbnet-16x16", "fbnet", 96, "random:3x16x16", load_recipe("collect-fbnet")),
 )
 
 SMALL_SKELETONS: Mapping[str, Mapping[str, Any]] = {

@@ -10,6 +10,7 @@ from time import perf_counter
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nasbed.datasets.dataset import Dataset
@@ -123,17 +124,21 @@ class Population:
         state = [*self.executor.state(), self.finite, step, place, losses, correct]
         with self._evaluation() as accuracies:
             began = perf_counter()
-            draws = self._draws(0)
+            words = self._words(0)
+            draws = self._draws(words)
             with replayed(one_step, self.device, state=state) as run:
                 for epoch in range(epochs):
                     if epoch:
+                        drawn = self._draws(words)
                         for item in fields(EpochDraws):
-                            getattr(draws, item.name).copy_(getattr(self._draws(epoch), item.name))
+                            getattr(draws, item.name).copy_(getattr(drawn, item.name))
                     place.zero_()
                     losses.zero_()
                     correct.zero_()
                     for _ in range(per_epoch):
                         run()
+                    if epoch + 1 < epochs:  # while a GPU still works on this epoch
+                        words = self._words(epoch + 1)
                     if progress is not None:
                         progress(epoch + 1, epochs, (losses / per_epoch).cpu())
                     if learning_curve:
@@ -162,8 +167,11 @@ class Population:
             for at, share in enumerate(shares)
         ]
 
-    def _draws(self, epoch: int) -> EpochDraws:
-        words = np.stack([epoch_words(job.seed, epoch, len(self.images)) for job in self.jobs])
+    def _words(self, epoch: int) -> NDArray[np.int64]:
+        """What chance decides in an epoch, for all networks."""
+        return np.stack([epoch_words(job.seed, epoch, len(self.images)) for job in self.jobs])
+
+    def _draws(self, words: NDArray[np.int64]) -> EpochDraws:
         return epoch_draws(self.recipe, torch.from_numpy(words).to(self.device), self.images.side)
 
     @contextmanager

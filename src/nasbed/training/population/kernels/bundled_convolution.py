@@ -35,7 +35,7 @@ def bundled_forward(
     lane = tl.arange(0, LANES)
     co = tl.program_id(2) * (BO * LANES) + tl.arange(0, BO * LANES)
     total = tl.zeros((BO * LANES, BM), tl.float32)
-    for first in tl.static_range(0, NI, BI):
+    for first in tl.range(0, NI, BI, num_stages=1):
         slot = first + tl.arange(0, BI)
         bundle = tl.multiple_of(tl.load(inputs + row * NI + slot, mask=slot < NI, other=0), [16])
         windows = arena + (bundle[None, :, None] + corner[:, None, None] + lane[None, None, :])
@@ -94,7 +94,7 @@ def bundled_backward_inputs(
             w = left * STRIDE + right
             valid = (m < M) & (h < HI) & (w < WI)
             total = tl.zeros((BI * LANES, BM), tl.float32)
-            for first in tl.static_range(0, NO, BO):
+            for first in tl.range(0, NO, BO, num_stages=1):
                 slot_out = first + tl.arange(0, BO)
                 bundle = tl.multiple_of(tl.load(gradients + row * NO + slot_out, mask=slot_out < NO, other=0), [16])
                 windows = arena + (bundle[None, :, None] + corner[:, None, None] + lane[None, None, :])

@@ -37,7 +37,10 @@ class FusedExecutor:
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
             return torch.zeros(*shape, dtype=dtype, device=device)
 
-        self.running_mean, self.running_var = zeros(count, layout.norms), zeros(count, layout.norms) + 1
+        def per_channel() -> Tensor:
+            return zeros(count, layout.norms)
+
+        self.running_mean, self.running_var = per_channel(), per_channel() + 1
         self.memory = Memory(
             arena=zeros(layout.size, dtype=dtype),
             weights=weights,
@@ -46,7 +49,7 @@ class FusedExecutor:
             partials=zeros(max(layout.partials, 1)),
             chosen=zeros(max(layout.chosen, 1), dtype=torch.int8),
             running=(self.running_mean, self.running_var),
-            norms=(zeros(count, layout.norms), *(zeros(count, layout.norms) for _ in range(3))),  # type: ignore[arg-type]
+            norms=(per_channel(), per_channel(), per_channel(), per_channel()),
         )
         self._velocity = torch.zeros_like(weights)
         self._images = torch.from_numpy(layout.images).to(device)

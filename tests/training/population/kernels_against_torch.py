@@ -98,7 +98,7 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
     labels = torch.randint(0, 10, (len(alone), batch), generator=generator)
     programs = [trace(network, channels=3, side=sides) for network in alone]
     weights = [flat(network) for network in alone]
-    layout = PopulationLayout(programs, batch)
+    layout = PopulationLayout(programs, batch, value_bytes=4)
     packed = torch.from_numpy(layout.packed([each.numpy() for each in weights])).to(device)
     fused = FusedExecutor(layout, packed, dtype=torch.float32)
     exact = AutogradExecutor(programs, parameters(alone).double().to(device))
@@ -154,7 +154,7 @@ def pictures(device: str) -> None:
         if isinstance(network, Everything):
             network.stem = conv_bn_relu(1, 2, 3)
         program = trace(network, channels=1, side=8)
-        layout = PopulationLayout([program] * 2, 5)
+        layout = PopulationLayout([program] * 2, 5, value_bytes=4)
         fused = FusedExecutor(layout, torch.zeros(layout.parameters, device=device), dtype=torch.float32)
         words = np.stack([epoch_words(seed, 0, len(images)) for seed in range(2)])
         draws = epoch_draws(recipe, torch.from_numpy(words).to(device), images.side)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nasbed.training.population import kernels
 from nasbed.training.population.launches import Launch
-from nasbed.training.population.tiles import power_of_two
+from nasbed.training.population.tiles import LARGEST_WIDE_TILE, power_of_two
 
 _LARGEST_BLOCK = 64
 
@@ -136,7 +136,8 @@ class Calls:
             )  # fmt: skip
         if launch.kernel == "bundled_backward_inputs":
             values = self.batch * triton.cdiv(shape[3], stride) * triton.cdiv(shape[4], stride)
-            tile = max(_block(values, 256 if inputs * outputs <= 4 else 128), 16)
+            most = 256 if inputs * outputs <= 4 else 128
+            tile = max(_block(values, most if memory.arena.element_size() == 2 else LARGEST_WIDE_TILE), 16)
             warps = 1 if stride == 1 and 4 < inputs * outputs < 64 else 4
             return Call(
                 kernels.bundled_backward_inputs, (launch.rows, triton.cdiv(values, tile), blocks_in),

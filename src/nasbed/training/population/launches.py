@@ -36,15 +36,17 @@ Waves = list[list[Launch]]
 
 
 class PopulationLayout(Places):
-    """Where the planes of a population are, and the launches of a training step: ``forward`` and ``backward``.
+    """Where the planes of a population are, of values of so many bytes, and the launches of a training step: ``forward``
+    and ``backward``.
 
     ``features`` has, for each bundle that the classifier averages, its place, that of its gradient, its first feature
     and how many it holds; ``side`` is their resolution. ``chosen`` is how many windows of maximum pooling there are,
     ``partials`` how many sums convolutions leave for the normalisations after them.
     """
 
-    def __init__(self, programs: Sequence[Program], batch: int) -> None:
+    def __init__(self, programs: Sequence[Program], batch: int, *, value_bytes: int = 2) -> None:
         super().__init__(programs, batch)
+        self.value_bytes = value_bytes
         self.chosen = self.partials = 0
         self._summed: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._chosen: dict[tuple[int, int], int] = {}
@@ -102,7 +104,7 @@ class PopulationLayout(Places):
 
     def _conv_forward(self, rows: list[tuple[int, Conv]]) -> Launch:
         shape = self._conv_shape(rows)
-        tile = conv_tile(shape, self.batch, self.lanes)
+        tile = conv_tile(shape, batch=self.batch, lanes=self.lanes, value_bytes=self.value_bytes)
         pixels = self.batch * shape[5] * shape[6]
         tiles = -(-pixels // tile)
         channels = shape[1] * self.lanes

@@ -120,7 +120,8 @@ def _assemble_pickled(parts: Sequence[bytes], target: PreparationTarget) -> Prep
 def _assemble(networks: Sequence[_Network], target: PreparationTarget) -> PreparedPopulation:
     programs, weights = [program for program, _ in networks], [own for _, own in networks]
     if target.kernels:
-        layout = PopulationLayout(programs, target.recipe.batch)
+        value_bytes = 2 if target.recipe.precision == "bfloat16" else 4
+        layout = PopulationLayout(programs, target.recipe.batch, value_bytes=value_bytes)
         return PreparedPopulation(programs, layout.packed(weights), layout)
     table = np.zeros((len(networks), max(map(len, weights))), dtype=np.float32)
     for place, own in enumerate(weights):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+LARGEST_WIDE_TILE = 64
+"""Of values of four bytes: with more, kernels run out of registers."""
 
-def conv_tile(shape: tuple[int, ...], batch: int, lanes: int) -> int:
+
+def conv_tile(shape: tuple[int, ...], *, batch: int, lanes: int, value_bytes: int) -> int:
     """Of a convolution forward, from ``(inputs, outputs, kernel, height and width of each, …)``, inputs and outputs
     counted in bundles."""
     inputs, outputs, kernel, _, _, height, width, *_ = shape
@@ -13,6 +16,8 @@ def conv_tile(shape: tuple[int, ...], batch: int, lanes: int) -> int:
     else:
         most = 256 if inputs * outputs == 4 or inputs * outputs >= 64 else 128
         most = 64 if inputs * outputs == 16 else most
+    if lanes > 1 and value_bytes > 2:
+        most = min(most, LARGEST_WIDE_TILE)
     return max(min(power_of_two(batch * height * width), most), 16)
 
 

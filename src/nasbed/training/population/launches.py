@@ -36,8 +36,8 @@ Waves = list[list[Launch]]
 
 
 class PopulationLayout(Places):
-    """Where the planes of a population are, of values of so many bytes, and the launches of a training step: ``forward``
-    and ``backward``.
+    """Where the planes of a population are, of values of so many bytes, and what a training step launches:
+    ``forward`` and ``backward``.
 
     ``features`` has, for each bundle that the classifier averages, its place, that of its gradient, its first feature
     and how many it holds; ``side`` is their resolution. ``chosen`` is how many windows of maximum pooling there are,

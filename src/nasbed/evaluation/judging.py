@@ -119,7 +119,9 @@ def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
 def _mean_judgement(benchmark: Benchmark, codes: NDArray[np.int64]) -> tuple[Metric | None, NDArray[np.float64]]:
     if benchmark.test_metric is not None:
         return benchmark.test_metric, benchmark.mean_test(codes)
-    inner = benchmark.inner if isinstance(benchmark, NoiseFree | SubSpace) else benchmark
+    inner: Benchmark = benchmark
+    while isinstance(inner, NoiseFree | SubSpace):
+        inner = inner.inner
     if isinstance(inner, TabularBenchmark | SurrogateBenchmark):
         return inner.objective, inner.expected_many(codes).values[inner.objective]
     return None, np.full(len(codes), np.nan)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import Observations
-from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.benchmarks.tabular import TabularBenchmark, best_place
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
@@ -115,10 +115,10 @@ class SubSpace(Wrapper):
     def optimum(self) -> tuple[Architecture, float]:
         metric = self.test_metric or self.objective
         inside = [arch for arch in self.inner.architectures() if self.contains(arch)]
-        means = self.inner.cache.mean(metric.key, self.fidelities[-1])[
+        means = self.inner.cache.mean(metric.key, self.inner.highest_fidelity(metric))[
             self.inner._find_many(self.space.codes(inside))[0]
         ]
-        best = int(np.nanargmax(means) if metric.direction == "maximize" else np.nanargmin(means))
+        best = best_place(means, metric, self.name)
         return inside[best], float(means[best])
 
 

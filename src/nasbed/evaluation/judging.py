@@ -89,7 +89,7 @@ def best_validation(runs: Runs, benchmark: Benchmark) -> float:
     objective = runs.setup.objective
     used = sorted({int(fidelity) for run in runs.runs for fidelity in np.unique(run.fidelity[~np.isnan(run.value)])})
     if isinstance(benchmark, TabularBenchmark):
-        positions = [benchmark.fidelities.index(fidelity) for fidelity in used]
+        positions = [benchmark.cache.fidelities.index(fidelity) for fidelity in used]
         ended_well = benchmark.cache.status[:, positions] == 0
         values = benchmark.cache.values[objective.key][:, positions][ended_well].astype(np.float64)
     elif isinstance(benchmark, NoiseFree) and isinstance(benchmark.inner, TabularBenchmark):
@@ -123,7 +123,8 @@ def _mean_judgement(benchmark: Benchmark, codes: NDArray[np.int64]) -> tuple[Met
     while isinstance(inner, NoiseFree | SubSpace):
         inner = inner.inner
     if isinstance(inner, TabularBenchmark | SurrogateBenchmark):
-        return inner.objective, inner.expected_many(codes).values[inner.objective]
+        fidelity = inner.highest_fidelity(inner.objective) if isinstance(inner, TabularBenchmark) else None
+        return inner.objective, inner.expected_many(codes, fidelity=fidelity).values[inner.objective]
     return None, np.full(len(codes), np.nan)
 
 

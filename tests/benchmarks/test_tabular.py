@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from made_up_tables import BUDGETS, PARAMETERS, REPEATS, TEST, VALIDATION, made_up_rows
 
 from nasbed import Architecture, Metric, NasbedError, Observation, Status, load, space
-from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini
-from nasbed.benchmarks.wrappers import without_pooling
+from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini, without_pooling
 from nasbed.experiments.compare import compare
 from nasbed.experiments.engines import SerialEngine
 from nasbed.reports.comparison import write_comparison
@@ -63,6 +62,14 @@ def test_tabular_seed_picks_a_repeat_uniformly_and_again_the_same(nb101_table: T
         sum((count - expected) ** 2 / expected for count in picked.values()) < 13.8
     )  # chi-square, 2 d.o.f., p = 0.001
     assert [nb101_table.query(arch, seed=4) for arch in archs] == [nb101_table.query(arch, seed=4) for arch in archs]
+
+
+def test_tabular_drawn_repeat_is_the_one_that_a_query_answers(nb101_table: TabularBenchmark) -> None:
+    for arch in list(nb101_table.architectures())[::97]:
+        for seed, fidelity in ((0, None), (999, 12), (1 << 50, 108)):
+            place = nb101_table.drawn_repeat(arch, fidelity=fidelity, seed=seed)
+            repeats = nb101_table.repeats(arch, fidelity=fidelity)
+            assert repeats[place] == nb101_table.query(arch, fidelity=fidelity, seed=seed)
 
 
 def test_tabular_seeds_are_independent_between_architectures(nb101_table: TabularBenchmark) -> None:

@@ -78,6 +78,12 @@ class TabularBenchmark(Benchmark):
         cells = self._cells(row, fidelity, arch)
         return self._observation(arch, fidelity, cells[_pick(key, fidelity, seed, len(cells))])
 
+    def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
+        """The place, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
+        chosen = self._fidelity(fidelity)
+        row, key = self._row(arch)
+        return _pick(key, chosen, seed, len(self._cells(row, chosen, arch)))
+
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
         """All stored evaluations of an architecture at one fidelity."""
         chosen = self._fidelity(fidelity)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nasbed import NasbedError, load
-from nasbed.benchmarks import SubSpace, TabularBenchmark
+from nasbed import Architecture, NasbedError, load
+from nasbed.benchmarks import Restricted, SubSpace, TabularBenchmark
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
 from studied_tables import nb201_table
@@ -47,3 +47,31 @@ def test_part_is_searched_without_a_step_outside(table: TabularBenchmark, name: 
     run = simulate(method, part, seed=0, budget=Budget(evaluations=150))
     assert not run.error and len(run) == 150
     assert not (run.codes == 4).any() and not np.isnan(run.value).any()
+
+
+def test_mean_of_a_part_answers_as_the_mean_of_the_table(table: TabularBenchmark) -> None:
+    """One by one and as a batch; outside the part it refuses."""
+    part = load(f"{table.results.folder}:no-pooling:mean")
+    rng = np.random.default_rng(0)
+    archs = [part.space.sample(rng) for _ in range(20)]
+    expected = table.expected_many(archs).values[table.objective]
+    assert [part.query(arch, seed=3)[table.objective.key] for arch in archs] == pytest.approx(expected)
+    assert (part.query_many(archs, seed=4).values[table.objective] == expected).all()
+    outside = Architecture("nb201", (4,) * 6)
+    for answer in (part.query, part.expected, lambda arch: part.query_many([arch])):
+        with pytest.raises(NasbedError, match="is outside generated/nb201:no-pooling"):
+            answer(outside)
+
+
+def test_restricted_refuses_the_mean_at_a_fidelity_that_it_leaves_out(table: TabularBenchmark) -> None:
+    some = Restricted(table, table.fidelities[-1:])
+    arch = table.space.sample(np.random.default_rng(0))
+    assert some.expected(arch) == table.expected(arch)
+    with pytest.raises(NasbedError, match="has the fidelities 200, got 12"):
+        some.expected(arch, fidelity=12)
+
+
+def test_run_on_the_mean_of_a_part_has_a_value_everywhere(table: TabularBenchmark) -> None:
+    part = load(f"{table.results.folder}:no-pooling:mean")
+    run = simulate(OPTIMIZERS.get("rs")(problem_of(part), np.random.default_rng(0)), part, seed=0, budget=Budget(9))
+    assert not run.refusals and (run.value == table.expected_many(run.codes).values[table.objective]).all()

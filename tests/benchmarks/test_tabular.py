@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from made_up_tables import BUDGETS, PARAMETERS, REPEATS, TEST, VALIDATION, made_up_rows
 
 from nasbed import Architecture, Metric, NasbedError, Observation, Status, load, space
-from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini
+from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini, without_pooling
+from nasbed.experiments.compare import compare
+from nasbed.experiments.engines import SerialEngine
+from nasbed.reports.comparison import write_comparison
 from nasbed.results import About, Rows, write_results
 
 NB101: Any = space("nb101")
@@ -59,6 +62,14 @@ def test_tabular_seed_picks_a_repeat_uniformly_and_again_the_same(nb101_table: T
         sum((count - expected) ** 2 / expected for count in picked.values()) < 13.8
     )  # chi-square, 2 d.o.f., p = 0.001
     assert [nb101_table.query(arch, seed=4) for arch in archs] == [nb101_table.query(arch, seed=4) for arch in archs]
+
+
+def test_tabular_drawn_repeat_is_the_one_that_a_query_answers(nb101_table: TabularBenchmark) -> None:
+    for arch in list(nb101_table.architectures())[::97]:
+        for seed, fidelity in ((0, None), (999, 12), (1 << 50, 108)):
+            place = nb101_table.drawn_repeat(arch, fidelity=fidelity, seed=seed)
+            repeats = nb101_table.repeats(arch, fidelity=fidelity)
+            assert repeats[place] == nb101_table.query(arch, fidelity=fidelity, seed=seed)
 
 
 def test_tabular_seeds_are_independent_between_architectures(nb101_table: TabularBenchmark) -> None:
@@ -217,3 +228,70 @@ def test_tabular_test_results_merged_in_are_for_evaluation_and_never_drawn(tmp_p
     assert all(len(table.repeats(arch)) == 2 for arch in archs)
     np.testing.assert_allclose(table.mean_test(archs), tested)
     assert table.optimum()[1] == pytest.approx(tested.max())
+
+
+ACCURACY = Metric("accuracy", split="validation", bounds=(0, 100))
+TESTED = Metric("accuracy", split="test", bounds=(0, 100))
+EVERY_CELL = np.array(list(np.ndindex(5, 5, 5, 5, 5, 5)))
+
+
+def _uneven(folder: Path, validated: tuple[int, ...], tested: tuple[int, ...]) -> TabularBenchmark:
+    """All cells of nb201 at 10 and 200 epochs, with their number as accuracy where a fidelity has the metric."""
+    numbers, nothing = np.arange(15625) / 200, np.full(15625, np.nan)
+    rows = [
+        Rows.of(
+            EVERY_CELL,
+            {
+                ACCURACY.key: numbers if fidelity in validated else nothing,
+                TESTED.key: numbers + fidelity / 100 if fidelity in tested else nothing,
+                PARAMETERS.key: numbers,
+            },
+            fidelity=fidelity,
+            seed=0,
+            train_time_s=1.0,
+        )
+        for fidelity in (10, 200)
+    ]
+    return TabularBenchmark(write_results(folder, About("uneven", "nb201", (ACCURACY, TESTED, PARAMETERS)), rows))
+
+
+@pytest.mark.parametrize(
+    ("validated", "tested", "fidelities", "best"),
+    [
+        ((10, 200), (10,), (10, 200), 78.12 + 0.1),
+        ((10,), (200,), (10,), 78.12 + 2),
+        ((10,), (10,), (10,), 78.12 + 0.1),
+        ((10,), (), (10,), 78.12),
+        ((200,), (10,), (200,), 78.12 + 0.1),
+    ],
+)
+def test_tabular_judges_at_the_highest_fidelity_that_has_the_metric(
+    tmp_path: Path, validated: tuple[int, ...], tested: tuple[int, ...], fidelities: tuple[int, ...], best: float
+) -> None:
+    """A search is offered the fidelities that have its objective, and its report is written."""
+    table = _uneven(tmp_path / "table", validated, tested)
+    assert table.fidelities == fidelities
+    for benchmark, code in ((table, (4,) * 6), (without_pooling(table), (3,) * 6)):
+        arch, value = benchmark.optimum()
+        assert arch.code == code
+        if tested:
+            assert benchmark.mean_test([arch]).tolist() == [value]
+    assert table.optimum()[1] == pytest.approx(best)
+    found = table.query(table.space.architectures(EVERY_CELL[-1:])[0])
+    assert found[ACCURACY.key] == pytest.approx(78.12) and found.fidelity == fidelities[-1]
+    assert table.query_many(EVERY_CELL[-1:]).values[ACCURACY].tolist() == [found[ACCURACY.key]]
+    runs = compare(tmp_path / "table", ["rs"], seeds=2, budget="5ev", out=tmp_path / "out", engine=SerialEngine())
+    summary = write_comparison(tmp_path / "out", runs, table, rng=np.random.default_rng(0))
+    assert np.isfinite(summary.regret(summary.methods[0]).estimate) and summary.best == pytest.approx(best)
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_tabular_optimum_of_nothing_is_refused_in_one_line(tmp_path: Path) -> None:
+    codes = EVERY_CELL[:5]
+    rows = Rows.of(codes, {ACCURACY.key: np.full(5, np.nan), PARAMETERS.key: np.ones(5)}, seed=0,
+                   status=np.ones(5, dtype=np.int8))  # fmt: skip
+    more = Rows.of(EVERY_CELL[-1:], {ACCURACY.key: np.array([50.0]), PARAMETERS.key: np.ones(1)}, seed=0)
+    table = TabularBenchmark(write_results(tmp_path / "t", About("t", "nb201", (ACCURACY, PARAMETERS)), [rows, more]))
+    assert table.optimum()[1] == 50
+    with pytest.raises(NasbedError, match=r"needs a measured validation_accuracy, t:no-pooling has none[^\n]*$"):
+        without_pooling(table).optimum()

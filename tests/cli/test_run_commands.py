@@ -53,6 +53,11 @@ class Raises(Samples):
         return super().ask(n)
 
 
+class Strays(Samples):
+    def ask(self, n=1):
+        return [Proposal(self.first, fidelity=7)]
+
+
 class Hangs(Samples):
     def tell(self, observations):
         time.sleep(3600)
@@ -115,6 +120,15 @@ def said(*arguments: str) -> str:
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
+
+
+def test_reasons_of_refused_evaluations_are_shown(table: str, bad: str, tmp_path: Path) -> None:
+    """In the terminal and on the page, for the method that they concern."""
+    text = said("run", table, "--optimizers", f"rs,{bad}:Strays", "--seeds", "2", "--budget", "5ev", "--out",
+                str(tmp_path), "--engine", "serial")  # fmt: skip
+    note = "10 evaluations of Strays failed. The benchmark refused: made-up has the fidelities 200, got 7; choose one"
+    assert note in " ".join(text.split()) and note in (tmp_path / "report.html").read_text()
+    assert "of rs failed" not in text
 
 
 def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp_path: Path) -> None:

@@ -136,6 +136,18 @@ def test_simulate_what_is_refused_costs_nothing_and_is_told_as_failed() -> None:
     assert run.codes[2].tolist() == [9] * 6
 
 
+def test_simulate_keeps_the_first_reasons_of_what_is_refused(tmp_path: Path) -> None:
+    """Each reason once, three at most, and again after a round trip through the file."""
+    made = Made()
+    fidelities = (5, 5, 6, 1, 7, 8)
+    method = Scripted(made, (Proposal(ARCHS[0], fidelity=fidelity) for fidelity in fidelities))
+    run = simulate(method, made, seed=0, budget=Budget(evaluations=6))
+    said = [f"made has the fidelities 1, 9, got {fidelity}; choose one of them" for fidelity in (5, 6, 7)]
+    assert list(run.refusals) == said and run.status.tolist() == [2, 2, 2, 0, 2, 2]
+    save_run(tmp_path, run)
+    assert load_run(tmp_path / "scripted-0.npz").refusals == run.refusals
+
+
 def test_simulate_diverged_evaluations_cost_time_and_have_no_value() -> None:
     made = Made()
     script = [Proposal(Architecture("nb201", (4, 0, 0, 0, 0, 0))), Proposal(ARCHS[0], fidelity=1)]

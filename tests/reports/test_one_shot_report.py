@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from nasbed import Architecture
 from nasbed.evaluation.studies.one_shot import OneShotStudy, one_shot_study
 from nasbed.reports.one_shot import write_one_shot_report
 from nasbed.reports.one_shot_tables import RULE, failure_words, method_table, outcome, search_table
-from watched_searches import ERROR, FALLING, JUMP, RISING, Additive, cells, record
+from watched_searches import ACCURACY, ERROR, FALLING, JUMP, RISING, Additive, cells, record, searched
 
 WORDS = (
     "2 of 2 go wrong (seeds 0 and 1): from epoch 5 on the prediction falls by 24.00 points in the mean while the "
@@ -72,6 +73,41 @@ def test_an_error_that_rises_is_said_to_rise() -> None:
     words = failure_words(own, own.methods[0])
     assert words.startswith("1 of 1 goes wrong (seed 3): from epoch 5 on the prediction rises by 24.00 points while")
     assert failure_words(own, own.methods[1]) == "Whether it goes wrong cannot be told from fewer than 10 epochs."
+
+
+def test_a_search_that_ends_worse_than_random_is_not_said_to_go_well(tmp_path: Path) -> None:
+    """Cells of pooling throughout have 42 %, so the search never declines; random cells have 56.4 % in the mean."""
+    pooling = Architecture("nb201", (4,) * 6)
+    poor, brief = (searched([pooling] * count, [0] * count) for count in (12, 4))
+    fair = cells([0] * 12)
+    for metric in (ACCURACY, ERROR):
+        records = [
+            record("poor", 0, poor), record("mixed", 0, fair), record("mixed", 1, poor), record("mixed", 2, poor),
+            record("both", 4, cells(FALLING)), record("both", 5, poor), record("fair", 0, fair), record("brief", 0, brief),
+        ]  # fmt: skip
+        study = one_shot_study(records, Additive(metric), random=200, rng=np.random.default_rng(0))
+        said = {each.name: failure_words(study, each) for each in study.methods}
+        behind = abs(study.reference.mean - (42.0 if metric is ACCURACY else 58.0))
+        points = f"{behind:.2f} points"
+        than = "worse than the mean of random architectures"
+        assert behind > study.reference.std / 2
+        assert said["poor"] == f"By the rule it does not decline, but it ends {points} {than} (seed 0)."
+        assert said["mixed"] == (
+            f"By the rule no search declines, but 2 of 3 end {points} in the mean {than} (seeds 1 and 2)."
+        )
+        assert said["both"].startswith("1 of 2 goes wrong (seed 4): ")
+        assert said["both"].endswith(f" Of the others, 1 ends {points} {than} (seed 5).")
+        assert said["fair"] == "It does not go wrong."
+        assert said["brief"] == "Whether it goes wrong cannot be told from fewer than 10 epochs."
+        column = {(row[0], row[1]): row[-1] for row in search_table(study).rows}
+        assert column["poor", "0"] == "no, ends worse than random" and column["mixed", "0"] == "no"
+        assert column["brief", "0"] == "too short, ends worse than random"
+        write_one_shot_report(study, tmp_path / metric.name, formats=())
+        page = unescape((tmp_path / metric.name / "report.html").read_text(encoding="utf-8"))
+        assert f'<figcaption class="wrong">poor: {said["poor"]}' in page
+        numbers = json.loads((tmp_path / metric.name / "numbers.json").read_text())["methods"]
+        search = next(each for each in numbers if each["name"] == "poor")["searches"][0]
+        assert search["worse_than_random"] and search["behind_random"] == pytest.approx(behind)
 
 
 def test_page_is_static_and_has_every_figure(folder: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from made_up_surrogates import ACCURACY, PARAMETERS, QUICK, made, write_evaluations
 from nasbed import Metric, space, space_from_configspace
+from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.results import About, Results, Rows, write_results
 from nasbed.spaces.nb201 import NB201, NB201Skeleton
@@ -76,6 +77,26 @@ def test_making_tells_its_progress(results: Results) -> None:
     make_surrogate(results, "lgb", progress=told.append, **SMALL)
     assert told == sorted(told)
     assert told[-1] == 1.0
+
+
+def test_making_records_the_fidelity_that_it_was_fitted_at(tmp_path: Path) -> None:
+    """Rows at 200 epochs diverged or lack the metric, so those at 10 are the highest that can be learned from."""
+    codes = space("nb201").codes(list(space("nb201").enumerate())[:120])
+    rng = np.random.default_rng(0)
+    nothing, accuracy = np.full(60, np.nan), rng.uniform(50, 90, 120)
+    parameters = np.full(60, 1e6)
+    rows = [
+        Rows.of(codes, {ACCURACY.key: accuracy, PARAMETERS.key: np.full(120, 1e6)}, fidelity=10, seed=0),
+        Rows.of(codes[:60], {ACCURACY.key: nothing, PARAMETERS.key: parameters}, fidelity=200, seed=0),
+        Rows.of(codes[60:], {ACCURACY.key: nothing, PARAMETERS.key: nothing}, fidelity=200, seed=0,
+                status=np.ones(60, dtype=np.int8)),
+    ]  # fmt: skip
+    write_results(tmp_path / "table", About("gaps", "nb201", (ACCURACY, PARAMETERS), dataset="cifar10"), rows)
+    artefact = make_surrogate(Results.open(tmp_path / "table"), "lgb", runtime=None, **SMALL)
+    assert artefact.manifest.fidelity == 10
+    benchmark = SurrogateBenchmark(artefact)
+    assert benchmark.fidelities == (10,)
+    assert benchmark.query(space("nb201").sample(rng)).fidelity == 10
 
 
 def test_making_predicts_no_test_metric(results: Results) -> None:

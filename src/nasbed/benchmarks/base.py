@@ -76,7 +76,8 @@ class Benchmark(ABC):
 
     @abstractmethod
     def mean_test(self, archs: Batch) -> NDArray[np.float64]:
-        """The mean test metric of architectures at the highest fidelity, NaN where unknown. Not for searching."""
+        """The mean test metric of architectures at the highest fidelity that has one, NaN where unknown. Not for
+        searching."""
 
     @abstractmethod
     def optimum(self) -> tuple[Architecture, float]:

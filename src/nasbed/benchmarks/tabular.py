@@ -29,7 +29,7 @@ class TabularBenchmark(Benchmark):
 
     A seed picks one of the stored repeats, uniformly and independently for each architecture and fidelity, as a
     training with that seed would; the observation's own ``seed`` says which one it is. Architectures are looked up in
-    canonical form.
+    canonical form. Fidelities at which no evaluation has the objective are not offered.
     """
 
     def __init__(self, results: Results) -> None:
@@ -41,7 +41,6 @@ class TabularBenchmark(Benchmark):
         self.metrics = tuple(metric for metric in present if metric.split != "test")
         self._test_metrics = tuple(metric for metric in present if metric.split == "test")
         self.objective = _objective(self.metrics, self._test_metrics, self.name)
-        self.fidelities = cache.fidelities
         self._position = {fidelity: position for position, fidelity in enumerate(cache.fidelities)}
         self._columns = [(metric, _flat(cache.values[metric.key])) for metric in self.metrics]
         self._cost = _flat(cache.values["train_time_s"]) if "train_time_s" in cache.values else None
@@ -49,12 +48,24 @@ class TabularBenchmark(Benchmark):
         self._status = _flat(cache.status)
         self._gaps = self.objective.key in cache.gaps and self.objective in self.metrics
         self._objective = _flat(cache.values[self.objective.key])
+        self.fidelities = self._answered_fidelities() if self._gaps else cache.fidelities
+        self._highest: dict[str, int] = {}
         self._found: dict[tuple[int, ...], tuple[int, int]] = {}
 
     @classmethod
     def open(cls, folder: Path) -> TabularBenchmark:
         """The table in a results folder."""
         return cls(Results.open(folder))
+
+    def _answered_fidelities(self) -> tuple[int, ...]:
+        """The fidelities that can be asked for: some evaluation has the objective, or did not end well."""
+        status, objective = self.cache.status, self.cache.values[self.objective.key]
+        answered = [
+            fidelity
+            for fidelity, position in self._position.items()
+            if ((status[:, position] > OK) | ~np.isnan(objective[:, position])).any()
+        ]
+        return tuple(answered) or self.cache.fidelities
 
     def __len__(self) -> int:
         """How many architectures the table has."""
@@ -66,6 +77,12 @@ class TabularBenchmark(Benchmark):
         row, key = self._row(arch)
         cells = self._cells(row, fidelity, arch)
         return self._observation(arch, fidelity, cells[_pick(key, fidelity, seed, len(cells))])
+
+    def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
+        """The place, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
+        chosen = self._fidelity(fidelity)
+        row, key = self._row(arch)
+        return _pick(key, chosen, seed, len(self._cells(row, chosen, arch)))
 
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
         """All stored evaluations of an architecture at one fidelity."""
@@ -96,7 +113,7 @@ class TabularBenchmark(Benchmark):
         """Where the repeats of an architecture stand. One that ended well without the objective, such as a row of test
         results merged in from elsewhere, is no answer to a search and does not count."""
         width = self.cache.repeats
-        first = (row * len(self.fidelities) + self._position[fidelity]) * width
+        first = (row * len(self._position) + self._position[fidelity]) * width
         count = width
         while count and self._status[first + count - 1] < 0:
             count -= 1
@@ -229,13 +246,34 @@ class TabularBenchmark(Benchmark):
         if self.test_metric is None:
             raise InvalidOption(f"{self.name} has no test metric; merge one in with: nasbed results merge")
         rows, _ = self._find_many(self.space.codes(archs))
-        return self.cache.mean(self.test_metric.key, self.fidelities[-1])[rows]
+        return self.cache.mean(self.test_metric.key, self.highest_fidelity(self.test_metric))[rows]
+
+    def highest_fidelity(self, metric: Metric) -> int:
+        """The highest fidelity at which some evaluation that ended well has a metric; the table's highest if none."""
+        if metric.key not in self._highest:
+            measured = (
+                fidelity
+                for fidelity in reversed(self.cache.fidelities)
+                if not np.isnan(self.cache.mean(metric.key, fidelity)).all()
+            )
+            self._highest[metric.key] = next(measured, self.fidelities[-1])
+        return self._highest[metric.key]
 
     def optimum(self) -> tuple[Architecture, float]:
         metric = self.test_metric or self.objective
-        means = self.cache.mean(metric.key, self.fidelities[-1])
-        best = int(np.nanargmax(means) if metric.direction == "maximize" else np.nanargmin(means))
+        means = self.cache.mean(metric.key, self.highest_fidelity(metric))
+        best = best_place(means, metric, self.name)
         return Architecture(self.space.name, tuple(self.cache.codes[best].tolist())), float(means[best])
+
+
+def best_place(means: NDArray[np.float64], metric: Metric, name: str) -> int:
+    """The place of the best mean; raises where every mean is NaN. ``name`` is the benchmark, for the message."""
+    if np.isnan(means).all():
+        raise InvalidOption(
+            f"the best architecture needs a measured {metric.key}, {name} has none that ended well; merge some in "
+            "with: nasbed results merge"
+        )
+    return int(np.nanargmax(means) if metric.direction == "maximize" else np.nanargmin(means))
 
 
 def _objective(metrics: tuple[Metric, ...], test_metrics: tuple[Metric, ...], name: str) -> Metric:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import Observations
-from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.benchmarks.tabular import TabularBenchmark, best_place
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
@@ -35,6 +35,12 @@ class Wrapper(Benchmark):
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         return self.inner.query_many(archs, fidelity=fidelity, seed=seed)
 
+    def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
+        return self.inner.expected(arch, fidelity=self._fidelity(fidelity))
+
+    def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
+        return self.inner.expected_many(archs, fidelity=self._fidelity(fidelity))
+
     @property
     def test_metric(self) -> Metric | None:
         return self.inner.test_metric
@@ -57,12 +63,6 @@ class NoiseFree(Wrapper):
         return self.inner.expected(arch, fidelity=fidelity)
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
-        return self.inner.expected_many(archs, fidelity=fidelity)
-
-    def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
-        return self.inner.expected(arch, fidelity=fidelity)
-
-    def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
         return self.inner.expected_many(archs, fidelity=fidelity)
 
 
@@ -94,20 +94,31 @@ class SubSpace(Wrapper):
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         self.space.validate(arch)
-        return self.inner.query(arch, fidelity=fidelity, seed=seed)
+        return super()._query(arch, fidelity, seed)
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
+        self._check_inside(archs)
+        return super()._query_many(archs, fidelity, seed)
+
+    def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
+        self.space.validate(arch)
+        return super().expected(arch, fidelity=fidelity)
+
+    def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
+        self._check_inside(archs)
+        return super().expected_many(archs, fidelity=fidelity)
+
+    def _check_inside(self, archs: Batch) -> None:
         for arch in self.space.architectures(self.space.codes(archs)):
             self.space.validate(arch)
-        return self.inner.query_many(archs, fidelity=fidelity, seed=seed)
 
     def optimum(self) -> tuple[Architecture, float]:
         metric = self.test_metric or self.objective
         inside = [arch for arch in self.inner.architectures() if self.contains(arch)]
-        means = self.inner.cache.mean(metric.key, self.fidelities[-1])[
+        means = self.inner.cache.mean(metric.key, self.inner.highest_fidelity(metric))[
             self.inner._find_many(self.space.codes(inside))[0]
         ]
-        best = int(np.nanargmax(means) if metric.direction == "maximize" else np.nanargmin(means))
+        best = best_place(means, metric, self.name)
         return inside[best], float(means[best])
 
 

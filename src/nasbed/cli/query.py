@@ -9,7 +9,7 @@ import typer
 from nasbed.cli.output import Json, print_fields, print_json
 
 if TYPE_CHECKING:
-    from nasbed.benchmarks import TabularBenchmark
+    from nasbed.benchmarks import Benchmark, TabularBenchmark
     from nasbed.core.architecture import Architecture
     from nasbed.core.observation import Observation
 
@@ -22,7 +22,10 @@ def query(
     fidelity: Annotated[int | None, typer.Option(show_default="the highest", help="The budget, in epochs.")] = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Answer as one training with this seed; without it, all stored repeats are shown."),
+        typer.Option(
+            help="Answer as one training with this seed, which draws one of a table's stored repeats; without it, all "
+            "of them are shown."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -39,10 +42,37 @@ def query(
         return
     observation = found.query(architecture, fidelity=fidelity, seed=seed or 0)
     fields = {"benchmark": found.name, "architecture": found.space.format(architecture)} | _fields(observation)
+    table = _drawn_from(found)
+    if table is not None:
+        fields |= _draw(table, architecture, fidelity=fidelity, seed=seed or 0, json=json)
     if json:
         print_json(fields)
     else:
         print_fields(fields)
+
+
+def _drawn_from(benchmark: Benchmark) -> TabularBenchmark | None:
+    """The table whose repeats a query draws from, or ``None`` where it draws none."""
+    from nasbed.benchmarks import Restricted, SubSpace, TabularBenchmark
+
+    while isinstance(benchmark, Restricted | SubSpace):
+        benchmark = benchmark.inner
+    return benchmark if isinstance(benchmark, TabularBenchmark) else None
+
+
+def _draw(
+    table: TabularBenchmark, architecture: Architecture, *, fidelity: int | None, seed: int, json: bool
+) -> dict[str, Any]:
+    """Which of the stored repeats a seed draws: in numbers for JSON, else in words."""
+    repeat = table.drawn_repeat(architecture, fidelity=fidelity, seed=seed) + 1
+    stored = [each.seed for each in table.repeats(architecture, fidelity=fidelity)]
+    if json:
+        return {"asked_seed": seed, "repeat": repeat, "stored_seeds": stored}
+    words = f"{repeat} of {len(stored)}, drawn by seed {seed}"
+    known = [str(each) for each in stored if each is not None]
+    if known:
+        words += f"; stored seed{'s' if len(known) > 1 else ''}: {', '.join(known)}"
+    return {"repeat": words}
 
 
 def _print_repeats(found: TabularBenchmark, architecture: Architecture, fidelity: int | None, json: bool) -> None:

@@ -89,7 +89,7 @@ def best_validation(runs: Runs, benchmark: Benchmark) -> float:
     objective = runs.setup.objective
     used = sorted({int(fidelity) for run in runs.runs for fidelity in np.unique(run.fidelity[~np.isnan(run.value)])})
     if isinstance(benchmark, TabularBenchmark):
-        positions = [benchmark.fidelities.index(fidelity) for fidelity in used]
+        positions = [benchmark.cache.fidelities.index(fidelity) for fidelity in used]
         ended_well = benchmark.cache.status[:, positions] == 0
         values = benchmark.cache.values[objective.key][:, positions][ended_well].astype(np.float64)
     elif isinstance(benchmark, NoiseFree) and isinstance(benchmark.inner, TabularBenchmark):
@@ -119,9 +119,12 @@ def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
 def _mean_judgement(benchmark: Benchmark, codes: NDArray[np.int64]) -> tuple[Metric | None, NDArray[np.float64]]:
     if benchmark.test_metric is not None:
         return benchmark.test_metric, benchmark.mean_test(codes)
-    inner = benchmark.inner if isinstance(benchmark, NoiseFree | SubSpace) else benchmark
+    inner: Benchmark = benchmark
+    while isinstance(inner, NoiseFree | SubSpace):
+        inner = inner.inner
     if isinstance(inner, TabularBenchmark | SurrogateBenchmark):
-        return inner.objective, inner.expected_many(codes).values[inner.objective]
+        fidelity = inner.highest_fidelity(inner.objective) if isinstance(inner, TabularBenchmark) else None
+        return inner.objective, inner.expected_many(codes, fidelity=fidelity).values[inner.objective]
     return None, np.full(len(codes), np.nan)
 
 

@@ -26,7 +26,7 @@ from nasbed.evaluation.significance import (
 from nasbed.evaluation.studies.numbers import plain
 from nasbed.evaluation.tradeoffs import Tradeoffs, tradeoffs
 from nasbed.evaluation.trajectories import area_under_curve
-from nasbed.experiments.runs import Run, Runs
+from nasbed.experiments.runs import FAILED, MOST_REASONS, Run, Runs
 from nasbed.spaces.base import SearchSpace
 
 LEVEL = 0.05
@@ -62,6 +62,8 @@ class MethodSummary:
     thinking_s: float  # mean real seconds in the method itself
     repeated: float  # mean share of evaluations of what the run had evaluated before
     hypervolume: Interval  # of Summary.second; NaN without one
+    failed: int = 0  # evaluations that failed, over all runs
+    refusals: Sequence[str] = ()  # the first different reasons for which the benchmark refused evaluations
 
     @property
     def finished(self) -> int:
@@ -147,12 +149,19 @@ class Summary:
             f"pair{'s' if pairs != 1 else ''} of methods no difference can be significant, however large: run more "
             "seeds."
         ]
-        return (few if pairs and not self.can_tell else []) + [
+        repeating = [
             f"{each.method} repeats itself: {100 * each.repeated:.0f} % of its evaluations are of an architecture that "
             "it had evaluated before."
             for each in self.standings()
             if each.repeated > MOSTLY
         ]
+        refused = [
+            f"{each.failed} evaluation{'s' if each.failed != 1 else ''} of {each.method} failed. "
+            f"The benchmark refused: {' | '.join(each.refusals)}"
+            for each in self.standings()
+            if each.refusals
+        ]
+        return [*(few if pairs and not self.can_tell else []), *repeating, *refused]
 
     def numbers(self) -> dict[str, Any]:
         """Everything here as JSON has it."""
@@ -257,6 +266,8 @@ def _method(
         thinking_s=_mean([run.thinking_s for run in finished]),
         repeated=_mean([repeated_share(run, space) for run in finished if len(run)]),
         hypervolume=bootstrap_interval([volumes[seed] for seed in sorted(volumes)], rng),
+        failed=sum(int((run.status == FAILED).sum()) for run in runs),
+        refusals=list(dict.fromkeys(reason for run in runs for reason in run.refusals))[:MOST_REASONS],
     )
 
 

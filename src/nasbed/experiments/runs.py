@@ -17,6 +17,8 @@ from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
 
 OK, DIVERGED, FAILED = range(3)
+MOST_REASONS = 3
+"""How many different reasons for refused evaluations are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Run:
     """Real seconds that the method spent in ask and tell."""
     scoring_s: float = 0.0
     """Simulated seconds that the scoring by a proxy took; evaluations wait for it."""
+    refusals: tuple[str, ...] = ()
+    """The first different reasons for which the benchmark refused evaluations; each of these counts as failed."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -91,7 +95,7 @@ def save_run(folder: Path, run: Run) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {name: getattr(run, name) for name in ("codes", "fidelity", "value", "status", "start_s", "end_s")}
     arrays |= {f"other-{key}": column for key, column in run.others.items()}
-    facts = {name: getattr(run, name) for name in ("method", "seed", "error", "thinking_s", "scoring_s")}
+    facts = {name: getattr(run, name) for name in ("method", "seed", "error", "thinking_s", "scoring_s", "refusals")}
     with complete_file(folder / f"{run.method}-{run.seed}.npz") as draft, draft.open("wb") as file:
         np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
 
@@ -101,6 +105,7 @@ def load_run(path: Path) -> Run:
     try:
         with np.load(path, allow_pickle=False) as data:
             facts = json.loads(str(data["facts"]))
+            facts["refusals"] = tuple(facts.get("refusals", ()))
             others = {key.removeprefix("other-"): data[key] for key in data if key.startswith("other-")}
             names = ("codes", "fidelity", "value", "status", "start_s", "end_s")
             return Run(**facts, **{name: data[name] for name in names}, others=others)

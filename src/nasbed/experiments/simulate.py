@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import textwrap
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import STATUSES
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.observation import Observation, Status
-from nasbed.experiments.runs import Run
+from nasbed.experiments.runs import MOST_REASONS, Run
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 
 STATUS_NUMBER = {status: number for number, status in enumerate(STATUSES)}
@@ -76,9 +77,10 @@ def simulate(
 
     An evaluation that would end after the budget's last second does not count. Every evaluation is a training of its
     own: asked twice, an architecture is trained twice, with another seed. What a benchmark refuses is told as failed
-    and costs nothing. With ``charge_thinking`` the real seconds of ask and tell pass on the simulated clock too, and
-    the run is no longer repeated exactly by its seed. ``scoring_s`` tells what the method has spent on scoring
-    architectures without training them so far; that passes on the simulated clock as it is spent.
+    and costs nothing; the run keeps the first reasons. With ``charge_thinking`` the real seconds of ask and tell pass
+    on the simulated clock too, and the run is no longer repeated exactly by its seed. ``scoring_s`` tells what the
+    method has spent on scoring architectures without training them so far; that passes on the simulated clock as it is
+    spent.
     """
     if workers < 1:
         raise InvalidOption(f"a run has at least one worker, got {workers}")
@@ -97,7 +99,7 @@ def simulate(
                 if not 0 < len(proposals) <= free:
                     raise InvalidOption(f"ask({free}) gives 1 to {free} proposals, got {len(proposals)}")
                 for proposal in proposals:
-                    observation = _evaluate(benchmark, proposal, (seed << 40) + asked)
+                    observation = _evaluate(benchmark, proposal, (seed << 40) + asked, log)
                     asked += 1
                     heapq.heappush(running, (now + (observation.cost_s or 0.0), asked, now, proposal, observation))
                 if len(running) < workers and asked < budget.evaluations:
@@ -124,10 +126,11 @@ def simulate(
     return log.run(optimizer.name, seed, error, meter)
 
 
-def _evaluate(benchmark: Benchmark, proposal: Proposal, seed: int) -> Observation:
+def _evaluate(benchmark: Benchmark, proposal: Proposal, seed: int, log: _Log) -> Observation:
     try:
         return benchmark.query(proposal.architecture, fidelity=proposal.fidelity, seed=seed)
-    except NasbedError:
+    except NasbedError as refusal:
+        log.add_refusal(str(refusal))
         return Observation(proposal.architecture, fidelity=proposal.fidelity, cost_s=0.0, status=Status.FAILED)
 
 
@@ -158,6 +161,13 @@ class _Log:
         self._fidelity, self._status = array("q"), array("b")
         self._value, self._start_s, self._end_s = array("d"), array("d"), array("d")
         self._others = [(metric, array("d")) for metric in problem_of(benchmark).others]
+        self._refusals: list[str] = []
+
+    def add_refusal(self, reason: str) -> None:
+        """Keep the reason of a refused evaluation, if it is new and one of the first."""
+        reason = textwrap.shorten(reason, 300, placeholder=" …")
+        if len(self._refusals) < MOST_REASONS and reason not in self._refusals:
+            self._refusals.append(reason)
 
     def add(self, proposal: Proposal, observation: Observation, begun: float, end: float) -> None:
         values = observation.values
@@ -185,4 +195,5 @@ class _Log:
             error=error,
             thinking_s=meter.thinking,
             scoring_s=meter.scoring,
+            refusals=tuple(self._refusals),
         )

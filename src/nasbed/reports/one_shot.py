@@ -65,7 +65,8 @@ def write_one_shot_report(study: OneShotStudy, folder: Path, *, formats: Iterabl
     each = f"<details><summary>each search</summary>{table_html(search_table(study))}</details>"
     figures = ""
     for place, method in enumerate(study.methods, 1):
-        kind = ' class="wrong"' if method.failed else ""
+        wrong = method.failed or any(each.long_enough and study.worse_than_random(each) for each in method.searches)
+        kind = ' class="wrong"' if wrong else ""
         words = f"{method.name}: {failure_words(study, method)}"
         figures += f"<figure><figcaption{kind}>{escape(words)}</figcaption>{drawn[f'method-{place}']}</figure>"
     together = f'<div class="figures wide"><figure>{drawn["together"]}</figure></div>'

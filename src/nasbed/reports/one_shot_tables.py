@@ -16,7 +16,8 @@ RULE = (
     f"A search goes wrong where every prediction of its last {WINDOW} epochs is worse than every one of its best "
     f"{WINDOW} in a row before, their means differ by {LOSS:g} standard deviations of random architectures or more, "
     f"and the supernet\u2019s mean accuracy rises. Below {2 * WINDOW} epochs that cannot be told, and a single search "
-    "may do so by chance, the more easily the longer its architectures stay."
+    "may do so by chance, the more easily the longer its architectures stay. A search ends worse than random where its "
+    f"final prediction is {LOSS:g} of these standard deviations or more behind the mean of random architectures."
 )
 NOTE = (
     "Means over seeds ± their standard deviation (n − 1). In brackets, how many seeds a rule would have stopped; the "
@@ -108,7 +109,7 @@ def search_table(study: OneShotStudy) -> Table:
                     ", ".join(str(int(column[at])) for column in each.skips.values()),
                     fixed(float(each.supernet[at]), 1),
                     fixed(each.correlation, 2),
-                    _wrong(each),
+                    _wrong(study, each),
                 )
             )
     note = (
@@ -128,10 +129,11 @@ def _stop(each: Watched, rule: str) -> str:
     return f"{fixed(stop.prediction, 2)}, {when}"
 
 
-def _wrong(each: Watched) -> str:
-    if each.failure is None:
-        return "no" if each.long_enough else "too short"
-    return f"from {each.failure.epoch}, by {each.failure.lost:.2f}"
+def _wrong(study: OneShotStudy, each: Watched) -> str:
+    if each.failure is not None:
+        return f"from {each.failure.epoch}, by {each.failure.lost:.2f}"
+    words = "no" if each.long_enough else "too short"
+    return f"{words}, ends worse than random" if study.worse_than_random(each) else words
 
 
 def outcome(study: OneShotStudy) -> list[str]:
@@ -182,13 +184,18 @@ def _method_words(study: OneShotStudy, method: WatchedMethod) -> str:
 
 
 def failure_words(study: OneShotStudy, method: WatchedMethod) -> str:
-    """Whether a method goes wrong by the rule, and how."""
+    """Whether a method goes wrong by the rule, and how; where it does not, whether it ends worse than random."""
     failed = [(each, each.failure) for each in method.searches if each.failure is not None]
     told = [each for each in method.searches if each.long_enough]
     if not told:
         return f"Whether it goes wrong cannot be told from fewer than {2 * WINDOW} epochs."
-    if not failed:
+    behind = [each for each in told if each.failure is None and study.worse_than_random(each)]
+    if not failed and not behind:
         return "No search goes wrong." if len(told) > 1 else "It does not go wrong."
+    if not failed:
+        if len(told) == 1:
+            return f"By the rule it does not decline, but it {_behind_words(study, behind)}."
+        return f"By the rule no search declines, but {len(behind)} of {len(told)} {_behind_words(study, behind)}."
     lost = float(np.mean([wrong.lost for _, wrong in failed]))
     gained = float(np.mean([wrong.gained for _, wrong in failed]))
     places = sorted({wrong.epoch for _, wrong in failed})
@@ -199,6 +206,18 @@ def failure_words(study: OneShotStudy, method: WatchedMethod) -> str:
         f"{_listed([str(each.seed) for each, _ in failed])}): from epoch {' or '.join(map(str, places))} on the "
         f"prediction {worse} by {lost:.2f}{_points(study)}{' in the mean' if several else ''} while the "
         f"supernet\u2019s accuracy rises by {gained:.1f} points."
+        + (f" Of the others, {len(behind)} {_behind_words(study, behind)}." if behind else "")
+    )
+
+
+def _behind_words(study: OneShotStudy, behind: Sequence[Watched]) -> str:
+    """By how much searches end worse than random architectures, and their seeds: the sentence after its subject."""
+    several = len(behind) > 1
+    points = float(np.mean([study.behind_random(each) for each in behind]))
+    return (
+        f"end{'' if several else 's'} {points:.2f}{_points(study)}"
+        f"{' in the mean' if several else ''} worse than the mean of {study.reference.what} "
+        f"(seed{'s' if several else ''} {_listed([str(each.seed) for each in behind])})"
     )
 
 
@@ -268,7 +287,7 @@ def one_shot_numbers(study: OneShotStudy) -> dict[str, Any]:
                     "name": method.name,
                     "dataset": method.dataset,
                     "failed": len(method.failed),
-                    "searches": [_search_numbers(each) for each in method.searches],
+                    "searches": [_search_numbers(study, each) for each in method.searches],
                 }
                 for method in study.methods
             ],
@@ -278,7 +297,7 @@ def one_shot_numbers(study: OneShotStudy) -> dict[str, Any]:
     return found
 
 
-def _search_numbers(each: Watched) -> dict[str, Any]:
+def _search_numbers(study: OneShotStudy, each: Watched) -> dict[str, Any]:
     wrong = each.failure
     return {
         "seed": each.seed,
@@ -294,6 +313,8 @@ def _search_numbers(each: Watched) -> dict[str, Any]:
         },
         "rank_correlation": each.correlation,
         "goes_wrong": wrong and {"epoch": wrong.epoch, "lost": wrong.lost, "gained": wrong.gained},
+        "behind_random": study.behind_random(each),
+        "worse_than_random": study.worse_than_random(each),
         "epochs": each.epochs,
         "search_time_s": each.time_s,
         "prediction": each.prediction,

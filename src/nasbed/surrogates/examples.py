@@ -26,6 +26,7 @@ class Examples:
     architecture: NDArray[np.int64]  # numbers the architectures up to isomorphism
     method: NDArray[np.str_]
     seed: NDArray[np.int64]
+    fidelity: int = -1  # of every row; -1 where it is not recorded
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -39,12 +40,13 @@ class Examples:
             self.architecture[rows],
             self.method[rows],
             self.seed[rows],
+            self.fidelity,
         )
 
     def of(self, y: NDArray[np.float64]) -> Examples:
         """The same rows with another target, those without one left out."""
         known = np.isfinite(y)
-        return Examples(self.codes, y, self.cost_s, self.architecture, self.method, self.seed).take(known)
+        return replace(self, y=y).take(known)
 
     def canonical(self, space: SearchSpace) -> Examples:
         """The evaluations of the canonical forms, which are what a surrogate benchmark predicts."""
@@ -74,8 +76,9 @@ class Examples:
 
 
 def examples(results: Results, *, metric: Metric | None = None, fidelity: int | None = None) -> Examples:
-    """The evaluations of a results table at one fidelity, by default the highest, with one metric, by default the
-    first that is measured on validation data. Rows that diverged, failed or lack the metric are left out."""
+    """The evaluations of a results table at one fidelity with one metric, by default the first that is measured on
+    validation data. Rows that diverged, failed or lack the metric are left out. The default fidelity is the highest
+    that has any other row."""
     metric = metric or validation_metric(results)
     parts = []
     for rows in results.batches():
@@ -92,7 +95,8 @@ def examples(results: Results, *, metric: Metric | None = None, fidelity: int | 
         raise InvalidOption(f"{results.about.name} has the fidelities {known}, got {wanted}; choose one of them")
     forms = results.space.canonical_codes(codes[at])
     _, architecture = np.unique(forms, axis=0, return_inverse=True)
-    return Examples(codes[at], y[at], cost_s[at], architecture.reshape(-1).astype(np.int64), method[at], seed[at])
+    numbers = architecture.reshape(-1).astype(np.int64)
+    return Examples(codes[at], y[at], cost_s[at], numbers, method[at], seed[at], wanted)
 
 
 def validation_metric(results: Results) -> Metric:

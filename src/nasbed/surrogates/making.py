@@ -110,7 +110,7 @@ def make_surrogate(
         space=results.about.space,
         dataset=dataset,
         metric=metric,
-        fidelity=_fidelity(results, fidelity),
+        fidelity=everything.fidelity,
         members=_record(ensemble.members),
         runtime=None if clock is None else _record([clock]),
         exact=_exact(results, dataset, skeleton),
@@ -128,10 +128,6 @@ def make_surrogate(
 
 def _fitted_rows(split: Split) -> NDArray[np.int64]:
     return np.sort(np.concatenate([split.train, split.validation]))
-
-
-def _fidelity(results: Results, fidelity: int | None) -> int:
-    return results.cache().fidelities[-1] if fidelity is None else fidelity
 
 
 def _record(members: Sequence[Surrogate[Any]]) -> ModelRecord:

@@ -69,7 +69,7 @@ def task_of(table: ScoreTable, benchmark: TabularBenchmark, *, metric: str | Non
         )
     chosen = _metric(benchmark, metric)
     sign = 1.0 if chosen.direction == "maximize" else -1.0
-    fidelity = benchmark.fidelities[-1]
+    fidelity = benchmark.highest_fidelity(chosen)
     rows = _rows(benchmark, table.codes)
     means = sign * benchmark.cache.mean(chosen.key, fidelity)
     kept = np.flatnonzero(rows >= 0)
@@ -112,7 +112,7 @@ def _rows(benchmark: TabularBenchmark, codes: Codes) -> NDArray[np.int64]:
 
 
 def _repeats(benchmark: TabularBenchmark, metric: Metric, sign: float, rows: NDArray[np.int64]) -> Floats | None:
-    position = len(benchmark.fidelities) - 1
+    position = benchmark.cache.fidelities.index(benchmark.highest_fidelity(metric))
     ended_well = benchmark.cache.status[rows, position] == OK
     values = np.where(ended_well, benchmark.cache.values[metric.key][rows, position], np.nan).astype(np.float64)
     return sign * values if (np.isfinite(values).sum(axis=1) > 1).any() else None

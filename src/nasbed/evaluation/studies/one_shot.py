@@ -150,6 +150,18 @@ class OneShotStudy:
         """The kinds of cells that have skip connections."""
         return list(dict.fromkeys(kind for each in self.methods for own in each.searches for kind in own.skips))
 
+    def behind_random(self, search: Watched) -> float:
+        """How much worse a search ends than the mean of random architectures; negative where it ends better, NaN where
+        it diverged."""
+        difference = self.reference.mean - search.final
+        return difference if self.metric.direction == "maximize" else -difference
+
+    def worse_than_random(self, search: Watched) -> bool:
+        """Whether a search ends worse than that mean by ``LOSS`` standard deviations of random architectures or
+        more."""
+        behind = self.behind_random(search)
+        return behind > 0 and behind >= LOSS * self.reference.std
+
 
 def one_shot_study(
     records: Sequence[SearchRecord],

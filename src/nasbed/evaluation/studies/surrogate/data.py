@@ -54,9 +54,7 @@ class Repeats:
 def read_data(results: Results, *, metric: Metric | None = None, fidelity: int | None = None) -> Data:
     """What a table holds of one metric, by default its validation metric at the highest fidelity."""
     metric = metric or validation_metric(results)
-    found = examples(results, metric=metric, fidelity=fidelity)
-    codes = results.space.canonical_codes(found.codes)
-    rows = Examples(codes, found.y, found.cost_s, found.architecture, found.method, found.seed)
+    rows = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
     return Data(results.about.name, results.space, metric, rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -115,7 +115,8 @@ def joined(one: Examples, other: Examples | None) -> Examples:
     if other is None:
         return one
     names = ("codes", "y", "cost_s", "architecture", "method", "seed")
-    return Examples(*(np.concatenate([getattr(one, name), getattr(other, name)]) for name in names))
+    columns: dict[str, Any] = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in names}
+    return replace(one, **columns)
 
 
 def _mean_of(ensemble: Ensemble) -> Callable[[Codes], Floats]:

@@ -117,7 +117,7 @@ def custom_case(space_name: str, dataset: str, *, recipe: str | None, population
     chosen = load_recipe(recipe) if recipe is not None else usual
     if chosen is None:
         raise InvalidOption(f"there is no usual recipe for networks of {space_name}; name one with --recipe")
-    if chosen.split is not None and RANDOM.fullmatch(dataset) is None:
-        enough = sum(chosen.split) <= len(datasets.load(dataset).train)
-        chosen = chosen if enough else replace(chosen, split=None)
+    if RANDOM.fullmatch(dataset) is None:
+        images = len(datasets.load(dataset).train)
+        chosen = replace(chosen, split=None) if chosen.split is not None and sum(chosen.split) > images else chosen
     return Case(f"{space_name}-{dataset}", space_name, population, dataset, chosen)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from collections import Counter
 from pathlib import Path
@@ -338,3 +340,20 @@ def test_config_is_the_published_space() -> None:
 def test_evaluate_says_that_nothing_is_trained(nasbench: api.NASBench) -> None:
     with pytest.raises(NasbedError, match="trains nothing"):
         nasbench.evaluate(inception(), "somewhere")
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [lambda value: pickle.loads(pickle.dumps(value)), copy.deepcopy])
+def test_copied_nasbench_goes_on_with_the_same_answers(nasbench: api.NASBench, way: Any) -> None:
+    specs = [spec_of(cell) for cell in (0, 3, 60, 200)]
+    for spec in specs:
+        nasbench.query(spec)
+    assert nasbench.get_metrics_from_hash(NB101.hash(Architecture("nb101", tuple(nb101_codes()[3].tolist()))))
+    other = way(nasbench)
+    assert other.get_budget_counters() == nasbench.get_budget_counters()
+    for spec in specs * 5:
+        one, two = nasbench.query(spec), other.query(spec)
+        assert {key: str(value) for key, value in one.items()} == {key: str(value) for key, value in two.items()}
+    assert list(other.hash_iterator()) == list(nasbench.hash_iterator())

@@ -65,6 +65,14 @@ class Results:
             else:
                 return opened
 
+    def __reduce__(self) -> tuple[Callable[[Path, Manifest], Results], tuple[Path, Manifest]]:
+        """Pickled as the path and the checksums; a copy opens the folder again and is refused if the table changed."""
+        return _reopened, (self.folder.absolute(), self.manifest)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Results:
+        """Itself: an opened folder does not change."""
+        return self
+
     @cached_property
     def space(self) -> SearchSpace:
         """The space of the table: the registered one, or the one that the manifest defines."""
@@ -97,6 +105,21 @@ class Results:
     def verify(self) -> None:
         """Raise unless every file has the size and checksum that the manifest names, whatever was checked before."""
         _check_files(self.folder, self.manifest, trust_stamp=False)
+
+
+def _reopened(folder: Path, manifest: Manifest) -> Results:
+    """The folder, opened again; raises unless it has the table that ``manifest`` describes."""
+    results = Results.open(folder)
+    if _checksums(results.manifest) != _checksums(manifest):
+        raise BadFile(
+            f"a pickled table is opened from its folder, and {folder} has another table since; open it with nasbed.load"
+        )
+    return results
+
+
+def _checksums(manifest: Manifest) -> dict[str, str]:
+    """The SHA-256 of each file, by its name in the data folder."""
+    return {name.partition("/")[2]: record.sha256 for name, record in manifest.files.items()}
 
 
 class _Hold:

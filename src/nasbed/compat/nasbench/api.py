@@ -36,6 +36,12 @@ MEASURED = {
 }
 """What an answer calls a column of the table."""
 
+_OF_COLUMNS = (
+    *("_cache", "_columns", "_parameters", "_status", "_found"),
+    *("_rows", "fixed_statistics", "computed_statistics"),
+)
+"""The attributes of a :class:`NASBench` that hold columns, or are computed from them."""
+
 Fixed = dict[str, Any]
 Computed = dict[int, list[dict[str, float]]]
 
@@ -52,12 +58,18 @@ class NASBench:
     """
 
     def __init__(self, dataset_file: str | Path, seed: int | None = None) -> None:
-        results = _open(dataset_file)
-        self.name = results.about.name
+        self._results = _open(dataset_file)
+        self.name = self._results.about.name
         self.config = config.build_config()
         self.history: dict[Any, Any] = {}
         self._space = NB101()
-        self._cache = results.cache()
+        self._random = random.Random(seed)
+        self._open_columns()
+        self.reset_budget_counters()
+
+    def _open_columns(self) -> None:
+        """Set what is read from the table; raises unless it has the columns of a nasbench table."""
+        self._cache = self._results.cache()
         self.valid_epochs = {epochs for epochs in SCHEDULES if epochs in self._cache.fidelities}
         values = self._cache.values
         missing = [key for key in MEASURED.values() if key not in values]
@@ -71,8 +83,14 @@ class NASBench:
         self._parameters = np.asarray(values["parameters"]) if "parameters" in values else None
         self._status = np.asarray(self._cache.status)
         self._found: dict[Compact, int] = {}
-        self._random = random.Random(seed)
-        self.reset_budget_counters()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the columns: a copy opens the table again and draws the same repeats from here on."""
+        return {name: value for name, value in vars(self).items() if name not in _OF_COLUMNS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._open_columns()
 
     # --- for benchmarking --------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import random
 from collections import Counter
@@ -13,7 +14,9 @@ import numpy as np
 import pytest
 from compat_tables import NB101, REPEATS, accuracy, nb101_codes, seconds, write_nb101, write_tfrecord
 
+import nasbed
 from nasbed import Architecture, NasbedError
+from nasbed.benchmarks import TabularBenchmark
 from nasbed.compat.nasbench import api
 from nasbed.compat.nasbench.lib.config import build_config
 
@@ -329,6 +332,23 @@ def test_dataset_file_that_is_nothing_is_one_line(name: str, tmp_path: Path, mon
     with pytest.raises(NasbedError) as raised:
         api.NASBench(name)
     assert "\n" not in str(raised.value)
+
+
+def test_dataset_file_may_be_the_id_of_a_table_of_the_package() -> None:
+    name = "nb101-mini-cifar10-16-v1.0"
+    table, benchmark = api.NASBench(name, seed=1), nasbed.load(name)
+    assert table.valid_epochs == {1, 2, 4, 8} and benchmark.objective.unit == "%"
+    assert isinstance(benchmark, TabularBenchmark)
+    for arch in list(benchmark.architectures())[:20]:
+        stored = benchmark.repeats(arch, fidelity=8)
+        measured = {(one["validation_accuracy"] / 100, one.cost_s) for one in stored}
+        answer = table.query(api.ModelSpec(*NB101.to_native(arch)), epochs=8)
+        assert (answer["validation_accuracy"], answer["training_time"]) in measured
+        assert math.isnan(answer["train_accuracy"]) and 0 < answer["test_accuracy"] < 1
+    half = table.query(api.ModelSpec(*NB101.to_native(arch)), epochs=8, stop_halfway=True)
+    assert half["training_time"] < answer["training_time"]
+    with pytest.raises(api.OutOfDomainError, match="trainings of 1, 2, 4, 8 epochs, got 108"):
+        table.query(api.ModelSpec(*NB101.to_native(arch)))
 
 
 def test_config_is_the_published_space() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from nasbed import Metric, NasbedError, space
-from nasbed.experiments.compare import compare
+from nasbed.experiments.compare import compare, optimizer_class
 from nasbed.experiments.engines import LocalEngine, SerialEngine
 from nasbed.experiments.runs import load_run, load_runs
 from nasbed.results import About, Rows, write_results
@@ -108,6 +109,18 @@ def test_compare_methods_of_ones_own_and_broken_ones(table: str, own: str, tmp_p
     assert all(len(run) == 10 and not run.error for name in ("rs", "Mine") for run in runs.of(name))
     assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeks"))
     assert all(run.error == "RuntimeError: 'on purpose'" for run in runs.of("Breaks"))
+
+
+def test_own_method_imports_its_neighbours(tmp_path: Path) -> None:
+    (tmp_path / "neighbour_of_a_method.py").write_text("SUMMARY = 'from next door'\n")
+    (tmp_path / "mine.py").write_text(
+        "from neighbour_of_a_method import SUMMARY\n"
+        "from nasbed.optimizers.random_search import RandomSearch\n"
+        "class Mine(RandomSearch):\n    summary = SUMMARY\n"
+    )
+    before = list(sys.path)
+    assert optimizer_class(f"{tmp_path / 'mine.py'}:Mine").summary == "from next door"
+    assert sys.path == before
 
 
 def test_compare_refuses_in_one_line(table: str, own: str, tmp_path: Path) -> None:

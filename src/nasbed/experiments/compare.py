@@ -17,6 +17,7 @@ import nasbed
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, shorten
+from nasbed.core.user_code import importable_neighbours
 from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.runs import Run, Runs, Setup, load_run, load_runs, load_setup, save_run, save_setup
@@ -53,7 +54,8 @@ def optimizer_class(name: str) -> type[Optimizer]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
     try:
-        spec.loader.exec_module(module)
+        with importable_neighbours(Path(file)):
+            spec.loader.exec_module(module)
     except Exception as error:
         reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
         raise InvalidOption(f"{file} could not be run, {reason}; mend the file") from error

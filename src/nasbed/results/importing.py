@@ -43,7 +43,8 @@ def import_tables(
                 if progress is not None:
                     progress(name, rows, total)
 
-            written.append(write_results(out.joinpath(*name.split("/")), draft.about, draft.batches, told))
+            folder = out.joinpath(*name.split("/"))
+            written.append(write_results(folder, draft.about, draft.batches, told, searched=draft.space))
     if not written:
         raise BadFile(f"{path} holds no table that the format {format} knows; check what it is")
     return written

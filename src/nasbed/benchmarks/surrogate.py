@@ -65,7 +65,7 @@ class SurrogateBenchmark(Benchmark):
         self._each = _joint_models(self.artefact)
 
     @classmethod
-    def open(cls, path: Path) -> SurrogateBenchmark:
+    def open(cls, path: str | Path) -> SurrogateBenchmark:
         """The surrogate in a folder or a file."""
         return cls(Artefact.load(path))
 

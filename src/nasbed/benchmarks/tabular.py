@@ -67,7 +67,7 @@ class TabularBenchmark(Benchmark):
         self._open_columns()
 
     @classmethod
-    def open(cls, folder: Path) -> TabularBenchmark:
+    def open(cls, folder: str | Path) -> TabularBenchmark:
         """The table in a results folder."""
         return cls(Results.open(folder))
 

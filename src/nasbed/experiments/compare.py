@@ -114,7 +114,7 @@ def compare(
     engine: Engine | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     guidance: Sequence[Guidance | None] = (None,),
-    scores: Path | None = None,
+    scores: str | Path | None = None,
     proxy_dataset: str = "",
     charge_thinking: bool = False,
     timeout_s: float | None = None,

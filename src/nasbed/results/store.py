@@ -49,9 +49,10 @@ class Results:
         self._hold = _Hold(self.data)
 
     @classmethod
-    def open(cls, folder: Path) -> Results:
+    def open(cls, folder: str | Path) -> Results:
         """Open a folder after checking it: by checksum the first time and after any change, by size and date
         otherwise."""
+        folder = Path(folder)
         manifest = Manifest.read(folder)
         while True:
             opened = cls(folder, manifest)
@@ -142,7 +143,7 @@ class _Hold:
 
 
 def write_results(
-    folder: Path,
+    folder: str | Path,
     about: About,
     batches: Iterable[Rows],
     progress: Progress | None = None,
@@ -157,6 +158,7 @@ def write_results(
     ConfigSpace is then written into the manifest, so that the table can be opened anywhere. ``curves`` are learning
     curves of trainings among the rows.
     """
+    folder = Path(folder)
     searched = searched or space(about.space)
     if searched.name != about.space:
         raise InvalidOption(f"the table {about.name} is of the space {about.space}, got the space {searched.name}")

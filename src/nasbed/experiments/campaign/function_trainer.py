@@ -48,8 +48,9 @@ class FunctionTrainer(Trainer):
         fidelity_unit: str = "epochs",
         timeout_s: float | None = None,
         dataset: str = "",
-        folder: Path = Path(),
+        folder: str | Path = Path(),
     ) -> None:
+        folder = Path(folder)
         self._function = function
         self._folder = folder.resolve()
         self._space = space

@@ -123,6 +123,40 @@ def test_own_method_imports_its_neighbours(tmp_path: Path) -> None:
     assert sys.path == before
 
 
+def test_own_methods_have_random_numbers_of_their_own(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two classes of one file differ; one class is the same from everywhere."""
+    folder = tmp_path / "somewhere"
+    folder.mkdir()
+    (folder / "my_search_methods.py").write_text(
+        "from nasbed.optimizers.random_search import RandomSearch\n"
+        "class First(RandomSearch):\n    pass\n"
+        "class Second(RandomSearch):\n    pass\n"
+    )
+
+    def codes(*methods: str) -> list[list[list[int]]]:
+        out = tmp_path / f"runs-{len(list(tmp_path.iterdir()))}"
+        runs = compare(table, methods, seeds=1, budget="20ev", out=out, engine=SerialEngine()).runs
+        assert not any(run.error for run in runs)
+        return [run.codes.tolist() for run in sorted(runs, key=lambda run: run.method)]
+
+    path = folder / "my_search_methods.py"
+    first, second = codes(f"{path}:First", f"{path}:Second")
+    assert first != second
+    monkeypatch.chdir(folder)
+    assert codes("my_search_methods.py:First") == codes("./my_search_methods.py:First") == [first]
+    assert codes("../somewhere/my_search_methods.py:Second") == [second]
+
+
+def test_built_in_methods_keep_their_random_numbers(table: str, tmp_path: Path) -> None:
+    """The generator of an id is that of its bytes, as in every published run."""
+    [run] = compare(table, ["rs"], seeds=1, budget="20ev", out=tmp_path / "runs", engine=SerialEngine()).runs
+    rng = np.random.default_rng([0, int.from_bytes(b"rs".ljust(16, b"\0"), "big")])
+    searched = space("nb201")
+    assert run.codes.tolist() == [list(searched.sample(rng).code) for _ in range(20)]
+
+
 def test_compare_refuses_in_one_line(table: str, own: str, tmp_path: Path) -> None:
     compare(table, ["rs"], seeds=1, budget="5ev", out=tmp_path / "a", engine=SerialEngine())
     for methods, budget, out, message in (

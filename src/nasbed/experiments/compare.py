@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.runs import Run, Runs, Setup, load_run, load_runs, load_setup, save_run, save_setup
 from nasbed.experiments.simulate import Budget, no_scoring, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS, Optimizer
+
+SEED_BYTES = 16
+"""The length of the number that separates the random numbers of methods. Ids up to this length are that number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def run_task(task: Task) -> Run:
     benchmark = _OPENED.get(task.benchmark)
     if benchmark is None:
         benchmark = _OPENED[task.benchmark] = load(task.benchmark)
-    rng = np.random.default_rng([task.seed, _stable_number(task.method)])
+    rng = np.random.default_rng([task.seed, _stable_number(_identity(task.method))])
     kind, problem = optimizer_class(task.method), problem_of(benchmark)
     if task.guidance is None:
         optimizer, scoring_s = kind(problem, rng, **task.settings), no_scoring
@@ -98,9 +102,19 @@ def run_task(task: Task) -> Run:
     )
 
 
-def _stable_number(text: str) -> int:
-    """The same on every machine, so that methods with the same seed do not share their random numbers."""
-    return int.from_bytes(text.encode()[:16].ljust(16, b"\0"), "big")
+def _identity(method: str) -> str:
+    """What the random numbers of a method depend on: its id, or the name of the file and of the class of a user's own,
+    wherever the file lies and however its path is written."""
+    file, colon, attribute = method.rpartition(":")
+    return f"{Path(file).resolve().name}:{attribute}" if colon and file.endswith(".py") else method
+
+
+def _stable_number(identity: str) -> int:
+    """128 bits, the same on every machine: a short identity itself, the digest of a longer one."""
+    encoded = identity.encode()
+    if len(encoded) > SEED_BYTES:
+        encoded = blake2b(encoded, digest_size=SEED_BYTES).digest()
+    return int.from_bytes(encoded.ljust(SEED_BYTES, b"\0"), "big")
 
 
 def compare(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import math
+import pickle
 import random
 from collections import Counter
 from pathlib import Path
@@ -11,7 +14,9 @@ import numpy as np
 import pytest
 from compat_tables import NB101, REPEATS, accuracy, nb101_codes, seconds, write_nb101, write_tfrecord
 
+import nasbed
 from nasbed import Architecture, NasbedError
+from nasbed.benchmarks import TabularBenchmark
 from nasbed.compat.nasbench import api
 from nasbed.compat.nasbench.lib.config import build_config
 
@@ -329,6 +334,23 @@ def test_dataset_file_that_is_nothing_is_one_line(name: str, tmp_path: Path, mon
     assert "\n" not in str(raised.value)
 
 
+def test_dataset_file_may_be_the_id_of_a_table_of_the_package() -> None:
+    name = "nb101-mini-cifar10-16-v1.0"
+    table, benchmark = api.NASBench(name, seed=1), nasbed.load(name)
+    assert table.valid_epochs == {1, 2, 4, 8} and benchmark.objective.unit == "%"
+    assert isinstance(benchmark, TabularBenchmark)
+    for arch in list(benchmark.architectures())[:20]:
+        stored = benchmark.repeats(arch, fidelity=8)
+        measured = {(one["validation_accuracy"] / 100, one.cost_s) for one in stored}
+        answer = table.query(api.ModelSpec(*NB101.to_native(arch)), epochs=8)
+        assert (answer["validation_accuracy"], answer["training_time"]) in measured
+        assert math.isnan(answer["train_accuracy"]) and 0 < answer["test_accuracy"] < 1
+    half = table.query(api.ModelSpec(*NB101.to_native(arch)), epochs=8, stop_halfway=True)
+    assert half["training_time"] < answer["training_time"]
+    with pytest.raises(api.OutOfDomainError, match="trainings of 1, 2, 4, 8 epochs, got 108"):
+        table.query(api.ModelSpec(*NB101.to_native(arch)))
+
+
 def test_config_is_the_published_space() -> None:
     config = build_config()
     assert config["available_ops"] == [CONV3, CONV1, POOL]
@@ -338,3 +360,20 @@ def test_config_is_the_published_space() -> None:
 def test_evaluate_says_that_nothing_is_trained(nasbench: api.NASBench) -> None:
     with pytest.raises(NasbedError, match="trains nothing"):
         nasbench.evaluate(inception(), "somewhere")
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [lambda value: pickle.loads(pickle.dumps(value)), copy.deepcopy])
+def test_copied_nasbench_goes_on_with_the_same_answers(nasbench: api.NASBench, way: Any) -> None:
+    specs = [spec_of(cell) for cell in (0, 3, 60, 200)]
+    for spec in specs:
+        nasbench.query(spec)
+    assert nasbench.get_metrics_from_hash(NB101.hash(Architecture("nb101", tuple(nb101_codes()[3].tolist()))))
+    other = way(nasbench)
+    assert other.get_budget_counters() == nasbench.get_budget_counters()
+    for spec in specs * 5:
+        one, two = nasbench.query(spec), other.query(spec)
+        assert {key: str(value) for key, value in one.items()} == {key: str(value) for key, value in two.items()}
+    assert list(other.hash_iterator()) == list(nasbench.hash_iterator())

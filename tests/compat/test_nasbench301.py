@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 from collections import namedtuple
@@ -69,6 +71,16 @@ def test_nasbench301_draws_another_noise_each_time(folder: Path) -> None:
     assert len(set(draws)) == 20
     assert draws == [other.predict(config, "genotype") for _ in range(20)]
     assert draws[0] != third.predict(config, "genotype")
+
+
+def test_nasbench301_copied_goes_on_with_the_same_noise(folder: Path) -> None:
+    config = Genotype(*space("darts").to_native(space("darts").sample(np.random.default_rng(1))))
+    ensemble = load_ensemble(folder, seed=1)
+    ensemble.predict(config, "genotype")
+    copies = [pickle.loads(pickle.dumps(ensemble)), copy.deepcopy(ensemble)]
+    expected = [ensemble.predict(config, "genotype") for _ in range(5)]
+    for other in copies:
+        assert [other.predict(config, "genotype") for _ in range(5)] == expected
 
 
 def test_nasbench301_leaves_the_global_generators_alone(folder: Path) -> None:

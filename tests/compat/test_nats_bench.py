@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from collections import Counter
 from pathlib import Path
@@ -121,6 +123,15 @@ def test_info_averages_when_asked(api: NATStopology) -> None:
     for prefix, split in (("valid", "validation"), ("test", "test"), ("train", "train")):
         expected = np.mean([percent(50, 200, seed, split) for seed in SEEDS])
         assert info[f"{prefix}-accuracy"] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("way", [lambda value: pickle.loads(pickle.dumps(value)), copy.deepcopy])
+def test_copied_api_goes_on_with_the_same_draws(api: NATStopology, way: Any) -> None:
+    api.get_more_info(7, "cifar10", hp=12)
+    other = way(api)
+    for number in range(20):
+        assert api.get_more_info(number, "cifar10", hp=12) == other.get_more_info(number, "cifar10", hp=12)
+    assert api.simulate_train_eval(9, "cifar10") == other.simulate_train_eval(9, "cifar10")
 
 
 def test_draws_depend_on_the_seed_of_the_object_only(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from nasbed import Metric, NasbedError, space
-from nasbed.experiments.compare import compare
+from nasbed.experiments.compare import compare, optimizer_class
 from nasbed.experiments.engines import LocalEngine, SerialEngine
 from nasbed.experiments.runs import load_run, load_runs
 from nasbed.results import About, Rows, write_results
@@ -108,6 +109,52 @@ def test_compare_methods_of_ones_own_and_broken_ones(table: str, own: str, tmp_p
     assert all(len(run) == 10 and not run.error for name in ("rs", "Mine") for run in runs.of(name))
     assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeks"))
     assert all(run.error == "RuntimeError: 'on purpose'" for run in runs.of("Breaks"))
+
+
+def test_own_method_imports_its_neighbours(tmp_path: Path) -> None:
+    (tmp_path / "neighbour_of_a_method.py").write_text("SUMMARY = 'from next door'\n")
+    (tmp_path / "mine.py").write_text(
+        "from neighbour_of_a_method import SUMMARY\n"
+        "from nasbed.optimizers.random_search import RandomSearch\n"
+        "class Mine(RandomSearch):\n    summary = SUMMARY\n"
+    )
+    before = list(sys.path)
+    assert optimizer_class(f"{tmp_path / 'mine.py'}:Mine").summary == "from next door"
+    assert sys.path == before
+
+
+def test_own_methods_have_random_numbers_of_their_own(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two classes of one file differ; one class is the same from everywhere."""
+    folder = tmp_path / "somewhere"
+    folder.mkdir()
+    (folder / "my_search_methods.py").write_text(
+        "from nasbed.optimizers.random_search import RandomSearch\n"
+        "class First(RandomSearch):\n    pass\n"
+        "class Second(RandomSearch):\n    pass\n"
+    )
+
+    def codes(*methods: str) -> list[list[list[int]]]:
+        out = tmp_path / f"runs-{len(list(tmp_path.iterdir()))}"
+        runs = compare(table, methods, seeds=1, budget="20ev", out=out, engine=SerialEngine()).runs
+        assert not any(run.error for run in runs)
+        return [run.codes.tolist() for run in sorted(runs, key=lambda run: run.method)]
+
+    path = folder / "my_search_methods.py"
+    first, second = codes(f"{path}:First", f"{path}:Second")
+    assert first != second
+    monkeypatch.chdir(folder)
+    assert codes("my_search_methods.py:First") == codes("./my_search_methods.py:First") == [first]
+    assert codes("../somewhere/my_search_methods.py:Second") == [second]
+
+
+def test_built_in_methods_keep_their_random_numbers(table: str, tmp_path: Path) -> None:
+    """The generator of an id is that of its bytes, as in every published run."""
+    [run] = compare(table, ["rs"], seeds=1, budget="20ev", out=tmp_path / "runs", engine=SerialEngine()).runs
+    rng = np.random.default_rng([0, int.from_bytes(b"rs".ljust(16, b"\0"), "big")])
+    searched = space("nb201")
+    assert run.codes.tolist() == [list(searched.sample(rng).code) for _ in range(20)]
 
 
 def test_compare_refuses_in_one_line(table: str, own: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import random
+import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import count
@@ -409,3 +410,33 @@ def test_fuzz_parquet(tmp_path: Path) -> None:
             refused += 1
             assert "\n" not in str(error) and len(str(error)) < 700
     assert refused > 1000
+
+
+# --- spaces of one's own ---------------------------------------------------------------------------------------------
+
+
+def test_space_of_a_file_is_written_into_the_table(tmp_path: Path) -> None:
+    (tmp_path / "widths.py").write_text("WIDTHS = [8, 16, 32]\n")
+    (tmp_path / "mine.py").write_text(
+        "from ConfigSpace import ConfigurationSpace\n"
+        "from widths import WIDTHS\n"
+        "small = ConfigurationSpace({'width': WIDTHS, 'depth': (1, 3)}, seed=0)\n"
+    )
+    rows = [[json.dumps({"width": width, "depth": depth}), width + depth] for width in (8, 32) for depth in (1, 3)]
+    path = write_csv(tmp_path / "runs.csv", ["architecture", "acc"], *rows)
+    before = list(sys.path)
+    results = imported(path, space=f"{tmp_path / 'mine.py'}:small")
+    assert sys.path == before
+    assert results.about.space == "small"
+    other = nasbed.load(results.folder)
+    arch = other.space.from_config({"width": 32, "depth": 3})
+    assert other.optimum() == (arch, 35)
+
+
+def test_space_of_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "runs.csv", ["architecture", "acc"], ["x", 1])
+    (tmp_path / "mine.py").write_text("small = 3\n")
+    with pytest.raises(NasbedError, match=r"^a space is a SearchSpace, a ConfigurationSpace or a name, got .*$"):
+        imported(path, space=f"{tmp_path / 'mine.py'}:small")
+    with pytest.raises(NasbedError, match=r"none\.py is no file; check the path$"):
+        imported(path, space=f"{tmp_path / 'none.py'}:small")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,15 +50,22 @@ class SurrogateBenchmark(Benchmark):
         self._shown = about.fidelity if about.fidelity >= 0 else None
         self._ensemble = artefact.ensemble
         self._timed = artefact.runtime is not None
-        models = artefact.ensemble.members
-        self._each = joint(models if artefact.runtime is None else (*models, artefact.runtime))
+        self._each = _joint_models(artefact)
         skeleton = about.provenance.get("skeleton")
         self._costs = ExactCosts(self.space, about.dataset, skeleton) if about.exact else None
         self._cost_metrics = self._costs.metrics if self._costs is not None else ()
         self.metrics = (self.objective, *self._cost_metrics)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the joint program of the models, which a copy compiles again."""
+        return {name: value for name, value in vars(self).items() if name != "_each"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._each = _joint_models(self.artefact)
+
     @classmethod
-    def open(cls, path: Path) -> SurrogateBenchmark:
+    def open(cls, path: str | Path) -> SurrogateBenchmark:
         """The surrogate in a folder or a file."""
         return cls(Artefact.load(path))
 
@@ -176,3 +185,9 @@ class SurrogateBenchmark(Benchmark):
                 best = float(means[first]), some[first]
         assert best is not None, "a space has an architecture"
         return best[1], sign * best[0]
+
+
+def _joint_models(artefact: Artefact) -> Callable[[Codes], Floats]:
+    """Predicts with all members at once, and with the runtime model, if there is one, as the last."""
+    models = artefact.ensemble.members
+    return joint(models if artefact.runtime is None else (*models, artefact.runtime))

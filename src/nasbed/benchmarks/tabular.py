@@ -22,6 +22,8 @@ from nasbed.spaces.base import Batch, Codes
 
 GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 MOST_REMEMBERED = 1 << 20
+_OF_COLUMNS = ("cache", "_columns", "_cost", "_seeds", "_status", "_objective", "_found")
+"""The attributes of a benchmark that hold columns, or rows found in them."""
 
 
 class TabularBenchmark(Benchmark):
@@ -36,6 +38,11 @@ class TabularBenchmark(Benchmark):
         self.results = results
         self.name = results.about.name
         self.space = results.space
+        self._open_columns()
+
+    def _open_columns(self) -> None:
+        """Set what is read from the memory-mapped columns."""
+        results = self.results
         self.cache = cache = results.cache()
         present = [metric for metric in results.about.metrics if metric.key in cache.values]
         self.metrics = tuple(metric for metric in present if metric.split != "test")
@@ -52,8 +59,16 @@ class TabularBenchmark(Benchmark):
         self._highest: dict[str, int] = {}
         self._found: dict[tuple[int, ...], tuple[int, int]] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the columns: a copy opens the table again by its path and verifies its checksums."""
+        return {name: value for name, value in vars(self).items() if name not in _OF_COLUMNS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._open_columns()
+
     @classmethod
-    def open(cls, folder: Path) -> TabularBenchmark:
+    def open(cls, folder: str | Path) -> TabularBenchmark:
         """The table in a results folder."""
         return cls(Results.open(folder))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,9 @@ from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.spaces.base import Batch
 from nasbed.spaces.part import Part
+
+if TYPE_CHECKING:
+    from nasbed.spaces.nb101 import NB101
 
 
 class Wrapper(Benchmark):
@@ -129,14 +134,30 @@ def nas_bench_mini(inner: TabularBenchmark) -> SubSpace:
     space = inner.space
     if not isinstance(space, NB101):
         raise InvalidOption(f"NAS-Bench-Mini is a part of NAS-Bench-101, got a table of {space.name}")
-    return SubSpace(inner, f"{inner.name}-mini", lambda arch: space.pruned(arch).vertices <= 6)
+    return SubSpace(inner, f"{inner.name}-mini", _UpToSixVertices(space))
+
+
+@dataclass(frozen=True)
+class _UpToSixVertices:
+    """Whether a cell has at most six vertices; a class, so that benchmarks with it can be pickled."""
+
+    space: NB101
+
+    def __call__(self, arch: Architecture) -> bool:
+        return self.space.pruned(arch).vertices <= 6
 
 
 def without_pooling(inner: TabularBenchmark) -> SubSpace:
     """The cells of a NAS-Bench-201 table without average pooling: 4 096 of 15 625, those of the micro space of
     TransNAS-Bench-101."""
-    from nasbed.spaces.nb201 import NB201, POOL
+    from nasbed.spaces.nb201 import NB201
 
     if not isinstance(inner.space, NB201):
         raise InvalidOption(f"cells without average pooling are a part of NAS-Bench-201, got {inner.space.name}")
-    return SubSpace(inner, f"{inner.name}:no-pooling", lambda arch: POOL not in arch.code)
+    return SubSpace(inner, f"{inner.name}:no-pooling", _has_no_pooling)
+
+
+def _has_no_pooling(arch: Architecture) -> bool:
+    from nasbed.spaces.nb201 import POOL
+
+    return POOL not in arch.code

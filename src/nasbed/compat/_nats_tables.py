@@ -35,6 +35,7 @@ class View:
     """A table as one dataset, for the splits that it may answer there."""
 
     def __init__(self, dataset: str, results: Results, splits: tuple[str, ...]) -> None:
+        self._opened_with = dataset, results, splits
         self.dataset = dataset
         self.name = results.about.name
         self.cache = results.cache()
@@ -44,6 +45,9 @@ class View:
             metric.key: 100.0 if metric.name == "accuracy" and metric.bounds == (0, 1) else 1.0
             for metric in results.about.metrics
         }
+
+    def __reduce__(self) -> tuple[type[View], tuple[str, Results, tuple[str, ...]]]:
+        return type(self), self._opened_with
 
     def trained(self, hp: str | int, iepoch: int | None = None) -> int:
         """The fidelity that is the end of a schedule of ``hp`` epochs; raises for an epoch before its end."""

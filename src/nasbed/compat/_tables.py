@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 from nasbed.core.errors import BadFile, UnknownName
-from nasbed.core.home import home, table_folder
+from nasbed.core.home import home
 from nasbed.results.manifest import FILE_NAME
 from nasbed.results.store import Results
 
@@ -22,12 +22,15 @@ def is_table(folder: Path) -> bool:
 
 
 def table_by_id(name: str) -> Results:
-    """The table of that id in the tables folder. One that an installed package holds is imported the first time."""
-    if not is_table(table_folder(name)):
+    """The table of that id: of the package or in the tables folder. One that an installed package holds is imported the
+    first time."""
+    from nasbed.benchmarks.places import table_path
+
+    if not is_table(table_path(name)):
         from nasbed.benchmarks.catalog import load
 
         load(name)  # imports it, or says how to get it
-    return Results.open(table_folder(name))
+    return Results.open(table_path(name))
 
 
 def tables_of_file(path: Path, format: str) -> list[Results]:

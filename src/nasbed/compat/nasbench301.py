@@ -4,7 +4,6 @@ DARTS space."""
 from __future__ import annotations
 
 import math
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +26,19 @@ class Ensemble:
                 "nasbed.load"
             )
         self.benchmark = benchmark
-        self._seeds = count(seed << 32)
+        self._next_seed = seed << 32
         self._percent = 100.0 if benchmark.objective.bounds == (0, 1) else 1.0
 
     def predict(self, config: Any, representation: str, with_noise: bool = True) -> float:
         """The prediction for a Genotype (``representation="genotype"``) or a ConfigSpace configuration, or the
         dictionary of one (``"configspace"``); with another draw of noise each time, or without."""
         arch = self._architecture(config, representation)
-        found = self.benchmark.query(arch, seed=next(self._seeds)) if with_noise else self.benchmark.expected(arch)
-        return self._percent * found.values[self.benchmark.objective]
+        if with_noise:
+            observation = self.benchmark.query(arch, seed=self._next_seed)
+            self._next_seed += 1
+        else:
+            observation = self.benchmark.expected(arch)
+        return self._percent * observation.values[self.benchmark.objective]
 
     def _architecture(self, config: Any, representation: str) -> Architecture:
         space = self.benchmark.space

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidMeasurement, UnknownName, nearest
@@ -60,6 +61,11 @@ class Observation:
             if metric.key == key:
                 return value
         raise UnknownName(f"no metric {key!r} in this observation; {nearest(key, (m.key for m in self.values))}")
+
+    def __reduce__(self) -> tuple[type[Observation], tuple[Any, ...]]:
+        """Pickled as what it was constructed from: the read-only view of the values cannot be."""
+        values = dict(self.values)
+        return type(self), (self.architecture, values, self.fidelity, self.seed, self.cost_s, self.status)
 
     def without_test(self) -> Observation:
         """The same observation as a search method may see it: every test metric removed."""

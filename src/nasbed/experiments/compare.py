@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,15 @@ import nasbed
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, shorten
+from nasbed.core.user_code import importable_neighbours
 from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.runs import Run, Runs, Setup, load_run, load_runs, load_setup, save_run, save_setup
 from nasbed.experiments.simulate import Budget, no_scoring, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS, Optimizer
+
+SEED_BYTES = 16
+"""The length of the number that separates the random numbers of methods. Ids up to this length are that number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,8 @@ def optimizer_class(name: str) -> type[Optimizer]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
     try:
-        spec.loader.exec_module(module)
+        with importable_neighbours(Path(file)):
+            spec.loader.exec_module(module)
     except Exception as error:
         reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
         raise InvalidOption(f"{file} could not be run, {reason}; mend the file") from error
@@ -77,7 +83,7 @@ def run_task(task: Task) -> Run:
     benchmark = _OPENED.get(task.benchmark)
     if benchmark is None:
         benchmark = _OPENED[task.benchmark] = load(task.benchmark)
-    rng = np.random.default_rng([task.seed, _stable_number(task.method)])
+    rng = np.random.default_rng([task.seed, _stable_number(_identity(task.method))])
     kind, problem = optimizer_class(task.method), problem_of(benchmark)
     if task.guidance is None:
         optimizer, scoring_s = kind(problem, rng, **task.settings), no_scoring
@@ -96,9 +102,19 @@ def run_task(task: Task) -> Run:
     )
 
 
-def _stable_number(text: str) -> int:
-    """The same on every machine, so that methods with the same seed do not share their random numbers."""
-    return int.from_bytes(text.encode()[:16].ljust(16, b"\0"), "big")
+def _identity(method: str) -> str:
+    """What the random numbers of a method depend on: its id, or the name of the file and of the class of a user's own,
+    wherever the file lies and however its path is written."""
+    file, colon, attribute = method.rpartition(":")
+    return f"{Path(file).resolve().name}:{attribute}" if colon and file.endswith(".py") else method
+
+
+def _stable_number(identity: str) -> int:
+    """128 bits, the same on every machine: a short identity itself, the digest of a longer one."""
+    encoded = identity.encode()
+    if len(encoded) > SEED_BYTES:
+        encoded = blake2b(encoded, digest_size=SEED_BYTES).digest()
+    return int.from_bytes(encoded.ljust(SEED_BYTES, b"\0"), "big")
 
 
 def compare(
@@ -112,7 +128,7 @@ def compare(
     engine: Engine | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     guidance: Sequence[Guidance | None] = (None,),
-    scores: Path | None = None,
+    scores: str | Path | None = None,
     proxy_dataset: str = "",
     charge_thinking: bool = False,
     timeout_s: float | None = None,

@@ -157,7 +157,9 @@ def guided(
     return optimizer, lambda: sieve.spent_s
 
 
-def resolved(guidance: Guidance, benchmark: Benchmark, *, scores: Path | None, dataset: str, out: Path) -> Guidance:
+def resolved(
+    guidance: Guidance, benchmark: Benchmark, *, scores: str | Path | None, dataset: str, out: Path
+) -> Guidance:
     """With where its scores come from: the file, if it has them; a closed form; or, for a start, images to score on.
     What would fail in all runs fails now."""
     scores = None if scores is None else scores_path(scores)

@@ -122,8 +122,9 @@ def save_setup(folder: Path, setup: Setup) -> None:
         draft.write_text(json.dumps(data, indent=1) + "\n")
 
 
-def load_setup(folder: Path) -> Setup:
+def load_setup(folder: str | Path) -> Setup:
     """What the runs of a folder are."""
+    folder = Path(folder)
     try:
         data = json.loads((folder / "setup.json").read_text())
         low, high = data["objective"].pop("bounds")
@@ -133,8 +134,9 @@ def load_setup(folder: Path) -> Setup:
         raise BadFile(f"{folder} holds no runs: {_reason(error)}; make some with: nasbed run --out {folder}") from None
 
 
-def load_runs(folder: Path) -> Runs:
+def load_runs(folder: str | Path) -> Runs:
     """All runs that a folder holds."""
+    folder = Path(folder)
     return Runs(load_setup(folder), [load_run(path) for path in _run_files(folder)])
 
 

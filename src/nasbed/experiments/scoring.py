@@ -31,7 +31,7 @@ def score_architectures(
     *,
     dataset: str,
     proxies: Sequence[str],
-    out: Path,
+    out: str | Path,
     seeds: Sequence[int] = (0,),
     batch: int = BATCH,
     recipe: str = "",
@@ -46,6 +46,7 @@ def score_architectures(
     scored goes into a journal beside it at once, so that the same call goes on after a kill. A network that cannot be
     built, or that runs past the time-out, has a reason for a score.
     """
+    out = Path(out)
     check_torch()
     check_suffix(out)
     about = _checked(archs, dataset, proxies, seeds, batch, recipe)

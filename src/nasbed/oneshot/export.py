@@ -21,7 +21,7 @@ SUPERNET_LOSS = Metric("supernet_loss", direction="minimize", unit="nat", bounds
 """The mean loss of the supernet's weights in an epoch."""
 
 
-def export_search(record: SearchRecord, folder: Path) -> Results:
+def export_search(record: SearchRecord, folder: str | Path) -> Results:
     """Write the epochs of a search as a table: the architecture that it would have ended with after each, the method,
     the epoch as fidelity, and the time of the search so far."""
     searched, space = record.searched, named_space(record.space)

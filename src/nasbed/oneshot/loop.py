@@ -52,7 +52,7 @@ def search(
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     device: str | torch.device = "cpu",
-    checkpoint: Path | None = None,
+    checkpoint: str | Path | None = None,
     progress: Told | None = None,
     stop: StoppingRule | None = None,
     images: SearchImages | None = None,
@@ -63,6 +63,7 @@ def search(
     saved there after every epoch, and goes on from there if the file exists. ``stop`` may end it early. ``images``
     spares making them anew where several searches run on one device; they are those of this dataset and settings.
     """
+    checkpoint = None if checkpoint is None else Path(checkpoint)
     settings, options = settings or SearchSettings(), dict(options or {})
     chosen = chosen_device(device)
     of = {

@@ -53,7 +53,7 @@ def versions_used() -> dict[str, str]:
     return found
 
 
-def write_record(record: SearchRecord, path: Path) -> None:
+def write_record(record: SearchRecord, path: str | Path) -> None:
     """Write a record as JSON with its own checksum. The file is there whole or not at all."""
     searched = record.searched
     data = {
@@ -73,12 +73,12 @@ def write_record(record: SearchRecord, path: Path) -> None:
         "search_time_s": searched.search_time_s,
         "epochs": [_packed(each) for each in searched.epochs],
     }
-    write_sealed(data, path)
+    write_sealed(data, Path(path))
 
 
-def read_record(path: Path) -> SearchRecord:
+def read_record(path: str | Path) -> SearchRecord:
     """The record in a file; raises unless it is whole and unchanged since it was written."""
-    return read_sealed(path, FORMAT, _record, what="a search; nasbed oneshot writes one, search.json")
+    return read_sealed(Path(path), FORMAT, _record, what="a search; nasbed oneshot writes one, search.json")
 
 
 def _record(data: Mapping[str, Any]) -> SearchRecord:

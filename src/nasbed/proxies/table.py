@@ -126,8 +126,9 @@ class ScoreTable:
 
     # --- files -------------------------------------------------------------------------------------------------------
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str | Path) -> None:
         """Write the file; it appears only when it is complete. Rows without any score and any reason are left out."""
+        path = Path(path)
         from pyarrow import parquet
 
         check_suffix(path)
@@ -158,8 +159,9 @@ class ScoreTable:
         return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(asdict(self.about))})
 
     @classmethod
-    def read(cls, path: Path) -> ScoreTable:
+    def read(cls, path: str | Path) -> ScoreTable:
         """The scores of a file that :meth:`write` made."""
+        path = Path(path)
         table = _parquet(path)
         metadata = (table.schema.metadata or {}).get(METADATA)
         if metadata is None:

@@ -71,8 +71,9 @@ def cell_svg(diagrams: Sequence[Diagram]) -> str:
     return "\n".join([opening, f'<rect width="{across}" height="{down}" fill="{_PAPER}"/>', *body, "</svg>\n"])
 
 
-def save_cells(diagrams: Sequence[Diagram], path: Path) -> None:
+def save_cells(diagrams: Sequence[Diagram], path: str | Path) -> None:
     """Write the picture as SVG, PNG or PDF, as the file's suffix says. The file is there whole or not at all."""
+    path = Path(path)
     suffix, shown = path.suffix.lower(), shorten(str(path))
     if suffix not in (".svg", ".png", ".pdf"):
         raise InvalidOption(f"a picture's file ends in .svg, .png or .pdf, got {shown}; change the suffix")

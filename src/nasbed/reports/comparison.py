@@ -36,12 +36,13 @@ TEXTS = {
 }
 
 
-def write_comparison(out: Path, runs: Runs, benchmark: Benchmark, *, rng: np.random.Generator) -> Summary:
+def write_comparison(out: str | Path, runs: Runs, benchmark: Benchmark, *, rng: np.random.Generator) -> Summary:
     """Write ``report.html``, one page that needs nothing else, its figures as SVG, PNG and PDF into ``figures/``, and
     its numbers into ``numbers.json``.
 
     ``rng`` draws the bootstrap samples and the evaluations that are shown. Returns what the page's tables are made of.
     """
+    out = Path(out)
     found = comparison(runs, benchmark, rng=rng)
     styles = looks(runs.methods)
     _save_figures(out / "figures", found, styles, benchmark.space)

@@ -43,6 +43,7 @@ class Cache:
     """An opened table."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         try:
             header = json.loads((folder / "index.json").read_text())
             self.codes: NDArray[np.int64] = np.load(folder / "codes.npy", mmap_mode="r", allow_pickle=False)
@@ -64,6 +65,10 @@ class Cache:
                 f"the cache {folder} is damaged: {str(error).splitlines()[0]}; import the table again"
             ) from None
         self._key_view = memoryview(self._keys)
+
+    def __reduce__(self) -> tuple[type[Cache], tuple[Path]]:
+        """Pickled as the path of its folder; a copy opens the files again."""
+        return type(self), (self._folder.absolute(),)
 
     def __len__(self) -> int:
         return len(self._keys)

@@ -18,12 +18,13 @@ from nasbed.spaces import SearchSpace
 SUFFIXES = (".csv", ".parquet")
 
 
-def export_results(results: Results, path: Path, progress: Progress | None = None) -> int:
+def export_results(results: Results, path: str | Path, progress: Progress | None = None) -> int:
     """Write the rows with the architecture as text; the file appears only when it is complete.
 
     The columns are ``architecture``, ``method``, ``seed``, ``fidelity``, ``status``, ``train_time_s``, ``timestamp``
     and the metrics by key: what the import format ``table`` reads back. Returns how many rows there are.
     """
+    path = Path(path)
     if path.suffix not in SUFFIXES:
         raise InvalidOption(f"a table is exported as {' or '.join(SUFFIXES)}, got {path.name}; change the suffix")
     if path.is_dir():

@@ -16,8 +16,8 @@ ImportProgress = Callable[[str, int, int | None], None]
 
 def import_tables(
     format: str,
-    path: Path | None,
-    out: Path,
+    path: str | Path | None,
+    out: str | Path,
     options: Mapping[str, str] | None = None,
     progress: ImportProgress | None = None,
 ) -> list[Results]:
@@ -26,12 +26,13 @@ def import_tables(
     Without a path, a format that knows where its file is usually installed looks there. A table replaces an older one
     of that name when it is complete. Where a later one cannot be read, the ones before it stay.
     """
+    out = Path(out)
     importer = IMPORTERS.get(format)
     for name in options or {}:
         if name not in importer.options:
             known = nearest(name, importer.options) if importer.options else "it has none"
             raise InvalidOption(f"the format {format} has no option {name!r}; {known}")
-    path = _usual_path(format, importer) if path is None else path
+    path = _usual_path(format, importer) if path is None else Path(path)
     if not path.exists():
         raise InvalidOption(f"an import reads a file or folder, {path} is none; check the path")
     written = []
@@ -43,7 +44,8 @@ def import_tables(
                 if progress is not None:
                     progress(name, rows, total)
 
-            written.append(write_results(out.joinpath(*name.split("/")), draft.about, draft.batches, told))
+            folder = out.joinpath(*name.split("/"))
+            written.append(write_results(folder, draft.about, draft.batches, told, searched=draft.space))
     if not written:
         raise BadFile(f"{path} holds no table that the format {format} knows; check what it is")
     return written

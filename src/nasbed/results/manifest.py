@@ -76,14 +76,16 @@ class Manifest:
     space_definition: dict[str, Any] | None = None
     schema_version: int = SCHEMA_VERSION
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: str | Path) -> None:
         """Make this the folder's manifest, in one step."""
+        folder = Path(folder)
         with complete_file(folder / FILE_NAME) as draft:
             draft.write_bytes(sealed(_to_json(self)))
 
     @classmethod
-    def read(cls, folder: Path) -> Manifest:
+    def read(cls, folder: str | Path) -> Manifest:
         """The folder's manifest; raises unless it is complete and of a version known here."""
+        folder = Path(folder)
         path = folder / FILE_NAME
         try:
             content = path.read_bytes()

@@ -33,7 +33,7 @@ class Merged:
 
 def merge_results(
     tables: Sequence[Results],
-    out: Path,
+    out: str | Path,
     *,
     name: str | None = None,
     mixed: bool = False,
@@ -45,6 +45,7 @@ def merge_results(
     that a table lacks is missing in its rows. Tables of different datasets or recipes are merged only if ``mixed`` says
     that this is meant: nothing in a row tells afterwards which it was. Learning curves are merged too.
     """
+    out = Path(out)
     about = merged_about([table.about for table in tables], name=name, mixed=mixed)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidOption(f"a merged table goes into a new folder, {out} is there already; choose another")

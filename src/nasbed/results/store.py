@@ -49,9 +49,10 @@ class Results:
         self._hold = _Hold(self.data)
 
     @classmethod
-    def open(cls, folder: Path) -> Results:
+    def open(cls, folder: str | Path) -> Results:
         """Open a folder after checking it: by checksum the first time and after any change, by size and date
         otherwise."""
+        folder = Path(folder)
         manifest = Manifest.read(folder)
         while True:
             opened = cls(folder, manifest)
@@ -64,6 +65,14 @@ class Results:
                 manifest = again  # replaced while it was being opened
             else:
                 return opened
+
+    def __reduce__(self) -> tuple[Callable[[Path, Manifest], Results], tuple[Path, Manifest]]:
+        """Pickled as the path and the checksums; a copy opens the folder again and is refused if the table changed."""
+        return _reopened, (self.folder.absolute(), self.manifest)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Results:
+        """Itself: an opened folder does not change."""
+        return self
 
     @cached_property
     def space(self) -> SearchSpace:
@@ -99,6 +108,21 @@ class Results:
         _check_files(self.folder, self.manifest, trust_stamp=False)
 
 
+def _reopened(folder: Path, manifest: Manifest) -> Results:
+    """The folder, opened again; raises unless it has the table that ``manifest`` describes."""
+    results = Results.open(folder)
+    if _checksums(results.manifest) != _checksums(manifest):
+        raise BadFile(
+            f"a pickled table is opened from its folder, and {folder} has another table since; open it with nasbed.load"
+        )
+    return results
+
+
+def _checksums(manifest: Manifest) -> dict[str, str]:
+    """The SHA-256 of each file, by its name in the data folder."""
+    return {name.partition("/")[2]: record.sha256 for name, record in manifest.files.items()}
+
+
 class _Hold:
     """Keeps a data folder from being deleted as long as this lives: a shared lock on it, where the file system has
     such."""
@@ -119,7 +143,7 @@ class _Hold:
 
 
 def write_results(
-    folder: Path,
+    folder: str | Path,
     about: About,
     batches: Iterable[Rows],
     progress: Progress | None = None,
@@ -134,6 +158,7 @@ def write_results(
     ConfigSpace is then written into the manifest, so that the table can be opened anywhere. ``curves`` are learning
     curves of trainings among the rows.
     """
+    folder = Path(folder)
     searched = searched or space(about.space)
     if searched.name != about.space:
         raise InvalidOption(f"the table {about.name} is of the space {about.space}, got the space {searched.name}")

@@ -63,9 +63,10 @@ class Artefact:
         records = {name: FileRecord(len(found[name]), _sha256(found[name])) for name in sorted(found)}
         return {FILE_NAME: replace(self.manifest, files=records).to_bytes(), **found}
 
-    def save(self, path: Path) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write a folder, or one file if the path ends in ``.snb``. What is there already is not replaced: a released
         version never changes."""
+        path = Path(path)
         if path.exists():
             raise InvalidOption(f"{path} exists, and a surrogate once written is not changed; give another path")
         files = self.files()
@@ -78,8 +79,9 @@ class Artefact:
         return path
 
     @classmethod
-    def load(cls, path: Path) -> Artefact:
+    def load(cls, path: str | Path) -> Artefact:
         """Open a folder or file after checking every byte of it."""
+        path = Path(path)
         files = _read(path)
         manifest = ArtefactManifest.from_bytes(files.pop(FILE_NAME), f"{path / FILE_NAME}")
         _check(path, manifest, files)
@@ -94,8 +96,9 @@ class Artefact:
         return cls(manifest, Ensemble(members, noise), runtime)
 
 
-def is_artefact(path: Path) -> bool:
+def is_artefact(path: str | Path) -> bool:
     """Whether a path is that of a surrogate, sound or not."""
+    path = Path(path)
     if path.is_file():
         return path.suffix == SUFFIX
     try:
@@ -104,8 +107,9 @@ def is_artefact(path: Path) -> bool:
         return False
 
 
-def read_manifest(path: Path) -> ArtefactManifest:
+def read_manifest(path: str | Path) -> ArtefactManifest:
     """What a surrogate says about itself, its other files not looked at."""
+    path = Path(path)
     content = (
         unpack(path.read_bytes(), str(path)).get(FILE_NAME, b"") if path.is_file() else _read_file(path, FILE_NAME)
     )

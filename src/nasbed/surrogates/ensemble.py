@@ -58,6 +58,10 @@ class Ensemble:
         self.noise = noise
         self.space = members[0].space
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but :attr:`each`, which a copy computes from the members."""
+        return {name: value for name, value in vars(self).items() if name != "each"}
+
     @cached_property
     def each(self) -> Callable[[Codes], Floats]:
         """What each member predicts, ``[n, members]``."""

@@ -51,6 +51,9 @@ class Features:
                 raise InvalidOption(f"no block of features is called {name!r}; {nearest(name, BLOCKS)}")
             self._parts.append(BLOCKS[name])
 
+    def __reduce__(self) -> tuple[type[Features], tuple[SearchSpace, str]]:
+        return type(self), (self.space, self.blocks)
+
     def __call__(self, codes: Codes) -> Block:
         """One row an architecture, ``[n, columns]``."""
         parts = [part(self.space, codes) for part in self._parts]

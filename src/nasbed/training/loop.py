@@ -44,7 +44,7 @@ def train(
     seed: int = 0,
     epochs: int | None = None,
     device: str | torch.device = "cpu",
-    checkpoint: Path | None = None,
+    checkpoint: str | Path | None = None,
     progress: Told | None = None,
     images: TrainingImages | None = None,
     learning_curve: bool = False,
@@ -82,7 +82,7 @@ def train_network(
     seed: int = 0,
     epochs: int | None = None,
     device: str | torch.device = "cpu",
-    checkpoint: Path | None = None,
+    checkpoint: str | Path | None = None,
     progress: Told | None = None,
     images: TrainingImages | None = None,
     learning_curve: bool = False,
@@ -95,6 +95,7 @@ def train_network(
     network with a method ``set_drop_path``, one with an ``auxiliary_weight`` a network that in training mode gives a
     pair of logits.
     """
+    checkpoint = None if checkpoint is None else Path(checkpoint)
     chosen = chosen_device(device)
     budget = recipe.budget(epochs)
     check_drop_path(network, recipe)

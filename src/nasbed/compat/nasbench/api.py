@@ -7,6 +7,7 @@ operations in an answer are those of the cell that was asked for, pruned. Traini
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator, KeysView, Mapping
 from functools import cached_property
@@ -36,6 +37,15 @@ MEASURED = {
 }
 """What an answer calls a column of the table."""
 
+_OF_COLUMNS = (
+    *("_cache", "_columns", "_parameters", "_status", "_found"),
+    *("_rows", "fixed_statistics", "computed_statistics"),
+)
+"""The attributes of a :class:`NASBench` that hold columns, or are computed from them."""
+
+REQUIRED = ("train_time_s", "validation_accuracy", "test_accuracy")
+"""The columns that a table must have. Where it has no training accuracy, that is NaN in an answer."""
+
 Fixed = dict[str, Any]
 Computed = dict[int, list[dict[str, float]]]
 
@@ -48,31 +58,44 @@ class NASBench:
     """The table behind the published methods.
 
     ``dataset_file`` is a results folder, a table's id, or a published ``.tfrecord`` file, which is read into a table
-    the first time. ``seed`` fixes which repeats are drawn. A repeat that diverged has NaN accuracies.
+    the first time. ``seed`` fixes which repeats are drawn. Accuracies are fractions; a repeat that diverged has NaN
+    accuracies. A table with other budgets than the published ones offers every one of them.
     """
 
     def __init__(self, dataset_file: str | Path, seed: int | None = None) -> None:
-        results = _open(dataset_file)
-        self.name = results.about.name
+        self._results = _open(dataset_file)
+        self.name = self._results.about.name
         self.config = config.build_config()
         self.history: dict[Any, Any] = {}
         self._space = NB101()
-        self._cache = results.cache()
-        self.valid_epochs = {epochs for epochs in SCHEDULES if epochs in self._cache.fidelities}
+        self._random = random.Random(seed)
+        self._open_columns()
+        self.reset_budget_counters()
+
+    def _open_columns(self) -> None:
+        """Set what is read from the table; raises unless it has the columns of a nasbench table."""
+        self._cache = self._results.cache()
+        self.valid_epochs = _schedules(self._cache.fidelities)
         values = self._cache.values
-        missing = [key for key in MEASURED.values() if key not in values]
-        if missing or not self.valid_epochs:
+        if any(key not in values for key in REQUIRED) or not self.valid_epochs:
             raise BadFile(
-                f"a nasbench table has {', '.join(MEASURED.values())} at 4, 12, 36 or 108 epochs; {self.name} has "
+                f"a nasbench table has {', '.join(REQUIRED)} after some number of epochs; {self.name} has "
                 f"{', '.join(values)} at {', '.join(map(str, self._cache.fidelities))}; use nasbed.load"
             )
         self._position = {fidelity: position for position, fidelity in enumerate(self._cache.fidelities)}
-        self._columns = {name: np.asarray(values[key]) for name, key in MEASURED.items()}
+        self._columns = {name: np.asarray(values[key]) for name, key in MEASURED.items() if key in values}
+        self._percent = {metric.key for metric in self._results.about.metrics if metric.bounds == (0, 100)}
         self._parameters = np.asarray(values["parameters"]) if "parameters" in values else None
         self._status = np.asarray(self._cache.status)
         self._found: dict[Compact, int] = {}
-        self._random = random.Random(seed)
-        self.reset_budget_counters()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the columns: a copy opens the table again and draws the same repeats from here on."""
+        return {name: value for name, value in vars(self).items() if name not in _OF_COLUMNS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._open_columns()
 
     # --- for benchmarking --------------------------------------------------------------------------------------------
 
@@ -182,7 +205,11 @@ class NASBench:
 
     def _measured(self, row: int, fidelity: int, repeat: int, prefix: str = "") -> dict[str, float]:
         place = row, self._position[fidelity], repeat
-        return {prefix + name: float(column[place]) for name, column in self._columns.items()}
+        measured = {}
+        for name, key in MEASURED.items():
+            value = float(self._columns[name][place]) if name in self._columns else math.nan
+            measured[prefix + name] = value / 100 if key in self._percent else value
+        return measured
 
     def _fixed_of_spec(self, model_spec: ModelSpec, row: int) -> Fixed:
         assert model_spec.matrix is not None and model_spec.ops is not None
@@ -242,6 +269,14 @@ class _ByHash(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def _schedules(fidelities: tuple[int, ...]) -> set[int]:
+    """The training lengths of a table: the published ones, without their half-way points, or all that it has."""
+    halves = {epochs // 2 for epochs in SCHEDULES}
+    if halves.union(SCHEDULES).issuperset(fidelities):
+        return set(SCHEDULES).intersection(fidelities)
+    return {epochs for epochs in fidelities if epochs > 0}
 
 
 def _open(dataset_file: str | Path) -> Results:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.metric import Metric
+from nasbed.core.user_code import object_named
 from nasbed.experiments.campaign.trainer import Trainer, check_keys
 from nasbed.experiments.campaign.trial import Evaluation, Trial
-from nasbed.experiments.user_code import object_named
-from nasbed.spaces import space as registered_space
 from nasbed.spaces.base import SearchSpace
+from nasbed.spaces.named import space_of
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
@@ -48,8 +48,9 @@ class FunctionTrainer(Trainer):
         fidelity_unit: str = "epochs",
         timeout_s: float | None = None,
         dataset: str = "",
-        folder: Path = Path(),
+        folder: str | Path = Path(),
     ) -> None:
+        folder = Path(folder)
         self._function = function
         self._folder = folder.resolve()
         self._space = space
@@ -156,23 +157,3 @@ def _metrics(given: Any, function: Any) -> tuple[Metric, ...]:
             reason = next(iter(str(error).splitlines()), "")
             raise InvalidOption(f"[[trainer.metrics]] has name, split, direction, unit and bounds: {reason}") from None
     return tuple(found)
-
-
-def space_of(given: SearchSpace | ConfigurationSpace | str, folder: Path = Path()) -> SearchSpace:
-    """A search space as it is given: an object of either kind, a registered name, or ``file.py:name``."""
-    name = ""
-    found: Any = given
-    if isinstance(given, str):
-        if ":" not in given:
-            return registered_space(given)
-        name = given.rpartition(":")[2]
-        found = object_named(given, folder=folder)
-    if isinstance(found, SearchSpace):
-        return found
-    from ConfigSpace import ConfigurationSpace
-
-    from nasbed.spaces.from_configspace import space_from_configspace
-
-    if isinstance(found, ConfigurationSpace):
-        return space_from_configspace(found, found.name or name or "own")
-    raise InvalidOption(f"a space is a SearchSpace, a ConfigurationSpace or a name, got {shorten(given)}")

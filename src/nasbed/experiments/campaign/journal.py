@@ -59,12 +59,13 @@ class Journal:
     # --- opening -----------------------------------------------------------------------------------------------------
 
     @classmethod
-    def writing(cls, path: Path, facts: Mapping[str, Any]) -> Journal:
+    def writing(cls, path: str | Path, facts: Mapping[str, Any]) -> Journal:
         """Open a journal to go on with, or a new one. Only one process can at a time; and ``facts``, which say what the
         campaign is, must be those that it was begun with.
 
         Whatever is written is on the disk when the call returns: SQLite's write-ahead log with a sync at each commit.
         """
+        path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(path.name + ".lock").open("ab")
         try:
@@ -90,8 +91,9 @@ class Journal:
         return journal
 
     @classmethod
-    def reading(cls, path: Path) -> Journal:
+    def reading(cls, path: str | Path) -> Journal:
         """Open a journal to look at it, also while a campaign writes to it."""
+        path = Path(path)
         if not path.is_file():
             raise BadFile(f"there is no journal {path}; nasbed collect makes one")
         with _told(path):

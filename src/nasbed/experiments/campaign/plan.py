@@ -151,8 +151,9 @@ class Campaign:
     # --- as a file ---------------------------------------------------------------------------------------------------
 
     @classmethod
-    def read(cls, path: Path) -> Campaign:
+    def read(cls, path: str | Path) -> Campaign:
         """The campaign in a TOML file."""
+        path = Path(path)
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -167,8 +168,9 @@ class Campaign:
             raise BadFile(f"{path}: {error}") from None
 
     @classmethod
-    def parse(cls, data: Mapping[str, Any], *, folder: Path = Path()) -> Campaign:
+    def parse(cls, data: Mapping[str, Any], *, folder: str | Path = Path()) -> Campaign:
         """The campaign that such tables describe."""
+        folder = Path(folder)
         tables = ("campaign", "trainer", "shares", "settings", "repeats", "grid", "trajectories")
         _known("table", data, tables)
         own = _table(data, "campaign")

@@ -10,16 +10,18 @@ from typing import ClassVar
 
 from nasbed.results.manifest import About
 from nasbed.results.rows import Rows
+from nasbed.spaces.base import SearchSpace
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A table about to be written: what it is, and its rows as they are read. ``total`` rows are expected, if that is
-    known."""
+    known; ``space`` is the search space where its name is not registered."""
 
     about: About
     batches: Iterator[Rows]
     total: int | None = None
+    space: SearchSpace | None = None
 
 
 class Importer(ABC):

@@ -25,7 +25,8 @@ from nasbed.results.importers.table_columns import Cells, Source
 from nasbed.results.importers.table_metrics import GRAMMAR, MetricColumn, parse_metrics
 from nasbed.results.manifest import About
 from nasbed.results.rows import FAILED, OK, STATUSES, UNKNOWN, Rows
-from nasbed.spaces import SearchSpace, space
+from nasbed.spaces import SearchSpace
+from nasbed.spaces.named import space_of
 
 REMEMBERED = 1 << 20
 """How many parsed architectures are kept for when their text comes again."""
@@ -37,7 +38,7 @@ class TableImporter(Importer):
     format = "table"
     summary = "Any CSV or Parquet file of evaluations, with options that say what its columns are"
     options: ClassVar[Mapping[str, str]] = {
-        "space": "The search space. [required]",
+        "space": "The search space, or file.py:name of a SearchSpace or ConfigurationSpace. [required]",
         "name": "The name of the table, such as mine/cifar10. [required]",
         "metrics": f"{GRAMMAR} [required]",
         "architecture": "The column of texts or JSON configurations. [default: architecture]",
@@ -62,7 +63,7 @@ class TableImporter(Importer):
         for name in ("space", "name", "metrics"):
             if not self.settings.get(name):
                 raise InvalidOption(f"a table needs the option {name}: {self.options[name]}")
-        searched = space(self.settings["space"])
+        searched = space_of(self.settings["space"])
         texts = ("dataset", "recipe", "fidelity_unit", "licence", "citation", "source", "notes")
         metrics = parse_metrics(self.settings["metrics"])
         about = About(
@@ -74,7 +75,7 @@ class TableImporter(Importer):
         source = Source.open(path)
         layout = _Layout.of(self.settings, source, searched, metrics)
         total = source.rows if layout.where is None else None
-        yield Draft(about, layout.rows(source), total=total)
+        yield Draft(about, layout.rows(source), total=total, space=searched)
 
 
 @dataclass

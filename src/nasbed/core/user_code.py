@@ -1,10 +1,15 @@
-"""A user's own objects by name: ``package.module:name`` or ``path/to/file.py:name``."""
+"""A user's own objects by name: ``package.module:name`` or ``path/to/file.py:name``.
+
+A file can import its neighbours: its folder is importable while it is run.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
@@ -44,11 +49,24 @@ def _file_module(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
     try:
-        spec.loader.exec_module(module)
+        with importable_neighbours(path):
+            spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         raise InvalidOption(f"{path} could not be run, {_reason(error)}; mend the file") from error
     return module
+
+
+@contextmanager
+def importable_neighbours(file: Path) -> Iterator[None]:
+    """Make the folder of a file importable while the file is run, as Python does for a script."""
+    folder = str(file.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            sys.path.remove(folder)
 
 
 def _reason(error: Exception) -> str:

@@ -1,0 +1,34 @@
+"""A search space in any of the forms in which a user can name one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nasbed.core.errors import InvalidOption, shorten
+from nasbed.core.user_code import object_named
+from nasbed.spaces import space as registered_space
+from nasbed.spaces.base import SearchSpace
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+
+
+def space_of(given: SearchSpace | ConfigurationSpace | str, folder: Path = Path()) -> SearchSpace:
+    """A search space as it is given: an object of either kind, a registered name, or ``file.py:name``."""
+    name = ""
+    found: Any = given
+    if isinstance(given, str):
+        if ":" not in given:
+            return registered_space(given)
+        name = given.rpartition(":")[2]
+        found = object_named(given, folder=folder)
+    if isinstance(found, SearchSpace):
+        return found
+    from ConfigSpace import ConfigurationSpace
+
+    from nasbed.spaces.from_configspace import space_from_configspace
+
+    if isinstance(found, ConfigurationSpace):
+        return space_from_configspace(found, found.name or name or "own")
+    raise InvalidOption(f"a space is a SearchSpace, a ConfigurationSpace or a name, got {shorten(given)}")

@@ -1,0 +1,167 @@
+"""Benchmarks pickled, cloudpickled, deep-copied and sent to other processes: the same answers, or a refusal."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import pickle
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import joblib
+import numpy as np
+import pytest
+from pickled_answers import answers
+
+import nasbed
+from made_up_surrogates import QUICK, evaluations, made, write_evaluations
+from nasbed import Architecture, Benchmark, NasbedError, space
+from nasbed.benchmarks import NoiseFree, Restricted, SubSpace, SurrogateBenchmark, TabularBenchmark
+from nasbed.surrogates import SURROGATES
+
+MINI = "nb101-mini-cifar10-16-v1.0"
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "pickle": lambda value: pickle.loads(pickle.dumps(value)),
+    "cloudpickle": lambda value: pickle.loads(cloudpickle.dumps(value)),
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+}
+each_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+
+
+def table() -> TabularBenchmark:
+    benchmark = nasbed.load(MINI)
+    assert isinstance(benchmark, TabularBenchmark)
+    return benchmark
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pickled")
+
+
+@pytest.fixture(params=["table", "mean", "restricted", "mini", "no-pooling", "surrogate", "surrogate-mean"])
+def benchmark(request: pytest.FixtureRequest, folder: Path) -> Benchmark:
+    made_up = folder / "table-nb201"
+    artefact = made(folder)
+    kinds: dict[str, Callable[[], Benchmark]] = {
+        "table": table,
+        "mean": lambda: NoiseFree(table()),
+        "restricted": lambda: Restricted(table(), table().fidelities[:2]),
+        "mini": lambda: nasbed.load(f"{MINI}:mini"),
+        "no-pooling": lambda: nasbed.load(f"{made_up}:no-pooling"),
+        "surrogate": lambda: SurrogateBenchmark(artefact),
+        "surrogate-mean": lambda: NoiseFree(SurrogateBenchmark(artefact)),
+    }
+    return kinds[request.param]()
+
+
+def some_of(benchmark: Any) -> list[Architecture]:
+    """Architectures that a benchmark has answers for."""
+    if isinstance(benchmark, SubSpace):
+        return [arch for arch in benchmark.inner.architectures() if benchmark.contains(arch)][:50]
+    whole = getattr(benchmark, "inner", benchmark)
+    if isinstance(whole, TabularBenchmark):
+        return list(whole.architectures())[:200]
+    rng = np.random.default_rng(0)
+    return [benchmark.space.sample(rng) for _ in range(50)]
+
+
+@each_way
+def test_copied_benchmark_gives_the_same_answers(benchmark: Benchmark, way: Callable[[Any], Any]) -> None:
+    archs = some_of(benchmark)
+    expected = answers(benchmark, archs)
+    other = way(benchmark)
+    assert type(other) is type(benchmark)
+    assert answers(other, archs) == expected
+    assert (other.name, other.metrics, other.fidelities) == (benchmark.name, benchmark.metrics, benchmark.fidelities)
+
+
+def test_copied_benchmark_gives_the_same_answers_in_a_spawned_process(benchmark: Benchmark) -> None:
+    archs = some_of(benchmark)[:20]
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(answers, benchmark, archs).result() == answers(benchmark, archs)
+
+
+def test_table_answers_in_processes_of_joblib() -> None:
+    benchmark = table()
+    archs = some_of(benchmark)[:20]
+    found = joblib.Parallel(n_jobs=2, backend="loky")(
+        joblib.delayed(answers)(benchmark, part) for part in (archs[:10], archs[10:])
+    )
+    assert found == [answers(benchmark, archs[:10]), answers(benchmark, archs[10:])]
+
+
+@pytest.mark.parametrize("name", SURROGATES.names())
+def test_copied_surrogate_predicts_the_same(name: str) -> None:
+    codes = evaluations(60, 1, 1).codes
+    model = SURROGATES.get(name)(space("nb201"), seed=1, settings=QUICK if name == "lgb" else None)
+    model.fit(evaluations(100, 2, 0))
+    expected = model.predict(codes)
+    for way in WAYS.values():
+        np.testing.assert_array_equal(way(model).predict(codes), expected)
+
+
+@each_way
+def test_copied_observation_is_equal_and_read_only(way: Callable[[Any], Any]) -> None:
+    observation = table().query(next(table().architectures()))
+    other = way(observation)
+    assert other == observation
+    with pytest.raises(TypeError, match="item assignment"):
+        other.values[table().objective] = 1.0
+
+
+def test_pickled_table_is_small_and_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_evaluations(tmp_path / "table")
+    monkeypatch.chdir(tmp_path)
+    benchmark = TabularBenchmark.open(Path("table"))
+    sent = pickle.dumps(benchmark)
+    assert len(sent) < 10_000
+    monkeypatch.chdir("/")
+    archs = some_of(benchmark)
+    assert answers(pickle.loads(sent), archs) == answers(benchmark, archs)
+
+
+def test_pickled_table_that_was_replaced_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "table"
+    write_evaluations(folder)
+    sent = pickle.dumps(TabularBenchmark.open(folder))
+    write_evaluations(folder, count=300)
+    with pytest.raises(NasbedError, match=rf"^a pickled table .*{folder} has another table since; .*$"):
+        pickle.loads(sent)
+
+
+def test_pickled_table_that_was_written_again_alike_is_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "table"
+    benchmark = TabularBenchmark(write_evaluations(folder))
+    archs = some_of(benchmark)
+    sent, expected = pickle.dumps(benchmark), answers(benchmark, archs)
+    write_evaluations(folder)
+    assert answers(pickle.loads(sent), archs) == expected
+
+
+def test_pickled_table_that_is_damaged_or_gone_is_refused(tmp_path: Path) -> None:
+    results = write_evaluations(tmp_path / "table")
+    sent = pickle.dumps(TabularBenchmark(results))
+    column = next((results.data / "cache").glob("values-*.npy"))
+    content = bytearray(column.read_bytes())
+    content[-1] ^= 1
+    column.write_bytes(content)
+    with pytest.raises(NasbedError, match=r"does not have the SHA-256"):
+        pickle.loads(sent)
+    shutil.rmtree(results.folder)
+    with pytest.raises(NasbedError, match=r"holds manifest\.json"):
+        pickle.loads(sent)
+
+
+def test_deep_copied_table_needs_no_folder_of_its_own(tmp_path: Path) -> None:
+    """Whoever opened a table before it was replaced keeps it, and copies it."""
+    benchmark = TabularBenchmark(write_evaluations(tmp_path / "table"))
+    archs = some_of(benchmark)
+    expected = answers(benchmark, archs)
+    write_evaluations(tmp_path / "table", count=300)
+    assert answers(copy.deepcopy(benchmark), archs) == expected

@@ -1,0 +1,69 @@
+"""Public functions take a path as text, too."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nasbed
+import nasbed.oneshot
+import nasbed.training
+from made_up_surrogates import made, write_evaluations
+from nasbed.benchmarks import SurrogateBenchmark, TabularBenchmark
+from nasbed.experiments import campaign
+from nasbed.experiments.compare import compare
+from nasbed.experiments.runs import load_runs
+from nasbed.experiments.scoring import score_architectures
+from nasbed.oneshot.export import export_search
+from nasbed.oneshot.record import read_record, write_record
+from nasbed.proxies.table import ScoreTable, open_scores
+from nasbed.reports import save_cells
+from nasbed.results import Manifest, Results, write_results
+from nasbed.results.export import export_results
+from nasbed.results.importing import import_tables
+from nasbed.results.merge import merge_results
+from nasbed.surrogates.artefact import Artefact
+
+PUBLIC: list[Callable[..., Any]] = [
+    *(nasbed.load, Results.open, write_results, Manifest.read, export_results, import_tables, merge_results),
+    *(Artefact.save, Artefact.load, TabularBenchmark.open, SurrogateBenchmark.open, save_cells),
+    *(ScoreTable.read, ScoreTable.write, open_scores, score_architectures, compare, load_runs),
+    *(nasbed.training.train, nasbed.training.train_network, nasbed.training.load_recipe, nasbed.oneshot.search),
+    *(write_record, read_record, export_search, campaign.Campaign.read, campaign.Journal.reading),
+    *(campaign.collect, campaign.campaign_status, campaign.export_journals, campaign.FunctionTrainer),
+]
+
+
+@pytest.mark.parametrize("function", PUBLIC, ids=lambda function: f"{function.__module__}.{function.__qualname__}")
+def test_public_function_declares_paths_as_text_or_path(function: Callable[..., Any]) -> None:
+    annotations = [str(each.annotation) for each in inspect.signature(function).parameters.values()]
+    paths = [annotation for annotation in annotations if "Path" in annotation]
+    assert paths
+    assert all("str" in annotation for annotation in paths)
+
+
+def test_paths_as_text_are_written_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = write_evaluations(tmp_path / "source")
+    write_results("copy", source.about, source.batches())
+    opened = Results.open("copy")
+    assert len(TabularBenchmark.open("copy")) == len(TabularBenchmark.open(tmp_path / "copy"))
+    assert export_results(opened, "rows.csv") == opened.manifest.rows
+    options = {"space": "nb201", "name": "again", "metrics": "validation_accuracy", "fidelity": "12"}
+    [again] = import_tables("table", "rows.csv", "imported", options)
+    assert again.manifest.rows == opened.manifest.rows
+    assert merge_results([opened, source], "merged").results.manifest.rows == opened.manifest.rows
+    artefact = made(tmp_path)
+    assert artefact.save("x.snb") == Path("x.snb")
+    assert artefact.save("x") == Path("x")
+    assert Artefact.load("x.snb").name == Artefact.load("x").name == artefact.name
+    assert isinstance(nasbed.load("x.snb"), SurrogateBenchmark)
+    arch = next(nasbed.space("nb201").enumerate())
+    save_cells(nasbed.space("nb201").diagrams(arch), "cell.svg")
+    assert Path("cell.svg").read_text().startswith("<svg")
+    trainer = campaign.FunctionTrainer(lambda arch, fidelity, seed: 1.0, "nb201", folder=".")
+    assert trainer.function(arch, 1, 0) == 1.0

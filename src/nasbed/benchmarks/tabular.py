@@ -22,8 +22,6 @@ from nasbed.spaces.base import Batch, Codes
 
 GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 MOST_REMEMBERED = 1 << 20
-_OF_COLUMNS = ("cache", "_columns", "_cost", "_seeds", "_status", "_objective", "_found")
-"""The attributes of a benchmark that hold columns, or rows found in them."""
 
 
 class TabularBenchmark(Benchmark):
@@ -37,12 +35,12 @@ class TabularBenchmark(Benchmark):
     def __init__(self, results: Results) -> None:
         self.results = results
         self.name = results.about.name
-        self.space = results.space
         self._open_columns()
 
     def _open_columns(self) -> None:
-        """Set what is read from the memory-mapped columns."""
+        """Set what is read from the memory-mapped columns, and the space."""
         results = self.results
+        self.space = results.space
         self.cache = cache = results.cache()
         present = [metric for metric in results.about.metrics if metric.key in cache.values]
         self.metrics = tuple(metric for metric in present if metric.split != "test")
@@ -60,8 +58,8 @@ class TabularBenchmark(Benchmark):
         self._found: dict[tuple[int, ...], tuple[int, int]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the columns: a copy opens the table again by its path and verifies its checksums."""
-        return {name: value for name, value in vars(self).items() if name not in _OF_COLUMNS}
+        """The table and its name: a copy opens the table again by its path and verifies its checksums."""
+        return {"results": self.results, "name": self.name}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

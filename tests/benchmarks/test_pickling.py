@@ -15,6 +15,7 @@ import cloudpickle
 import joblib
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from pickled_answers import answers
 
 import nasbed
@@ -94,6 +95,7 @@ def test_table_answers_in_processes_of_joblib() -> None:
         joblib.delayed(answers)(benchmark, part) for part in (archs[:10], archs[10:])
     )
     assert found == [answers(benchmark, archs[:10]), answers(benchmark, archs[10:])]
+    get_reusable_executor().shutdown(wait=True)  # its processes would outlive the test
 
 
 @pytest.mark.parametrize("name", SURROGATES.names())

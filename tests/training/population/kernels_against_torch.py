@@ -1,8 +1,11 @@
 """One step of small networks that use every kernel, once by the kernels and once by torch; fails if they differ.
 
     python kernels_against_torch.py DEVICE [everything | dense | pictures | darts | fbnet | nb101 | nb201 | transnas-micro …]
+    python kernels_against_torch.py cuda nb101@27x18 nb101@24x24
 
-On a CPU the kernels run in Triton's interpreter (TRITON_INTERPRET=1), so images are few and small there.
+On a CPU the kernels run in Triton's interpreter (TRITON_INTERPRET=1), so images are few and small there. Gradients jump
+where a ReLU or a maximum changes its mind, and rounding alone can make it: how far the exact gradient moves when weights
+are rounded is measured, and a gradient may be off by that much.
 """
 
 from __future__ import annotations
@@ -24,10 +27,16 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.fused import FusedExecutor
 from nasbed.training.population.launches import PopulationLayout
+from nasbed.training.population.program import Program
 from nasbed.training.population.tracing import trace
 from nasbed.training.recipe import Recipe
 
 Sides = tuple[int, int]
+
+ROUNDING, ROUNDINGS = 2e-6, 8
+"""The kernels round a product in some 2e-6 of its size."""
+STEADY = 1e-3
+"""Gradients that do not jump are off by less, as a part of their length."""
 
 RECIPE = Recipe(
     name="step", epochs=(1,), batch=3, learning_rate=0.1, nesterov=True, weight_decay=1e-2, gradient_clip=1.0
@@ -117,7 +126,9 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
             torch.testing.assert_close(expected[0], torch.stack(losses).detach())
         close(found[0], expected[0], 1e-4)
         assert found[1].tolist() == expected[1].tolist()
-        close(fused.gradient(), exact.gradient(), 1e-3)
+        if step == 0:
+            jumps = gradient_jumps(programs, alone, images, labels, exact.gradient())
+        close(fused.gradient(), exact.gradient(), jumps.clamp(STEADY, 0.1))
         close(fused.running_mean, exact.running_mean, 1e-4)
         close(fused.running_var, exact.running_var, 1e-4)
         exact.update(RECIPE, torch.tensor([0.1], dtype=torch.float64, device=device))
@@ -125,13 +136,33 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
     close(fused.logits(training=False), exact.logits(training=False), 1e-3)
 
 
-def close(found: Tensor, exact: Tensor, distance: float) -> None:
-    """Fails unless the rows of a table, a network each, are nearly those in float64, in all and at every place."""
+def gradient_jumps(
+    programs: list[Program], alone: list[nn.Module], images: Tensor, labels: Tensor, gradient: Tensor
+) -> Tensor:
+    """How far each network's gradient moves, as a part of its length, when float64 weights are rounded like float32's;
+    the most of several roundings."""
+    weights, generator = parameters(alone).double(), torch.Generator().manual_seed(1)
+    jumps = gradient.new_zeros(len(alone))
+    for _ in range(ROUNDINGS if images.device.type == "cuda" else 0):
+        noise = torch.randn(weights.shape, generator=generator, dtype=weights.dtype)
+        rounded = AutogradExecutor(programs, (weights * (1 + ROUNDING * noise)).to(images.device))
+        rounded.place(images.double())
+        rounded.backward(labels, smoothing=0.1)
+        jumps = torch.maximum(jumps, (rounded.gradient() - gradient).norm(dim=-1) / gradient.norm(dim=-1))
+    return jumps
+
+
+def close(found: Tensor, exact: Tensor, distance: float | Tensor) -> None:
+    """Fails unless the rows of a table, a network each, are nearly those in float64: in all, and at every place unless
+    they jump."""
     first = 1 if exact.dim() > 1 else 0
     found, exact = found.double().flatten(first), exact.flatten(first)
     apart = (found - exact).norm(dim=-1) / exact.norm(dim=-1)
-    assert (apart < distance).all(), apart
-    torch.testing.assert_close(found, exact, rtol=1e-2, atol=distance * float(exact.abs().max()))
+    assert (apart < distance).all(), (apart, distance)
+    if isinstance(distance, Tensor):  # one jump moves a few places a long way
+        found, exact, distance = found[distance <= STEADY], exact[distance <= STEADY], STEADY
+    if len(exact):
+        torch.testing.assert_close(found, exact, rtol=1e-2, atol=distance * float(exact.abs().max()))
 
 
 def everything(device: str) -> None:
@@ -167,12 +198,12 @@ def pictures(device: str) -> None:
         torch.testing.assert_close(drawn, fused.memory.arena[: len(drawn)])
 
 
-def spaces(device: str, name: str) -> None:
-    """Networks of a space at the sides of CIFAR's, Gutenberg's, Language's, AddNIST's and other images; interpreted, at
-    small ones."""
+def spaces(device: str, name: str, only: Sides | None = None) -> None:
+    """Networks of a space at the sides of CIFAR's, Gutenberg's, Language's, AddNIST's and other images, or at one of
+    these; interpreted, at small ones."""
     side = SKELETONS[name][1]
     if device == "cuda":
-        for sides in ((side, side), (27, 18), (24, 24), (28, 28), (32, 32)):
+        for sides in [only] if only else ((side, side), (27, 18), (24, 24), (28, 28), (32, 32)):
             compare(device, networks(name, 3), sides, batch=16, steps=1)
     else:
         compare(device, networks(name, 2), (side, side + 1), batch=2, steps=1)
@@ -182,8 +213,10 @@ def main(device: str, *names: str) -> None:
     torch.manual_seed(0)
     alone = {"everything": everything, "dense": dense, "pictures": pictures}
     for name in names or (*alone, *SKELETONS):
-        if name in SKELETONS:
-            spaces(device, name)
+        space, _, sides = name.partition("@")
+        if space in SKELETONS:
+            height, _, width = sides.partition("x")
+            spaces(device, space, (int(height), int(width)) if sides else None)
         else:
             alone[name](device)
         print(f"{name}: kernels on {device} compute what torch computes", flush=True)

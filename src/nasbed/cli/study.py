@@ -201,9 +201,9 @@ def local_search(
     with run_bars(dict.fromkeys([SUBJECT, *map(short_name, names)], seeds)) as bar:
 
         def told(method: str, seed: int, error: str) -> None:
-            bar(short_name(method))
+            bar(method)
             if error:
-                typer.echo(f"{short_name(method)}, seed {seed}: {error}", err=True)
+                typer.echo(f"{method}, seed {seed}: {error}", err=True)
 
         study = local_search_study(
             benchmark,

@@ -166,6 +166,8 @@ def methods(
         )
     write_methods_report(study, out, formats=format)
     print_table(("method", "what", "final regret", "own time a run"), [method_line(each) for each in study.methods])
+    for remark in (remark for each in study.methods for remark in each.remarks):
+        typer.echo(remark.text)
     for name, reason in study.left_out.items():
         typer.echo(f"left out: {name}: {reason}", err=True)
     typer.echo(f"\n{out / 'report.html'}")

@@ -34,6 +34,6 @@ print("three trainings:", [round(value, 2) for value in noisy])
 print("their mean:", round(NoiseFree(benchmark).query(arch)["validation_accuracy"], 2))
 print("measured:", [round(each["validation_accuracy"], 2) for each in table.repeats(arch)])
 
-runs = compare(str(path), ["rs", "re"], seeds=3, budget="100ev", out=folder / "runs", engine=SerialEngine())
+runs = compare(str(path), ["rs", "re"], seeds=3, budget="300ev", out=folder / "runs", engine=SerialEngine())
 for run in runs.runs:
     print(run.method, run.seed, f"{run.value.max():.2f} %")

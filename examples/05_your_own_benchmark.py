@@ -46,5 +46,5 @@ print(f"{path}: R² {artefact.manifest.figures['r2']:.2f} on architectures that 
 validation = validate_results(results, [Recipe("lgb")], out=Path("validation"), parts=["fits", "table", "looo"])
 write_validation(validation, Path("validation"))
 
-runs = compare(path, ["rs", "re"], seeds=10, budget="100ev", out="comparison", engine=SerialEngine())
+runs = compare(path, ["rs", "re"], seeds=10, budget="300ev", out="comparison", engine=SerialEngine())
 print(verdict(write_comparison(Path("comparison"), runs, nasbed.load(path), rng=np.random.default_rng(0))))

@@ -198,6 +198,7 @@ def test_cards_list_surrogates(benchmark: SurrogateBenchmark, installed: Path) -
     shown = card(benchmark.name)
     assert shown in cards()
     assert shown.present
-    assert shown.what == "surrogate: 3 × lgb on cifar10"
+    assert shown.what == "surrogate: 3 × lgb on cifar10, fitted on 356 architectures"
+    assert (shown.architectures, shown.fitted_on) == (15_625, 356)
     assert shown.metrics == ("validation_accuracy", "parameters", "multiply_adds")
     assert (shown.space, shown.fidelities, shown.licence) == ("nb201", (12,), "none")

@@ -116,9 +116,9 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def said(*arguments: str) -> str:
+def said(*arguments: str, status: int = 0) -> str:
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == status, result.output
     return result.stdout
 
 
@@ -126,9 +126,61 @@ def test_reasons_of_refused_evaluations_are_shown(table: str, bad: str, tmp_path
     """In the terminal and on the page, for the method that they concern."""
     text = said("run", table, "--optimizers", f"rs,{bad}:Strays", "--seeds", "2", "--budget", "5ev", "--out",
                 str(tmp_path), "--engine", "serial")  # fmt: skip
-    note = "10 evaluations of Strays failed. The benchmark refused: made-up has the fidelities 200, got 7; choose one"
-    assert note in " ".join(text.split()) and note in (tmp_path / "report.html").read_text()
+    note = (
+        "* 10 evaluations of Strays failed, more than 10 % in 2 of 2 runs. The benchmark refused: made-up has the "
+        "fidelities 200, got 7; choose one"
+    )
+    page = (tmp_path / "report.html").read_text()
+    assert note in " ".join(text.split()) and note in page
     assert "of rs failed" not in text
+    rows = {row[0].strip(): row for row in Cells(page).rows}
+    assert rows["Strays *"][-2] == "10 (100 %)" and rows["rs"][-2] == "0" and rows["method"][-2] == "failed"
+    assert re.search(r"^Strays \* .* 10 \(100 %\) ", text, re.MULTILINE)
+    numbers = json.loads((tmp_path / "numbers.json").read_text())
+    shares = {each["method"]: (each["failed_share"], each["failed_seeds"]) for each in numbers["methods"]}
+    assert shares == {"rs": (0.0, []), "Strays": (1.0, [0, 1])}
+
+
+def test_run_in_which_nothing_worked_exits_with_1_and_says_why(table: str, bad: str, tmp_path: Path) -> None:
+    for name, cause in (
+        ("Strays", "No run found anything. The benchmark refused: made-up has the fidelities 200, got 7"),
+        ("Peeks", "No run found anything. Broke: UnknownName: "),
+    ):
+        out = str(tmp_path / name)
+        said("run", table, "--optimizer", f"{bad}:{name}", "--seeds", "2", "--budget", "5ev", "--out", out, "--engine",
+             "serial", status=1)  # fmt: skip
+        said("report", out, status=1)
+        assert cause in (tmp_path / name / "report.html").read_text()
+
+
+def test_methods_are_shown_by_the_name_of_their_class(table: str, tmp_path: Path) -> None:
+    """The name that a class sets itself; a class that inherits its name, or takes that of a method here, misleads."""
+    file, out = tmp_path / "own.py", tmp_path / "out"
+    head = "from nasbed.optimizers.random_search import RandomSearch\n"
+    classes = 'class A(RandomSearch):\n    name = "my (new) method"\nclass B(A):\n    pass\n'
+    file.write_text(head + classes + 'class C(A):\n    name = "re"\nclass D(A):\n    name = "../d"\n')
+    common = ("--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out", str(out))
+    text = said("run", table, "--optimizer", f"{file}:A", "--optimizer", f"{file}:B", *common)
+    assert re.search(r"^my \(new\) method  ", text, re.MULTILINE) and re.search(r"^B  ", text, re.MULTILINE)
+    assert {row[0].strip() for row in Cells((out / "report.html").read_text()).rows[1:]} == {"my (new) method", "B"}
+    for name, message in (("C", "re is the name of a method of nasbed"), ("D", "up to 60 letters")):
+        with pytest.raises(NasbedError, match=message):
+            said("run", table, "--optimizer", f"{file}:{name}", *common)
+
+
+def test_page_has_the_commands_of_all_runs(table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that added runs to the folder, in order, each once."""
+    common = ["--budget", "5ev", "--engine", "serial", "--out", str(tmp_path)]
+    commands = []
+    for words in (["rs", "--seeds", "2"], ["re", "--seeds", "2"], ["re", "--seeds", "1"], ["rs", "--seeds", "3"]):
+        arguments = ["run", table, "--optimizers", *words, *common]
+        monkeypatch.setattr("sys.argv", ["nasbed", *arguments])
+        said(*arguments)
+        commands.append("nasbed " + " ".join(arguments))
+    del commands[2]  # its run was there already
+    assert load_setup(tmp_path).command.splitlines() == commands
+    page = (tmp_path / "report.html").read_text()
+    assert all(f"<dt>command {i + 1}</dt><dd>{command}</dd>" in page for i, command in enumerate(commands))
 
 
 def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp_path: Path) -> None:
@@ -150,8 +202,10 @@ def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp
         assert re.search(rf"^{name} ", text, re.MULTILINE), name
 
     known = {each["method"]: each for each in json.loads((out / "numbers.json").read_text())["methods"]}
-    on_page = {row[0].strip(): row for row in Cells(page).rows[1:]}
-    in_terminal = {re.split(r"\s{2,}", line)[0]: line for line in text.split("\n\n")[0].splitlines()[1:]}
+    on_page = {row[0].strip().removesuffix(" *"): row for row in Cells(page).rows[1:]}
+    in_terminal = {
+        re.split(r"\s{2,}", line)[0].removesuffix(" *"): line for line in text.split("\n\n")[0].splitlines()[1:]
+    }
     assert list(on_page) == list(in_terminal) and set(on_page) == set(known) == {"rs", *names}
     for method, each in known.items():
         for value in (each["test_regret"], each["mean_rank"]):
@@ -173,11 +227,11 @@ def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, t
     said("run", table, "--optimizer", f"{bad}:Samples", "--optimizer", "re", "--set", "re.population_size=5", "--set",
          f"{bad}:Samples.patience=often", "--charge-thinking", *common)  # fmt: skip
     setup = load_setup(tmp_path)
-    assert set(load_runs(tmp_path).methods) == {"Samples", "re"}
-    assert setup.settings == {"re": {"population_size": 5}, "Samples": {"patience": "often"}} and setup.charge_thinking
+    assert set(load_runs(tmp_path).methods) == {"samples", "re"}
+    assert setup.settings == {"re": {"population_size": 5}, "samples": {"patience": "often"}} and setup.charge_thinking
     page = (tmp_path / "report.html").read_text()
     assert "population_size = 5" in page and "thinking time charged" in page
-    (run, _) = load_runs(tmp_path).of("Samples")
+    (run, _) = load_runs(tmp_path).of("samples")
     assert np.any(run.start_s[1:] > run.end_s[:-1])
 
     said("run", table, "--optimizers", "rs", "--charge-thinking", *common)

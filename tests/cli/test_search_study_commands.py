@@ -31,6 +31,10 @@ def test_study_methods_writes_a_page_and_resumes(table: str, tmp_path: Path) -> 
         assert done.returncode == 0, done.stderr
         assert "random search" in done.stdout and "report.html" in done.stdout
         assert "left out: nsga2" in done.stderr  # the table has no parameters
+        assert "\nre never left its start: it takes 100 evaluations and a run has 20." in done.stdout
+    page = (out / "report.html").read_text()
+    assert "<dt>remark</dt><dd>re never left its start" in page
+    assert "<dt>failed evaluations</dt><dd>0 of 40</dd>" in page
     numbers = json.loads((out / "numbers.json").read_text())
     assert list(numbers["methods"]) == ["rs", "re"] and len(numbers["methods"]["re"]["final_regret"]) == 2
 

@@ -51,6 +51,19 @@ def test_page_has_the_numbers_of_the_watched_searches(study: OneShotStudy) -> No
     assert sum(wrong.values()) == 4 and wrong["drnas"] == 2 and "4 of the 20 searches go wrong" in PAGE
 
 
+def test_page_names_the_searches_that_end_worse_than_random(study: OneShotStudy) -> None:
+    (said,) = re.findall(r"^- 3 of the 20 end worse than random: .*", PAGE, flags=re.MULTILINE)
+    named = [(method, int(seed)) for method, seed in re.findall(r"`([\w-]+)` seed (\d)", said)]
+    expected = {
+        (each.name, search.seed): study.behind_random(search)
+        for each in study.methods
+        for search in each.searches
+        if study.worse_than_random(search)
+    }
+    assert len(named) == 3 and set(named) == set(expected)
+    assert all(f"{behind:.2f}" in said for behind in expected.values())
+
+
 def test_trainings_of_a_part_of_the_space_can_be_watched(rows: Rows) -> None:
     """Searches with an architecture that was not trained are left out, the random ones are those of random search."""
     study = one_shot_study(RECORDS, nasbed.load("darts-cifar10-16"), random=5000, rng=np.random.default_rng(0))

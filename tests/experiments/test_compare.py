@@ -105,8 +105,8 @@ def test_compare_methods_of_ones_own_and_broken_ones(table: str, own: str, tmp_p
     out = tmp_path / "out"
     methods = ["rs", f"{own}:Mine", f"{own}:Peeks", f"{own}:Breaks"]
     runs = compare(table, methods, seeds=2, budget="10ev", out=out, engine=SerialEngine())
-    assert set(runs.methods) == {"rs", "Mine", "Peeks", "Breaks"}
-    assert all(len(run) == 10 and not run.error for name in ("rs", "Mine") for run in runs.of(name))
+    assert set(runs.methods) == {"rs", "mine", "Peeks", "Breaks"}
+    assert all(len(run) == 10 and not run.error for name in ("rs", "mine") for run in runs.of(name))
     assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeks"))
     assert all(run.error == "RuntimeError: 'on purpose'" for run in runs.of("Breaks"))
 

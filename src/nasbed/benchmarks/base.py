@@ -50,6 +50,10 @@ class Benchmark(ABC):
             "them"
         )
 
+    def holds(self, arch: Architecture) -> bool:
+        """Whether it answers for an architecture of its space at the highest fidelity. A table may hold a few only."""
+        return True
+
     @abstractmethod
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation: ...
 

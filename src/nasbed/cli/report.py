@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-WIDE = 110
+WIDE = 120
 """Columns of a terminal that has room for a method a line."""
 
 
@@ -43,6 +43,9 @@ def print_report(folders: list[Path], out: Path) -> None:
     for line in footnotes(summary):
         typer.echo(line)
     typer.echo(f"Report: {out / 'report.html'}")
+    if runs.found_nothing:
+        typer.echo("No run found anything; the reasons are above.", err=True)
+        raise typer.Exit(1)
 
 
 def _print_standings(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

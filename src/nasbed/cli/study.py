@@ -166,6 +166,8 @@ def methods(
         )
     write_methods_report(study, out, formats=format)
     print_table(("method", "what", "final regret", "own time a run"), [method_line(each) for each in study.methods])
+    for remark in (remark for each in study.methods for remark in each.remarks):
+        typer.echo(remark.text)
     for name, reason in study.left_out.items():
         typer.echo(f"left out: {name}: {reason}", err=True)
     typer.echo(f"\n{out / 'report.html'}")
@@ -201,9 +203,9 @@ def local_search(
     with run_bars(dict.fromkeys([SUBJECT, *map(short_name, names)], seeds)) as bar:
 
         def told(method: str, seed: int, error: str) -> None:
-            bar(short_name(method))
+            bar(method)
             if error:
-                typer.echo(f"{short_name(method)}, seed {seed}: {error}", err=True)
+                typer.echo(f"{method}, seed {seed}: {error}", err=True)
 
         study = local_search_study(
             benchmark,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.listed import ListedTable
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.benchmarks.wrappers import NoiseFree, SubSpace
@@ -88,12 +89,15 @@ def best_validation(runs: Runs, benchmark: Benchmark) -> float:
     there is one, else the best in these runs; NaN if there is none."""
     objective = runs.setup.objective
     used = sorted({int(fidelity) for run in runs.runs for fidelity in np.unique(run.fidelity[~np.isnan(run.value)])})
-    if isinstance(benchmark, TabularBenchmark):
-        positions = [benchmark.cache.fidelities.index(fidelity) for fidelity in used]
-        ended_well = benchmark.cache.status[:, positions] == 0
-        values = benchmark.cache.values[objective.key][:, positions][ended_well].astype(np.float64)
-    elif isinstance(benchmark, NoiseFree) and isinstance(benchmark.inner, TabularBenchmark):
-        means = [benchmark.inner.cache.mean(objective.key, fidelity) for fidelity in used]
+    noise_free = isinstance(benchmark, NoiseFree)
+    inner = benchmark.inner if isinstance(benchmark, NoiseFree) else benchmark
+    table = inner.inner if isinstance(inner, ListedTable) else inner
+    if isinstance(table, TabularBenchmark) and not noise_free:
+        positions = [table.cache.fidelities.index(fidelity) for fidelity in used]
+        ended_well = table.cache.status[:, positions] == 0
+        values = table.cache.values[objective.key][:, positions][ended_well].astype(np.float64)
+    elif isinstance(table, TabularBenchmark):
+        means = [table.cache.mean(objective.key, fidelity) for fidelity in used]
         values = np.concatenate([*means, np.empty(0)])
     else:
         values = np.concatenate([*(run.value for run in runs.runs), np.empty(0)])

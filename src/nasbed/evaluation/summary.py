@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.judging import Judged, Trajectory, judge, paired
 from nasbed.evaluation.ranks import mean_ranks
+from nasbed.evaluation.remarks import Remark, marked_seeds, remarks_on
 from nasbed.evaluation.repeats import repeated_share
 from nasbed.evaluation.significance import (
     Interval,
@@ -31,8 +32,6 @@ from nasbed.spaces.base import SearchSpace
 
 LEVEL = 0.05
 """Of significance."""
-MOSTLY = 0.5
-"""From this share of repeated evaluations on, a method gets a note."""
 NOT_KNOWN = float("nan")
 
 
@@ -63,6 +62,8 @@ class MethodSummary:
     repeated: float  # mean share of evaluations of what the run had evaluated before
     hypervolume: Interval  # of Summary.second; NaN without one
     failed: int = 0  # evaluations that failed, over all runs
+    failed_share: float = 0.0  # of all evaluations
+    failed_seeds: Sequence[int] = ()  # the runs that are marked: more than MOST_FAILED of their evaluations failed
     refusals: Sequence[str] = ()  # the first different reasons for which the benchmark refused evaluations
 
     @property
@@ -92,6 +93,7 @@ class Summary:
     second: str  # the metric that hypervolumes trade the objective against, or nothing
     reference: tuple[float, float]  # of hypervolumes: the second metric, the validation regret
     best_of_runs: bool = False  # whether the best is only that of these runs
+    remarks: Sequence[Remark] = ()  # what a reader should know before reading the numbers
 
     @property
     def kind(self) -> str:
@@ -141,27 +143,9 @@ class Summary:
                 found.setdefault((each.method, error), []).append(seed)
         return [(method, error, seeds) for (method, error), seeds in found.items()]
 
-    def notes(self) -> list[str]:
-        """What a reader should know before reading the table, a sentence each."""
-        count, pairs = self.common_seeds, len(self.methods) * (len(self.methods) - 1) // 2
-        few = [
-            f"With {count} seed{'s' if count != 1 else ''} that all methods have and {pairs} "
-            f"pair{'s' if pairs != 1 else ''} of methods no difference can be significant, however large: run more "
-            "seeds."
-        ]
-        repeating = [
-            f"{each.method} repeats itself: {100 * each.repeated:.0f} % of its evaluations are of an architecture that "
-            "it had evaluated before."
-            for each in self.standings()
-            if each.repeated > MOSTLY
-        ]
-        refused = [
-            f"{each.failed} evaluation{'s' if each.failed != 1 else ''} of {each.method} failed. "
-            f"The benchmark refused: {' | '.join(each.refusals)}"
-            for each in self.standings()
-            if each.refusals
-        ]
-        return [*(few if pairs and not self.can_tell else []), *repeating, *refused]
+    def remarked(self, method: str) -> bool:
+        """Whether there is a remark on a method."""
+        return any(remark.method == method for remark in self.remarks)
 
     def numbers(self) -> dict[str, Any]:
         """Everything here as JSON has it."""
@@ -195,7 +179,7 @@ def summarise(
     areas = _areas(judged)
     several = common > 0 and count > 1
     tested = pairwise(losses)
-    return Summary(
+    summary = Summary(
         benchmark=runs.setup.benchmark,
         budget=runs.setup.budget,
         workers=runs.setup.workers,
@@ -225,6 +209,27 @@ def summarise(
         reference=traded.reference if traded else (NOT_KNOWN, NOT_KNOWN),
         best_of_runs=judged.best_of_runs,
     )
+    return replace(summary, remarks=[*_too_few_seeds(summary), *_remarks(runs, summary, benchmark)])
+
+
+def _remarks(runs: Runs, summary: Summary, benchmark: Benchmark) -> list[Remark]:
+    return remarks_on(
+        runs,
+        repeated={each.method: each.repeated for each in summary.methods},
+        top_fidelity=benchmark.fidelities[-1],
+        order=[each.method for each in summary.standings()],
+    )
+
+
+def _too_few_seeds(summary: Summary) -> list[Remark]:
+    count, pairs = summary.common_seeds, len(summary.methods) * (len(summary.methods) - 1) // 2
+    if not pairs or summary.can_tell:
+        return []
+    text = (
+        f"With {count} seed{'s' if count != 1 else ''} that all methods have and {pairs} "
+        f"pair{'s' if pairs != 1 else ''} of methods no difference can be significant, however large: run more seeds."
+    )
+    return [Remark("seeds", "", text)]
 
 
 def _losses(runs: Runs, judged: Judged) -> NDArray[np.float64]:
@@ -251,6 +256,7 @@ def _method(
     finished = [run for run in runs if not run.error]
     validation = np.array([_final_validation(each) for each in trajectories])
     test = np.array([_final_test(each) for each in trajectories])
+    failed = sum(int((run.status == FAILED).sum()) for run in runs)
     return MethodSummary(
         method=runs[0].method,
         seeds=len(runs),
@@ -266,7 +272,9 @@ def _method(
         thinking_s=_mean([run.thinking_s for run in finished]),
         repeated=_mean([repeated_share(run, space) for run in finished if len(run)]),
         hypervolume=bootstrap_interval([volumes[seed] for seed in sorted(volumes)], rng),
-        failed=sum(int((run.status == FAILED).sum()) for run in runs),
+        failed=failed,
+        failed_share=failed / max(sum(len(run) for run in runs), 1),
+        failed_seeds=marked_seeds(runs),
         refusals=list(dict.fromkeys(reason for run in runs for reason in run.refusals))[:MOST_REASONS],
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import platform
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,17 +23,22 @@ from nasbed.core.user_code import importable_neighbours
 from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.runs import Run, Runs, Setup, load_run, load_runs, load_setup, save_run, save_setup
+from nasbed.experiments.searchable import check_searchable
 from nasbed.experiments.simulate import Budget, no_scoring, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS, Optimizer
 
+NAME = re.compile(r"\w[\w .()-]{0,59}")
+"""What a method may be called: its runs are files of this name."""
 SEED_BYTES = 16
 """The length of the number that separates the random numbers of methods. Ids up to this length are that number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One run: a method with its settings and its guidance by a proxy, a seed, a benchmark by name."""
+    """One run: a method with its settings and its guidance by a proxy, a seed, a benchmark by name. ``name`` is what
+    its run is called."""
 
+    name: str
     benchmark: str
     method: str
     seed: int
@@ -41,10 +47,6 @@ class Task:
     settings: Mapping[str, Any] = field(default_factory=dict)
     charge_thinking: bool = False
     guidance: Guidance | None = None
-
-    @property
-    def name(self) -> str:
-        return run_name(self.method, self.guidance)
 
 
 def optimizer_class(name: str) -> type[Optimizer]:
@@ -147,15 +149,27 @@ def compare(
     limit, out = Budget.parse(budget), Path(out)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
     opened = load(benchmark)
-    given = {name: dict(values) for name, values in (settings or {}).items() if values}
+    names = {method: short_name(method) for method in methods}
+    given = _settings_by_name(settings or {}, names)
     _check_methods(methods, given, opened)
     _check_guidance(methods, guidance)
+    check_searchable(benchmark, opened, {names[method]: optimizer_class(method) for method in methods})
     asked = [each and resolved(each, opened, scores=scores, dataset=proxy_dataset, out=out) for each in guidance]
     told = {
-        run_name(method, each): {**given.get(short_name(method), {}), **(each.settings(opened) if each else {})}
+        _guided_name(names[method], each): {
+            **given.get(names[method], {}),
+            **(each.settings(opened) if each else {}),
+        }
         for each in asked
         for method in methods
     }
+    tasks = [
+        Task(name, benchmark, method, seed, limit, workers, given.get(names[method], {}), charge_thinking, each)
+        for seed in range(seeds)
+        for each in asked
+        for method in methods
+        if not _is_done(out, name := _guided_name(names[method], each), seed)
+    ]
     setup = Setup(
         benchmark=benchmark,
         space=opened.space.name,
@@ -164,19 +178,12 @@ def compare(
         workers=workers,
         settings={name: values for name, values in told.items() if values},
         charge_thinking=charge_thinking,
-        command=command,
+        command=command if tasks else "",
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
     )
     joined = _joined(out, setup, list(told))
     score_pools([each for each in asked if each], opened, seeds=seeds, engine=engine, progress=scoring_progress)
     save_setup(out, joined)
-    tasks = [
-        Task(benchmark, method, seed, limit, workers, given.get(short_name(method), {}), charge_thinking, each)
-        for seed in range(seeds)
-        for each in asked
-        for method in methods
-        if not _is_done(out, run_name(method, each), seed)
-    ]
     for outcome in (engine or LocalEngine()).map_unordered(run_task, tasks, timeout_s=timeout_s):
         task = tasks[outcome.task]
         run = outcome.result if not outcome.error else _broken(task, opened, outcome.error)
@@ -187,13 +194,41 @@ def compare(
 
 
 def short_name(method: str) -> str:
-    """What a run of this method is called: the id, or the class of a user's own."""
-    return method.rpartition(":")[2]
+    """What runs of this method are called: the id of a registered one; of a user's own the ``name`` that its class
+    sets, or the name of a class that sets none."""
+    file, colon, attribute = method.rpartition(":")
+    if not colon or not file.endswith(".py"):
+        return attribute
+    name = vars(optimizer_class(method)).get("name", attribute)
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise InvalidOption(
+            f"the name of a method is up to 60 letters, digits, spaces and _ . ( ) -, {attribute} has {shorten(name)}; "
+            "change it"
+        )
+    if name in OPTIMIZERS:
+        raise InvalidOption(
+            f"{name} is the name of a method of nasbed, and {attribute} in {file} has it too; give the class another"
+        )
+    return name
 
 
 def run_name(method: str, guidance: Guidance | None) -> str:
     """What runs of this method are called, guided or not."""
-    return guidance.name(short_name(method)) if guidance else short_name(method)
+    return _guided_name(short_name(method), guidance)
+
+
+def _guided_name(name: str, guidance: Guidance | None) -> str:
+    return guidance.name(name) if guidance else name
+
+
+def _settings_by_name(settings: Mapping[str, Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Settings by the names of runs; those of a user's own method may be given by the name of its class too."""
+    by_class = {method.rpartition(":")[2]: name for method, name in names.items()}
+    found: dict[str, dict[str, Any]] = {}
+    for owner, values in settings.items():
+        if values:
+            found.setdefault(by_class.get(owner, owner), {}).update(values)
+    return found
 
 
 def _is_done(out: Path, name: str, seed: int) -> bool:
@@ -224,7 +259,10 @@ def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, A
     names = [short_name(method) for method in methods]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidOption(f"each method is named once, got {twice} {names.count(twice)} times; leave one out")
+        raise InvalidOption(
+            f"each method is named once, got {twice} {names.count(twice)} times; leave one out, or change the name of "
+            "a class of your own"
+        )
     for name in settings:
         if name not in names:
             raise InvalidOption(f"settings are for a method that is run, got {name}; run are: {', '.join(names)}")
@@ -244,7 +282,7 @@ def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, A
 
 
 def _check_guidance(methods: Sequence[str], guidance: Sequence[Guidance | None]) -> None:
-    names = [run_name("", each) for each in guidance]
+    names = [_guided_name("", each) for each in guidance]
     if len(set(names)) < len(names) or not names:
         twice = next((each.proxy for each in guidance if each and names.count(each.name("")) > 1), "none")
         raise InvalidOption(
@@ -276,4 +314,5 @@ def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
             raise InvalidOption(
                 f"{out} holds runs of {method} with settings {dict(before)}, not {dict(now)}; choose another folder"
             )
-    return replace(setup, settings={**old.settings, **setup.settings})
+    commands = dict.fromkeys([*old.command.splitlines(), *setup.command.splitlines()])
+    return replace(setup, settings={**old.settings, **setup.settings}, command="\n".join(commands))

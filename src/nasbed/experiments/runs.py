@@ -17,6 +17,8 @@ from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
 
 OK, DIVERGED, FAILED = range(3)
+FACTS = ("method", "seed", "error", "thinking_s", "scoring_s", "refusals", "random_start", "remarks")
+"""What is stored of a run beside its columns."""
 MOST_REASONS = 3
 """How many different reasons for refused evaluations are kept."""
 
@@ -47,6 +49,10 @@ class Run:
     """Simulated seconds that the scoring by a proxy took; evaluations wait for it."""
     refusals: tuple[str, ...] = ()
     """The first different reasons for which the benchmark refused evaluations; each of these counts as failed."""
+    random_start: int | None = None
+    """How many evaluations pass before what the method learned decides, if it says so."""
+    remarks: tuple[str, ...] = ()
+    """What the method itself says of this run, a sentence each."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -65,6 +71,7 @@ class Setup:
     """By the name under which a method's runs are kept."""
     charge_thinking: bool = False
     command: str = ""
+    """What made the runs, a command a line."""
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -85,6 +92,11 @@ class Runs:
         return sorted((run for run in self.runs if run.method == method), key=lambda run: run.seed)
 
     @property
+    def found_nothing(self) -> bool:
+        """Whether every run broke, or has no evaluation that gave a value."""
+        return all(run.error or np.isnan(run.value).all() for run in self.runs)
+
+    @property
     def finished(self) -> Runs:
         """Those that did not break."""
         return replace(self, runs=[run for run in self.runs if not run.error])
@@ -95,7 +107,7 @@ def save_run(folder: Path, run: Run) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {name: getattr(run, name) for name in ("codes", "fidelity", "value", "status", "start_s", "end_s")}
     arrays |= {f"other-{key}": column for key, column in run.others.items()}
-    facts = {name: getattr(run, name) for name in ("method", "seed", "error", "thinking_s", "scoring_s", "refusals")}
+    facts = {name: getattr(run, name) for name in FACTS}
     with complete_file(folder / f"{run.method}-{run.seed}.npz") as draft, draft.open("wb") as file:
         np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
 
@@ -105,7 +117,7 @@ def load_run(path: Path) -> Run:
     try:
         with np.load(path, allow_pickle=False) as data:
             facts = json.loads(str(data["facts"]))
-            facts["refusals"] = tuple(facts.get("refusals", ()))
+            facts |= {name: tuple(facts.get(name, ())) for name in ("refusals", "remarks")}
             others = {key.removeprefix("other-"): data[key] for key in data if key.startswith("other-")}
             names = ("codes", "fidelity", "value", "status", "start_s", "end_s")
             return Run(**facts, **{name: data[name] for name in names}, others=others)
@@ -159,8 +171,8 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
         twice = next(name for name in named if named.count(name) > 1)
         raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} is there twice; leave one folder out")
     settings = {method: values for each in sets for method, values in each.setup.settings.items()}
-    command = " ; ".join(dict.fromkeys(each.setup.command for each in sets if each.setup.command))
-    return Runs(replace(first, settings=settings, command=command), runs)
+    commands = dict.fromkeys(line for each in sets for line in each.setup.command.splitlines())
+    return Runs(replace(first, settings=settings, command="\n".join(commands)), runs)
 
 
 def _run_files(folder: Path) -> Iterable[Path]:

@@ -77,10 +77,10 @@ def simulate(
 
     An evaluation that would end after the budget's last second does not count. Every evaluation is a training of its
     own: asked twice, an architecture is trained twice, with another seed. What a benchmark refuses is told as failed
-    and costs nothing; the run keeps the first reasons. With ``charge_thinking`` the real seconds of ask and tell pass
-    on the simulated clock too, and the run is no longer repeated exactly by its seed. ``scoring_s`` tells what the
-    method has spent on scoring architectures without training them so far; that passes on the simulated clock as it is
-    spent.
+    and costs nothing; the run keeps the first reasons, and what the method says of itself when it ends. With
+    ``charge_thinking`` the real seconds of ask and tell pass on the simulated clock too, and the run is no longer
+    repeated exactly by its seed. ``scoring_s`` tells what the method has spent on scoring architectures without
+    training them so far; that passes on the simulated clock as it is spent.
     """
     if workers < 1:
         raise InvalidOption(f"a run has at least one worker, got {workers}")
@@ -120,6 +120,7 @@ def simulate(
             start = perf_counter()
             optimizer.tell((observation,))
             now += meter.passed(start)
+        log.add_statements(optimizer)
     except Exception as problem:
         # a method's own failure must not end the other runs: whatever it is, it becomes this run's error
         error = f"{type(problem).__name__}: {shorten(str(problem), 300)}"
@@ -162,12 +163,22 @@ class _Log:
         self._value, self._start_s, self._end_s = array("d"), array("d"), array("d")
         self._others = [(metric, array("d")) for metric in problem_of(benchmark).others]
         self._refusals: list[str] = []
+        self._random_start: int | None = None
+        self._remarks: tuple[str, ...] = ()
 
     def add_refusal(self, reason: str) -> None:
         """Keep the reason of a refused evaluation, if it is new and one of the first."""
         reason = textwrap.shorten(reason, 300, placeholder=" …")
         if len(self._refusals) < MOST_REASONS and reason not in self._refusals:
             self._refusals.append(reason)
+
+    def add_statements(self, optimizer: Optimizer) -> None:
+        """Keep what a method says of itself."""
+        said = optimizer.remarks()
+        sentences = (said,) if isinstance(said, str) else said
+        self._remarks = tuple(textwrap.shorten(str(sentence), 300, placeholder=" …") for sentence in sentences)
+        start = optimizer.random_start
+        self._random_start = None if start is None else int(start)
 
     def add(self, proposal: Proposal, observation: Observation, begun: float, end: float) -> None:
         values = observation.values
@@ -196,4 +207,6 @@ class _Log:
             thinking_s=meter.thinking,
             scoring_s=meter.scoring,
             refusals=tuple(self._refusals),
+            random_start=self._random_start,
+            remarks=self._remarks,
         )

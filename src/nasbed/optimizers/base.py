@@ -59,6 +59,10 @@ class Optimizer(ABC):
     """Where one of several candidates can be taken by what is known without training: where it draws from the space, at
     random or by mutation; among its proposals, if it keeps no account of them; or nowhere."""
 
+    draws_from_space: ClassVar[bool] = True
+    """Whether everything that it proposes comes from the space's own sample, mutate and neighbors, or is checked with
+    the space. One that makes architectures from parameters of its own cannot keep to a table that holds few of them."""
+
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.problem = problem
         self.space = problem.space
@@ -69,6 +73,17 @@ class Optimizer(ABC):
         """How many architectures it begins with before what it learned decides; ``None`` for one that never learns.
         10 where a method does not say."""
         return 10
+
+    @property
+    def random_start(self) -> int | None:
+        """How many evaluations pass before what it learned decides; ``None`` for one that does not say, or never
+        learns. It says so by a ``start_size`` of its own. Runs that end within it are remarked on in reports."""
+        says = type(self).start_size is not Optimizer.start_size
+        return self.start_size if says else None
+
+    def remarks(self) -> Sequence[str]:
+        """What a reader of a report should know of this run, a sentence each; asked when the run ends."""
+        return ()
 
     def begin_with(self, arch: Architecture) -> Proposal:
         """Take up an architecture that was chosen for it, as a proposal of its own start; :meth:`tell` answers it."""

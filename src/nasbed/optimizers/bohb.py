@@ -25,6 +25,7 @@ class BOHB(Hyperband):
 
     name = "bohb"
     summary = "Hyperband with kernel densities"
+    draws_from_space = False
 
     def __init__(
         self,
@@ -51,6 +52,16 @@ class BOHB(Hyperband):
         self._models = {
             fidelity: ParzenModel(problem, settings) for fidelity in sorted(problem.fidelities, reverse=True)
         }
+
+    @property
+    def random_start(self) -> int | None:
+        """As long as Hyperband's; on one fidelity, which nothing is promoted to, until the densities have enough."""
+        return super().random_start if self._rungs > 1 else next(iter(self._models.values())).needed
+
+    def remarks(self) -> list[str]:
+        if self._rungs > 1:
+            return []
+        return ["With one fidelity to choose from there is nothing to stop early: its kernel densities alone decide."]
 
     def tell(self, observations: Sequence[Observation]) -> None:
         super().tell(observations)

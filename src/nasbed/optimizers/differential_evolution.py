@@ -39,6 +39,7 @@ class DifferentialEvolution(Optimizer):
 
     name = "de"
     summary = "differential evolution (rand1/bin)"
+    draws_from_space = False
 
     def __init__(
         self,

@@ -28,6 +28,16 @@ class WarmStarted(Optimizer):
         super().__init__(inner.problem, inner.rng)
         self.inner = inner
         self._left = deque(pool[: inner.start_size if start is None else start])
+        self._given = len(self._left)
+
+    @property
+    def random_start(self) -> int | None:
+        """What it was given, and what the method still draws at random after that."""
+        own = self.inner.random_start
+        return None if own is None else max(own, self._given)
+
+    def remarks(self) -> Sequence[str]:
+        return self.inner.remarks()
 
     def ask(self, n: int = 1) -> list[Proposal]:
         given = [self.inner.begin_with(self._left.popleft()) for _ in range(min(n, len(self._left)))]
@@ -49,6 +59,13 @@ class FilteredProposals(Optimizer):
         self.inner = inner
         self._candidates = candidates
         self._choose = choose
+
+    @property
+    def random_start(self) -> int | None:
+        return self.inner.random_start
+
+    def remarks(self) -> Sequence[str]:
+        return self.inner.remarks()
 
     def ask(self, n: int = 1) -> list[Proposal]:
         return [self._next() for _ in range(n)]

@@ -123,6 +123,16 @@ class Hyperband(Optimizer):
         """The lowest rung of the first bracket."""
         return self._schedules[0][0][0]
 
+    def remarks(self) -> list[str]:
+        if self._rungs > 1:
+            return []
+        return ["With one fidelity to choose from there is nothing to stop early: it is random search."]
+
+    @property
+    def _rungs(self) -> int:
+        """How many fidelities it chooses from."""
+        return len(self._schedules[0])
+
     def begin_with(self, arch: Architecture) -> Proposal:
         """At the fidelity of a lowest rung, from which it is promoted like any other."""
         self._seen.add(arch)

@@ -126,6 +126,7 @@ class KDE(Optimizer):
 
     name = "kde"
     summary = "TPE with multivariate kernel densities, as in BOHB"
+    draws_from_space = False
 
     def __init__(
         self,

@@ -33,6 +33,7 @@ class Reinforce(Optimizer):
 
     name = "rl"
     summary = "REINFORCE over independent categorical distributions"
+    draws_from_space = False
     filtered = "proposals"
 
     def __init__(

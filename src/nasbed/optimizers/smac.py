@@ -45,6 +45,7 @@ class SMAC(Optimizer):
 
     name = "smac"
     summary = "SMAC3: Bayesian optimisation with a random forest"
+    draws_from_space = False
     filtered = "never"
 
     def __init__(

@@ -38,6 +38,7 @@ class TPE(Optimizer):
 
     name = "tpe"
     summary = "Optuna's tree Parzen estimator"
+    draws_from_space = False
     filtered = "never"
 
     def __init__(

@@ -21,7 +21,7 @@ from nasbed.reports.figures import FORMATS, metric_label, save_figure
 from nasbed.reports.interactive import Look, head, legend, looks, place, scripts
 from nasbed.reports.marks import Chart
 from nasbed.reports.page import Section, write_page
-from nasbed.reports.standings import best_is, caption, regret_label, regret_meaning, verdict
+from nasbed.reports.standings import best_is, caption, marked, regret_label, regret_meaning, verdict
 from nasbed.spaces.base import SearchSpace
 
 TIME, EVALUATIONS = "simulated time [s]", "evaluations"
@@ -161,13 +161,14 @@ def _setup_facts(runs: Runs, summary: Summary) -> dict[str, object]:
     if not any(setup.settings.get(method) for method in runs.methods):
         facts["settings"] = "the defaults of each method"
     facts["versions"] = ", ".join(f"{name} {version}" for name, version in setup.versions.items()) or "unknown"
-    if setup.command:
-        facts["command"] = setup.command
+    commands = setup.command.splitlines()
+    for number, command in enumerate(commands, start=1):
+        facts["command" if len(commands) == 1 else f"command {number}"] = command
     return facts
 
 
 def _standings_html(summary: Summary, styles: Mapping[str, Look]) -> str:
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in summary.notes())
+    notes = "".join(f'<p class="note">{escape(marked(remark))}</p>' for remark in summary.remarks)
     about = f'<p class="caption">{escape(caption(summary))}</p>'
     return notes + standings_table(summary, styles) + about + failures_table(summary) + pairs_table(summary)
 

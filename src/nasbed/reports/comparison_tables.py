@@ -9,7 +9,7 @@ from html import escape
 from nasbed.evaluation.significance import Interval
 from nasbed.evaluation.summary import LEVEL, MethodSummary, Summary
 from nasbed.reports.interactive import Look, key
-from nasbed.reports.standings import TEST, beaten, digits, duration, regret_label, share, span
+from nasbed.reports.standings import TEST, beaten, called, digits, duration, failures, regret_label, share, span
 
 STYLE = """
 .scroll { overflow-x: auto; margin: 0 0 1rem; }
@@ -61,7 +61,7 @@ def standings_table(summary: Summary, styles: Mapping[str, Look]) -> str:
         f'<th>method</th><th class="number">mean final {escape(regret_label(summary))}</th><th>95 % interval</th>'
         '<th class="number">median</th><th class="number">mean rank</th><th>significantly better than</th>'
         '<th class="number">runs</th><th class="number">time to best</th><th class="number">thinking</th>'
-        '<th class="number">repeated</th>'
+        '<th class="number">failed</th><th class="number">repeated</th>'
     )
     standings = summary.standings()
     highs = [summary.regret(each).high for each in standings]
@@ -73,9 +73,9 @@ def standings_table(summary: Summary, styles: Mapping[str, Look]) -> str:
 def _row(summary: Summary, each: MethodSummary, look: Look, widest: float) -> str:
     broken = f"<small>{len(each.errors)} broke</small>" if each.errors else ""
     regret = summary.regret(each)
-    numbers = (duration(each.time_to_best_s), duration(each.thinking_s), share(each.repeated))
+    numbers = (duration(each.time_to_best_s), duration(each.thinking_s), failures(each), share(each.repeated))
     return (
-        f"<tr><td>{key(look)} {escape(each.method)}</td>"
+        f"<tr><td>{key(look)} {escape(called(summary, each))}</td>"
         f'<td class="number">{digits(regret.estimate)}<small>{span(regret)}</small></td>'
         f"<td>{_bar(regret, look, widest)}</td>"
         f'<td class="number">{digits(summary.median(each))}</td>'

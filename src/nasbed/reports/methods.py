@@ -65,6 +65,9 @@ def methods_numbers(study: MethodsStudy) -> dict[str, Any]:
                     "final_regret": each.finals,
                     "thinking_s": each.thinking_s,
                     "errors": each.errors,
+                    "failed": each.failed,
+                    "evaluations": each.evaluations,
+                    "remarks": [remark.text for remark in each.remarks],
                     "time_s": each.curve.time_s,
                     "median": each.curve.median,
                     "low": each.curve.low,
@@ -103,10 +106,12 @@ def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable
 def _card(method: Method, svg: str) -> str:
     _, _, final, thinking = method_line(method)
     facts = {"final regret": final, "own time a run": thinking}
+    facts["failed evaluations"] = f"{method.failed} of {method.evaluations}"
     if method.errors:
         facts["runs that broke"] = f"{len(method.errors)}: {next(iter(method.errors.values()))}"
     facts |= {name: setting_text(value) for name, value in method.settings.items()} or {"settings": "none"}
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(fact)}</dd>" for name, fact in facts.items() if fact)
+    rows += "".join(f"<dt>remark</dt><dd>{escape(remark.text)}</dd>" for remark in method.remarks)
     return (
         f'<article id="{escape(method.name)}"><h3><code>{escape(method.name)}</code></h3>'
         f"<p>{escape(method.summary)}</p><figure>{svg}</figure><dl>{rows}</dl></article>\n"

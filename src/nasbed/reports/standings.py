@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+from nasbed.evaluation.remarks import Remark, percent
 from nasbed.evaluation.significance import Interval
 from nasbed.evaluation.summary import MethodSummary, Summary
 
 NONE = "–"
+MARK = "*"
+"""Beside a method that has a remark."""
 MOST_NAMED = 4
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 TEST = "Wilcoxon's signed-rank test by seed, Holm's correction"
@@ -41,7 +44,7 @@ def verdict(summary: Summary) -> str:
     """The result in words."""
     ranked = [each for each in summary.standings() if math.isfinite(summary.regret(each).estimate)]
     if not ranked:
-        return "No run found anything."
+        return f"No run found anything. {_cause(summary)}".rstrip()
     first, unit = ranked[0], f" {summary.unit}" if summary.unit else ""
     over = f"over {first.finished} run{'s' if first.finished != 1 else ''}"
     text = f"{first.method} ends with the smallest mean {summary.kind} regret, "
@@ -56,20 +59,45 @@ def verdict(summary: Summary) -> str:
     return f"{text} Not significantly different from it: {', '.join(equal)}."
 
 
+def _cause(summary: Summary) -> str:
+    """Why nothing was found: what broke the first run, or what the benchmark refused."""
+    broken = summary.broken()
+    if broken:
+        return f"Broke: {broken[0][1]}"
+    refused = next((reason for each in summary.methods for reason in each.refusals), "")
+    return f"The benchmark refused: {refused}" if refused else ""
+
+
+def called(summary: Summary, each: MethodSummary) -> str:
+    """A method's name, with a mark where there is a remark on it."""
+    return f"{each.method} {MARK}" if summary.remarked(each.method) else each.method
+
+
+def marked(remark: Remark) -> str:
+    """A remark as a line, with the mark that stands beside the method."""
+    return f"{MARK} {remark.text}" if remark.method else remark.text
+
+
+def failures(each: MethodSummary) -> str:
+    """How many evaluations failed, and their share where any did."""
+    return f"{each.failed} ({percent(each.failed_share)})" if each.failed else "0"
+
+
 def table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Columns and rows for a terminal, the best first."""
     unit = f" [{summary.unit}]" if summary.unit else ""
     columns = ("method", "seeds", f"mean {summary.kind} regret{unit}", "mean rank", "beats", "time to best",
-               "thinking", "repeated")  # fmt: skip
+               "thinking", "failed", "repeated")  # fmt: skip
     return columns, [
         (
-            each.method,
+            called(summary, each),
             f"{each.seeds} ({len(each.errors)} broke)" if each.errors else f"{each.seeds}",
             spanned(summary.regret(each)),
             spanned(each.mean_rank),
             beaten(summary, each),
             duration(each.time_to_best_s),
             duration(each.thinking_s),
+            failures(each),
             share(each.repeated),
         )
         for each in summary.standings()
@@ -82,7 +110,8 @@ def caption(summary: Summary) -> str:
     return (
         f"{meaning[0].upper()}{meaning[1:]}. Intervals are 95 % bootstrap intervals over seeds. Significantly better: "
         f"p < 0.05 by {TEST}. Time to best: on the simulated clock, the median over seeds. Thinking: real time in the "
-        "method itself. Repeated: evaluations of what the same run had evaluated before."
+        "method itself. Failed: evaluations that gave no result, over all runs. Repeated: evaluations of what the same "
+        f"run had evaluated before. {MARK}: read the remark on it."
     )
 
 
@@ -91,7 +120,7 @@ def footnotes(summary: Summary) -> list[str]:
     meaning = regret_meaning(summary)
     lines = [
         f"{meaning[0].upper()}{meaning[1:]}; in brackets, 95 % bootstrap intervals. Beats: p < 0.05 by {TEST}.",
-        *summary.notes(),
+        *map(marked, summary.remarks),
     ]
     return lines + [
         f"Broke: {method}, seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}: {error}"

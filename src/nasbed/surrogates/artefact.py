@@ -85,7 +85,7 @@ class Artefact:
         files = _read(path)
         manifest = ArtefactManifest.from_bytes(files.pop(FILE_NAME), f"{path / FILE_NAME}")
         _check(path, manifest, files)
-        searched = _space(manifest)
+        searched = artefact_space(manifest)
         records = [(manifest.members, _member(number), number) for number in range(len(manifest.members.seeds))]
         members = [_restored(path, searched, *record, files) for record in records]
         runtime = _restored(path, searched, manifest.runtime, RUNTIME, 0, files) if manifest.runtime else None
@@ -124,7 +124,8 @@ def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _space(manifest: ArtefactManifest) -> SearchSpace:
+def artefact_space(manifest: ArtefactManifest) -> SearchSpace:
+    """The space that a surrogate answers for."""
     if manifest.space_definition is None:
         return space(manifest.space)
     from nasbed.spaces.from_configspace import space_from_definition

@@ -14,12 +14,16 @@ from nasbed.core.errors import NasbedError
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime, Floats, anytime, final_regrets
 from nasbed.evaluation.judging import judge
+from nasbed.evaluation.remarks import Remark, remarks_on
+from nasbed.evaluation.repeats import repeated_share
 from nasbed.experiments.compare import compare
 from nasbed.experiments.engines import Engine
-from nasbed.experiments.runs import Runs
+from nasbed.experiments.runs import FAILED, Runs
+from nasbed.experiments.searchable import check_searchable
 from nasbed.experiments.simulate import problem_of
 from nasbed.optimizers import OPTIMIZERS
 from nasbed.optimizers.settings import defaults_of
+from nasbed.spaces.listed import ListedSpace
 
 BASELINE = "rs"
 
@@ -35,6 +39,9 @@ class Method:
     finals: Floats
     thinking_s: float  # mean over runs, real seconds
     errors: Mapping[int, str]
+    failed: int = 0  # evaluations, over all runs
+    evaluations: int = 0
+    remarks: Sequence[Remark] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +62,12 @@ class MethodsStudy:
 
 def makeable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The methods of these that can be made for a benchmark, and why the others cannot: a package or a metric is
-    missing."""
+    missing, or they cannot keep to a list of architectures."""
     can, cannot = [], {}
     for name in names:
         try:
+            if isinstance(benchmark.space, ListedSpace):
+                check_searchable(benchmark.name, benchmark, {name: OPTIMIZERS.get(name)})
             OPTIMIZERS.get(name)(problem_of(benchmark), np.random.default_rng(0))
         except (NasbedError, ImportError) as error:
             cannot[name] = str(error)
@@ -93,6 +102,7 @@ def methods_study(
         progress=progress,
     )
     judged = judge(Runs(runs.setup, [run for run in runs.runs if not run.error]), opened)
+    remarks = _remarks(runs, opened, can)
     methods = []
     for name in can:
         own, found = runs.of(name), judged.of(name)
@@ -106,7 +116,22 @@ def methods_study(
                 finals=final_regrets(found),
                 thinking_s=float(np.mean([run.thinking_s for run in own])),
                 errors={run.seed: run.error for run in own if run.error},
+                failed=sum(int((run.status == FAILED).sum()) for run in own),
+                evaluations=sum(len(run) for run in own),
+                remarks=[remark for remark in remarks if remark.method == name],
             )
         )
     metric = judged.judge or runs.setup.objective
     return MethodsStudy(opened.name, metric, seeds, budget, methods, cannot)
+
+
+def _remarks(runs: Runs, benchmark: Benchmark, methods: Sequence[str]) -> list[Remark]:
+    shares = {
+        method: [repeated_share(run, benchmark.space) for run in runs.of(method) if len(run)] for method in methods
+    }
+    return remarks_on(
+        runs,
+        repeated={method: float(np.mean(each)) if each else 0.0 for method, each in shares.items()},
+        top_fidelity=benchmark.fidelities[-1],
+        order=methods,
+    )

@@ -1,0 +1,162 @@
+"""What a reader of a comparison must know so as not to misread it, a sentence each.
+
+All remarks are collected here: :data:`ON_METHODS` holds one function for each kind, which looks at the runs of one
+method. What a method says of itself (``Optimizer.remarks``, ``Optimizer.random_start``) is stored in its runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nasbed.experiments.runs import FAILED, MOST_REASONS, Run, Runs
+from nasbed.experiments.simulate import Budget
+
+MOSTLY = 0.5
+"""Above this share of repeated evaluations, or of evaluations in its start, a method gets a remark."""
+MOST_FAILED = 0.1
+"""A run of which more than this share of evaluations failed is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One sentence or two. ``method`` is empty for a remark on the whole comparison."""
+
+    kind: str
+    method: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRuns:
+    """What a remark on a method is made from."""
+
+    method: str
+    runs: Sequence[Run]
+    budget: Budget
+    settings: Mapping[str, Any]
+    top_fidelity: int
+    repeated: float
+    """Mean share of evaluations of what the same run had evaluated before."""
+
+    @property
+    def evaluations(self) -> int:
+        return sum(len(run) for run in self.runs)
+
+    def share(self, chosen: Callable[[Run], Any]) -> float:
+        """The share of all evaluations that a mask chooses; 0 without any evaluation."""
+        return sum(int(np.sum(chosen(run))) for run in self.runs) / max(self.evaluations, 1)
+
+
+def remarks_on(runs: Runs, *, repeated: Mapping[str, float], top_fidelity: int, order: Sequence[str]) -> list[Remark]:
+    """All remarks on the methods of a set of runs, method by method.
+
+    Args:
+        runs: The runs.
+        repeated: The mean share of repeated evaluations of each method.
+        top_fidelity: The highest fidelity of the benchmark.
+        order: The methods in the order in which they are shown.
+    """
+    budget = Budget.parse(runs.setup.budget)
+    found: list[Remark] = []
+    for method in order:
+        own = MethodRuns(
+            method, runs.of(method), budget, runs.setup.settings.get(method, {}), top_fidelity, repeated[method]
+        )
+        found += [Remark(kind, method, text) for kind, remark in ON_METHODS.items() for text in remark(own)]
+    return found
+
+
+def failed_share(run: Run) -> float:
+    """The share of a run's evaluations that failed; 0 for a run without any."""
+    return float((run.status == FAILED).mean()) if len(run) else 0.0
+
+
+def marked_seeds(runs: Sequence[Run]) -> list[int]:
+    """The seeds of the runs of which more than :data:`MOST_FAILED` failed."""
+    return [run.seed for run in runs if failed_share(run) > MOST_FAILED]
+
+
+def _own_statements(own: MethodRuns) -> Iterator[str]:
+    for sentence in dict.fromkeys(sentence for run in own.runs for sentence in run.remarks):
+        yield f"{own.method}: {sentence}"
+
+
+def _in_start(own: MethodRuns) -> Iterator[str]:
+    """A method is ranked by what it learned only if its runs go on after its start."""
+    saying = [run for run in own.runs if run.random_start is not None and len(run)]
+    if not saying:
+        return
+    start = max(run.random_start or 0 for run in saying)
+    longest = max(len(run) for run in saying)
+    guided = "warm_start" in own.settings or "filter" in own.settings
+    what = "what its proxy chose" if guided else "random search"
+    if all(len(run) <= (run.random_start or 0) for run in saying):
+        yield (
+            f"{own.method} never left its start: it takes {start} evaluations and a run has {longest}. What is ranked "
+            f"here is {what}."
+        )
+        return
+    share = float(np.mean([min(1.0, (run.random_start or 0) / len(run)) for run in saying]))
+    if share > MOSTLY:
+        yield f"{own.method} is mostly {what}: {percent(share)} of its evaluations are its start of {start}."
+
+
+def _mixed_fidelities(own: MethodRuns) -> Iterator[str]:
+    if np.isfinite(own.budget.seconds):
+        return
+    lower = own.share(lambda run: run.fidelity < own.top_fidelity)
+    if lower > 0:
+        yield (
+            f"Of the evaluations of {own.method}, {percent(lower)} are below the highest fidelity, {own.top_fidelity}, "
+            "and count as much as full ones in a budget of evaluations: compare it with a budget in seconds."
+        )
+
+
+def _without_time(own: MethodRuns) -> Iterator[str]:
+    if not np.isfinite(own.budget.seconds):
+        return
+    free = own.share(lambda run: (run.end_s == run.start_s) & (run.status != FAILED))
+    if free > 0:
+        yield (
+            f"Of the evaluations of {own.method}, {percent(free)} have no time in the benchmark and were free: a "
+            "budget in seconds does not limit them. Compare with a budget of evaluations."
+        )
+
+
+def _failed(own: MethodRuns) -> Iterator[str]:
+    count = sum(int((run.status == FAILED).sum()) for run in own.runs)
+    reasons = list(dict.fromkeys(reason for run in own.runs for reason in run.refusals))[:MOST_REASONS]
+    marked = marked_seeds(own.runs)
+    if not reasons and not marked:
+        return
+    text = f"{count} evaluation{'s' if count != 1 else ''} of {own.method} failed"
+    if marked:
+        text += f", more than {percent(MOST_FAILED)} in {len(marked)} of {len(own.runs)} runs"
+    yield f"{text}. The benchmark refused: {' | '.join(reasons)}" if reasons else f"{text}."
+
+
+def _repeating(own: MethodRuns) -> Iterator[str]:
+    if own.repeated > MOSTLY:
+        yield (
+            f"{own.method} repeats itself: {percent(own.repeated)} of its evaluations are of an architecture that "
+            "it had evaluated before."
+        )
+
+
+def percent(share: float) -> str:
+    """A share as text, never rounded to nothing."""
+    return "under 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+
+ON_METHODS: Mapping[str, Callable[[MethodRuns], Iterator[str]]] = {
+    "method": _own_statements,
+    "start": _in_start,
+    "fidelities": _mixed_fidelities,
+    "time": _without_time,
+    "failed": _failed,
+    "repeated": _repeating,
+}

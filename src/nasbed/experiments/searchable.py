@@ -1,0 +1,74 @@
+"""Whether methods can search a benchmark at all: a table that holds next to nothing of its space cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.catalog import MEAN, surrogates_of
+from nasbed.benchmarks.listed import LISTED
+from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.benchmarks.wrappers import Wrapper
+from nasbed.core.errors import InvalidOption, TooLarge
+from nasbed.optimizers import Optimizer
+from nasbed.spaces.base import SearchSpace
+from nasbed.spaces.listed import ListedSpace
+
+DRAWS = 200
+"""How many random architectures a table is asked for before methods search it."""
+LEAST_HELD = 0.5
+"""The share of random architectures that a table must hold to be searched."""
+MOST_NAMED = 3
+"""How many surrogates a refusal names."""
+
+
+def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type[Optimizer]]) -> None:
+    """Refuse a table that holds few of the architectures that methods draw, and name what can be searched instead;
+    refuse methods that cannot keep to a list of architectures where the benchmark is one.
+
+    Args:
+        name: What the benchmark is loaded by.
+        benchmark: The same, opened.
+        methods: The classes of the methods, by the names of their runs.
+    """
+    table = benchmark
+    while isinstance(table, Wrapper):
+        table = table.inner
+    if not isinstance(table, TabularBenchmark):
+        return
+    instead = _surrogates(table)
+    if isinstance(benchmark.space, ListedSpace):
+        for method, kind in methods.items():
+            if not kind.draws_from_space:
+                raise InvalidOption(
+                    f"{method} makes architectures from parameters of its own and would hardly ever meet one that "
+                    f"{benchmark.name} holds; leave it out, or {instead}"
+                )
+        return
+    rng = np.random.default_rng(0)
+    held = sum(benchmark.holds(benchmark.space.sample(rng)) for _ in range(DRAWS))
+    if held < LEAST_HELD * DRAWS:
+        listed = f"{name.removesuffix(f':{MEAN}')}:{LISTED}"
+        raise InvalidOption(
+            f"a table is searched if it holds {100 * LEAST_HELD:.0f} % of random architectures, {table.name} holds "
+            f"{held} of {DRAWS} ({len(table)} in all, of {_size(benchmark.space)}); {instead}, or search what it "
+            f"holds, {listed}"
+        )
+
+
+def _surrogates(table: TabularBenchmark) -> str:
+    """What to do for a benchmark of the whole space."""
+    found = surrogates_of(table.name)
+    if not found:
+        return f"fit a surrogate with: nasbed fit {table.name}"
+    return f"search a surrogate of the whole space, such as {', '.join(found[:MOST_NAMED])}"
+
+
+def _size(space: SearchSpace) -> str:
+    try:
+        size = space.size
+    except TooLarge:
+        return "a space that cannot be counted"
+    return str(size) if size < 1e9 else f"about 10^{len(str(size)) - 1}"

@@ -104,7 +104,7 @@ def run(
         def told(name: str, seed: int, error: str) -> None:
             bars.advance(tasks[name])
             if error:
-                typer.echo(f"{name}, seed {seed}: {error}", err=True)
+                typer.echo(f"{name}, seed {seed}: {error}{_traceback_of(out, name, seed)}", err=True)
 
         def told_of_scores(done: int, total: int) -> None:
             bars.update(scored, completed=done, total=total, visible=True)
@@ -128,6 +128,13 @@ def run(
             scoring_progress=told_of_scores,
         )
     print_report([out], out)
+
+
+def _traceback_of(out: Path, name: str, seed: int) -> str:
+    from nasbed.experiments.runs import traceback_file
+
+    path = traceback_file(out / "runs", name, seed)
+    return f"; traceback: {path}" if path.is_file() else ""
 
 
 def _guidance(starts: list[str], filters: list[str], only_guided: bool) -> list[Guidance | None]:

@@ -145,7 +145,7 @@ def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str
         "        time.sleep(0.02)\n"
     )
     (tmp_path / "script.py").write_text(code)
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     process = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=environment)
     until = time.monotonic() + 30
     while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < until:

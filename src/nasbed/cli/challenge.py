@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json
 from nasbed.cli.progress import note
 from nasbed.core.errors import InvalidOption
@@ -59,31 +60,28 @@ def run(
         if not json:
             typer.echo(_line(result))
 
-    try:
-        with _time_bar(submission.name, time) as bar:
+    on_interrupt(lambda: "the same command goes on with the datasets that have no result")
+    with _time_bar(submission.name, time) as bar:
 
-            def begin(dataset: str, found: Isolation) -> None:
-                if not told:
-                    told.extend((f"isolation: {found.kind}: {ABOUT[found.kind]}", *found.notes))
-                    for each in told:
-                        note(each)
-                bar(dataset, 0.0)
+        def begin(dataset: str, found: Isolation) -> None:
+            if not told:
+                told.extend((f"isolation: {found.kind}: {ABOUT[found.kind]}", *found.notes))
+                for each in told:
+                    note(each)
+            bar(dataset, 0.0)
 
-            results = run_challenge(
-                submission,
-                [*datasets, *map(Path, context.args)],
-                out,
-                limits=Limits(time_s=time, memory_bytes=int(memory * GIB)),
-                seed=seed,
-                device=device,
-                isolation=isolation,
-                begin=begin,
-                tick=lambda seconds: bar("", seconds),
-                done=done,
-            )
-    except KeyboardInterrupt:
-        note("interrupted; the same command goes on with the datasets that have no result")
-        raise typer.Exit(130) from None
+        results = run_challenge(
+            submission,
+            [*datasets, *map(Path, context.args)],
+            out,
+            limits=Limits(time_s=time, memory_bytes=int(memory * GIB)),
+            seed=seed,
+            device=device,
+            isolation=isolation,
+            begin=begin,
+            tick=lambda seconds: bar("", seconds),
+            done=done,
+        )
     if json:
         print_json([asdict(result) for result in results])
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.cli.import_ import print_written
+from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json, print_table
 from nasbed.cli.progress import byte_bar, note, row_bars
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption
@@ -55,11 +56,8 @@ def fetch(
     source = SOURCES.get(id)
     address = url or _address(source)
     expected = _expected(source, sha256, unverified)
-    try:
-        written = _fetch(source, address, expected, out, keep)
-    except KeyboardInterrupt:
-        note("interrupted; what was downloaded is kept, run the same again to go on")
-        raise typer.Exit(130) from None
+    on_interrupt(lambda: "what was downloaded is kept; the same command goes on from there")
+    written = _fetch(source, address, expected, out, keep)
     print_written(written, json)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import readable
 from nasbed.cli.progress import note
 
@@ -44,6 +45,7 @@ def release(
     """
     from nasbed.experiments import release as releasing
 
+    on_interrupt(lambda: NOTHING_KEPT)
     made = releasing.release(
         releasing.ReleasePlan.read(plan),
         plan.parent if journals is None else journals,

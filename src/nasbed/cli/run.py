@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nasbed.cli.interruption import on_interrupt, runs_kept
 from nasbed.cli.report import print_report
 from nasbed.cli.settings import settings_by_owner
 from nasbed.core.errors import InvalidOption
@@ -93,6 +94,7 @@ def run(
     methods = [name.strip() for name in [*listed.split(","), *(optimizer or [])] if name.strip()]
     if not methods:
         raise InvalidOption(f"a comparison needs at least one method, got {listed!r}; known: {', '.join(OPTIMIZERS)}")
+    on_interrupt(lambda: runs_kept(out))
     guidance = _guidance(warm_start or [], filter or [], only_guided)
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

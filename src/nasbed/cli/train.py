@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import checkpoint_kept, on_interrupt
 from nasbed.cli.output import Json, print_fields, print_json, readable
-from nasbed.cli.progress import epoch_bar, note
+from nasbed.cli.progress import epoch_bar
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -72,23 +73,19 @@ def train(
     found, how, where = space(name), load_recipe(recipe), chosen_device(device)
     architecture = found.sample(np.random.default_rng(sample_seed)) if arch is None else found.parse(arch)
     images = datasets.load(dataset)
-    try:
-        with threads_used(threads), epoch_bar(how.budget(epochs)) as told:
-            outcome = trained(
-                architecture,
-                images,
-                how,
-                seed=seed,
-                epochs=epochs,
-                device=where,
-                checkpoint=checkpoint,
-                learning_curve=learning_curve,
-                progress=lambda end: told(end.done, f"loss {end.loss:.3f}  rate {end.learning_rate:.2g}"),
-            )
-    except KeyboardInterrupt:
-        kept = f"; go on with --resume --checkpoint {checkpoint}" if checkpoint is not None else ", nothing was kept"
-        note(f"interrupted{kept}")
-        raise typer.Exit(130) from None
+    on_interrupt(lambda: checkpoint_kept(checkpoint))
+    with threads_used(threads), epoch_bar(how.budget(epochs)) as told:
+        outcome = trained(
+            architecture,
+            images,
+            how,
+            seed=seed,
+            epochs=epochs,
+            device=where,
+            checkpoint=checkpoint,
+            learning_curve=learning_curve,
+            progress=lambda end: told(end.done, f"loss {end.loss:.3f}  rate {end.learning_rate:.2g}"),
+        )
     about = {
         "space": found.name,
         "architecture": found.format(architecture),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.progress import note, run_bars
 from nasbed.cli.report_options import check_report
 from nasbed.cli.settings import settings_by_owner
@@ -70,6 +71,7 @@ def validate(
 
     Example: nasbed validate nb201/cifar10 --model smooth,lgb --parts table --out validation
     """
+    on_interrupt(lambda: _kept(out))
     check_report(out, format)
 
     from nasbed.evaluation.studies.surrogate.validation import Options, check_parts
@@ -102,6 +104,14 @@ def validate(
     for part, reason in (found.left_out or {}).items():
         note(f"left out: {part}: {reason}")
     typer.echo(f"\n{out / 'report.html'}")
+
+
+def _kept(out: Path) -> str:
+    """What an interrupted validation says: only the searches keep what they did."""
+    count = sum(1 for _ in (out / "searches").rglob("*.npz"))
+    if not count:
+        return NOTHING_KEPT
+    return f"{count} searches are kept in {out}; the same command goes on with the others, and fits models anew"
 
 
 def _of_table(

@@ -117,7 +117,7 @@ NOTHING = "nothing was kept; run the same command again"
         (["tune", "TABLE"], "experiments.tuning.tune", NOTHING),
         (["fit", "TABLE"], "surrogates.making.make_surrogate", NOTHING),
         (["fit", "TABLE", "--tune", "5"], "experiments.tuning.tune", NOTHING),
-        (["validate", "TABLE"], "evaluation.studies.surrogate.validation.validate_results", NOTHING),
+        (["validate", "TABLE", "--parts", "fits"], "evaluation.studies.surrogate.validation.validate_results", NOTHING),
         (["study", "landscape", MINI], "evaluation.studies.landscape.landscape_study", NOTHING),
         (["study", "methods", MINI], "evaluation.studies.methods.methods_study", "no run was finished"),
         (["study", "zero-cost"], "evaluation.studies.zero_cost.zero_cost_study", NOTHING),

@@ -16,15 +16,13 @@ from typer.core import TyperGroup
 
 from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_fields, print_json, print_table
-from nasbed.cli.progress import note
+from nasbed.cli.progress import LINE_S, note
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from nasbed.experiments.campaign import CampaignStatus, Progress, Trainer
     from nasbed.experiments.engines import Engine
 
-LINE_S = 30.0
-"""Where nobody watches a bar, how often a line tells of the progress."""
 MOST_TOLD = 5
 """So many trials that did not end well are told of; then they are counted."""
 

@@ -17,7 +17,7 @@ import torch
 import typer
 
 from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
-from nasbed.cli.progress import epoch_bar, note
+from nasbed.cli.progress import LINE_S, epoch_bar, note
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import complete_file
@@ -37,8 +37,6 @@ from nasbed.training.outcome import Trained
 from nasbed.training.recipe import Recipe
 
 RECORD, CHECKPOINT, CELLS, RESULTS, TRAINED = "search.json", "search.ckpt", "cells.svg", "results", "trained.json"
-LINE_S = 30.0
-"""Where nobody watches a bar, how often a line tells of the progress."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,3 +180,10 @@ def test_summarise_without_test_results_judges_by_mean_validation(runs: Runs, ta
     assert found.judged_by == "validation_accuracy"
     assert found.test_best == table.cache.mean("validation_accuracy", 200).max() < found.validation_best
     assert all(each.test_regret.estimate > 0 for each in found.methods)
+    numbers = found.numbers()
+    assert numbers["compared_by"] == "mean_validation_regret" and numbers["mean_validation_best"] == found.test_best
+    for row, each in zip(numbers["methods"], found.methods, strict=True):
+        assert row["mean_validation_regret"]["estimate"] == each.test_regret.estimate
+        assert row["mean_validation_regret_median"] == each.test_regret_median
+    assert not [name for row in (numbers, *numbers["methods"]) for name in row if "test" in name]
+    assert summarise(runs, table, np.random.default_rng(0)).numbers()["compared_by"] == "test_regret"

@@ -84,6 +84,13 @@ def _options(
     pass
 
 
+def _plain(error: Exception) -> str:
+    """What an error says, without the numbers of the system."""
+    if isinstance(error, OSError) and not isinstance(error, NasbedError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def main() -> None:
     """Run the command line. What a user got wrong is one line on standard error and exit status 2, never a
     traceback. Ctrl-C is exit status 130."""
@@ -91,5 +98,5 @@ def main() -> None:
         with forced_end():
             app()
     except (NasbedError, OSError) as error:
-        typer.echo(f"nasbed: {' '.join(str(error).split())}", err=True)
+        typer.echo(f"nasbed: {' '.join(_plain(error).split())}", err=True)
         sys.exit(2)

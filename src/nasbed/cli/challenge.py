@@ -13,6 +13,7 @@ import typer
 from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json
 from nasbed.cli.progress import note
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def run(
 
     if not re.fullmatch(r"cpu|cuda(:\d+)?", device):
         raise InvalidOption(f"a device is cpu, cuda or cuda:1, got {device!r}")
+    check_folder(out, "results go")
     told: list[str] = []
 
     def done(result: Result) -> None:
@@ -127,8 +129,7 @@ def score(
 
     Example: nasbed challenge score runs --out leaderboard
     """
-    if out.exists() and not out.is_dir():
-        raise InvalidOption(f"a leaderboard goes into a folder, {out} is a file; name another with --out")
+    check_folder(out, "a leaderboard goes")
 
     from nasbed.experiments.challenge.leaderboard import leaderboard
     from nasbed.experiments.challenge.results import read_results

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_fields, print_json, print_table
 from nasbed.cli.progress import LINE_S, note
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def export(
     """
     from nasbed.experiments.campaign import export_journals
 
+    check_folder(out, "a table goes")
     results = export_journals(journals, out, name=name, fidelities=fidelity or None)
     manifest = results.manifest
     typer.echo(f"{manifest.rows} rows, {manifest.architectures} architectures in {out}")

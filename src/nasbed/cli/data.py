@@ -12,6 +12,7 @@ from nasbed.cli.data_check import check
 from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import Json, print_fields, print_json, print_table
 from nasbed.cli.progress import note, row_bars
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ def make(
     dataset = UNSEEN.get(name)()
     if out.exists():
         raise InvalidOption(f"a dataset is written to a new folder, {out} is there; name another or remove it")
+    check_folder(out.parent, "a dataset goes")
     on_interrupt(lambda: NOTHING_KEPT)
     with row_bars() as told:
         made = dataset.make(source, seed=seed, progress=told, as_released=as_released)

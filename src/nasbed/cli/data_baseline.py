@@ -11,6 +11,7 @@ import typer
 from nasbed.cli.interruption import checkpoint_kept, on_interrupt
 from nasbed.cli.output import Json, print_fields, print_json, readable
 from nasbed.cli.progress import epoch_bar
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def baseline(
         raise InvalidOption("a training is resumed from its checkpoint; name it with --checkpoint FILE")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise InvalidOption(f"{checkpoint} is there already; go on from it with --resume, or name another file")
+    if checkpoint is not None:
+        check_folder(checkpoint.parent, "a checkpoint goes", option="--checkpoint")
     if paper is not None:
         paper = tables.dataset_called(paper)
     BASELINES.get(model)

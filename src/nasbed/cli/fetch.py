@@ -12,6 +12,7 @@ from nasbed.cli.import_ import print_written
 from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json, print_table
 from nasbed.cli.progress import byte_bar, note, row_bars
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def fetch(
     from nasbed.results.sources import SOURCES
 
     source = SOURCES.get(id)
+    if out is not None:
+        check_folder(out, "tables go")
     address = url or _address(source)
     expected = _expected(source, sha256, unverified)
     on_interrupt(lambda: "what was downloaded is kept; the same command goes on from there")

@@ -17,6 +17,7 @@ from nasbed.cli import tune as tuning
 from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import print_table
 from nasbed.cli.progress import note
+from nasbed.cli.report_options import check_folder
 from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption
 
@@ -152,6 +153,7 @@ def _new_path(out: Path | None, results: Results, model: str, variant: str, vers
         raise InvalidOption(
             f"{path} exists, and a surrogate once written is not changed; give another --out or --version"
         )
+    check_folder(path.parent, "a surrogate goes")
     return path
 
 

@@ -13,6 +13,7 @@ from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json, print_table
 from nasbed.cli.progress import count_bar, note
 from nasbed.cli.proxies_evaluate import evaluate
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def score(
     from nasbed.proxies import PROXIES
 
     check_torch()
+    check_folder(out.parent, "scores go")
     from nasbed.training.devices import chosen_device
 
     names = list(PROXIES) if proxies == "all" else [name.strip() for name in proxies.split(",") if name.strip()]
@@ -140,6 +142,7 @@ def import_(
     from nasbed.proxies.table import check_suffix
 
     check_suffix(out)
+    check_folder(out.parent, "scores go")
     found = published_scores(
         path,
         searched=space,

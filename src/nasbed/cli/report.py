@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.report_options import check_folder
+
 if TYPE_CHECKING:
     from nasbed.experiments.runs import Runs
 
@@ -27,6 +29,7 @@ def report(
 
     Example: nasbed report my-runs other-runs --out comparison
     """
+    check_folder(out or folders[0], "a report goes")
     print_report(folders, out or folders[0])
 
 

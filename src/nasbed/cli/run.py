@@ -11,6 +11,7 @@ import typer
 
 from nasbed.cli.interruption import on_interrupt, runs_kept
 from nasbed.cli.report import print_report
+from nasbed.cli.report_options import check_folder
 from nasbed.cli.settings import settings_by_owner
 from nasbed.core.errors import InvalidOption
 
@@ -95,6 +96,7 @@ def run(
     if not methods:
         raise InvalidOption(f"a comparison needs at least one method, got {listed!r}; known: {', '.join(OPTIMIZERS)}")
     on_interrupt(lambda: runs_kept(out))
+    check_folder(out, "runs go")
     guidance = _guidance(warm_start or [], filter or [], only_guided)
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -33,7 +33,7 @@ def landscape(
     ],
     out: Out,
     metric: Annotated[
-        str | None, typer.Option(help="The metric to study. [default: what a search would optimise]")
+        str | None, typer.Option(show_default="what a search would optimise", help="The metric to study.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the random walks.")] = 0,
     walk_steps: Annotated[int, typer.Option(min=65, help="How long random walks are.")] = 2000,

@@ -14,6 +14,7 @@ import typer
 from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import print_fields, print_table
 from nasbed.cli.progress import note
+from nasbed.cli.report_options import check_folder
 from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption, NasbedError, nearest
 
@@ -69,8 +70,7 @@ def tune(
 
     on_interrupt(lambda: trials_kept(out))
     check_model(model)
-    if out.exists() and not out.is_dir():
-        raise InvalidOption(f"trials go into a folder, {out} is a file; name another with --out")
+    check_folder(out, "trials go")
     results = opened(table)
     fixed = settings_by_key(settings or [])
     check_settings(model, results, fixed)

@@ -42,12 +42,13 @@ def validate(
         ),
     ] = "",
     results: Annotated[
-        str | None, typer.Option(help="The table to validate a surrogate on. [default: the one it was fitted on]")
+        str | None,
+        typer.Option(show_default="the one it was fitted on", help="The table to validate a surrogate on."),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="The metric to predict. [default: the table's validation metric]")
+        str | None, typer.Option(show_default="the table's validation metric", help="The metric to predict.")
     ] = None,
-    fidelity: Annotated[int | None, typer.Option(help="Of the evaluations used. [default: the highest]")] = None,
+    fidelity: Annotated[int | None, typer.Option(show_default="the highest", help="Of the evaluations used.")] = None,
     sizes: Annotated[
         str, typer.Option(show_default="8 up to all", help="Training sizes for the part size, with commas.")
     ] = "",

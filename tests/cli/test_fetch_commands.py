@@ -84,7 +84,7 @@ class User:
         self.work.mkdir()
         self.environment = os.environ | {
             "NASBED_HOME": str(self.home),
-            "PYTHONPATH": str(plugin),
+            "PYTHONPATH": os.pathsep.join([str(plugin), *sys.path]),
             "no_proxy": "127.0.0.1",
             "COLUMNS": "200",
         }

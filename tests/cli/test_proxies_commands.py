@@ -65,6 +65,10 @@ def test_score_like_and_compare(
         (("score", "--space", "nb201", "--n", "20000", "-o", "s.parquet"), "15625 architectures"),
         (("score", "--space", "nb201", "--proxies", "synflo", "-o", "s.parquet"), "did you mean synflow"),
         (("score", "--space", "nb201", "--dataset", "digitz", "-o", "s.parquet"), "digits"),
+        (
+            ("score", "--space", "fcnet", "--n", "3", "-o", "s.parquet"),
+            "the space 'fcnet' has no network; those with one",
+        ),
         (("score", "--space", "nb201", "--device", "tpu", "-o", "s.parquet"), "a device is"),
         (("score", "--table", "snb-darts-cifar10-16-lgb-v1.1", "-o", "s.parquet"), "has no list of architectures"),
         (("import", "none.json", "-o", "s.parquet"), "check the path"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -200,6 +201,12 @@ def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp
         assert message in text
     for name in names:
         assert re.search(rf"^{name} ", text, re.MULTILINE), name
+    line = BAD.splitlines().index('            raise RuntimeError("on purpose")') + 1
+    (error,) = {run.error for run in runs.of("Raises") if run.error}
+    assert error == f"RuntimeError: on purpose (bad.py, line {line})"
+    (kept,) = re.findall(r"^Traceback: (.*Raises.*)$", text, re.MULTILINE)
+    assert f'File "{bad}", line {line}, in ask' in Path(kept).read_text()
+    assert not list(out.glob("runs/rs-*.traceback.txt")) and not list(out.glob("runs/Hangs-*.traceback.txt"))
 
     known = {each["method"]: each for each in json.loads((out / "numbers.json").read_text())["methods"]}
     on_page = {row[0].strip().removesuffix(" *"): row for row in Cells(page).rows[1:]}
@@ -245,6 +252,22 @@ def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, t
         with pytest.raises(NasbedError, match=message) as caught:
             said("run", table, *arguments, *common)
         assert "\n" not in str(caught.value)
+
+
+def test_run_refuses_a_method_whose_package_is_missing(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)  # as where it is not installed
+    with pytest.raises(NasbedError, match=r"^tpe needs optuna; install it with: pip install 'nasbed\[optimizers\]'$"):
+        said("run", table, "--optimizers", "rs,tpe", "--engine", "serial", "--out", str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_run_names_the_line_where_a_file_of_a_user_raises(table: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("import math\n\nmath.sqrt(-1)\n")
+    with pytest.raises(NasbedError, match=r"could not be run, ValueError: .* \(mine.py, line 3\); mend the file"):
+        said("run", table, "--optimizer", f"{file}:Mine", "--out", str(tmp_path / "out"))
 
 
 @pytest.mark.parametrize(

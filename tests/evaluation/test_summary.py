@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -116,10 +117,12 @@ def test_summarise_is_json_and_names_the_runs_that_broke(runs: Runs, table: Coun
     numbers = json.loads(json.dumps(found.numbers(), allow_nan=False))
     row = numbers["methods"][2]
     assert row["seeds"] == 4 and numbers["common_seeds"] == 4 and numbers["judged_by"] == "test_accuracy"
-    assert row["errors"] == dict.fromkeys("0123", "RuntimeError: 'on purpose'")
+    assert row["errors"] == dict.fromkeys("0123", found.broken()[0][1])
     assert row["mean_rank"] == {"estimate": 3, "low": 3, "high": 3}
     assert row["evaluations"] is row["test_regret"]["estimate"] is row["thinking_s"] is None
-    assert found.broken() == [("breaks", "RuntimeError: 'on purpose'", [0, 1, 2, 3])]
+    ((method, error, seeds),) = found.broken()
+    assert (method, seeds) == ("breaks", [0, 1, 2, 3])
+    assert re.fullmatch(r"RuntimeError: on purpose \(test_summary.py, line \d+\)", error)
     assert [each.method for each in found.standings()] == ["thorough", "rs", "breaks"]
 
 
@@ -177,3 +180,10 @@ def test_summarise_without_test_results_judges_by_mean_validation(runs: Runs, ta
     assert found.judged_by == "validation_accuracy"
     assert found.test_best == table.cache.mean("validation_accuracy", 200).max() < found.validation_best
     assert all(each.test_regret.estimate > 0 for each in found.methods)
+    numbers = found.numbers()
+    assert numbers["compared_by"] == "mean_validation_regret" and numbers["mean_validation_best"] == found.test_best
+    for row, each in zip(numbers["methods"], found.methods, strict=True):
+        assert row["mean_validation_regret"]["estimate"] == each.test_regret.estimate
+        assert row["mean_validation_regret_median"] == each.test_regret_median
+    assert not [name for row in (numbers, *numbers["methods"]) for name in row if "test" in name]
+    assert summarise(runs, table, np.random.default_rng(0)).numbers()["compared_by"] == "test_regret"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
+from nasbed import Architecture
 from nasbed.core.errors import NotReady
 
 
@@ -50,3 +53,8 @@ def square_in_another_process(number: int) -> int:
     """The square, computed by a child of this process."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(square, number).result()
+
+
+def accuracies(cases: Sequence[tuple[Any, Sequence[Architecture]]]) -> list[list[float]]:
+    """What benchmarks that were sent to another process answer there."""
+    return [[benchmark.query(arch, seed=0).values[benchmark.objective] for arch in archs] for benchmark, archs in cases]

@@ -13,7 +13,7 @@ import pytest
 from nasbed import Metric, NasbedError, space
 from nasbed.experiments.compare import compare, optimizer_class
 from nasbed.experiments.engines import LocalEngine, SerialEngine
-from nasbed.experiments.runs import load_run, load_runs
+from nasbed.experiments.runs import Run, load_run, load_runs
 from nasbed.results import About, Rows, write_results
 
 OWN = """
@@ -108,7 +108,7 @@ def test_compare_methods_of_ones_own_and_broken_ones(table: str, own: str, tmp_p
     assert set(runs.methods) == {"rs", "mine", "Peeks", "Breaks"}
     assert all(len(run) == 10 and not run.error for name in ("rs", "mine") for run in runs.of(name))
     assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeks"))
-    assert all(run.error == "RuntimeError: 'on purpose'" for run in runs.of("Breaks"))
+    assert all(run.error.startswith("RuntimeError: on purpose (") for run in runs.of("Breaks"))
 
 
 def test_own_method_imports_its_neighbours(tmp_path: Path) -> None:
@@ -147,6 +147,25 @@ def test_own_methods_have_random_numbers_of_their_own(
     monkeypatch.chdir(folder)
     assert codes("my_search_methods.py:First") == codes("./my_search_methods.py:First") == [first]
     assert codes("../somewhere/my_search_methods.py:Second") == [second]
+
+
+def test_traceback_of_a_run_goes_when_the_run_ends_well(table: str, tmp_path: Path) -> None:
+    """It is there even where the class cannot be made, and has no name."""
+    file = tmp_path / "mine.py"
+    broken = "from nasbed.optimizers.random_search import RandomSearch\nclass Mine(RandomSearch):\n    pass\n"
+    file.write_text(f"{broken}    def __init__(self, problem, rng):\n        {{}}['nothing']\n")
+
+    def only_run() -> Run:
+        (run,) = compare(
+            table, [f"{file}:Mine"], seeds=1, budget="5ev", out=tmp_path / "out", engine=SerialEngine()
+        ).runs
+        return run
+
+    assert only_run().error == "KeyError: 'nothing' (mine.py, line 5)"
+    kept = tmp_path / "out" / "runs" / "Mine-0.traceback.txt"
+    assert f'File "{file}", line 5, in __init__' in kept.read_text()
+    file.write_text(broken)
+    assert not only_run().error and not kept.exists()
 
 
 def test_built_in_methods_keep_their_random_numbers(table: str, tmp_path: Path) -> None:

@@ -8,12 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import engine_tasks
+import numpy as np
 import pytest
 
+import nasbed
+from nasbed.benchmarks import NoiseFree, TabularBenchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.experiments.engines import WAIT, Engine, LocalEngine, SerialEngine
 
@@ -130,6 +134,25 @@ def test_ray_engine_counts_time_from_the_start_of_a_task(tmp_path: Path) -> None
         list(RayEngine(gpus=64).map_unordered(engine_tasks.square, [1]))
 
 
+def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
+    """Arguments of a task of a user's own; one task for all of them, since most of its time goes into imports."""
+    ray = pytest.importorskip("ray", reason="needs the extra ray")
+    from nasbed.experiments.ray_engine import RayEngine
+
+    RayEngine()  # starts Ray, unless another test has
+    table = nasbed.load("nb101-mini-cifar10-16-v1.0")
+    assert isinstance(table, TabularBenchmark)
+    surrogate = nasbed.load("snb-darts-cifar10-16-lgb-v1.1")
+    rng = np.random.default_rng(0)
+    cases = [
+        (table, [*islice(table.architectures(), 10)]),
+        (NoiseFree(table), [*islice(table.architectures(), 10)]),
+        (surrogate, [surrogate.space.sample(rng) for _ in range(10)]),
+    ]
+    found = ray.remote(engine_tasks.accuracies).remote(cases)
+    assert ray.get(found) == engine_tasks.accuracies(cases)
+
+
 @pytest.mark.parametrize("end", ["kill", "exit"])
 def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str) -> None:
     """They hang in a task when the process that started them is killed, or exits without having stopped them."""
@@ -145,7 +168,7 @@ def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str
         "        time.sleep(0.02)\n"
     )
     (tmp_path / "script.py").write_text(code)
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     process = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=environment)
     until = time.monotonic() + 30
     while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < until:

@@ -139,5 +139,25 @@ def test_joint_models_answer_as_each_alone() -> None:
 
 
 def test_a_setting_that_a_library_refuses_is_named() -> None:
-    with pytest.raises(InvalidOption, match=r"lgb could not be fitted: .*learning_rate"):
-        fit_ensemble("lgb", NB201, evaluations(200, 1, seed=1), members=2, settings={**QUICK, "learning_rate": -1.0})
+    with pytest.raises(InvalidOption, match=r"svr could not be fitted: .*'C'.*; check its settings"):
+        fit_ensemble("svr", NB201, evaluations(200, 1, seed=1), members=2, settings={"c": -1.0})
+
+
+@pytest.mark.parametrize(
+    ("setting", "rule"),
+    [
+        ({"learning_rate": -1.0}, "learning_rate of lgb is a number above 0, got -1.0"),
+        ({"learning_rate": float("nan")}, "learning_rate of lgb is a number above 0, got nan"),
+        ({"num_leaves": 1}, "num_leaves of lgb is a whole number from 2 to 131072, got 1"),
+        ({"num_leaves": "many"}, "num_leaves of lgb is a whole number from 2 to 131072, got 'many'"),
+        ({"max_bin": 1}, "max_bin of lgb is a whole number from 2 on, got 1"),
+        ({"feature_fraction": 0}, "feature_fraction of lgb is a number above 0 and at most 1, got 0"),
+        ({"lambda_l2": -1}, "lambda_l2 of lgb is a number from 0 on, got -1"),
+        ({"rounds": True}, "rounds of lgb is a whole number from 1 on, got True"),
+    ],
+)
+def test_what_lightgbm_would_complain_of_is_refused_before(setting: dict[str, Any], rule: str) -> None:
+    """It would write to standard error itself."""
+    with pytest.raises(InvalidOption) as refused:
+        LightGBM(NB201, settings={**QUICK, **setting})
+    assert str(refused.value) == f"{rule}; change the setting"

@@ -30,6 +30,7 @@ from nasbed.cli import (
     tune,
     validate,
 )
+from nasbed.cli.interruption import InterruptibleGroup, forced_end
 from nasbed.cli.study_one_shot import one_shot
 from nasbed.cli.study_unseen import unseen
 from nasbed.cli.study_zero_cost import zero_cost
@@ -37,6 +38,7 @@ from nasbed.core.errors import NasbedError
 
 app = typer.Typer(
     name="nasbed",
+    cls=InterruptibleGroup,
     help="A test bed for neural architecture search.\n\nStart with: nasbed list spaces",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -82,11 +84,19 @@ def _options(
     pass
 
 
+def _plain(error: Exception) -> str:
+    """What an error says, without the numbers of the system."""
+    if isinstance(error, OSError) and not isinstance(error, NasbedError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def main() -> None:
     """Run the command line. What a user got wrong is one line on standard error and exit status 2, never a
-    traceback."""
+    traceback. Ctrl-C is exit status 130."""
     try:
-        app()
+        with forced_end():
+            app()
     except (NasbedError, OSError) as error:
-        typer.echo(f"nasbed: {' '.join(str(error).split())}", err=True)
+        typer.echo(f"nasbed: {' '.join(_plain(error).split())}", err=True)
         sys.exit(2)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json
 from nasbed.cli.progress import note
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -53,37 +55,35 @@ def run(
 
     if not re.fullmatch(r"cpu|cuda(:\d+)?", device):
         raise InvalidOption(f"a device is cpu, cuda or cuda:1, got {device!r}")
+    check_folder(out, "results go")
     told: list[str] = []
 
     def done(result: Result) -> None:
         if not json:
             typer.echo(_line(result))
 
-    try:
-        with _time_bar(submission.name, time) as bar:
+    on_interrupt(lambda: "the same command goes on with the datasets that have no result")
+    with _time_bar(submission.name, time) as bar:
 
-            def begin(dataset: str, found: Isolation) -> None:
-                if not told:
-                    told.extend((f"isolation: {found.kind}: {ABOUT[found.kind]}", *found.notes))
-                    for each in told:
-                        note(each)
-                bar(dataset, 0.0)
+        def begin(dataset: str, found: Isolation) -> None:
+            if not told:
+                told.extend((f"isolation: {found.kind}: {ABOUT[found.kind]}", *found.notes))
+                for each in told:
+                    note(each)
+            bar(dataset, 0.0)
 
-            results = run_challenge(
-                submission,
-                [*datasets, *map(Path, context.args)],
-                out,
-                limits=Limits(time_s=time, memory_bytes=int(memory * GIB)),
-                seed=seed,
-                device=device,
-                isolation=isolation,
-                begin=begin,
-                tick=lambda seconds: bar("", seconds),
-                done=done,
-            )
-    except KeyboardInterrupt:
-        note("interrupted; the same command goes on with the datasets that have no result")
-        raise typer.Exit(130) from None
+        results = run_challenge(
+            submission,
+            [*datasets, *map(Path, context.args)],
+            out,
+            limits=Limits(time_s=time, memory_bytes=int(memory * GIB)),
+            seed=seed,
+            device=device,
+            isolation=isolation,
+            begin=begin,
+            tick=lambda seconds: bar("", seconds),
+            done=done,
+        )
     if json:
         print_json([asdict(result) for result in results])
     else:
@@ -129,8 +129,7 @@ def score(
 
     Example: nasbed challenge score runs --out leaderboard
     """
-    if out.exists() and not out.is_dir():
-        raise InvalidOption(f"a leaderboard goes into a folder, {out} is a file; name another with --out")
+    check_folder(out, "a leaderboard goes")
 
     from nasbed.experiments.challenge.leaderboard import leaderboard
     from nasbed.experiments.challenge.results import read_results

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_fields, print_json, print_table
-from nasbed.cli.progress import note
+from nasbed.cli.progress import LINE_S, note
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from nasbed.experiments.campaign import CampaignStatus, Progress, Trainer
     from nasbed.experiments.engines import Engine
 
-LINE_S = 30.0
-"""Where nobody watches a bar, how often a line tells of the progress."""
 MOST_TOLD = 5
 """So many trials that did not end well are told of; then they are counted."""
 
@@ -91,14 +91,9 @@ def run(
     trainer = trainer_of(planned)
     chosen = _engine(engine, workers, gpus_per_task, trainer)
     again = shlex.join(["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"])
-    try:
-        with _told_progress(planned.name) as told:
-            status_ = collect(planned, trainer, path, engine=chosen, progress=told, on_note=note)
-    except KeyboardInterrupt:
-        done = campaign_status(path) if path.is_file() else None
-        kept = f"{done.done} of {done.planned} results are in {path}" if done else "nothing was begun"
-        note(f"stopped; {kept}; go on with: {again}")
-        raise typer.Exit(130) from None
+    on_interrupt(lambda: _results_kept(path, again))
+    with _told_progress(planned.name) as told:
+        status_ = collect(planned, trainer, path, engine=chosen, progress=told, on_note=note)
     _print_status(status_)
     if status_.all_failed:
         note(f"all {status_.done} trials failed; mend the trainer, then begin anew with another --journal")
@@ -142,10 +137,20 @@ def export(
     """
     from nasbed.experiments.campaign import export_journals
 
+    check_folder(out, "a table goes")
     results = export_journals(journals, out, name=name, fidelities=fidelity or None)
     manifest = results.manifest
     typer.echo(f"{manifest.rows} rows, {manifest.architectures} architectures in {out}")
     typer.echo(f"Look at it: nasbed results info {shlex.quote(str(out))}")
+
+
+def _results_kept(journal: Path, again: str) -> str:
+    from nasbed.experiments.campaign import campaign_status
+
+    if not journal.is_file():
+        return "nothing was begun; run the same command again"
+    found = campaign_status(journal)
+    return f"{found.done} of {found.planned} results are in {journal}; go on with: {again}"
 
 
 def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer) -> Engine:

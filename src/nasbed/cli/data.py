@@ -9,8 +9,10 @@ import typer
 
 from nasbed.cli.data_baseline import baseline
 from nasbed.cli.data_check import check
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import Json, print_fields, print_json, print_table
 from nasbed.cli.progress import note, row_bars
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -44,12 +46,9 @@ def prepare(
     """
     from nasbed import datasets
 
-    try:
-        with row_bars() as told:
-            made = datasets.prepare(name, source, progress=told, say=note)
-    except KeyboardInterrupt:
-        note("interrupted; nothing was kept but what was downloaded, run the same again to go on")
-        raise typer.Exit(130) from None
+    on_interrupt(lambda: "no dataset was written, downloads are kept; run the same command again")
+    with row_bars() as told:
+        made = datasets.prepare(name, source, progress=told, say=note)
     _print(made, json)
 
 
@@ -147,6 +146,8 @@ def make(
     dataset = UNSEEN.get(name)()
     if out.exists():
         raise InvalidOption(f"a dataset is written to a new folder, {out} is there; name another or remove it")
+    check_folder(out.parent, "a dataset goes")
+    on_interrupt(lambda: NOTHING_KEPT)
     with row_bars() as told:
         made = dataset.make(source, seed=seed, progress=told, as_released=as_released)
         digests = write_unseen(dataset, made, out, seed=seed, progress=told)

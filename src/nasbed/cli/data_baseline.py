@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import checkpoint_kept, on_interrupt
 from nasbed.cli.output import Json, print_fields, print_json, readable
-from nasbed.cli.progress import epoch_bar, note
+from nasbed.cli.progress import epoch_bar
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ def baseline(
         raise InvalidOption("a training is resumed from its checkpoint; name it with --checkpoint FILE")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise InvalidOption(f"{checkpoint} is there already; go on from it with --resume, or name another file")
+    if checkpoint is not None:
+        check_folder(checkpoint.parent, "a checkpoint goes", option="--checkpoint")
     if paper is not None:
         paper = tables.dataset_called(paper)
     BASELINES.get(model)
@@ -83,23 +87,19 @@ def baseline(
     if out is not None:
         check_results_file(out)
     images = opened(dataset)
-    try:
-        with threads_used(threads), epoch_bar(budget) as told:
-            result = measured_baseline(
-                model,
-                images,
-                how,
-                paper=paper,
-                seed=seed,
-                epochs=epochs,
-                device=where,
-                checkpoint=checkpoint,
-                progress=lambda end, valid: told(end.done, _said(end.loss, valid)),
-            )
-    except KeyboardInterrupt:
-        kept = f"; go on with --resume --checkpoint {checkpoint}" if checkpoint is not None else ", nothing was kept"
-        note(f"interrupted{kept}")
-        raise typer.Exit(130) from None
+    on_interrupt(lambda: checkpoint_kept(checkpoint))
+    with threads_used(threads), epoch_bar(budget) as told:
+        result = measured_baseline(
+            model,
+            images,
+            how,
+            paper=paper,
+            seed=seed,
+            epochs=epochs,
+            device=where,
+            checkpoint=checkpoint,
+            progress=lambda end, valid: told(end.done, _said(end.loss, valid)),
+        )
     if out is not None:
         append_result(out, result)
     said = tables.accuracy(result.dataset, model)

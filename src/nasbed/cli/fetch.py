@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.cli.import_ import print_written
+from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json, print_table
 from nasbed.cli.progress import byte_bar, note, row_bars
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption
 
 if TYPE_CHECKING:
@@ -53,13 +55,12 @@ def fetch(
     from nasbed.results.sources import SOURCES
 
     source = SOURCES.get(id)
+    if out is not None:
+        check_folder(out, "tables go")
     address = url or _address(source)
     expected = _expected(source, sha256, unverified)
-    try:
-        written = _fetch(source, address, expected, out, keep)
-    except KeyboardInterrupt:
-        note("interrupted; what was downloaded is kept, run the same again to go on")
-        raise typer.Exit(130) from None
+    on_interrupt(lambda: "what was downloaded is kept; the same command goes on from there")
+    written = _fetch(source, address, expected, out, keep)
     print_written(written, json)
 
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.cli import tune as tuning
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import print_table
 from nasbed.cli.progress import note
+from nasbed.cli.report_options import check_folder
 from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption
 
@@ -68,6 +70,8 @@ def fit(
 
     Example: nasbed fit nb201/cifar10 --model lgb --ensemble 10 --out surrogates/mine.snb
     """
+    on_interrupt(lambda: NOTHING_KEPT)
+
     from nasbed.experiments.tuning import load_settings
     from nasbed.reports.fit import write_fit_report
     from nasbed.reports.fit_data import figure_rows
@@ -89,8 +93,9 @@ def fit(
     if settings_file is not None:
         _warn_of_leaks(settings_file, parts)
     page = path.with_name(_stem(path) + ".html")
+    trials = path.with_name(_stem(path) + "-tuning")
+    on_interrupt(lambda: _kept(path, None if tune is None else trials))
     if tune is not None:
-        trials = path.with_name(_stem(path) + "-tuning")
         found = tuning.run_tuning(
             parts, model, tune, trials, score, chosen, seed=seed, processes=processes, timeout=timeout
         )
@@ -127,6 +132,13 @@ def fit(
     typer.echo(f"Try it:    {shlex.join(['nasbed', 'run', known, '--optimizers', 'rs,re,ls', '--seeds', '5'])}")
 
 
+def _kept(path: Path, trials: Path | None) -> str:
+    """What an interrupted fit says."""
+    if path.exists():
+        return f"the surrogate is complete in {path}, its report is not"
+    return NOTHING_KEPT if trials is None else tuning.trials_kept(trials)
+
+
 def _new_path(out: Path | None, results: Results, model: str, variant: str, version: str) -> Path:
     """Where the surrogate goes, which must be new: that is told before it is fitted."""
     from nasbed.benchmarks.places import surrogate_paths
@@ -141,6 +153,7 @@ def _new_path(out: Path | None, results: Results, model: str, variant: str, vers
         raise InvalidOption(
             f"{path} exists, and a surrogate once written is not changed; give another --out or --version"
         )
+    check_folder(path.parent, "a surrogate goes")
     return path
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json, print_table, readable
 from nasbed.cli.progress import row_bars
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption, shorten
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ def import_(
     from nasbed.core.home import tables_folder
     from nasbed.results.importing import import_tables
 
+    check_folder(out or tables_folder(), "tables go")
+    on_interrupt(lambda: "no table that was not finished is kept; run the same command again")
     with row_bars() as progress:
         written = import_tables(format, path, out or tables_folder(), _options(option or []), progress)
     print_written(written, json)

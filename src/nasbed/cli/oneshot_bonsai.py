@@ -19,7 +19,6 @@ from nasbed.cli.oneshot_output import OWN_OPTIONS, bonsai_defaults, trained_said
 from nasbed.cli.oneshot_search import (
     CELLS,
     CHECKPOINT,
-    LINE_S,
     RECORD,
     check_method,
     check_same,
@@ -29,7 +28,7 @@ from nasbed.cli.oneshot_search import (
     line_beside_bar,
 )
 from nasbed.cli.output import print_fields, print_json, readable
-from nasbed.cli.progress import epoch_bar, note
+from nasbed.cli.progress import LINE_S, epoch_bar, note
 from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption, nearest
 from nasbed.datasets.dataset import Dataset

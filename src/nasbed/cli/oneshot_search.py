@@ -16,7 +16,8 @@ import numpy as np
 import torch
 import typer
 
-from nasbed.cli.progress import epoch_bar, note
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.cli.progress import LINE_S, epoch_bar, note
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import complete_file
@@ -36,8 +37,6 @@ from nasbed.training.outcome import Trained
 from nasbed.training.recipe import Recipe
 
 RECORD, CHECKPOINT, CELLS, RESULTS, TRAINED = "search.json", "search.ckpt", "cells.svg", "results", "trained.json"
-LINE_S = 30.0
-"""Where nobody watches a bar, how often a line tells of the progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +213,7 @@ def goes_on(folder: Path, threads: int) -> Iterator[None]:
     """Work on so many threads, one process in a folder at a time; when interrupted, say that the same command goes on.
     Folders in which nothing came to be are not left behind."""
     made = [each for each in (folder, *folder.parents) if not each.exists()]
+    on_interrupt(lambda: f"the same command goes on from {folder}" if folder.exists() else NOTHING_KEPT)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -223,9 +223,6 @@ def goes_on(folder: Path, threads: int) -> Iterator[None]:
     try:
         with locked(folder / "search", note, doing=f"working in {folder}, on its"), threads_used(threads):
             yield
-    except KeyboardInterrupt:
-        note(f"interrupted; the same command goes on from {folder}")
-        raise typer.Exit(130) from None
     finally:
         with suppress(OSError):  # not empty
             for each in made:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+LINE_S = 30.0
+"""Where nobody watches a bar, how often a line tells of the progress."""
 
 
 def note(line: str) -> None:
@@ -53,7 +57,8 @@ def row_bars() -> Iterator[Callable[[str, int, int | None], None]]:
 
 @contextmanager
 def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
-    """A bar of runs for each name; the function given says that one of that name ended."""
+    """A bar of runs for each name; the function given says that one of that name ended. Where nobody watches, a line
+    when all of a name have ended, and now and then before."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -61,7 +66,18 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
-        yield lambda name: bars.advance(tasks[name])
+        done = dict.fromkeys(totals, 0)
+        last = monotonic()
+
+        def told(name: str) -> None:
+            nonlocal last
+            bars.advance(tasks[name])
+            done[name] += 1
+            if not console.is_terminal and (done[name] == totals[name] or monotonic() - last > LINE_S):
+                last = monotonic()
+                note(f"{name}: {done[name]} of {totals[name]}")
+
+        yield told
 
 
 @contextmanager

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json, print_table
 from nasbed.cli.progress import count_bar, note
 from nasbed.cli.proxies_evaluate import evaluate
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ def score(
     from nasbed.proxies import PROXIES
 
     check_torch()
+    check_folder(out.parent, "scores go")
     from nasbed.training.devices import chosen_device
 
     names = list(PROXIES) if proxies == "all" else [name.strip() for name in proxies.split(",") if name.strip()]
@@ -90,24 +93,21 @@ def score(
     archs = _architectures(space, table, like, n, sample_seed)
     alone = processes == 1 or (processes is None and place.type == "cuda")
     engine = SerialEngine() if alone and timeout is None else LocalEngine(processes)
-    try:
-        with count_bar("Scoring networks") as told:
-            found = score_architectures(
-                archs,
-                dataset=dataset,
-                proxies=names,
-                out=out,
-                seeds=range(seeds),
-                batch=batch,
-                recipe=recipe,
-                device=str(place),
-                engine=engine,
-                timeout_s=timeout,
-                progress=told,
-            )
-    except KeyboardInterrupt:
-        note(f"stopped; what is scored is in {journal_of(out)}; the same command goes on from there")
-        raise typer.Exit(130) from None
+    on_interrupt(lambda: _scores_kept(journal_of(out)))
+    with count_bar("Scoring networks") as told:
+        found = score_architectures(
+            archs,
+            dataset=dataset,
+            proxies=names,
+            out=out,
+            seeds=range(seeds),
+            batch=batch,
+            recipe=recipe,
+            device=str(place),
+            engine=engine,
+            timeout_s=timeout,
+            progress=told,
+        )
     _print_scores(found, names, out, json)
     if not json:
         truth = table or "TABLE"
@@ -142,6 +142,7 @@ def import_(
     from nasbed.proxies.table import check_suffix
 
     check_suffix(out)
+    check_folder(out.parent, "scores go")
     found = published_scores(
         path,
         searched=space,
@@ -201,6 +202,12 @@ def compare(
 
 
 app.command()(evaluate)
+
+
+def _scores_kept(journal: Path) -> str:
+    if not journal.exists():
+        return "nothing was scored; run the same command again"
+    return f"the scores so far are kept in {journal}; the same command goes on from there"
 
 
 def _names(text: str) -> list[str]:

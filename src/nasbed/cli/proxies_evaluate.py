@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import Json, print_json
 from nasbed.cli.progress import note, run_bars
 from nasbed.cli.report_options import check_report
@@ -61,6 +62,7 @@ def evaluate(
 
     Example: nasbed proxies evaluate a.parquet nb201/cifar10 b.parquet tables/mine --top 5 --k 20 --out judged
     """
+    on_interrupt(lambda: NOTHING_KEPT)
     pairs = pairs or list(EMBEDDED)
     _check(pairs, out, format, resamples)
 

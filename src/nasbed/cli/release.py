@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import readable
 from nasbed.cli.progress import note
+from nasbed.cli.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.experiments.release import Made
@@ -44,6 +46,8 @@ def release(
     """
     from nasbed.experiments import release as releasing
 
+    check_folder(out, "a release goes")
+    on_interrupt(lambda: NOTHING_KEPT)
     made = releasing.release(
         releasing.ReleasePlan.read(plan),
         plan.parent if journals is None else journals,

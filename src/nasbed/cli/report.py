@@ -6,9 +6,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from nasbed.cli.report_options import check_folder
+
+if TYPE_CHECKING:
+    from nasbed.experiments.runs import Runs
 
 WIDE = 120
 """Columns of a terminal that has room for a method a line."""
@@ -24,6 +29,7 @@ def report(
 
     Example: nasbed report my-runs other-runs --out comparison
     """
+    check_folder(out or folders[0], "a report goes")
     print_report(folders, out or folders[0])
 
 
@@ -42,10 +48,24 @@ def print_report(folders: list[Path], out: Path) -> None:
     typer.echo()
     for line in footnotes(summary):
         typer.echo(line)
+    for path in _first_tracebacks(folders, runs):
+        typer.echo(f"Traceback: {path}")
     typer.echo(f"Report: {out / 'report.html'}")
     if runs.found_nothing:
         typer.echo("No run found anything; the reasons are above.", err=True)
         raise typer.Exit(1)
+
+
+def _first_tracebacks(folders: list[Path], runs: Runs) -> list[Path]:
+    """The file of one traceback for each method and error; the other seeds have one of the same name."""
+    from nasbed.experiments.runs import traceback_file
+
+    first: dict[tuple[str, str], int] = {}
+    for run in runs.runs:
+        if run.error:
+            first.setdefault((run.method, run.error), run.seed)
+    files = [traceback_file(folder / "runs", method, seed) for (method, _), seed in first.items() for folder in folders]
+    return [path for path in files if path.is_file()]
 
 
 def _print_standings(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,4 +1,4 @@
-"""What commands that write a report have in common."""
+"""What commands that write a report, or other files, have in common."""
 
 from __future__ import annotations
 
@@ -15,5 +15,11 @@ def check_report(out: Path, formats: Sequence[str]) -> None:
     for form in formats:
         if form not in FORMATS:
             raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
-    if out.exists() and not out.is_dir():
-        raise InvalidOption(f"a report goes into a folder, {out} is a file; name another with --out")
+    check_folder(out, "a report goes")
+
+
+def check_folder(folder: Path, what_goes: str, *, option: str = "--out") -> None:
+    """Raise unless a folder exists or can be created: nothing on the way to it may be a file."""
+    file = next((place for place in (folder, *folder.parents) if place.exists() and not place.is_dir()), None)
+    if file is not None:
+        raise InvalidOption(f"{what_goes} into a folder, {file} is a file; name another with {option}")

@@ -72,7 +72,7 @@ def merge(
         list[str], typer.Argument(metavar="TABLE TABLE…", help="Results folders, or names of tables that are here.")
     ],
     out: Annotated[Path, typer.Option(help="The folder for the merged table; it must be new.")],
-    name: Annotated[str | None, typer.Option(help="The name of the merged table. [default: that of all]")] = None,
+    name: Annotated[str | None, typer.Option(show_default="that of all", help="The name of the merged table.")] = None,
     mixed: Annotated[
         bool, typer.Option("--mixed", help="Merge tables of different datasets or recipes: rows will not tell which.")
     ] = False,

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nasbed.cli.interruption import on_interrupt, runs_kept
 from nasbed.cli.report import print_report
+from nasbed.cli.report_options import check_folder
 from nasbed.cli.settings import settings_by_owner
 from nasbed.core.errors import InvalidOption
 
@@ -93,6 +95,8 @@ def run(
     methods = [name.strip() for name in [*listed.split(","), *(optimizer or [])] if name.strip()]
     if not methods:
         raise InvalidOption(f"a comparison needs at least one method, got {listed!r}; known: {', '.join(OPTIMIZERS)}")
+    on_interrupt(lambda: runs_kept(out))
+    check_folder(out, "runs go")
     guidance = _guidance(warm_start or [], filter or [], only_guided)
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -104,7 +108,7 @@ def run(
         def told(name: str, seed: int, error: str) -> None:
             bars.advance(tasks[name])
             if error:
-                typer.echo(f"{name}, seed {seed}: {error}", err=True)
+                typer.echo(f"{name}, seed {seed}: {error}{_traceback_of(out, name, seed)}", err=True)
 
         def told_of_scores(done: int, total: int) -> None:
             bars.update(scored, completed=done, total=total, visible=True)
@@ -128,6 +132,13 @@ def run(
             scoring_progress=told_of_scores,
         )
     print_report([out], out)
+
+
+def _traceback_of(out: Path, name: str, seed: int) -> str:
+    from nasbed.experiments.runs import traceback_file
+
+    path = traceback_file(out / "runs", name, seed)
+    return f"; traceback: {path}" if path.is_file() else ""
 
 
 def _guidance(starts: list[str], filters: list[str], only_guided: bool) -> list[Guidance | None]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt, runs_kept
 from nasbed.cli.output import print_fields, print_table
 from nasbed.cli.progress import run_bars, stage_bar
 from nasbed.cli.report_options import check_report
@@ -32,7 +33,7 @@ def landscape(
     ],
     out: Out,
     metric: Annotated[
-        str | None, typer.Option(help="The metric to study. [default: what a search would optimise]")
+        str | None, typer.Option(show_default="what a search would optimise", help="The metric to study.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the random walks.")] = 0,
     walk_steps: Annotated[int, typer.Option(min=65, help="How long random walks are.")] = 2000,
@@ -42,6 +43,7 @@ def landscape(
 
     Example: nasbed study landscape nb201/cifar10 --out landscape
     """
+    on_interrupt(lambda: NOTHING_KEPT)
     check_report(out, format)
 
     import numpy as np
@@ -66,6 +68,7 @@ def nas_hpo(out: Out, format: Formats = ["svg", "png"]) -> None:  # noqa: B006
 
     Example: nasbed study nas-hpo --out nas-hpo
     """
+    on_interrupt(lambda: NOTHING_KEPT)
     check_report(out, format)
 
     from nasbed.benchmarks import load
@@ -98,6 +101,7 @@ def generalisation(
 
     Example: nasbed study generalisation nb201/cifar10 --out generalisation
     """
+    on_interrupt(lambda: runs_kept(out))
     check_report(out, format)
 
     from nasbed.evaluation.studies.generalisation import generalisation_study, variants
@@ -137,6 +141,7 @@ def methods(
 
     Example: nasbed study methods nb201/cifar10 --out methods
     """
+    on_interrupt(lambda: runs_kept(out))
     check_report(out, format)
 
     from nasbed.evaluation.studies.methods import methods_study
@@ -190,6 +195,7 @@ def local_search(
 
     Example: nasbed study local-search mine.snb --optimizers rs,re,bananas --budget 1500ev --out local-search
     """
+    on_interrupt(lambda: runs_kept(out))
     check_report(out, format)
 
     from nasbed.evaluation.studies.local_search import SUBJECT, local_search_study

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import Json, print_json
 from nasbed.cli.report_options import check_report
 
@@ -48,6 +49,7 @@ def one_shot(
 
     Example: nasbed study one-shot darts-0 darts-1/search.json --benchmark nb201/cifar10 --stop skips --out watched
     """
+    on_interrupt(lambda: NOTHING_KEPT)
     if out is not None:
         check_report(out, format)
 

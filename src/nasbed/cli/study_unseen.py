@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nasbed.cli.interruption import on_interrupt
 from nasbed.cli.output import Json, print_json
 from nasbed.cli.progress import epoch_bar, note
 from nasbed.cli.report_options import check_report
@@ -220,22 +221,19 @@ def _measure(
     plan = NasPlan(tuple(name.strip() for name in nas.split(",") if name.strip()), how, budget, **asked)
     check_results_file(file)
     images = [opened(name) for name in data]
-    try:
-        with threads_used(threads):
-            folders: dict[str, Any] = {"checkpoints": checkpoints, "searches": file.with_name(f"{file.name}.searches")}
-            count = 0
-            if processes > 1:
-                from nasbed.evaluation.studies.unseen_nas_processes import measure_ahead
-                from nasbed.experiments.engines import LocalEngine
+    on_interrupt(lambda: f"the same command goes on from {file} and {checkpoints}")
+    with threads_used(threads):
+        folders: dict[str, Any] = {"checkpoints": checkpoints, "searches": file.with_name(f"{file.name}.searches")}
+        count = 0
+        if processes > 1:
+            from nasbed.evaluation.studies.unseen_nas_processes import measure_ahead
+            from nasbed.experiments.engines import LocalEngine
 
-                engine = LocalEngine(processes)
-                count += measure_ahead(
-                    data, plan, file, **folders, engine=engine, device=str(where), threads=threads, bar=_tasks
-                )
-            count += measure(images, plan, file, **folders, device=where, bar=_bar)
-    except KeyboardInterrupt:
-        note(f"interrupted; the same command goes on from {file} and {checkpoints}")
-        raise typer.Exit(130) from None
+            engine = LocalEngine(processes)
+            count += measure_ahead(
+                data, plan, file, **folders, engine=engine, device=str(where), threads=threads, bar=_tasks
+            )
+        count += measure(images, plan, file, **folders, device=where, bar=_bar)
     added = f"{count} result{' was' if count == 1 else 's were'} added to {file}"
     note(added if count else f"all that is asked for is in {file} already")
 

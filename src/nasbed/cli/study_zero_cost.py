@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.progress import stage_bar
 from nasbed.cli.report_options import check_report
 from nasbed.core.errors import InvalidOption
@@ -45,6 +46,7 @@ def zero_cost(
 
     Example: nasbed study zero-cost scores.parquet nb201/cifar10 scores.parquet nb201/cifar100 --out zero-cost
     """
+    on_interrupt(lambda: NOTHING_KEPT)
     check_report(out, format)
 
     import numpy as np

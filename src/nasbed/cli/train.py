@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.cli.interruption import checkpoint_kept, on_interrupt
 from nasbed.cli.output import Json, print_fields, print_json, readable
-from nasbed.cli.progress import epoch_bar, note
+from nasbed.cli.progress import epoch_bar
+from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -63,6 +65,8 @@ def train(
         raise InvalidOption("a training is resumed from its checkpoint; name it with --checkpoint FILE")
     if checkpoint is not None and checkpoint.exists() and not resume:
         raise InvalidOption(f"{checkpoint} is there already; go on from it with --resume, or name another file")
+    if checkpoint is not None:
+        check_folder(checkpoint.parent, "a checkpoint goes", option="--checkpoint")
     check_torch()
     from nasbed import datasets
     from nasbed.training import load_recipe
@@ -72,23 +76,19 @@ def train(
     found, how, where = space(name), load_recipe(recipe), chosen_device(device)
     architecture = found.sample(np.random.default_rng(sample_seed)) if arch is None else found.parse(arch)
     images = datasets.load(dataset)
-    try:
-        with threads_used(threads), epoch_bar(how.budget(epochs)) as told:
-            outcome = trained(
-                architecture,
-                images,
-                how,
-                seed=seed,
-                epochs=epochs,
-                device=where,
-                checkpoint=checkpoint,
-                learning_curve=learning_curve,
-                progress=lambda end: told(end.done, f"loss {end.loss:.3f}  rate {end.learning_rate:.2g}"),
-            )
-    except KeyboardInterrupt:
-        kept = f"; go on with --resume --checkpoint {checkpoint}" if checkpoint is not None else ", nothing was kept"
-        note(f"interrupted{kept}")
-        raise typer.Exit(130) from None
+    on_interrupt(lambda: checkpoint_kept(checkpoint))
+    with threads_used(threads), epoch_bar(how.budget(epochs)) as told:
+        outcome = trained(
+            architecture,
+            images,
+            how,
+            seed=seed,
+            epochs=epochs,
+            device=where,
+            checkpoint=checkpoint,
+            learning_curve=learning_curve,
+            progress=lambda end: told(end.done, f"loss {end.loss:.3f}  rate {end.learning_rate:.2g}"),
+        )
     about = {
         "space": found.name,
         "architecture": found.format(architecture),

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.output import print_fields, print_table
 from nasbed.cli.progress import note
+from nasbed.cli.report_options import check_folder
 from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption, NasbedError, nearest
 
@@ -66,9 +68,9 @@ def tune(
     from nasbed.experiments.tuning import BEST
     from nasbed.reports.tuning import tuning_rows, write_tuning_report
 
+    on_interrupt(lambda: trials_kept(out))
     check_model(model)
-    if out.exists() and not out.is_dir():
-        raise InvalidOption(f"trials go into a folder, {out} is a file; name another with --out")
+    check_folder(out, "trials go")
     results = opened(table)
     fixed = settings_by_key(settings or [])
     check_settings(model, results, fixed)
@@ -90,6 +92,17 @@ def tune(
         print_fields(best)
     typer.echo(f"Report: {out / 'report.html'}")
     typer.echo(f"Fit with these settings: {following}")
+
+
+def trials_kept(out: Path) -> str:
+    """What an interrupted tuning says."""
+    from nasbed.experiments.tuning import JOURNAL
+
+    journal = out / JOURNAL
+    count = sum('"ended"' in line for line in journal.read_text().splitlines()) if journal.is_file() else 0
+    if not count:
+        return NOTHING_KEPT
+    return f"{count} trial{' is' if count == 1 else 's are'} kept in {out}; the same command goes on from there"
 
 
 def run_tuning(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.cli.progress import note, run_bars
 from nasbed.cli.report_options import check_report
 from nasbed.cli.settings import settings_by_owner
@@ -41,12 +42,13 @@ def validate(
         ),
     ] = "",
     results: Annotated[
-        str | None, typer.Option(help="The table to validate a surrogate on. [default: the one it was fitted on]")
+        str | None,
+        typer.Option(show_default="the one it was fitted on", help="The table to validate a surrogate on."),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="The metric to predict. [default: the table's validation metric]")
+        str | None, typer.Option(show_default="the table's validation metric", help="The metric to predict.")
     ] = None,
-    fidelity: Annotated[int | None, typer.Option(help="Of the evaluations used. [default: the highest]")] = None,
+    fidelity: Annotated[int | None, typer.Option(show_default="the highest", help="Of the evaluations used.")] = None,
     sizes: Annotated[
         str, typer.Option(show_default="8 up to all", help="Training sizes for the part size, with commas.")
     ] = "",
@@ -70,6 +72,7 @@ def validate(
 
     Example: nasbed validate nb201/cifar10 --model smooth,lgb --parts table --out validation
     """
+    on_interrupt(lambda: _kept(out))
     check_report(out, format)
 
     from nasbed.evaluation.studies.surrogate.validation import Options, check_parts
@@ -85,23 +88,31 @@ def validate(
         seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_listed(methods)), seeds=seeds, budget=budget
     )
     _check_searches(options)
-    found = _of_artefact(subject, results, wanted, options, out, processes)
+    noted: dict[str, str] = {}
+    found = _of_artefact(subject, results, wanted, options, out, processes, noted)
     if found is None:
         if results is not None:
             raise InvalidOption(f"--results is for a surrogate, {subject} is a table; leave it out")
         recipes = _recipes(
             _listed(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
         )
-        found = _of_table(subject, recipes, wanted, options, out, processes, metric, fidelity)
+        found = _of_table(subject, recipes, wanted, options, out, processes, metric, fidelity, noted)
     write_validation(found, out, formats=format)
     for part, table in tables(found).items():
         typer.echo(f"\n{TITLES[part]}")
         for name, fact in part_facts(found, part).items():
             typer.echo(f"{name}: {fact}")
         typer.echo(table.text())
-    for part, reason in (found.left_out or {}).items():
-        note(f"left out: {part}: {reason}")
+    _note_left_out(found.left_out or {}, noted)
     typer.echo(f"\n{out / 'report.html'}")
+
+
+def _kept(out: Path) -> str:
+    """What an interrupted validation says: only the searches keep what they did."""
+    count = sum(1 for _ in (out / "searches").rglob("*.npz"))
+    if not count:
+        return NOTHING_KEPT
+    return f"{count} searches are kept in {out}; the same command goes on with the others, and fits models anew"
 
 
 def _of_table(
@@ -113,9 +124,10 @@ def _of_table(
     processes: int | None,
     metric: str | None,
     fidelity: int | None,
+    noted: dict[str, str],
 ) -> Validation:
     from nasbed.evaluation.studies.surrogate.data import read_data
-    from nasbed.evaluation.studies.surrogate.validation import steps, validate_results
+    from nasbed.evaluation.studies.surrogate.validation import cannot_be_checked, steps, validate_results
     from nasbed.surrogates import SURROGATES
 
     table = _results(subject)
@@ -125,7 +137,12 @@ def _of_table(
     judged = known[metric] if metric is not None else None
     for recipe in recipes:  # a setting that a model does not have is told before any is fitted
         SURROGATES.get(recipe.model)(table.space, settings=recipe.settings or None)
-    with run_bars(steps(read_data(table, metric=judged, fidelity=fidelity), recipes, parts, options)) as told:
+    data = read_data(table, metric=judged, fidelity=fidelity)
+    _note_left_out(cannot_be_checked(data, table, parts, options), noted)
+    checked = [part for part in parts if part not in noted]
+    if "trajectories" in checked:
+        _check_installed(options, table)
+    with run_bars(steps(data, recipes, checked, options)) as told:
         return validate_results(
             table,
             recipes,
@@ -140,11 +157,17 @@ def _of_table(
 
 
 def _of_artefact(
-    subject: str, results: str | None, parts: Sequence[str], options: Options, out: Path, processes: int | None
+    subject: str,
+    results: str | None,
+    parts: Sequence[str],
+    options: Options,
+    out: Path,
+    processes: int | None,
+    noted: dict[str, str],
 ) -> Validation | None:
     """The validation of a surrogate; ``None`` where the subject is none."""
     from nasbed.benchmarks.places import surrogate_paths
-    from nasbed.evaluation.studies.surrogate.artefact_validation import validate_artefact
+    from nasbed.evaluation.studies.surrogate.artefact_validation import cannot_be_checked, validate_artefact
     from nasbed.surrogates.artefact import Artefact, is_artefact
 
     path = Path(subject) if is_artefact(Path(subject)) else surrogate_paths().get(subject)
@@ -155,11 +178,23 @@ def _of_artefact(
     if results is None and not fitted_on:
         raise InvalidOption(f"{artefact.name} does not say what it was fitted on; name a table with --results")
     table = _results(results or fitted_on, " with --results" if results is None else "")
-    total = len(options.methods) * options.seeds * 2
-    with run_bars({"trajectories": total} if "trajectories" in parts else {}) as told:
+    _note_left_out(cannot_be_checked(parts, table), noted)
+    bars = {}
+    if "trajectories" in parts and "trajectories" not in noted:
+        _check_installed(options, table)
+        bars["trajectories"] = len(options.methods) * options.seeds * 2
+    with run_bars(bars) as told:
         return validate_artefact(
             artefact, path, table, out=out, parts=parts, options=options, engine=_engine(processes), told=told
         )
+
+
+def _note_left_out(reasons: Mapping[str, str], noted: dict[str, str]) -> None:
+    """Say which parts are left out, and why, unless that was noted before."""
+    for part, reason in reasons.items():
+        if part not in noted:
+            noted[part] = reason
+            note(f"left out: {part}: {reason}")
 
 
 def _engine(processes: int | None) -> Engine:
@@ -175,6 +210,13 @@ def _results(name: str, remedy: str = "") -> Results:
     if not isinstance(found, TabularBenchmark):
         raise InvalidOption(f"a validation needs a table of results, {name} is none; name one{remedy}")
     return found.results
+
+
+def _check_installed(options: Options, table: Results) -> None:
+    from nasbed.benchmarks import TabularBenchmark
+    from nasbed.experiments.compare import check_installed
+
+    check_installed(options.methods, TabularBenchmark(table))
 
 
 def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, Any]]) -> list[Recipe]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from signal import SIG_IGN, SIGINT, signal
+from signal import SIG_BLOCK, SIG_IGN, SIG_SETMASK, SIG_UNBLOCK, SIGINT, pthread_sigmask, signal
 from threading import Lock, Thread, local
 from time import sleep
 from typing import Any, TypeVar
@@ -28,7 +29,20 @@ def follow_parent() -> None:
     if parent is None or parent.pid is None:
         return
     signal(SIGINT, SIG_IGN)
+    pthread_sigmask(SIG_UNBLOCK, {SIGINT})  # of no effect here, but for programs that this process starts
     Thread(target=_end_with, args=(parent.pid,), daemon=True).start()
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Let a process that is started here never see Ctrl-C, not even in its imports, before :func:`follow_parent`: it
+    would print a traceback. This process sees a Ctrl-C that comes meanwhile afterwards."""
+    resource_tracker.ensure_running()  # starting it, as the first process does, would let signals through again
+    before = pthread_sigmask(SIG_BLOCK, {SIGINT})
+    try:
+        yield
+    finally:
+        pthread_sigmask(SIG_SETMASK, before)
 
 
 def _end_with(parent: int) -> None:
@@ -98,7 +112,8 @@ class ProcessPool:
                 context = multiprocessing.get_context("spawn")
                 self._own.pipe, inner = context.Pipe()
                 process = context.Process(target=_serve, args=(self._begin, inner), daemon=True)
-                process.start()
+                with without_interrupts():
+                    process.start()
                 inner.close()
                 self._processes.append(process)
         pipe: Connection = self._own.pipe

@@ -148,9 +148,17 @@ class Summary:
         return any(remark.method == method for remark in self.remarks)
 
     def numbers(self) -> dict[str, Any]:
-        """Everything here as JSON has it."""
+        """Everything here as JSON has it. The regret by which methods are compared is called what it is:
+        ``compared_by`` names it, ``test_regret``, or ``mean_validation_regret`` where there are no test results, or
+        ``validation_regret`` where nothing is known but what the runs measured. What does not apply is not there."""
         found: dict[str, Any] = plain(asdict(self))
-        return found
+        kind = "test" if self.kind == "test" else "mean_validation"
+        for row in (found, *found["methods"]):
+            for name in ("test_best", "test_regret", "test_regret_median"):
+                if name in row:
+                    value = row.pop(name)
+                    row |= {name.replace("test", kind): value} if self.judged_by else {}
+        return {"compared_by": f"{kind}_regret" if self.judged_by else "validation_regret", **found}
 
 
 def summarise(

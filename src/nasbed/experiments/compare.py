@@ -18,13 +18,14 @@ import numpy as np
 import nasbed
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
-from nasbed.core.errors import BadFile, InvalidOption, NasbedError, shorten
+from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
+from nasbed.core.raised import whole_traceback, with_place
 from nasbed.core.user_code import importable_neighbours
 from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.runs import Run, Runs, Setup, load_run, load_runs, load_setup, save_run, save_setup
 from nasbed.experiments.searchable import check_searchable
-from nasbed.experiments.simulate import Budget, no_scoring, problem_of, simulate
+from nasbed.experiments.simulate import Budget, error_line, no_scoring, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS, Optimizer
 
 NAME = re.compile(r"\w[\w .()-]{0,59}")
@@ -63,7 +64,7 @@ def optimizer_class(name: str) -> type[Optimizer]:
         with importable_neighbours(Path(file)):
             spec.loader.exec_module(module)
     except Exception as error:
-        reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
+        reason = with_place(f"{type(error).__name__}: {shorten(str(error), 200)}", error)
         raise InvalidOption(f"{file} could not be run, {reason}; mend the file") from error
     found = getattr(module, attribute, None)
     if not (isinstance(found, type) and issubclass(found, Optimizer)):
@@ -85,6 +86,13 @@ def run_task(task: Task) -> Run:
     benchmark = _OPENED.get(task.benchmark)
     if benchmark is None:
         benchmark = _OPENED[task.benchmark] = load(task.benchmark)
+    try:
+        return _carried_out(task, benchmark)
+    except Exception as error:  # a method that cannot be made must not end the other runs
+        return replace(_broken(task, benchmark, error_line(error)), traceback=whole_traceback(error))
+
+
+def _carried_out(task: Task, benchmark: Benchmark) -> Run:
     rng = np.random.default_rng([task.seed, _stable_number(_identity(task.method))])
     kind, problem = optimizer_class(task.method), problem_of(benchmark)
     if task.guidance is None:
@@ -278,6 +286,20 @@ def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, A
             except NasbedError as error:
                 raise InvalidOption(f"{name}: {error}") from None
             except Exception:  # a class that cannot be made breaks its own runs, and is named there
+                continue
+    check_installed(methods, benchmark)
+
+
+def check_installed(methods: Sequence[str], benchmark: Benchmark) -> None:
+    """Raise :class:`~nasbed.core.errors.MissingDependency`, before any run, if a registered method needs a package that
+    is not installed."""
+    for method in methods:
+        if method in OPTIMIZERS:
+            try:
+                optimizer_class(method)(problem_of(benchmark), np.random.default_rng(0))
+            except MissingDependency:
+                raise
+            except Exception:  # it breaks its own runs, and is named there
                 continue
 
 

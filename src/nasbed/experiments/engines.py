@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from nasbed.core.errors import InvalidOption, NotReady
-from nasbed.core.processes import follow_parent
+from nasbed.core.processes import follow_parent, without_interrupts
 
 STARTUP_S = 60.0
 """What a process may take to start, in seconds, before the time-out of its first task runs."""
@@ -198,10 +198,13 @@ class _Worker:
     def __init__(self, function: Callable[[Any], Any]) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, inner = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_serve, args=(function, inner), daemon=False)
-        self.process.start()
+        self.process: BaseProcess = context.Process(target=_serve, args=(inner,), daemon=False)
+        with without_interrupts():
+            self.process.start()
         self._at_exit = Finalize(self, self.process.kill, exitpriority=0)
         inner.close()
+        with suppress(OSError):  # it has died already, which is noticed when it is given a task
+            self.pipe.send(function)
         self.task: tuple[int, Any] | None = None
         self.since = 0.0
         self._ready = False
@@ -231,11 +234,14 @@ class _Worker:
         self._at_exit.cancel()
 
 
-def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
-    """The loop of a worker process: it says that it is there, and ends when the other side closes the pipe, or when the
-    process that started it is gone, be it in the middle of a task. An interrupt from the keyboard is for that one."""
+def _serve(pipe: Connection) -> None:
+    """The loop of a worker process: it receives its function, says that it is there, and ends when the other side
+    closes the pipe, or when the process that started it is gone, be it in the middle of a task. An interrupt from the
+    keyboard is for that one. The function comes by the pipe since a start that is interrupted while it sends much would
+    have this process print a traceback."""
     follow_parent()
     with suppress(EOFError, OSError):
+        function: Callable[[Any], Any] = pipe.recv()
         pipe.send(None)
         while True:
             number, task = pipe.recv()

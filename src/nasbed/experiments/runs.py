@@ -53,6 +53,8 @@ class Run:
     """How many evaluations pass before what the method learned decides, if it says so."""
     remarks: tuple[str, ...] = ()
     """What the method itself says of this run, a sentence each."""
+    traceback: str = ""
+    """Of what broke the run; it is kept in a text file beside the run, see :func:`traceback_file`."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -108,8 +110,18 @@ def save_run(folder: Path, run: Run) -> None:
     arrays = {name: getattr(run, name) for name in ("codes", "fidelity", "value", "status", "start_s", "end_s")}
     arrays |= {f"other-{key}": column for key, column in run.others.items()}
     facts = {name: getattr(run, name) for name in FACTS}
+    beside = traceback_file(folder, run.method, run.seed)
+    if run.traceback:
+        beside.write_text(run.traceback)
+    else:
+        beside.unlink(missing_ok=True)
     with complete_file(folder / f"{run.method}-{run.seed}.npz") as draft, draft.open("wb") as file:
         np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
+
+
+def traceback_file(folder: Path, method: str, seed: int) -> Path:
+    """Where the traceback of a run that broke is kept, if it broke by an exception."""
+    return folder / f"{method}-{seed}.traceback.txt"
 
 
 def load_run(path: Path) -> Run:

@@ -15,7 +15,7 @@ from nasbed.core.errors import BadFile, InvalidOption, shorten
 from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.journal import Journal
 from nasbed.experiments.scorer import BATCH, Cell, Code, Scorer, dataset_of, scoring_batch
-from nasbed.networks import check_torch
+from nasbed.networks import check_network, check_torch
 from nasbed.proxies import PROXIES
 from nasbed.proxies.table import ScoresAbout, ScoreTable, check_suffix, table_of_rows
 from nasbed.spaces import SearchSpace, space
@@ -127,6 +127,7 @@ def _checked(
             f"{shorten(list(proxies))} and {shorten(list(seeds))}"
         )
     (searched,) = spaces
+    check_network(searched)
     for arch in archs:
         space(searched).validate(arch)
     data = dataset_of(dataset)

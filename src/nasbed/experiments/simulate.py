@@ -7,7 +7,7 @@ import math
 import textwrap
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -16,11 +16,14 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import STATUSES
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.observation import Observation, Status
+from nasbed.core.raised import whole_traceback, with_place
 from nasbed.experiments.runs import MOST_REASONS, Run
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 
 STATUS_NUMBER = {status: number for number, status in enumerate(STATUSES)}
 UNLIMITED = 2**63 - 1
+MOST_LETTERS = 300
+"""Of a reason; what is longer is cut."""
 MOST_FREE = 100_000
 """So many evaluations in a row that take no time end a run whose budget is in seconds alone: it would never end."""
 
@@ -88,7 +91,7 @@ def simulate(
     running: list[tuple[float, int, float, Proposal, Observation]] = []
     meter = _Meter(scoring_s, charge_thinking)
     now, asked, free_of_cost = 0.0, 0, 0
-    error = ""
+    error = traceback = ""
     try:
         while True:
             free = min(workers - len(running), budget.evaluations - asked)
@@ -123,8 +126,15 @@ def simulate(
         log.add_statements(optimizer)
     except Exception as problem:
         # a method's own failure must not end the other runs: whatever it is, it becomes this run's error
-        error = f"{type(problem).__name__}: {shorten(str(problem), 300)}"
-    return log.run(optimizer.name, seed, error, meter)
+        error, traceback = error_line(problem), whole_traceback(problem)
+    name = getattr(optimizer, "name", type(optimizer).__name__)
+    return replace(log.run(name, seed, error, meter), traceback=traceback)
+
+
+def error_line(error: Exception) -> str:
+    """What broke a run, in one line: the exception, and the line of a user's own file that it comes from."""
+    text = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    return with_place(text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 2]} …", error)
 
 
 def _evaluate(benchmark: Benchmark, proposal: Proposal, seed: int, log: _Log) -> Observation:
@@ -168,7 +178,7 @@ class _Log:
 
     def add_refusal(self, reason: str) -> None:
         """Keep the reason of a refused evaluation, if it is new and one of the first."""
-        reason = textwrap.shorten(reason, 300, placeholder=" …")
+        reason = textwrap.shorten(reason, MOST_LETTERS, placeholder=" …")
         if len(self._refusals) < MOST_REASONS and reason not in self._refusals:
             self._refusals.append(reason)
 

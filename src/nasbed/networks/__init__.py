@@ -54,11 +54,7 @@ def build(
         raise InvalidArchitecture(
             f"a network is built from an Architecture, got {type(arch).__name__} {shorten(arch)}; make one with parse"
         )
-    if arch.space not in NETWORKS:
-        raise UnknownName(
-            f"the space {arch.space!r} has no network; those with one: {', '.join(NETWORKS)}; a plug-in adds one by an "
-            f"entry point in the group {NETWORKS.group}"
-        )
+    check_network(arch.space)
     if arch.space in SPACES:
         space(arch.space).validate(arch)
     check_torch()
@@ -76,6 +72,15 @@ def build(
     )
 
 
+def check_network(space_name: str) -> None:
+    """Raise unless the architectures of a space can be built as networks."""
+    if space_name not in NETWORKS:
+        raise UnknownName(
+            f"the space {space_name!r} has no network; those with one: {', '.join(NETWORKS)}; a plug-in adds one by an "
+            f"entry point in the group {NETWORKS.group}"
+        )
+
+
 def check_torch() -> None:
     """Raise, saying how to get it, unless torch is installed."""
     if find_spec("torch") is None:
@@ -90,4 +95,4 @@ def _checked(name: str, value: Any) -> Any:
     return value
 
 
-__all__ = ["NETWORKS", "NetworkBuilder", "build", "check_torch"]
+__all__ = ["NETWORKS", "NetworkBuilder", "build", "check_network", "check_torch"]

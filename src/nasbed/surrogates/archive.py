@@ -40,6 +40,8 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 def unpack(content: bytes, label: str) -> dict[str, bytes]:
     """The files of an archive; ``label`` names it in messages. What differs from what :func:`pack` writes is refused,
     by the name of the file in which it is."""
+    if not content:
+        raise BadFile(f"{label} is an empty file and no surrogate; get it again")
     try:
         files = dict(_listed(content))
     except (struct.error, ValueError) as error:
@@ -56,11 +58,15 @@ def unpack(content: bytes, label: str) -> dict[str, bytes]:
 
 def _listed(content: bytes) -> Iterator[tuple[str, bytes]]:
     """Name and content of each file, as the directory at the end of an archive tells."""
+    if len(content) < _END.size:
+        raise ValueError(f"it has {len(content)} bytes, fewer than any archive")
     mark, _, _, _, count, size, place, _ = _END.unpack_from(content, max(len(content) - _END.size, 0))
     if mark != b"PK\x05\x06" or place + size + _END.size != len(content):
         raise ValueError("it does not end with the directory of an archive")
     last = ""
     for _ in range(count):
+        if place + _CENTRAL.size > len(content):
+            raise ValueError("its directory is cut short")
         header = _CENTRAL.unpack_from(content, place)
         length, width, start = header[9], header[10], header[16]
         name = content[place + _CENTRAL.size : place + _CENTRAL.size + width].decode("ascii")

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.core.processes import ProcessPool
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Progress, Surrogate
@@ -251,16 +251,18 @@ def _one_thread() -> None:
 
 
 def _at_once(jobs: Sequence[_Job], processes: int, progress: Progress | None) -> list[Surrogate[Any]]:
-    spawned = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(processes, len(jobs)), spawned, initializer=_one_thread) as pool:
-        waiting = {pool.submit(job.files): number for number, job in enumerate(jobs)}
+    pool = ProcessPool(min(processes, len(jobs)), _one_thread)
+    try:
+        waiting = {pool.submit(_files_of, job): number for number, job in enumerate(jobs)}
         found: dict[int, Mapping[str, bytes]] = {}
-        try:
-            for done in as_completed(waiting):
-                found[waiting[done]] = done.result()
-                if progress is not None:
-                    progress(len(found) / len(jobs))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for done in as_completed(waiting):
+            found[waiting[done]] = done.result()
+            if progress is not None:
+                progress(len(found) / len(jobs))
+    finally:
+        pool.close()
     return [job.restore(found[number]) for number, job in enumerate(jobs)]
+
+
+def _files_of(job: _Job) -> dict[str, bytes]:
+    return job.files()

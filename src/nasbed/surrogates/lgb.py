@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from nasbed.core.errors import InvalidOption
 from nasbed.surrogates.base import Progress
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.tree_model import TreeModel, packed, unit, with_stopping
@@ -14,6 +17,24 @@ from nasbed.surrogates.trees.lightgbm_text import forest_from_lightgbm
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
+
+
+SMALLEST, MOST = sys.float_info.min, sys.float_info.max
+MOST_WHOLE = 2**31 - 1
+MOST_LEAVES = 131_072
+RANGES: dict[str, tuple[float, float, str]] = {
+    "learning_rate": (SMALLEST, MOST, "a number above 0"),
+    "num_leaves": (2, MOST_LEAVES, f"a whole number from 2 to {MOST_LEAVES}"),
+    "max_bin": (2, MOST_WHOLE, "a whole number from 2 on"),
+    "max_depth": (-MOST_WHOLE, MOST_WHOLE, "a whole number"),
+    "feature_fraction": (SMALLEST, 1.0, "a number above 0 and at most 1"),
+    "min_child_weight": (0.0, MOST, "a number from 0 on"),
+    "lambda_l1": (0.0, MOST, "a number from 0 on"),
+    "lambda_l2": (0.0, MOST, "a number from 0 on"),
+    "early_stopping_rounds": (0, MOST_WHOLE, "a whole number from 0 on"),
+    "rounds": (1, MOST_WHOLE, "a whole number from 1 on"),
+}
+"""The lowest and the highest value of each setting, whole numbers where the setting is one, and both in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +56,13 @@ class Settings:
     early_stopping_rounds: int = 100
     rounds: int = 30_000
     features: str = "onehot+costs+structure"
+
+    def __post_init__(self) -> None:
+        """LightGBM writes what it refuses to standard error itself, so nothing that it refuses gets there."""
+        for name, (low, high, rule) in RANGES.items():
+            value, kind = getattr(self, name), Integral if isinstance(low, int) else Real
+            if isinstance(value, bool) or not isinstance(value, kind) or not low <= float(value) <= high:
+                raise InvalidOption(f"{name} of lgb is {rule}, got {value!r}; change the setting")
 
 
 class LightGBM(TreeModel[Settings]):

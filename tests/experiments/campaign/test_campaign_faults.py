@@ -43,7 +43,11 @@ def campaign_file(tmp_path: Path) -> Path:
 def started(
     campaign: Path, *options: str, moment: str = "never", limit: str = "none", log: Path | None = None
 ) -> subprocess.Popen[str]:
-    environment = os.environ | {"PYTHONPATH": str(HERE)} | ({"CAMPAIGN_LOG": str(log)} if log else {})
+    environment = (
+        os.environ
+        | {"PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+        | ({"CAMPAIGN_LOG": str(log)} if log else {})
+    )
     command = [sys.executable, str(HERE / "campaign_process.py"), moment, limit, "collect", str(campaign), *options]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -136,7 +140,7 @@ def test_campaign_interrupted_from_the_keyboard_says_how_to_go_on(campaign_file:
     code, errors = ended(process)
     journal = campaign_file.with_suffix(".sqlite")
     assert code == 130
-    assert errors.startswith("nasbed: stopped; ") and len(errors.splitlines()) == 1
+    assert errors.startswith("nasbed: interrupted; ") and len(errors.splitlines()) == 1
     assert errors.endswith(f"of 412 results are in {journal}; go on with: nasbed collect {campaign_file} --resume\n")
     assert len(table(journal)) < 412
 

@@ -10,6 +10,7 @@ from functools import partial
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.core.observation import Observation, Status
+from nasbed.core.raised import with_place
 from nasbed.experiments.campaign.journal import Ended, Journal
 from nasbed.experiments.campaign.listed import listed_architectures
 from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats
@@ -161,7 +162,8 @@ class Rounds:
                 except Exception as error:
                     # a method's own failure must not end the campaign: random architectures take its place
                     self._broken.add(name)
-                    current.notes.append(f"{name} broke, random architectures take its place: {told(error)}")
+                    reason = with_place(told(error), error)
+                    current.notes.append(f"{name} broke, random architectures take its place: {reason}")
         self._fill(current, due.total() - len(current.trials))
 
     def _tell(self, name: str) -> None:

@@ -60,8 +60,8 @@ def validate_artefact(
     unseen, note = _unseen(artefact, data, results)
     test = data.rows.take(unseen)
     found = replace(about_data(data, about.name, {about.name: about.members.model}), notes=(note,))
-    left_out = dict.fromkeys(REFITTED, "it fits models anew; name the table instead of the surrogate")
-    left_out = {part: reason for part, reason in left_out.items() if part in wanted}
+    left_out = cannot_be_checked(wanted, results)
+    wanted = tuple(part for part in wanted if part not in left_out)
     predicted = artefact.ensemble.predict(test.codes)
     if "fits" in wanted:
         rng = np.random.default_rng(chosen.seed)
@@ -84,7 +84,6 @@ def validate_artefact(
             found = replace(found, tsne=tsne(data, points=chosen.points, seed=chosen.seed))
         if "trajectories" in wanted:
             part = "trajectories"
-            whole_table(results)
             searched = trajectories(
                 results.folder,
                 {about.name: dict.fromkeys(chosen.methods, path)},
@@ -99,6 +98,16 @@ def validate_artefact(
     except InvalidOption as reason:
         left_out[part] = str(reason)
     return replace(found, left_out=left_out)
+
+
+def cannot_be_checked(parts: Sequence[str], results: Results) -> dict[str, str]:
+    """The parts that cannot be checked on a surrogate and this table, and why; known before any work."""
+    found = dict.fromkeys(REFITTED, "it fits models anew; name the table instead of the surrogate")
+    try:
+        whole_table(results)
+    except InvalidOption as reason:
+        found["trajectories"] = str(reason)
+    return {part: reason for part, reason in found.items() if part in parts}
 
 
 def _unseen(artefact: Artefact, data: Data, results: Results) -> tuple[NDArray[np.int64], str]:

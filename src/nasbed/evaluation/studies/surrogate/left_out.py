@@ -61,10 +61,16 @@ def leave_one_optimizer_out(
 ) -> LeftOuts:
     """Predict what a method evaluated from what the others did, without the architectures that they share with it
     (table 7)."""
+    check_methods(data)
+    plans = [_without(data, method) for method in search_methods(data)]
+    return _left_out(data, recipes, plans, seed, engine, told)
+
+
+def check_methods(data: Data) -> None:
+    """Raise unless a table has methods of which one can be left out."""
     methods = search_methods(data)
     if len(methods) < 2:
         raise InvalidOption(f"leaving one method out needs at least 2, {data.name} names {len(methods)}")
-    return _left_out(data, recipes, [_without(data, method) for method in methods], seed, engine, told)
 
 
 def _without(data: Data, method: str) -> _Plan:
@@ -78,13 +84,19 @@ def random_only(
 ) -> LeftOuts:
     """Predict what the methods found from what random search did (appendix F.3)."""
     rows = data.rows
-    own = np.isin(rows.method, RANDOM_SEARCH)
-    if not own.any() or own.all():
-        raise InvalidOption(f"{data.name} does not name random search and another method")
+    own = random_rows(data)
     rest = ~np.isin(rows.architecture, rows.architecture[own])
     groups = {"everything else": rest, "its best tenth": rest & _best(data, 0.1, rest)}
     groups |= {method: rest & (rows.method == method) for method in data.methods if method not in RANDOM_SEARCH}
     return _left_out(data, recipes, [_Plan("random search only", own, groups)], seed, engine, told)
+
+
+def random_rows(data: Data) -> NDArray[np.bool_]:
+    """Which rows random search evaluated; raises where it did none or all."""
+    own: NDArray[np.bool_] = np.isin(data.rows.method, RANDOM_SEARCH)
+    if not own.any() or own.all():
+        raise InvalidOption(f"{data.name} does not name random search and another method")
+    return own
 
 
 def well_performing_only(

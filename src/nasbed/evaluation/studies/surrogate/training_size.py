@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.studies.surrogate.data import Data, Floats, Repeats, repeats_of
@@ -14,6 +15,7 @@ from nasbed.evaluation.studies.surrogate.fitting import Answer, Job, Recipe, Tol
 from nasbed.evaluation.studies.surrogate.scoring import score
 from nasbed.evaluation.studies.surrogate.table_error import one_seed
 from nasbed.experiments.engines import Engine
+from nasbed.surrogates import Examples
 
 SIZES = 8
 SMALLEST = 100
@@ -111,6 +113,32 @@ def crossing(sizes: Sequence[int], gap: Floats) -> float:
     return float(np.exp(at[last] + share * (at[last + 1] - at[last])))
 
 
+def check_sizes(data: Data, sizes: Sequence[int], seed: int) -> None:
+    """Raise unless a table has architectures to test on, and as many to fit on as the largest size."""
+    try:
+        repeated: Repeats | None = repeats_of(data)
+    except InvalidOption:
+        repeated = None
+    numbers = np.arange(len(repeated.codes)) if repeated is not None else _fitted_and_test(data, seed)[2]
+    _chosen_sizes(sizes, len(numbers))
+
+
+def _chosen_sizes(sizes: Sequence[int], most: int) -> list[int]:
+    chosen = sorted(sizes or default_sizes(most))
+    if chosen[0] < 1 or chosen[-1] > most:
+        raise InvalidOption(f"training sizes are 1 to {most} architectures here, got {chosen}")
+    return chosen
+
+
+def _fitted_and_test(data: Data, seed: int) -> tuple[Examples, Examples, NDArray[np.int64]]:
+    """The rows to fit on, those to test on, and the architectures of the first."""
+    split = split_of(data, seed)
+    fitted, test = data.rows.take(np.concatenate([split.train, split.validation])), data.rows.take(split.test)
+    if not len(test):
+        raise InvalidOption(f"{data.name} has too few architectures to test on a tenth of them")
+    return fitted, test, np.unique(fitted.architecture)
+
+
 def _plan(
     data: Data, repeated: Repeats | None, recipes: Sequence[Recipe], sizes: Sequence[int], repeats: int, seed: int
 ) -> tuple[list[Job], list[Floats], list[int]]:
@@ -118,18 +146,12 @@ def _plan(
     if repeats < 1:
         raise InvalidOption(f"a curve takes at least 1 repeat, got {repeats}")
     if repeated is None:
-        split = split_of(data, seed)
-        fitted, test = data.rows.take(np.concatenate([split.train, split.validation])), data.rows.take(split.test)
-        if not len(test):
-            raise InvalidOption(f"{data.name} has too few architectures to test on a tenth of them")
-        numbers = np.unique(fitted.architecture)
+        fitted, test, numbers = _fitted_and_test(data, seed)
         asked, truths = test.codes, [test.y] * repeats
     else:
         numbers = np.arange(len(repeated.codes))
         asked, truths = repeated.codes, [repeated.others(each % len(repeated.seeds)) for each in range(repeats)]
-    chosen = sorted(sizes or default_sizes(len(numbers)))
-    if chosen[0] < 1 or chosen[-1] > len(numbers):
-        raise InvalidOption(f"training sizes are 1 to {len(numbers)} architectures here, got {chosen}")
+    chosen = _chosen_sizes(sizes, len(numbers))
     orders = [np.random.default_rng([seed, each]).permutation(numbers) for each in range(repeats)]
 
     jobs = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from nasbed.evaluation.studies.surrogate.fitting import Recipe, answers
 from nasbed.evaluation.studies.surrogate.left_out import (
     WELL_PERFORMING,
     LeftOuts,
+    check_methods,
     leave_one_optimizer_out,
     random_only,
+    random_rows,
     search_methods,
     well_performing_only,
 )
@@ -30,10 +33,10 @@ from nasbed.evaluation.studies.surrogate.parameter_free import (
     parameter_free_design,
 )
 from nasbed.evaluation.studies.surrogate.published import Published, published
-from nasbed.evaluation.studies.surrogate.searches import searches
+from nasbed.evaluation.studies.surrogate.searches import searches, whole_table
 from nasbed.evaluation.studies.surrogate.table_error import AgainstTable, surrogate_against_table
 from nasbed.evaluation.studies.surrogate.topology import Topology, topology
-from nasbed.evaluation.studies.surrogate.training_size import SIZES, TrainingSize, training_size
+from nasbed.evaluation.studies.surrogate.training_size import SIZES, TrainingSize, check_sizes, training_size
 from nasbed.evaluation.studies.surrogate.trajectories import METHODS, Trajectories
 from nasbed.experiments.engines import Engine
 from nasbed.results.store import Results
@@ -126,7 +129,8 @@ def validate_results(
     if not recipes:
         raise InvalidOption("a validation needs at least 1 model, got none")
     data = read_data(results, metric=metric, fidelity=fidelity)
-    left_out: dict[str, str] = {}
+    left_out = cannot_be_checked(data, results, wanted, chosen)
+    wanted = tuple(part for part in wanted if part not in left_out)
     found = about_data(data, data.name, {recipe.label: recipe.model for recipe in recipes})
     seed, studied = chosen.seed, (data, recipes)
     checks: dict[str, Callable[[Step], dict[str, Any]]] = {
@@ -167,6 +171,31 @@ def validate_results(
     return replace(found, left_out=left_out)
 
 
+def cannot_be_checked(data: Data, results: Results, parts: Sequence[str], options: Options) -> dict[str, str]:
+    """The parts that cannot be checked on a table, and why; known before any work."""
+    fitted: Callable[[], object] = partial(_check_tested, data, options.seed)
+    checks: dict[str, Callable[[], object]] = {
+        **dict.fromkeys(("fits", "free", "depth"), fitted),
+        "table": partial(repeats_of, data),
+        "size": partial(check_sizes, data, options.sizes, options.seed),
+        "looo": partial(check_methods, data),
+        "random": partial(random_rows, data),
+        "trajectories": partial(whole_table, results),
+    }
+    found = {}
+    for part in (each for each in parts if each in checks):
+        try:
+            checks[part]()
+        except InvalidOption as reason:
+            found[part] = str(reason)
+    return found
+
+
+def _check_tested(data: Data, seed: int) -> None:
+    if not len(split_of(data, seed).test):
+        raise InvalidOption(f"a tenth of the architectures is for testing, {data.name} has too few")
+
+
 def _teller(part: str, told: Told | None) -> Step:
     return lambda: told(part) if told is not None else None
 
@@ -202,10 +231,6 @@ def _with_shared_fits(
     if not mine:
         return found
     split = split_of(data, options.seed)
-    if not len(split.test):
-        reason = f"a tenth of the architectures is for testing, {data.name} has too few"
-        left_out |= dict.fromkeys(mine, reason)
-        return found
     test = data.rows.take(split.test)
     asked: dict[str, Codes] = {}
     design: Design | None = None
@@ -256,12 +281,9 @@ def depth_of(
 
 
 def steps(data: Data, recipes: Sequence[Recipe], parts: Sequence[str], options: Options) -> dict[str, int]:
-    """How many steps the parts have, for a bar of each."""
+    """How many steps the parts have, for a bar of each; all of them must be such as can be checked."""
     models = len(recipes)
-    try:
-        seeds = len(repeats_of(data).seeds)
-    except InvalidOption:
-        seeds = 0
+    seeds = len(repeats_of(data).seeds) if "table" in parts else 0
     runs = len(options.methods) * options.seeds
     each = {
         "fits": models,

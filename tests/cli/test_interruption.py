@@ -1,0 +1,152 @@
+"""Ctrl-C in the middle of a command: what is kept and how to go on, exit status 130, at once, and nobody left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from made_up_surrogates import write_evaluations
+from nasbed.cli import app
+
+MINI = "nb101-mini-cifar10-16-v1.0"
+LONG_S = 30.0
+"""A command waits for its first result so long on a busy machine, and no longer."""
+FITTED = ("--set", "rounds=20000", "--set", "early_stopping_rounds=0", "--ensemble", "4", "--processes", "2")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_evaluations(tmp_path_factory.mktemp("tables") / "made-up", count=150).folder)
+
+
+def interrupted(arguments: list[str], has_begun: Callable[[int], bool]) -> tuple[int, str, float]:
+    """Exit status, standard error and seconds to the end of a command that gets what a terminal sends on Ctrl-C, it and
+    all processes that it has started, once it has begun."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "nasbed", *arguments], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        until = time.monotonic() + LONG_S
+        while not has_begun(process.pid):
+            assert process.poll() is None and time.monotonic() < until
+            time.sleep(0.02)
+        pressed = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=LONG_S)
+        seconds = time.monotonic() - pressed
+    while _living(process.pid):
+        assert time.monotonic() < pressed + 5, "a process was left behind"
+        time.sleep(0.05)
+    return process.returncode, errors, seconds
+
+
+def _living(group: int) -> list[str]:
+    """The processes of a group that run."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, owner = path.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(owner) == group and state != "Z":
+            found.append(path.parent.name)
+    return found
+
+
+def test_interrupted_run_says_how_many_runs_are_kept(tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    arguments = ["run", MINI, "--optimizers", "rs,re", "--seeds", "100000", "--processes", "2", "--out", str(out)]
+    status, errors, seconds = interrupted(arguments, lambda _: len(list(out.glob("runs/*.npz"))) > 1)
+    kept = len(list(out.glob("runs/*.npz")))
+    assert (status, errors) == (
+        130,
+        f"nasbed: interrupted; {kept} runs are kept in {out}; the same command goes on from there\n",
+    )
+    assert seconds < 3
+
+
+def test_interrupted_fit_ends_at_once_and_its_processes_say_nothing(table: str, tmp_path: Path) -> None:
+    """Its two processes are in their imports, with a third that Python starts for them."""
+    out = tmp_path / "mine.snb"
+    status, errors, seconds = interrupted(
+        ["fit", table, *FITTED, "--out", str(out)], lambda process: len(_living(process)) >= 4
+    )
+    assert (status, errors) == (130, "nasbed: interrupted; nothing was kept; run the same command again\n")
+    assert seconds < 3 and not list(tmp_path.iterdir())
+
+
+def test_second_interrupt_ends_work_that_does_not_stop() -> None:
+    code = (
+        "import time\n"
+        "from nasbed.cli.interruption import forced_end, on_interrupt\n"
+        "with forced_end():\n"
+        "    on_interrupt(lambda: 'all of it is kept')\n"
+        "    for line in ('ready', 'stuck', 'beyond'):\n"
+        "        try:\n"
+        "            print(line, flush=True)\n"
+        "            time.sleep(60)\n"
+        "        except KeyboardInterrupt:\n"
+        "            pass\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        for line in ("ready\n", "stuck\n"):
+            assert process.stdout.readline() == line
+            process.send_signal(signal.SIGINT)
+        assert process.stderr.readline() == "nasbed: interrupted; all of it is kept\n"
+        assert process.wait(timeout=LONG_S) == 130
+
+
+NOTHING = "nothing was kept; run the same command again"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "work", "statement"),
+    [
+        (["run", MINI], "experiments.compare.compare", "no run was finished; run the same command again"),
+        (["tune", "TABLE"], "experiments.tuning.tune", NOTHING),
+        (["fit", "TABLE"], "surrogates.making.make_surrogate", NOTHING),
+        (["fit", "TABLE", "--tune", "5"], "experiments.tuning.tune", NOTHING),
+        (["validate", "TABLE", "--parts", "fits"], "evaluation.studies.surrogate.validation.validate_results", NOTHING),
+        (["study", "landscape", MINI], "evaluation.studies.landscape.landscape_study", NOTHING),
+        (["study", "methods", MINI], "evaluation.studies.methods.methods_study", "no run was finished"),
+        (["study", "zero-cost"], "evaluation.studies.zero_cost.zero_cost_study", NOTHING),
+        (["proxies", "score", "--space", "nb201"], "experiments.scoring.score_architectures", "nothing was scored"),
+        (["proxies", "evaluate"], "evaluation.proxies.judge_proxies", NOTHING),
+        (["oneshot", "darts"], "cli.oneshot_search.search", NOTHING),
+        (["train", "nb201", "--sample-seed", "0"], "training.loop.train", "nothing was kept; with --checkpoint FILE"),
+        (["data", "prepare", "mnist"], "datasets.prepare", "no dataset was written, downloads are kept"),
+        (["import", "nb101", "no-file"], "results.importing.import_tables", "no table that was not finished is kept"),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
+)
+def test_every_long_command_says_what_is_kept(
+    arguments: list[str],
+    work: str,
+    statement: str,
+    table: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def pressed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    if arguments[0] in ("oneshot", "train", "proxies"):
+        pytest.importorskip("torch", reason="needs torch")
+    monkeypatch.setattr(f"nasbed.{work}", pressed)
+    monkeypatch.chdir(tmp_path)
+    out = [] if arguments[0] in ("train", "data", "import") else ["--out", "out.parquet"]
+    result = CliRunner().invoke(app, [*(table if word == "TABLE" else word for word in arguments), *out])
+    assert result.exit_code == 130, result.output
+    assert result.stderr.startswith(f"nasbed: interrupted; {statement}") and result.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nasbed.cli.progress import note
 from nasbed.cli.report import print_report
 from nasbed.cli.settings import settings_by_owner
 from nasbed.core.errors import InvalidOption
@@ -77,7 +78,8 @@ def run(
         Path, typer.Option("--out", "-o", help="Where runs are kept; an interrupted run goes on there.")
     ] = Path("runs"),
 ) -> None:
-    """Run search methods with many seeds and print who found what. Runs that are there already are not run again.
+    """Run search methods with many seeds and print who found what. A stored run is made again if its method, its
+    settings or nasbed's version has changed; otherwise it is kept.
 
     Example: nasbed run nb201/cifar10 --optimizers rs,re,ls --seeds 50 --budget 1e6s --out my-runs
 
@@ -126,6 +128,7 @@ def run(
             command=shlex.join(["nasbed", *sys.argv[1:]]),
             progress=told,
             scoring_progress=told_of_scores,
+            on_note=note,
         )
     print_report([out], out)
 

@@ -64,6 +64,7 @@ class MethodSummary:
     hypervolume: Interval  # of Summary.second; NaN without one
     failed: int = 0  # evaluations that failed, over all runs
     refusals: Sequence[str] = ()  # the first different reasons for which the benchmark refused evaluations
+    out_of_date: str = ""  # which stored runs no longer hold, and why; see nasbed.experiments.provenance
 
     @property
     def finished(self) -> int:
@@ -161,7 +162,8 @@ class Summary:
             for each in self.standings()
             if each.refusals
         ]
-        return [*(few if pairs and not self.can_tell else []), *repeating, *refused]
+        outdated = [each.out_of_date for each in self.standings() if each.out_of_date]
+        return [*outdated, *(few if pairs and not self.can_tell else []), *repeating, *refused]
 
     def numbers(self) -> dict[str, Any]:
         """Everything here as JSON has it."""
@@ -176,11 +178,12 @@ def summarise(
     *,
     judged: Judged | None = None,
     traded: Tradeoffs | None = None,
+    stale: Mapping[str, str] | None = None,
 ) -> Summary:
     """Compare the methods of a set of runs on their benchmark (NAS-Bench-101, section 4.2).
 
     The generator is for the bootstrap; the same one gives the same intervals. ``judged`` and ``traded`` are of the
-    finished runs, for a caller who has them at hand.
+    finished runs, for a caller who has them at hand; ``stale`` says why runs of a method are out of date.
     """
     if not runs.runs:
         raise InvalidOption("a summary is of 1 run or more, got none")
@@ -212,6 +215,7 @@ def summarise(
                 areas=areas,
                 volumes=traded.hypervolumes(method) if traded else {},
                 space=benchmark.space,
+                out_of_date=(stale or {}).get(method, ""),
             )
             for method, rank in zip(runs.methods, ranked, strict=True)
         ],
@@ -247,6 +251,7 @@ def _method(
     areas: Callable[[Trajectory], float],
     volumes: Mapping[int, float],
     space: SearchSpace,
+    out_of_date: str,
 ) -> MethodSummary:
     finished = [run for run in runs if not run.error]
     validation = np.array([_final_validation(each) for each in trajectories])
@@ -268,6 +273,7 @@ def _method(
         hypervolume=bootstrap_interval([volumes[seed] for seed in sorted(volumes)], rng),
         failed=sum(int((run.status == FAILED).sum()) for run in runs),
         refusals=list(dict.fromkeys(reason for run in runs for reason in run.refusals))[:MOST_REASONS],
+        out_of_date=out_of_date,
     )
 
 

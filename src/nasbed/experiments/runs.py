@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
+from nasbed.experiments.provenance import Provenance
 
 OK, DIVERGED, FAILED = range(3)
 MOST_REASONS = 3
@@ -47,6 +48,8 @@ class Run:
     """Simulated seconds that the scoring by a proxy took; evaluations wait for it."""
     refusals: tuple[str, ...] = ()
     """The first different reasons for which the benchmark refused evaluations; each of these counts as failed."""
+    made_by: Provenance | None = None
+    """What the run is bound to; None where that was not recorded."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -66,6 +69,8 @@ class Setup:
     charge_thinking: bool = False
     command: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    benchmark_sha256: str = ""
+    """Of the benchmark's content; empty where an older nasbed did not record it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ def save_run(folder: Path, run: Run) -> None:
     arrays = {name: getattr(run, name) for name in ("codes", "fidelity", "value", "status", "start_s", "end_s")}
     arrays |= {f"other-{key}": column for key, column in run.others.items()}
     facts = {name: getattr(run, name) for name in ("method", "seed", "error", "thinking_s", "scoring_s", "refusals")}
+    facts["made_by"] = None if run.made_by is None else asdict(run.made_by)
     with complete_file(folder / f"{run.method}-{run.seed}.npz") as draft, draft.open("wb") as file:
         np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
 
@@ -106,6 +112,8 @@ def load_run(path: Path) -> Run:
         with np.load(path, allow_pickle=False) as data:
             facts = json.loads(str(data["facts"]))
             facts["refusals"] = tuple(facts.get("refusals", ()))
+            recorded = facts.get("made_by")
+            facts["made_by"] = None if recorded is None else Provenance(**recorded)
             others = {key.removeprefix("other-"): data[key] for key in data if key.startswith("other-")}
             names = ("codes", "fidelity", "value", "status", "start_s", "end_s")
             return Run(**facts, **{name: data[name] for name in names}, others=others)
@@ -137,7 +145,7 @@ def load_setup(folder: str | Path) -> Setup:
 def load_runs(folder: str | Path) -> Runs:
     """All runs that a folder holds."""
     folder = Path(folder)
-    return Runs(load_setup(folder), [load_run(path) for path in _run_files(folder)])
+    return Runs(load_setup(folder), [load_run(path) for path in run_files(folder)])
 
 
 def _reason(error: Exception) -> str:
@@ -148,7 +156,7 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     """Several sets as one: of one benchmark, budget and number of workers, and no run twice."""
     first = sets[0].setup
     for other in sets[1:]:
-        for name in ("benchmark", "objective", "budget", "workers", "charge_thinking"):
+        for name in ("benchmark", "benchmark_sha256", "objective", "budget", "workers", "charge_thinking"):
             if getattr(other.setup, name) != getattr(first, name):
                 raise InvalidOption(
                     f"compared runs have one {name}, got {getattr(first, name)} and {getattr(other.setup, name)}"
@@ -158,10 +166,19 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     if len(set(named)) < len(named):
         twice = next(name for name in named if named.count(name) > 1)
         raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} is there twice; leave one folder out")
-    settings = {method: values for each in sets for method, values in each.setup.settings.items()}
+    settings: dict[str, Mapping[str, Any]] = {}
+    for each in sets:
+        for method in each.methods:
+            own = each.setup.settings.get(method, {})
+            if settings.setdefault(method, own) != own:
+                raise InvalidOption(
+                    f"compared runs of {method} have one set of settings, got {dict(settings[method])} and {dict(own)}"
+                )
+    settings = {method: own for method, own in settings.items() if own}
     command = " ; ".join(dict.fromkeys(each.setup.command for each in sets if each.setup.command))
     return Runs(replace(first, settings=settings, command=command), runs)
 
 
-def _run_files(folder: Path) -> Iterable[Path]:
+def run_files(folder: Path) -> Iterable[Path]:
+    """The files of the runs in a folder, by name."""
     return sorted((folder / "runs").glob("*.npz"))

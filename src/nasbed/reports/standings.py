@@ -8,6 +8,8 @@ from nasbed.evaluation.significance import Interval
 from nasbed.evaluation.summary import MethodSummary, Summary
 
 NONE = "–"
+OUT_OF_DATE = "out of date"
+"""Beside a method some of whose stored runs no longer hold; a note says why."""
 MOST_NAMED = 4
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 TEST = "Wilcoxon's signed-rank test by seed, Holm's correction"
@@ -63,7 +65,7 @@ def table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
                "thinking", "repeated")  # fmt: skip
     return columns, [
         (
-            each.method,
+            f"{each.method} ({OUT_OF_DATE})" if each.out_of_date else each.method,
             f"{each.seeds} ({len(each.errors)} broke)" if each.errors else f"{each.seeds}",
             spanned(summary.regret(each)),
             spanned(each.mean_rank),

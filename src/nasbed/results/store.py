@@ -15,13 +15,14 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.core.files import complete_file, file_sha256
+from nasbed.core.files import complete_file, file_sha256, values_sha256
 from nasbed.core.home import embedded_home
 from nasbed.results.cache import Cache
 from nasbed.results.cache_builder import CacheBuilder
@@ -87,6 +88,12 @@ class Results:
     def data(self) -> Path:
         """The folder of the data files."""
         return self.folder / next(iter(self.manifest.files)).split("/")[0]
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the rows, and of what the manifest says of their columns; not of where or when they were
+        written."""
+        return values_sha256((_checksums(self.manifest), asdict(self.about)["metrics"], self.manifest.space_definition))
 
     def batches(self) -> Iterator[Rows]:
         """The rows, some hundred thousand at a time."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib
 import importlib.util
 import inspect
 import sys
@@ -29,11 +30,32 @@ from nasbed.core.files import file_sha256
 _SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 _INSTALLED = ("site-packages", "dist-packages")
 _IMPORTERS = ("import_module", "__import__")
+_OWN = frozenset({"nasbed", "", *sys.stdlib_module_names})
+"""The modules that nasbed's or Python's version tells."""
 
 
 def file_fingerprint(path: Path) -> str:
     """The SHA-256 of a file of code with the user's modules that it imports, wherever their folder lies."""
     return _digest(source_files(path))
+
+
+def named_fingerprint(text: str, folder: Path = Path()) -> str:
+    """The fingerprint of what ``file.py:name`` or ``module:name`` runs; the path of a file is relative to ``folder``.
+    It is empty for a module of nasbed's or Python's own."""
+    file = named_file(text, folder)
+    if file is not None:
+        return file_fingerprint(file)
+    name = text.rpartition(":")[0]
+    module = importlib.import_module(name)
+    if name.partition(".")[0] in _OWN or getattr(module, "__file__", None) is None:
+        return ""
+    return _digest(source_files(Path(str(module.__file__)), package=_package(module)))
+
+
+def named_file(text: str, folder: Path = Path()) -> Path | None:
+    """The full path of the file in ``file.py:name``; None for ``module:name``."""
+    file = text.rpartition(":")[0]
+    return (folder / file).resolve() if file.endswith(".py") else None
 
 
 def object_fingerprint(thing: object) -> str:
@@ -47,7 +69,7 @@ def object_fingerprint(thing: object) -> str:
         thing = thing.func
     definition: Any = thing if hasattr(thing, "__qualname__") else type(thing)
     name = str(getattr(definition, "__module__", "") or "")
-    if name != "__main__" and name.partition(".")[0] in ("nasbed", "", *sys.stdlib_module_names):
+    if name != "__main__" and name.partition(".")[0] in _OWN:
         return ""
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None)

@@ -19,6 +19,7 @@ from nasbed.core.errors import BadFile, InvalidOption, shorten
 from nasbed.core.files import file_sha256
 from nasbed.core.home import datasets_folder
 from nasbed.core.sealed_json import is_sealed, sealed
+from nasbed.core.verified_files import first_changed
 from nasbed.datasets.dataset import Dataset, Images, Part
 from nasbed.datasets.source import Raw
 
@@ -97,7 +98,8 @@ def write(name: str, raw: Raw, origin: str) -> None:
 
 
 def read(name: str) -> Dataset:
-    """A dataset that is here, its arrays mapped into memory. Sizes are checked; :func:`verify` checks every byte."""
+    """A dataset that is here, its arrays mapped into memory. Every byte is checked the first time and after any change,
+    sizes and dates otherwise; :func:`verify` checks every byte again."""
     folder = dataset_folder(name)
     data = _manifest(folder)
     arrays = {}
@@ -110,6 +112,9 @@ def read(name: str) -> Dataset:
             arrays[array_name] = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError, SyntaxError) as error:
             raise _damaged(path, str(error).splitlines()[0]) from None
+    changed = first_changed(folder, {file: record["sha256"] for file, record in data["files"].items()})
+    if changed is not None:
+        raise _damaged(folder / changed, "it does not have the SHA-256 of its manifest")
     published = data["published"]
     return Dataset(
         name=name,

@@ -104,6 +104,7 @@ def score(
                 engine=engine,
                 timeout_s=timeout,
                 progress=told,
+                on_note=note,
             )
     except KeyboardInterrupt:
         note(f"stopped; what is scored is in {journal_of(out)}; the same command goes on from there")

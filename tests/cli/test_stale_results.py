@@ -3,75 +3,30 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 import nasbed
-from nasbed import Metric, space
+from made_up_surrogates import QUICK, write_evaluations
 from nasbed.cli import app
 from nasbed.core.errors import NasbedError
 from nasbed.experiments.runs import load_run
-from nasbed.results import About, Rows, write_results
-from studied_tables import additive
-
-METHOD = """
-from nasbed.optimizers import Optimizer, Proposal
-from step import probability
-
-
-class Greedy(Optimizer):
-    name, summary = "greedy", "mutates the best"
-
-    def __init__(self, problem, rng, *, patience=1):
-        super().__init__(problem, rng)
-        self.best, self.loss = None, float("inf")
-
-    def ask(self, n=1):
-        if self.best is None or self.rng.random() < probability:
-            return [Proposal(self.space.sample(self.rng))]
-        return [Proposal(self.space.mutate(self.best, self.rng))]
-
-    def tell(self, observations):
-        for observation in observations:
-            loss = self.problem.loss(observation)
-            if loss < self.loss:
-                self.best, self.loss = observation.architecture, loss
-"""
-
-
-def write_table(folder: Path, *, seed: int, searched: str = "nb201") -> None:
-    codes = space(searched).codes(list(space(searched).enumerate())[:15_625])
-    metric = Metric("accuracy", split="validation", unit="%", bounds=(0, 200))
-    values = additive(codes) + 3 * np.random.default_rng(seed).random(len(codes))
-    rows = Rows.of(codes, {metric.key: values}, fidelity=200, seed=0, train_time_s=10.0)
-    shutil.rmtree(folder, ignore_errors=True)
-    write_results(folder, About("made-up", searched, (metric,)), [rows])
+from nasbed.surrogates.making import make_surrogate
+from stored_comparisons import METHOD, numbers, refusal, report, restored, run, write_project, write_table
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a table, a method of one's own and their comparison, and a copy of it beside."""
-    folder = tmp_path_factory.mktemp("stored") / "project"
-    folder.mkdir()
-    write_table(folder / "table", seed=0)
-    (folder / "mine.py").write_text(METHOD)
-    (folder / "step.py").write_text("probability = 0.0\n")
-    run(folder)
-    shutil.copytree(folder, folder.with_name("copy"))
-    return folder
+    return write_project(tmp_path_factory.mktemp("stored") / "project")
 
 
 @pytest.fixture
 def project(stored: Path) -> Path:
-    """The folder as it was, at the path that its runs name."""
-    shutil.rmtree(stored)
-    return Path(shutil.copytree(stored.with_name("copy"), stored))
+    return restored(stored)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -80,32 +35,6 @@ def _no_pictures() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nasbed.reports.comparison._save_figures", lambda *_: None)
         yield
-
-
-def run(folder: Path, *more: str, out: str = "out", methods: str = "rs,mine.py:Greedy") -> Result:
-    own = [f"{folder / each}" if ":" in each else each for each in methods.split(",")]
-    return CliRunner().invoke(
-        app,
-        ["run", str(folder / "table"), "--optimizers", ",".join(own), "--seeds", "2", "--budget", "15ev", "--engine",
-         "serial", "--out", str(folder / out), *more],
-    )  # fmt: skip
-
-
-def report(folder: Path) -> Result:
-    return CliRunner().invoke(app, ["report", str(folder / "out")])
-
-
-def numbers(result: Result) -> dict[str, str]:
-    """The mean regret that the terminal shows, by method."""
-    assert result.exit_code == 0, result.output
-    return dict(re.findall(r"^(\S+)(?: \(out of date\))? +\d+ +(\S+ \[\S+\])", result.stdout, re.MULTILINE))
-
-
-def refusal(result: Result) -> str:
-    assert isinstance(result.exception, NasbedError), result.output
-    line = str(result.exception)
-    assert "\n" not in line and "regret" not in result.stdout
-    return line
 
 
 def edit_step(folder: Path) -> None:
@@ -213,3 +142,17 @@ def test_joined_folders_have_one_source_and_one_set_of_settings(project: Path) -
     run(project, "--set", f"{project / 'mine.py'}:Greedy.patience=2", "--seeds", "4", out="other")
     both = CliRunner().invoke(app, ["report", str(project / "out"), str(project / "other")])
     assert isinstance(both.exception, NasbedError)
+
+
+def test_runs_on_a_refitted_surrogate_are_refused(project: Path) -> None:
+    path, table = project / "s.snb", write_evaluations(project / "rows")
+    common = ["--optimizers", "rs", "--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out"]
+    for seed in (0, 1):
+        path.unlink(missing_ok=True)
+        make_surrogate(table, "lgb", members=1, settings=QUICK, seed=seed).save(path)
+        result = CliRunner().invoke(app, ["run", str(path), *common, str(project / "searched")])
+        if seed == 0:
+            assert result.exit_code == 0, result.output
+        else:
+            assert "holds runs on another content of" in refusal(result)
+            assert "another content" in refusal(CliRunner().invoke(app, ["report", str(project / "searched")]))

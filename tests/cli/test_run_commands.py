@@ -246,7 +246,6 @@ def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, t
 
     for arguments, message in (
         (("--optimizers", "rs"), "charge_thinking True, not False"),
-        (("--optimizers", "re", "--charge-thinking"), r"settings \{'population_size': 5\}, not \{\}"),
         (("--optimizers", "rs,nre", "--charge-thinking", "--set", "re.population_size=9"), "run are: rs, nre"),
     ):
         with pytest.raises(NasbedError, match=message) as caught:

@@ -203,13 +203,14 @@ def test_compare_keeps_settings_by_name_and_charges_thinking(table: str, own: st
         )  # fmt: skip
     setup = load_runs(tmp_path).setup
     assert setup.settings == settings and setup.charge_thinking
-    changes: tuple[tuple[dict[str, Any], str], ...] = (
-        ({"charge_thinking": False, "settings": settings}, "charge_thinking True, not False"),
-        ({"charge_thinking": True, "settings": {"re": {"population_size": 8}}}, "settings .*7.*, not .*8"),
-    )
-    for changed, message in changes:
-        with pytest.raises(NasbedError, match=message):
-            compare(table, ["re"], seeds=1, budget="9ev", out=tmp_path, engine=SerialEngine(), **changed)
+    again: dict[str, Any] = {"seeds": 1, "budget": "9ev", "out": tmp_path, "engine": SerialEngine()}
+    with pytest.raises(NasbedError, match="charge_thinking True, not False"):
+        compare(table, ["re"], charge_thinking=False, settings=settings, **again)
+    notes: list[str] = []
+    changed = {"re": {"population_size": 8}}
+    runs = compare(table, ["re"], charge_thinking=True, settings=changed, on_note=notes.append, **again)
+    assert notes == ["1 run of re is made again: its settings have changed"]
+    assert runs.setup.settings == changed
 
 
 def test_setup_of_an_older_folder_charges_no_thinking(table: str, tmp_path: Path) -> None:

@@ -258,9 +258,10 @@ def test_compare_runs_methods_with_and_without_side_by_side(table: str, tmp_path
     }
     assert settings["re~flops"]["filter"] == "flops:5" and settings["re"] == {"population_size": 10}
 
-    changed = [Guidance.warm_start("params:101")]
-    with pytest.raises(NasbedError, match=r"holds runs of re\+params with settings .*'params:100'"):
-        compare(table, ["re"], out=tmp_path / "serial", engine=SerialEngine(), guidance=changed, **given)
+    changed, notes = [Guidance.warm_start("params:101")], list[str]()
+    folder = tmp_path / "serial"
+    compare(table, ["re"], out=folder, engine=SerialEngine(), guidance=changed, on_note=notes.append, **given)
+    assert notes == ["2 runs of re+params are made again: its settings have changed"]
 
 
 def test_scoring_is_charged_by_what_the_file_recorded(table: str, tmp_path: Path) -> None:
@@ -284,7 +285,7 @@ def test_scoring_is_charged_by_what_the_file_recorded(table: str, tmp_path: Path
         np.testing.assert_allclose(run.end_s, charged + 10.0 * np.arange(1, ended + 1))
 
 
-def test_a_folder_holds_runs_by_one_file_of_scores_wherever_it_lies(table: str, tmp_path: Path) -> None:
+def test_runs_are_bound_to_a_file_of_scores_wherever_it_lies(table: str, tmp_path: Path) -> None:
     starts = [Guidance.warm_start("zen:5")]
     arguments: dict[str, Any] = {"budget": "3ev", "out": tmp_path / "out", "engine": SerialEngine(), "guidance": starts}
     path = scored_file(tmp_path / "scores.parquet", 10)
@@ -293,8 +294,9 @@ def test_a_folder_holds_runs_by_one_file_of_scores_wherever_it_lies(table: str, 
     moved = path.rename(tmp_path / "elsewhere" / path.name)
     assert len(compare(table, ["rs"], seeds=2, scores=moved, **arguments).runs) == 2
     scored_file(moved, 11)
-    with pytest.raises(NasbedError, match=r"holds runs of rs\+zen with settings .*sha256"):
-        compare(table, ["rs"], seeds=3, scores=moved, **arguments)
+    notes: list[str] = []
+    compare(table, ["rs"], seeds=3, scores=moved, on_note=notes.append, **arguments)
+    assert notes == ["2 runs of rs+zen are made again: its settings have changed"]
 
 
 def test_a_filter_is_charged_once_for_each_architecture(table: str, tmp_path: Path) -> None:

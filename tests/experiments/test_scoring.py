@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -19,14 +20,16 @@ import nasbed
 from nasbed import datasets
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
+from nasbed.core.user_code import object_named
 from nasbed.experiments.engines import LocalEngine, SerialEngine
 from nasbed.experiments.scorer import scoring_batch
 from nasbed.experiments.scoring import journal_of, random_architectures, score_architectures
 from nasbed.networks import build
-from nasbed.proxies import score_all
+from nasbed.proxies import PROXIES, Proxy, score_all
 from nasbed.proxies.table import ScoreTable
 from nasbed.training.devices import threads_used
 from nasbed.training.draws import initial_weights
+from nasbed.training.recipe_files import load_recipe, recipe_toml
 
 FEW = ("params", "snip", "nwot")
 
@@ -166,3 +169,41 @@ def test_random_architectures_are_different_until_there_are_no_more() -> None:
     assert len(random_architectures(nasbed.space("nb101"), 300, rng)) == 300
     with pytest.raises(InvalidOption, match="4096 architectures, got 4097"):
         random_architectures(space, 4097, rng)
+
+
+def test_scores_are_bound_to_the_content_of_a_recipe(tmp_path: Path) -> None:
+    """Not to its name alone."""
+    path, recipe = tmp_path / "mine.toml", load_recipe("small-nb201")
+    path.write_text(recipe_toml(recipe))
+    for _ in range(2):
+        scored(tmp_path / "s.parquet", cells(2), proxies=["params"], recipe=str(path))
+    path.write_text(recipe_toml(replace(recipe, split=(500, 100))))
+    with pytest.raises(InvalidOption, match=r"holds scores with recipe_sha256 .*; choose another file"):
+        scored(tmp_path / "s.parquet", cells(2), proxies=["params"], recipe=str(path))
+
+
+def test_scores_of_another_version_are_kept_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, notes, before = tmp_path / "s.parquet", list[str](), f"nasbed {nasbed.__version__}"
+    scored(out, cells(2), proxies=["params"])
+    monkeypatch.setattr(nasbed, "__version__", "9.9.9")
+    assert scored(out, cells(2), proxies=["params"], on_note=notes.append).about.source == before
+    assert scored(out, cells(3), proxies=["params"], on_note=notes.append).about.source == f"{before}; nasbed 9.9.9"
+    assert len(notes) == 2
+    assert all(f"has scores by {before}, this is nasbed 9.9.9; they are kept" in each for each in notes)
+
+
+def test_scores_by_an_edited_proxy_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def registered(value: float) -> None:
+        (tmp_path / "mine.py").write_text(f"def score(passes):\n    return {value}\n")
+        function = object_named(f"{tmp_path / 'mine.py'}:score")
+        monkeypatch.setitem(PROXIES._entries, "mine", Proxy("mine", "a number", (), function))
+
+    out, notes = tmp_path / "s.parquet", list[str]()
+    registered(1.0)
+    names = ["params", "mine"]
+    first = scored(out, cells(2), proxies=names)
+    registered(2.0)
+    again = scored(out, cells(2), proxies=names, on_note=notes.append)
+    assert set(first.of("mine").ravel()) == {1.0} and set(again.of("mine").ravel()) == {2.0}
+    assert notes == [f"scores by mine in {out} are made again: its code has changed"]
+    np.testing.assert_array_equal(again.seconds["params"], first.seconds["params"], "and no others")

@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 from tuned_models import Blurred, Stepped
 
+import nasbed
 from made_up_surrogates import write_evaluations
 from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.user_code import object_named
 from nasbed.experiments.engines import Engine, LocalEngine, Outcome, SerialEngine, attempt
 from nasbed.experiments.journal import Journal
 from nasbed.experiments.trials import Trial
@@ -226,6 +228,39 @@ def test_tuning_keeps_unlike_trials_apart(results: Results, parts: Parts, tmp_pa
     (tmp_path / SETUP).write_text("[]")
     with pytest.raises(BadFile, match="no JSON object"):
         tune(Blurred, parts, trials=2, out=tmp_path, engine=SERIAL)
+
+
+def test_tuning_refuses_trials_of_an_edited_model(parts: Parts, tmp_path: Path) -> None:
+    """A model of the user's own, as a plug-in has it: the trials are no longer of that model."""
+    text = "from tuned_models import Blurred\n\nclass Mine(Blurred):\n    name = 'mine'\n"
+    (tmp_path / "mine.py").write_text(text)
+    out = tmp_path / "out"
+    for trials in (2, 3):
+        tune(object_named(f"{tmp_path / 'mine.py'}:Mine"), parts, trials=trials, out=out, engine=SERIAL)
+    (tmp_path / "mine.py").write_text(text + "    better = True\n")
+    with pytest.raises(InvalidOption, match="holds trials with another content of the code of mine; choose another"):
+        tune(object_named(f"{tmp_path / 'mine.py'}:Mine"), parts, trials=3, out=out, engine=SERIAL)
+
+
+def test_tuning_tells_of_trials_by_another_version(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = nasbed.__version__
+    assert tune(Blurred, parts, trials=2, out=tmp_path, engine=SERIAL).notes() == []
+    monkeypatch.setattr(nasbed, "__version__", "9.9.9")
+    told = tune(Blurred, parts, trials=3, out=tmp_path, engine=SERIAL).notes()
+    assert [line.partition(";")[0] for line in told] == [f"2 of 3 trials were fitted by nasbed {before}, this is 9.9.9"]
+    (tmp_path / JOURNAL).write_text((tmp_path / JOURNAL).read_text().replace(f', "nasbed_version": "{before}"', ""))
+    (told_again,) = tune(Blurred, parts, trials=3, out=tmp_path, engine=SERIAL).notes()
+    assert told_again.startswith("2 of 3 trials were fitted by a nasbed that did not record its version")
+
+
+def test_tuning_measures_the_winner_again_on_another_test_part(parts: Parts, tmp_path: Path) -> None:
+    """Rows of the test part are not among those that trials are bound to."""
+    tuned = tune(Blurred, parts, trials=2, out=tmp_path, engine=SERIAL)
+    other = replace(parts, test=parts.test.take(np.arange(len(parts.test) // 2)))
+    again = tune(Blurred, other, trials=2, out=tmp_path, engine=SERIAL)
+    assert again.test["mae"] != tuned.test["mae"] and again.trials == tuned.trials
 
 
 @pytest.mark.parametrize("line", ["[]", "nonsense", '{"ended": 3, "figures": {}, "fit_s": 1, "error": ""}', "{}"])

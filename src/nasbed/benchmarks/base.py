@@ -94,6 +94,12 @@ class Benchmark(ABC):
                 return metric
         raise UnknownName(f"{self.name} has no metric {key!r}; {nearest(key, (metric.key for metric in self.metrics))}")
 
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of all that decides the answers, which stored runs are bound to; empty where that is not known.
+        The same content has the same one in every folder and on every machine."""
+        return ""
+
     def __repr__(self) -> str:
         count = len(self.fidelities)
         return f"<benchmark {self.name}: {self.space.name}, {count} {'fidelity' if count == 1 else 'fidelities'}>"

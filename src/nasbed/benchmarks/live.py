@@ -11,6 +11,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import STATUSES, Observations
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
+from nasbed.core.files import values_sha256
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation, Status
 from nasbed.datasets.dataset import Dataset
@@ -93,6 +94,10 @@ class LiveBenchmark(Benchmark):
             raise InvalidOption(
                 f"a search needs images to validate with, the recipe {self.recipe.name} leaves none; change its split"
             )
+
+    @property
+    def fingerprint(self) -> str:
+        return values_sha256((self.space.name, self.dataset.hash, self.recipe.settings()))
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         self.space.validate(arch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import Observations
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, TooLarge
+from nasbed.core.files import values_sha256
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.spaces.base import Batch, Codes
@@ -68,6 +70,14 @@ class SurrogateBenchmark(Benchmark):
     def open(cls, path: str | Path) -> SurrogateBenchmark:
         """The surrogate in a folder or a file."""
         return cls(Artefact.load(path))
+
+    @property
+    def fingerprint(self) -> str:
+        if not self.artefact.manifest.files:  # fitted just now and in no file yet
+            return ""
+        about = asdict(self.artefact.manifest)
+        decides = ("space", "dataset", "metric", "fidelity", "members", "runtime", "exact", "space_definition", "files")
+        return values_sha256(({name: about[name] for name in decides}, about["provenance"].get("skeleton")))
 
     # --- one ---------------------------------------------------------------------------------------------------------
 

@@ -71,6 +71,10 @@ class TabularBenchmark(Benchmark):
         """The table in a results folder."""
         return cls(Results.open(folder))
 
+    @property
+    def fingerprint(self) -> str:
+        return self.results.fingerprint
+
     def _answered_fidelities(self) -> tuple[int, ...]:
         """The fidelities that can be asked for: some evaluation has the objective, or did not end well."""
         answered = [fidelity for fidelity in self._position if self._answers(fidelity).any()]

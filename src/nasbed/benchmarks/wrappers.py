@@ -14,6 +14,7 @@ from nasbed.benchmarks.observations import Observations
 from nasbed.benchmarks.tabular import TabularBenchmark, best_place
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
+from nasbed.core.files import values_sha256
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.spaces.base import Batch
@@ -36,6 +37,12 @@ class Wrapper(Benchmark):
 
     def holds(self, arch: Architecture) -> bool:
         return self.inner.holds(arch)
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the inner benchmark, and what this one makes of it; the space of a part is its name."""
+        made = (type(self).__name__, self.space.name, self.fidelities)
+        return values_sha256((made, self.inner.fingerprint)) if self.inner.fingerprint else ""
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         return self.inner.query(arch, fidelity=fidelity, seed=seed)

@@ -68,6 +68,10 @@ def run(
         int | None,
         typer.Option(min=1, show_default="1, for a function all cores; ray: all there are", help="Tasks at a time."),
     ] = None,
+    accept_changes: Annotated[
+        bool,
+        typer.Option("--accept-changes", help="Go on though your function, space or method has changed since."),
+    ] = False,
     gpus_per_task: Annotated[
         float | None, typer.Option(min=0, help="With ray: how much of a GPU a task takes, such as 0.5.")
     ] = None,
@@ -93,7 +97,9 @@ def run(
     again = shlex.join(["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"])
     on_interrupt(lambda: _results_kept(path, again))
     with _told_progress(planned.name) as told:
-        status_ = collect(planned, trainer, path, engine=chosen, progress=told, on_note=note)
+        status_ = collect(
+            planned, trainer, path, engine=chosen, progress=told, on_note=note, accept_changes=accept_changes
+        )
     _print_status(status_)
     if status_.all_failed:
         note(f"all {status_.done} trials failed; mend the trainer, then begin anew with another --journal")
@@ -236,12 +242,19 @@ def _fields(found: CampaignStatus) -> dict[str, Any]:
         "ended": found.done,
         **found.by_status,
         "rounds": found.rounds,
+        "made by": ", ".join(_made_by(found)),
         f"best {found.objective.key}": found.best,
         "its architecture": found.best_architecture,
         "last result": None if last is None else last.isoformat(sep=" ", timespec="seconds"),
         "per hour": None if found.per_hour is None else round(found.per_hour, 1),
         "to go": None if found.eta_s is None or found.complete else _span(found.eta_s),
     }
+
+
+def _made_by(found: CampaignStatus) -> list[str]:
+    """The versions of nasbed that made results, with their numbers where there are several."""
+    shown = {f"nasbed {version}" if version else "no record": count for version, count in found.by_version.items()}
+    return list(shown) if len(shown) < 2 else [f"{what} ({count})" for what, count in shown.items()]
 
 
 def _print_status(found: CampaignStatus) -> None:

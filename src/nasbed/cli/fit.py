@@ -167,7 +167,7 @@ def _warn_of_leaks(file: Path, parts: Parts) -> None:
     from nasbed.experiments.tuning import data_digest, read_json
 
     tuned_on = read_json(file).get("data_sha256")
-    if tuned_on is not None and tuned_on != data_digest(parts):
+    if tuned_on is not None and tuned_on != data_digest(parts.train, parts.validation):
         note(
             f"{file} was tuned on other evaluations (table, --seed, --methods, --metric or --fidelity differ): it may "
             "have seen the test part, and figures may flatter"

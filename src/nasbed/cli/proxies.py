@@ -107,6 +107,7 @@ def score(
             engine=engine,
             timeout_s=timeout,
             progress=told,
+            on_note=note,
         )
     _print_scores(found, names, out, json)
     if not json:

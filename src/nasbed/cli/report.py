@@ -38,12 +38,18 @@ def print_report(folders: list[Path], out: Path) -> None:
     import numpy as np
 
     from nasbed.benchmarks import load
+    from nasbed.experiments.provenance import check_benchmark, stale_methods
+    from nasbed.experiments.run_checks import check_runs_fit
     from nasbed.experiments.runs import join_runs, load_runs
     from nasbed.reports.comparison import write_comparison
     from nasbed.reports.standings import footnotes, table
 
     runs = join_runs([load_runs(folder) for folder in folders])
-    summary = write_comparison(out, runs, load(runs.setup.benchmark), rng=np.random.default_rng(0))
+    benchmark = load(runs.setup.benchmark)
+    check_benchmark(runs.setup, benchmark, folders[0])
+    check_runs_fit(runs, benchmark)
+    stale = stale_methods(runs, benchmark)
+    summary = write_comparison(out, runs, benchmark, rng=np.random.default_rng(0), stale=stale)
     _print_standings(*table(summary))
     typer.echo()
     for line in footnotes(summary):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nasbed.cli.interruption import on_interrupt, runs_kept
+from nasbed.cli.progress import note
 from nasbed.cli.report import print_report
 from nasbed.cli.report_options import check_folder
 from nasbed.cli.settings import settings_by_owner
@@ -79,7 +80,8 @@ def run(
         Path, typer.Option("--out", "-o", help="Where runs are kept; an interrupted run goes on there.")
     ] = Path("runs"),
 ) -> None:
-    """Run search methods with many seeds and print who found what. Runs that are there already are not run again.
+    """Run search methods with many seeds and print who found what. A stored run is made again if its method, its
+    settings or nasbed's version has changed; otherwise it is kept.
 
     Example: nasbed run nb201/cifar10 --optimizers rs,re,ls --seeds 50 --budget 1e6s --out my-runs
 
@@ -130,6 +132,7 @@ def run(
             command=shlex.join(["nasbed", *sys.argv[1:]]),
             progress=told,
             scoring_progress=told_of_scores,
+            on_note=note,
         )
     print_report([out], out)
 

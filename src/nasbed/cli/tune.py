@@ -139,6 +139,8 @@ def run_tuning(
             f"no trial but that of the defaults had the highest budget, {tuned.best.budget} {tuned.setup.budget}; "
             "raise the number of trials"
         )
+    for line in tuned.notes():
+        note(line)
     return tuned
 
 

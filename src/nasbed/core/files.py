@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+
+def values_sha256(values: Any) -> str:
+    """The SHA-256 of plain values, whatever the order of the keys in their mappings."""
+    text = json.dumps(values, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def file_sha256(path: Path) -> str:

@@ -1,6 +1,7 @@
 """A user's own objects by name: ``package.module:name`` or ``path/to/file.py:name``.
 
-A file can import its neighbours: its folder is importable while it is run.
+A file can import its neighbours: its folder is importable while it is run. What runs is the source as it stands, never
+an older byte code of it, also in a process that ran the file before it was edited.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from nasbed.core.code_fingerprint import file_fingerprint, source_files
 from nasbed.core.errors import InvalidOption, shorten
+from nasbed.core.files import file_sha256
+from nasbed.core.raised import with_place
 
 
 def object_named(text: str, *, folder: Path = Path()) -> Any:
@@ -37,24 +42,67 @@ def _module(name: str) -> ModuleType:
         raise InvalidOption(f"the module {name} could not be imported, {_reason(error)}; check the name") from error
 
 
+_FINGERPRINTS: dict[str, str] = {}
+"""Of the files that this process has run, by the name of their module."""
+_NEIGHBOURS: dict[str, str] = {}
+"""The SHA-256 of the modules that such files imported, as they were then."""
+
+
 def _file_module(path: Path) -> ModuleType:
-    """The module in a file, run once a process."""
+    """The module in a file, run once a process and again when its source has changed."""
     path = path.resolve()
     name = f"{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if not path.is_file():
         raise InvalidOption(f"an object of your own is named as file.py:name, {path} is no file; check the path")
+    fingerprint = file_fingerprint(path)
+    if name in sys.modules and _FINGERPRINTS.get(name) == fingerprint:
+        return sys.modules[name]
+    module = run_file(path, name)
+    _FINGERPRINTS[name] = fingerprint
+    return module
+
+
+def run_file(path: Path, name: str) -> ModuleType:
+    """Run a file of the user's as the module ``name``; neighbours that changed since they were imported are imported
+    anew."""
+    neighbours = {each: file for each, file in source_files(path).items() if each != path.name}
+    digests = {each: file_sha256(file) for each, file in neighbours.items()}
+    if any(_NEIGHBOURS.get(each, digest) != digest for each, digest in digests.items()):
+        for each in neighbours:
+            sys.modules.pop(each, None)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, str(path)))
+    assert spec is not None and spec.loader is not None, "a loader was given"
     module = importlib.util.module_from_spec(spec)
+    before = sys.modules.get(name)
     sys.modules[name] = module  # dataclasses look their module up
     try:
-        with importable_neighbours(path):
+        with importable_neighbours(path), _no_byte_code():
             spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
+        if before is not None:
+            sys.modules[name] = before
         raise InvalidOption(f"{path} could not be run, {_reason(error)}; mend the file") from error
+    _NEIGHBOURS.update(digests)
     return module
+
+
+class _FromSource(SourceFileLoader):
+    """Compiles the source each time: byte code is told from an edited source by seconds and bytes alone."""
+
+    def get_code(self, fullname: str) -> Any:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+@contextmanager
+def _no_byte_code() -> Iterator[None]:
+    """Keep no byte code of what is imported."""
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 @contextmanager
@@ -70,4 +118,4 @@ def importable_neighbours(file: Path) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {shorten(str(error), 200)}"
+    return with_place(f"{type(error).__name__}: {shorten(str(error), 200)}", error)

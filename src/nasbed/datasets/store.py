@@ -19,6 +19,7 @@ from nasbed.core.errors import BadFile, InvalidOption, shorten
 from nasbed.core.files import file_sha256
 from nasbed.core.home import datasets_folder
 from nasbed.core.sealed_json import is_sealed, sealed
+from nasbed.core.verified_files import first_changed
 from nasbed.datasets.dataset import Dataset, Images, Part
 from nasbed.datasets.source import Raw
 
@@ -97,16 +98,15 @@ def write(name: str, raw: Raw, origin: str) -> None:
 
 
 def read(name: str) -> Dataset:
-    """A dataset that is here, its arrays mapped into memory. Sizes are checked; :func:`verify` checks every byte."""
+    """A dataset that is here, its arrays mapped into memory. Every byte is checked the first time and after any change,
+    sizes and dates otherwise; :func:`verify` checks every byte again."""
     folder = dataset_folder(name)
     data = _manifest(folder)
+    _check_bytes(folder, data)
     arrays = {}
     for array_name in ARRAYS:
         path = folder / f"{array_name}.npy"
-        expected = data["files"][path.name]["bytes"]
         try:
-            if path.stat().st_size != expected:
-                raise ValueError(f"it has {path.stat().st_size} bytes, its manifest says {expected}")
             arrays[array_name] = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError, SyntaxError) as error:
             raise _damaged(path, str(error).splitlines()[0]) from None
@@ -121,6 +121,19 @@ def read(name: str) -> Dataset:
         hash=_hash(data),
         published=(published[0], published[1]) if published else None,
     )
+
+
+def _check_bytes(folder: Path, data: dict[str, Any]) -> None:
+    for name, record in data["files"].items():
+        try:
+            size = (folder / name).stat().st_size
+        except OSError as error:
+            raise _damaged(folder / name, str(error)) from None
+        if size != record["bytes"]:
+            raise _damaged(folder / name, f"it has {size} bytes, its manifest says {record['bytes']}")
+    changed = first_changed(folder, {name: record["sha256"] for name, record in data["files"].items()})
+    if changed is not None:
+        raise _damaged(folder / changed, "it does not have the SHA-256 of its manifest")
 
 
 def origin(name: str) -> str:

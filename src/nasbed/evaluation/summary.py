@@ -65,6 +65,7 @@ class MethodSummary:
     failed_share: float = 0.0  # of all evaluations
     failed_seeds: Sequence[int] = ()  # the runs that are marked: more than MOST_FAILED of their evaluations failed
     refusals: Sequence[str] = ()  # the first different reasons for which the benchmark refused evaluations
+    out_of_date: str = ""  # which stored runs no longer hold, and why; see nasbed.experiments.provenance
 
     @property
     def finished(self) -> int:
@@ -168,11 +169,12 @@ def summarise(
     *,
     judged: Judged | None = None,
     traded: Tradeoffs | None = None,
+    stale: Mapping[str, str] | None = None,
 ) -> Summary:
     """Compare the methods of a set of runs on their benchmark (NAS-Bench-101, section 4.2).
 
     The generator is for the bootstrap; the same one gives the same intervals. ``judged`` and ``traded`` are of the
-    finished runs, for a caller who has them at hand.
+    finished runs, for a caller who has them at hand; ``stale`` says why runs of a method are out of date.
     """
     if not runs.runs:
         raise InvalidOption("a summary is of 1 run or more, got none")
@@ -204,6 +206,7 @@ def summarise(
                 areas=areas,
                 volumes=traded.hypervolumes(method) if traded else {},
                 space=benchmark.space,
+                out_of_date=(stale or {}).get(method, ""),
             )
             for method, rank in zip(runs.methods, ranked, strict=True)
         ],
@@ -217,7 +220,10 @@ def summarise(
         reference=traded.reference if traded else (NOT_KNOWN, NOT_KNOWN),
         best_of_runs=judged.best_of_runs,
     )
-    return replace(summary, remarks=[*_too_few_seeds(summary), *_remarks(runs, summary, benchmark)])
+    outdated = [
+        Remark("out of date", each.method, each.out_of_date) for each in summary.standings() if each.out_of_date
+    ]
+    return replace(summary, remarks=[*outdated, *_too_few_seeds(summary), *_remarks(runs, summary, benchmark)])
 
 
 def _remarks(runs: Runs, summary: Summary, benchmark: Benchmark) -> list[Remark]:
@@ -260,6 +266,7 @@ def _method(
     areas: Callable[[Trajectory], float],
     volumes: Mapping[int, float],
     space: SearchSpace,
+    out_of_date: str,
 ) -> MethodSummary:
     finished = [run for run in runs if not run.error]
     validation = np.array([_final_validation(each) for each in trajectories])
@@ -284,6 +291,7 @@ def _method(
         failed_share=failed / max(sum(len(run) for run in runs), 1),
         failed_seeds=marked_seeds(runs),
         refusals=list(dict.fromkeys(reason for run in runs for reason in run.refusals))[:MOST_REASONS],
+        out_of_date=out_of_date,
     )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
+import logging
 import platform
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -18,16 +17,20 @@ import numpy as np
 import nasbed
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
+from nasbed.benchmarks.live import LiveBenchmark
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
-from nasbed.core.raised import whole_traceback, with_place
-from nasbed.core.user_code import importable_neighbours
+from nasbed.core.raised import whole_traceback
+from nasbed.core.user_code import run_file
 from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
-from nasbed.experiments.runs import Run, Runs, Setup, load_run, load_runs, load_setup, save_run, save_setup
+from nasbed.experiments.provenance import Provenance, benchmark_fingerprint, provenance_of, source_fingerprint
+from nasbed.experiments.runs import Run, Runs, Setup, load_runs, load_setup, save_run, save_setup
 from nasbed.experiments.searchable import check_searchable
 from nasbed.experiments.simulate import Budget, error_line, no_scoring, problem_of, simulate
+from nasbed.experiments.stored_runs import stored_runs
 from nasbed.optimizers import OPTIMIZERS, Optimizer
 
+_LOG = logging.getLogger(__name__)
 NAME = re.compile(r"\w[\w .()-]{0,59}")
 """What a method may be called: its runs are files of this name."""
 SEED_BYTES = 16
@@ -48,6 +51,7 @@ class Task:
     settings: Mapping[str, Any] = field(default_factory=dict)
     charge_thinking: bool = False
     guidance: Guidance | None = None
+    made_by: Provenance | None = None
 
 
 def optimizer_class(name: str) -> type[Optimizer]:
@@ -55,17 +59,9 @@ def optimizer_class(name: str) -> type[Optimizer]:
     file, colon, attribute = name.rpartition(":")
     if not colon or not file.endswith(".py"):
         return OPTIMIZERS.get(name)
-    spec = importlib.util.spec_from_file_location(f"{Path(file).stem}_of_a_user", file)
-    if spec is None or spec.loader is None or not Path(file).is_file():
+    if not Path(file).is_file():
         raise InvalidOption(f"a method of your own is given as file.py:ClassName, {file} is no file; check the path")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    try:
-        with importable_neighbours(Path(file)):
-            spec.loader.exec_module(module)
-    except Exception as error:
-        reason = with_place(f"{type(error).__name__}: {shorten(str(error), 200)}", error)
-        raise InvalidOption(f"{file} could not be run, {reason}; mend the file") from error
+    module = run_file(Path(file), f"{Path(file).stem}_of_a_user")
     found = getattr(module, attribute, None)
     if not (isinstance(found, type) and issubclass(found, Optimizer)):
         raise InvalidOption(f"{file} has no subclass of nasbed.optimizers.Optimizer called {attribute}; check the name")
@@ -81,15 +77,28 @@ def settings_of(method: str) -> list[str]:
 _OPENED: dict[str, Benchmark] = {}
 
 
+def _opened(task: Task) -> Benchmark:
+    """The benchmark of a task, opened once a process and again when its content has changed."""
+    wanted = task.made_by.benchmark if task.made_by else ""
+    found = _OPENED.get(task.benchmark)
+    if found is None or (wanted and benchmark_fingerprint(found) != wanted):
+        found = _OPENED[task.benchmark] = load(task.benchmark)
+    if wanted and benchmark_fingerprint(found) != wanted:
+        raise BadFile(f"{task.benchmark} was changed while runs were made on it; run again")
+    return found
+
+
 def run_task(task: Task) -> Run:
-    """Carry out one run; the benchmark is opened once a process."""
-    benchmark = _OPENED.get(task.benchmark)
-    if benchmark is None:
-        benchmark = _OPENED[task.benchmark] = load(task.benchmark)
+    """Carry out one run. It is bound to the source of its method as that is now, in the process that runs it."""
+    benchmark = _opened(task)
+    made_by = task.made_by
+    if made_by is not None and made_by.origin:
+        made_by = replace(made_by, source=source_fingerprint(made_by.origin))
     try:
-        return _carried_out(task, benchmark)
+        run = _carried_out(task, benchmark)
     except Exception as error:  # a method that cannot be made must not end the other runs
-        return replace(_broken(task, benchmark, error_line(error)), traceback=whole_traceback(error))
+        run = replace(_broken(task, benchmark, error_line(error)), traceback=whole_traceback(error))
+    return replace(run, made_by=made_by)
 
 
 def _carried_out(task: Task, benchmark: Benchmark) -> Run:
@@ -145,14 +154,34 @@ def compare(
     command: str = "",
     progress: Callable[[str, int, str], None] | None = None,
     scoring_progress: Callable[[int, int], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> Runs:
-    """Run every method with every seed and keep each run in a file as it ends; what is there already is not run again.
+    """Run every method with every seed and keep each run in a file as it ends; a stored run that still holds is not
+    made again.
 
-    ``benchmark`` is what :func:`nasbed.load` takes, as processes open it by name.
-    ``settings`` are given by :func:`short_name`. Each method is run with each ``guidance``, ``None`` being the method
-    alone; proxies that spaces do not know in closed form have their scores in the file ``scores``, or are asked about
-    the images of ``proxy_dataset`` first. ``progress`` is told the name of the runs, the seed and the error, if any, of
-    each run that ended; ``scoring_progress`` how many of how many networks are scored.
+    A run holds as long as the source of its method, its settings, its benchmark and nasbed's version are those that
+    made it (:mod:`nasbed.experiments.provenance`). Stored runs of these methods that no longer hold are made again,
+    whatever their seed. A benchmark whose content has changed is refused, as the old runs could not be made again. Of
+    live training another version of nasbed alone is no reason to train again.
+
+    Args:
+        benchmark: what :func:`nasbed.load` takes, as processes open it by name.
+        methods: ids, or ``file.py:ClassName``.
+        seeds: how many, from 0.
+        budget: of each run, such as ``500ev`` or ``1e6s``.
+        out: the folder of the runs.
+        workers: parallel evaluations on the simulated clock.
+        engine: where runs are carried out.
+        settings: by :func:`short_name`.
+        guidance: each method is run with each, ``None`` being the method alone.
+        scores: a file with the scores of proxies that spaces do not know in closed form.
+        proxy_dataset: without that file, the images to score on first.
+        charge_thinking: whether a method's own time passes on the simulated clock.
+        timeout_s: real seconds a run.
+        command: what the report says the runs were made with.
+        progress: called with the name, the seed and the error, if any, of each run that ended.
+        scoring_progress: called with how many of how many networks are scored.
+        on_note: called with a line for each method whose stored runs are made again; without it, the line is logged.
     """
     limit, out = Budget.parse(budget), Path(out)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
@@ -171,12 +200,29 @@ def compare(
         for each in asked
         for method in methods
     }
-    tasks = [
-        Task(name, benchmark, method, seed, limit, workers, given.get(names[method], {}), charge_thinking, each)
-        for seed in range(seeds)
+    made_by = {
+        _guided_name(names[method], each): provenance_of(method, told[_guided_name(names[method], each)], opened)
         for each in asked
         for method in methods
-        if not _is_done(out, name := _guided_name(names[method], each), seed)
+    }
+    stored = stored_runs(out, made_by, keep_versions=isinstance(opened, LiveBenchmark))
+    tasks = [
+        Task(
+            name,
+            benchmark,
+            method,
+            seed,
+            limit,
+            workers,
+            given.get(names[method], {}),
+            charge_thinking,
+            each,
+            made_by[name],
+        )
+        for seed in sorted({*range(seeds), *(seed for _, seed in stored.stale)})
+        for each in asked
+        for method in methods
+        if stored.is_needed(name := _guided_name(names[method], each), seed, seeds)
     ]
     setup = Setup(
         benchmark=benchmark,
@@ -188,8 +234,11 @@ def compare(
         charge_thinking=charge_thinking,
         command=command if tasks else "",
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
+        benchmark_sha256=benchmark_fingerprint(opened),
     )
     joined = _joined(out, setup, list(told))
+    for line in stored.notes:
+        (on_note or _LOG.warning)(line)
     score_pools([each for each in asked if each], opened, seeds=seeds, engine=engine, progress=scoring_progress)
     save_setup(out, joined)
     for outcome in (engine or LocalEngine()).map_unordered(run_task, tasks, timeout_s=timeout_s):
@@ -239,14 +288,6 @@ def _settings_by_name(settings: Mapping[str, Mapping[str, Any]], names: Mapping[
     return found
 
 
-def _is_done(out: Path, name: str, seed: int) -> bool:
-    path = out / "runs" / f"{name}-{seed}.npz"
-    try:
-        return path.is_file() and not load_run(path).error
-    except BadFile:
-        return False
-
-
 def _broken(task: Task, benchmark: Benchmark, error: str) -> Run:
     nothing = np.empty(0)
     return Run(
@@ -259,6 +300,7 @@ def _broken(task: Task, benchmark: Benchmark, error: str) -> Run:
         start_s=nothing,
         end_s=nothing,
         error=error,
+        made_by=task.made_by,
     )
 
 
@@ -320,8 +362,8 @@ def _check_guidance(methods: Sequence[str], guidance: Sequence[Guidance | None])
 
 
 def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
-    """The setup of a folder once these runs are added. A folder holds runs of one kind, and of a method with one set of
-    settings; others would be mixed up with them."""
+    """The setup of a folder once these runs are added. A folder holds runs of one kind, on one content of a benchmark;
+    others would be mixed up with them."""
     if not (out / "setup.json").is_file():
         return setup
     old = load_setup(out)
@@ -330,11 +372,11 @@ def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
             raise InvalidOption(
                 f"{out} holds runs with {name} {getattr(old, name)}, not {getattr(setup, name)}; choose another folder"
             )
-    for method in names:
-        before, now = old.settings.get(method, {}), setup.settings.get(method, {})
-        if before != now and any((out / "runs").glob(f"{method}-*.npz")):
-            raise InvalidOption(
-                f"{out} holds runs of {method} with settings {dict(before)}, not {dict(now)}; choose another folder"
-            )
+    if old.benchmark_sha256 not in ("", setup.benchmark_sha256):
+        raise BadFile(
+            f"{out} holds runs on another content of {old.benchmark} than it has now; put the old one back, or choose "
+            "another folder"
+        )
+    others = {name: values for name, values in old.settings.items() if name not in names}
     commands = dict.fromkeys([*old.command.splitlines(), *setup.command.splitlines()])
-    return replace(setup, settings={**old.settings, **setup.settings}, command="\n".join(commands))
+    return replace(setup, settings={**others, **setup.settings}, command="\n".join(commands))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import struct
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -12,13 +14,27 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.errors import BadFile, InvalidOption, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
+from nasbed.experiments.provenance import Provenance
+from nasbed.experiments.run_checks import (
+    COLUMNS,
+    FACTS,
+    OTHER,
+    SETUP,
+    check_columns,
+    check_fields,
+    check_run,
+    metric_of,
+)
 
 OK, DIVERGED, FAILED = range(3)
-FACTS = ("method", "seed", "error", "thinking_s", "scoring_s", "refusals", "random_start", "remarks")
-"""What is stored of a run beside its columns."""
+_UNREADABLE = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError),
+    *(NotImplementedError, BadZipFile, struct.error, zlib.error),
+)
+"""What numpy, zipfile and json raise on a damaged file."""
 MOST_REASONS = 3
 """How many different reasons for refused evaluations are kept."""
 
@@ -55,6 +71,8 @@ class Run:
     """What the method itself says of this run, a sentence each."""
     traceback: str = ""
     """Of what broke the run; it is kept in a text file beside the run, see :func:`traceback_file`."""
+    made_by: Provenance | None = None
+    """What the run is bound to; None where that was not recorded."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -75,6 +93,8 @@ class Setup:
     command: str = ""
     """What made the runs, a command a line."""
     versions: Mapping[str, str] = field(default_factory=dict)
+    benchmark_sha256: str = ""
+    """Of the benchmark's content; empty where an older nasbed did not record it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +127,10 @@ class Runs:
 def save_run(folder: Path, run: Run) -> None:
     """Write one run as a file of its own, whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    arrays = {name: getattr(run, name) for name in ("codes", "fidelity", "value", "status", "start_s", "end_s")}
-    arrays |= {f"other-{key}": column for key, column in run.others.items()}
+    arrays = {name: getattr(run, name) for name in COLUMNS}
+    arrays |= {f"{OTHER}{key}": column for key, column in run.others.items()}
     facts = {name: getattr(run, name) for name in FACTS}
+    facts["made_by"] = None if run.made_by is None else asdict(run.made_by)
     beside = traceback_file(folder, run.method, run.seed)
     if run.traceback:
         beside.write_text(run.traceback)
@@ -125,15 +146,21 @@ def traceback_file(folder: Path, method: str, seed: int) -> Path:
 
 
 def load_run(path: Path) -> Run:
-    """The inverse of :func:`save_run`."""
+    """The inverse of :func:`save_run`; what is not such a file is refused."""
     try:
         with np.load(path, allow_pickle=False) as data:
+            arrays = {name: data[name] for name in data if name != "facts"}
             facts = json.loads(str(data["facts"]))
-            facts |= {name: tuple(facts.get(name, ())) for name in ("refusals", "remarks")}
-            others = {key.removeprefix("other-"): data[key] for key in data if key.startswith("other-")}
-            names = ("codes", "fidelity", "value", "status", "start_s", "end_s")
-            return Run(**facts, **{name: data[name] for name in names}, others=others)
-    except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile) as error:
+        check_fields(facts, FACTS, needed=("method", "seed"))
+        check_columns(arrays)
+        if path.name != f"{facts['method']}-{facts['seed']}.npz":
+            raise ValueError(f"it is of {shorten(facts['method'])} with seed {facts['seed']}, its name says another")
+        recorded = facts.get("made_by")
+        facts["made_by"] = None if recorded is None else Provenance(**recorded)
+        facts |= {name: tuple(facts.get(name, ())) for name in ("refusals", "remarks")}
+        others = {name.removeprefix(OTHER): arrays[name] for name in arrays if name.startswith(OTHER)}
+        return Run(**facts, **{name: arrays[name] for name in COLUMNS}, others=others)
+    except _UNREADABLE as error:
         raise BadFile(f"{path} is no complete run: {_reason(error)}; delete it") from None
 
 
@@ -149,19 +176,28 @@ def save_setup(folder: Path, setup: Setup) -> None:
 def load_setup(folder: str | Path) -> Setup:
     """What the runs of a folder are."""
     folder = Path(folder)
+    path = folder / "setup.json"
+    if not path.is_file():
+        raise BadFile(f"{folder} holds no runs: it has no setup.json; make some with: nasbed run --out {folder}")
     try:
-        data = json.loads((folder / "setup.json").read_text())
-        low, high = data["objective"].pop("bounds")
-        bounds = (float("-inf") if low is None else low, float("inf") if high is None else high)
-        return Setup(**(data | {"objective": Metric(**data["objective"], bounds=bounds)}))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadFile(f"{folder} holds no runs: {_reason(error)}; make some with: nasbed run --out {folder}") from None
+        data = json.loads(path.read_text())
+        check_fields(data, SETUP, needed=("benchmark", "space", "objective", "budget", "workers", "settings"))
+        return Setup(**(data | {"objective": metric_of(data["objective"])}))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise BadFile(f"{path} is no setup of runs: {_reason(error)}; delete {folder}, or put the file back") from None
 
 
 def load_runs(folder: str | Path) -> Runs:
     """All runs that a folder holds."""
     folder = Path(folder)
-    return Runs(load_setup(folder), [load_run(path) for path in _run_files(folder)])
+    setup, runs = load_setup(folder), []
+    for path in run_files(folder):
+        runs.append(load_run(path))
+        try:
+            check_run(runs[-1], setup)
+        except ValueError as error:
+            raise BadFile(f"{path} is no run of {folder / 'setup.json'}: {error}; delete it") from None
+    return Runs(setup, runs)
 
 
 def _reason(error: Exception) -> str:
@@ -172,7 +208,7 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     """Several sets as one: of one benchmark, budget and number of workers, and no run twice."""
     first = sets[0].setup
     for other in sets[1:]:
-        for name in ("benchmark", "objective", "budget", "workers", "charge_thinking"):
+        for name in ("benchmark", "benchmark_sha256", "objective", "budget", "workers", "charge_thinking"):
             if getattr(other.setup, name) != getattr(first, name):
                 raise InvalidOption(
                     f"compared runs have one {name}, got {getattr(first, name)} and {getattr(other.setup, name)}"
@@ -182,10 +218,19 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     if len(set(named)) < len(named):
         twice = next(name for name in named if named.count(name) > 1)
         raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} is there twice; leave one folder out")
-    settings = {method: values for each in sets for method, values in each.setup.settings.items()}
+    settings: dict[str, Mapping[str, Any]] = {}
+    for each in sets:
+        for method in each.methods:
+            own = each.setup.settings.get(method, {})
+            if settings.setdefault(method, own) != own:
+                raise InvalidOption(
+                    f"compared runs of {method} have one set of settings, got {dict(settings[method])} and {dict(own)}"
+                )
+    settings = {method: own for method, own in settings.items() if own}
     commands = dict.fromkeys(line for each in sets for line in each.setup.command.splitlines())
     return Runs(replace(first, settings=settings, command="\n".join(commands)), runs)
 
 
-def _run_files(folder: Path) -> Iterable[Path]:
+def run_files(folder: Path) -> Iterable[Path]:
+    """The files of the runs in a folder, by name."""
     return sorted((folder / "runs").glob("*.npz"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import BadFile, InvalidOption
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -42,6 +42,7 @@ class Scorer:
     recipe: str
     batch: int
     device: str
+    dataset_hash: str = ""
 
     def __call__(self, task: tuple[Code, int, tuple[str, ...]]) -> dict[str, Cell]:
         from nasbed.training.devices import threads_used
@@ -57,40 +58,42 @@ class Scorer:
         from nasbed.training.draws import initial_weights
         from nasbed.training.recipe_files import load_recipe
 
-        data = dataset_of(self.dataset)
+        data = dataset_of(self.dataset, self.dataset_hash)
         if self.recipe:
             network = recipe_network(arch, data, load_recipe(self.recipe))
         else:
             channels, side, _ = data.shape
             network = build(arch, classes=len(data.classes), channels_in=channels, image=side)
         initial_weights(network, seed)
-        batch = _batch(self.dataset, self.recipe, self.batch, seed, self.device)
+        batch = self._images(seed)
         found = score_all(network.to(self.device), batch, proxies=proxies, seed=seed)
         return {
             name: Cell(each.value, each.seconds + each.shared_seconds, each.reason, each.remark)
             for name, each in found.items()
         }
 
+    def _images(self, seed: int) -> tuple[Tensor, Tensor]:
+        """Normalised images and labels on the device, drawn once a process."""
+        wanted = (self, seed)
+        if wanted not in _BATCHES:
+            data = dataset_of(self.dataset, self.dataset_hash)
+            _BATCHES[wanted] = scoring_batch(data, self.batch, seed=seed, device=self.device, recipe=self.recipe)
+        return _BATCHES[wanted]
+
 
 _DATASETS: dict[str, Dataset] = {}
-_BATCHES: dict[tuple[str, str, int, int, str], tuple[Tensor, Tensor]] = {}
+_BATCHES: dict[tuple[Scorer, int], tuple[Tensor, Tensor]] = {}
 
 
-def dataset_of(name: str) -> Dataset:
-    """Opened once a process."""
+def dataset_of(name: str, expected: str = "") -> Dataset:
+    """Opened once a process, and again where it does not have the hash that is expected."""
     from nasbed.datasets import load
 
-    if name not in _DATASETS:
+    if name not in _DATASETS or _DATASETS[name].hash != expected:
         _DATASETS[name] = load(name)
+    if expected and _DATASETS[name].hash != expected:
+        raise BadFile(f"{name} was changed while networks were scored on it; score them again")
     return _DATASETS[name]
-
-
-def _batch(name: str, recipe: str, size: int, seed: int, device: str) -> tuple[Tensor, Tensor]:
-    """Normalised images and labels on a device, drawn once a process."""
-    wanted = (name, recipe, size, seed, device)
-    if wanted not in _BATCHES:
-        _BATCHES[wanted] = scoring_batch(dataset_of(name), size, seed=seed, device=device, recipe=recipe)
-    return _BATCHES[wanted]
 
 
 def scoring_batch(

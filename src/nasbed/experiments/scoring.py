@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nasbed.core.architecture import Architecture
+from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import BadFile, InvalidOption, shorten
+from nasbed.core.files import values_sha256
 from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.journal import Journal
 from nasbed.experiments.scorer import BATCH, Cell, Code, Scorer, dataset_of, scoring_batch
@@ -20,6 +23,8 @@ from nasbed.proxies import PROXIES
 from nasbed.proxies.table import ScoresAbout, ScoreTable, check_suffix, table_of_rows
 from nasbed.spaces import SearchSpace, space
 
+_LOG = logging.getLogger(__name__)
+Tell = Callable[[str], None]
 Progress = Callable[[int, int], None]
 """Told how many of how many networks are scored."""
 MOST_IDLE = 100_000
@@ -39,8 +44,13 @@ def score_architectures(
     engine: Engine | None = None,
     timeout_s: float | None = None,
     progress: Progress | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> ScoreTable:
     """Score every architecture with every seed and write ``out``, adding to what is there already.
+
+    A file is of one dataset and recipe, to the byte; others are refused. Scores by a proxy of the user's whose code has
+    changed are made again. Those that another version of nasbed made are kept, and the file says so. ``on_note`` is
+    called with a line on either; without it, the line is logged.
 
     A CPU computes each network with one thread, so that scores do not depend on how many processes there are. What is
     scored goes into a journal beside it at once, so that the same call goes on after a kill. A network that cannot be
@@ -49,13 +59,14 @@ def score_architectures(
     out = Path(out)
     check_torch()
     check_suffix(out)
-    about = _checked(archs, dataset, proxies, seeds, batch, recipe)
-    before = _already(out, about)
+    tell = on_note or _LOG.warning
+    first_about = _checked(archs, dataset, proxies, seeds, batch, recipe)
+    before, about = _already(out, first_about, tell)
     engine = engine or LocalEngine()
     with Journal(journal_of(out)) as journal:
         begun = not journal.lines
         try:
-            rows = _journalled(journal, about, before)
+            rows, about = _journalled(journal, about, before, tell)
             wanted = [(arch.code, seed) for arch in dict.fromkeys(archs) for seed in seeds]
             tasks = [
                 (code, seed, missing)
@@ -65,7 +76,7 @@ def score_architectures(
             done = len(wanted) - len(tasks)
             if progress is not None:
                 progress(done, len(wanted))
-            scorer = Scorer(about.space, dataset, recipe, batch, device)
+            scorer = Scorer(about.space, dataset, recipe, batch, device, about.dataset_hash)
             for outcome in engine.map_unordered(scorer, tasks, timeout_s=timeout_s):
                 code, seed, asked = tasks[outcome.task]
                 found = outcome.result or {name: Cell(None, 0.0, outcome.error) for name in asked}
@@ -74,6 +85,8 @@ def score_architectures(
                 done += 1
                 if progress is not None:
                     progress(done, len(wanted))
+            if not tasks and out.exists():  # this version has added nothing
+                about = replace(about, source=about.source.removesuffix(f"; {first_about.source}"))
             table = _table(about, rows)
             table.write(out)
         except BaseException:
@@ -131,31 +144,37 @@ def _checked(
     for arch in archs:
         space(searched).validate(arch)
     data = dataset_of(dataset)
-    recipe_name = ""
+    recipe_name = recipe_sha256 = ""
     if recipe:
         read = load_recipe(recipe)
         recipe_skeleton(searched, read)
-        recipe_name = read.name
+        recipe_name, recipe_sha256 = read.name, values_sha256(read.settings())
     scoring_batch(data, batch, recipe=recipe)
-    return ScoresAbout(searched, dataset, data.hash, recipe_name, batch)
+    code = {name: object_fingerprint(PROXIES.get(name).function) for name in proxies}
+    own = {name: fingerprint for name, fingerprint in code.items() if fingerprint}
+    return ScoresAbout(searched, dataset, data.hash, recipe_name, batch, recipe_sha256=recipe_sha256, code=own)
 
 
 Rows = defaultdict[tuple[Code, int], dict[str, Cell]]
 
 
-def _already(out: Path, about: ScoresAbout) -> Rows:
-    """The cells of the file, if there is one; it has to be of the same kind."""
+def _already(out: Path, about: ScoresAbout, tell: Tell) -> tuple[Rows, ScoresAbout]:
+    """The cells of the file that still hold, if there is one, and what it is about together with what comes; it has to
+    be of the same kind."""
     rows: Rows = defaultdict(dict)
     if not out.exists():
-        return rows
+        return rows, about
     table = ScoreTable.read(out)
     _check_same(table.about, about, out)
+    stale = _stale(table.about, about, table.proxies, out, tell)
     codes = [tuple(code) for code in table.codes.tolist()]
     for row, code in enumerate(codes):
         for column, seed in enumerate(table.seeds):
             reasons = _parts(table.no_score, row, column)
             remarks = _parts(table.remarks, row, column)
             for name, values in table.values.items():
+                if name in stale:
+                    continue
                 value = float(values[row, column])
                 if name in reasons or value == value:
                     seconds = float(table.seconds[name][row, column]) if name in table.seconds else 0.0
@@ -163,7 +182,7 @@ def _already(out: Path, about: ScoresAbout) -> Rows:
                         None if name in reasons else value, seconds, reasons.get(name, ""), remarks.get(name, "")
                     )
                     rows[code, seed][name] = cell
-    return rows
+    return rows, _together(table.about, about)
 
 
 def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
@@ -173,27 +192,56 @@ def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
 
 
 def _check_same(there: ScoresAbout, wanted: ScoresAbout, path: Path) -> None:
-    for name in ("space", "dataset", "dataset_hash", "recipe", "batch"):
-        if getattr(there, name) != getattr(wanted, name):
+    for name in ("space", "dataset", "dataset_hash", "recipe", "recipe_sha256", "batch"):
+        unknown = name == "recipe_sha256" and not there.recipe_sha256  # as an older nasbed wrote it
+        if getattr(there, name) != getattr(wanted, name) and not unknown:
             raise InvalidOption(
                 f"{path} holds scores with {name} {shorten(getattr(there, name))}, not "
                 f"{shorten(getattr(wanted, name))}; choose another file"
             )
 
 
-def _journalled(journal: Journal, about: ScoresAbout, rows: Rows) -> Rows:
-    """What a journal has on top of the file; it begins with what it is about."""
+def _stale(there: ScoresAbout, now: ScoresAbout, proxies: Iterable[str], path: Path, tell: Tell) -> set[str]:
+    """The proxies that are asked for again and whose code has changed. Tells of them, and of another version."""
+    stale = {name for name in proxies if name in now.code and there.code.get(name) != now.code[name]}
+    for name in sorted(stale):
+        tell(f"scores by {name} in {path} are made again: its code has changed")
+    if there.source != now.source:
+        tell(
+            f"{path} has scores by {there.source}, this is {now.source}; they are kept, score into another file to redo"
+        )
+    return stale
+
+
+def _together(there: ScoresAbout, now: ScoresAbout) -> ScoresAbout:
+    """What the scores of a file are about when others have come to it."""
+    sources = dict.fromkeys([*there.source.split("; "), now.source])
+    return replace(now, source="; ".join(sources), code={**there.code, **now.code})
+
+
+def _journalled(journal: Journal, about: ScoresAbout, rows: Rows, tell: Tell) -> tuple[Rows, ScoresAbout]:
+    """What a journal has on top of the file; it begins with what it is about, which may be told again later."""
+    written = {"about": asdict(about)}
     if not journal.lines:
-        journal.add({"about": asdict(about)})
-        return rows
+        journal.add(written)
+        return rows, about
     try:
-        _check_same(ScoresAbout(**journal.lines[0]["about"]), about, journal.path)
-        for line in journal.lines[1:]:
-            cells = {name: Cell(*cell) for name, cell in line["cells"].items()}
+        there = ScoresAbout(**journal.lines[0]["about"])
+        _check_same(there, about, journal.path)
+        stale: set[str] = set()
+        for line in journal.lines:
+            if "about" in line:
+                there = ScoresAbout(**line["about"])
+                stale = {name for name in about.code if there.code.get(name) != about.code[name]}
+                continue
+            cells = {name: Cell(*cell) for name, cell in line["cells"].items() if name not in stale}
             rows[tuple(line["code"]), line["seed"]].update(cells)
     except (KeyError, TypeError, AttributeError):
         raise BadFile(f"{journal.path} is no journal of scores; delete it and start again") from None
-    return rows
+    if (there.source, there.code) != (about.source, about.code):
+        _stale(there, about, about.code, journal.path, tell)
+        journal.add(written)
+    return rows, _together(there, about)
 
 
 def _line(code: Code, seed: int, cells: Mapping[str, Cell]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
+import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation, Status
@@ -42,6 +43,8 @@ class Trial:
     """On the validation part: ``skt``, ``r2``, ``kendall``, ``mae``; empty for a trial that failed."""
     fit_s: float = 0.0
     error: str = ""
+    nasbed_version: str = ""
+    """Of the nasbed that fitted it; empty where an older one did not record that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,7 @@ class Trials(Sequence[Mapping[str, Any]]):
         trial = self._given[task]
         figures, fit_s = result or ({}, 0.0)
         line = {"ended": trial.number, "figures": figures, "fit_s": round(fit_s, 3), "error": error}
+        line["nasbed_version"] = nasbed.__version__
         self._journal.add(line)
         self._learn(line)
 
@@ -205,6 +209,7 @@ class Trials(Sequence[Mapping[str, Any]]):
 
     def _learn(self, line: Mapping[str, Any]) -> None:
         known = {name: line[name] for name in ("figures", "fit_s", "error")}
+        known["nasbed_version"] = line.get("nasbed_version", "")
         trial = replace(self._asked[line["ended"]], **known)
         self.ended.append(trial)
         self._search.tell(trial, trial.figures.get(self._score))

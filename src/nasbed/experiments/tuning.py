@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 import nasbed
+from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
@@ -86,6 +88,8 @@ class Setup:
     budget: str | None
     data_sha256: str
     """Of the train and validation parts."""
+    code_sha256: str = ""
+    """Of the model's code where it is not nasbed's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,17 @@ class Tuned:
     @property
     def default(self) -> Trial:
         return self.trials[0]
+
+    def notes(self) -> list[str]:
+        """What is to be known of trials that other versions of nasbed fitted, a line each."""
+        versions = Counter(trial.nasbed_version for trial in self.trials)
+        return [
+            f"{count} of {len(self.trials)} trials were fitted by "
+            + (f"nasbed {version}" if version else "a nasbed that did not record its version")
+            + f", this is {nasbed.__version__}; tune into another folder to fit them again"
+            for version, count in versions.items()
+            if version != nasbed.__version__
+        ]
 
     def score(self, trial: Trial) -> float | None:
         """``None`` for a trial that failed."""
@@ -131,7 +146,9 @@ def tune(
     what had been proposed and did not end. So no result is lost and none is fitted twice; one process makes the same
     trials with interruptions as without; and ``trials`` may be raised. With several processes the order in which
     trials end is a matter of time, and so is what is proposed next. If a proposal comes out differently than the
-    journal has it, as after an upgrade of numpy, the journal's holds.
+    journal has it, as after an upgrade of numpy, the journal's holds. A folder whose trials were made with other
+    evaluations, settings or code of a model of the user's own is refused. Trials that another version of nasbed fitted
+    are kept, and :meth:`Tuned.notes` tells of them.
 
     Nothing looks at the test part but the last fit, that of the winner, whose figures are kept in ``out/best.json``.
     """
@@ -150,7 +167,8 @@ def tune(
         seed=seed,
         settings=dict(settings or {}),
         budget=search.budget_name,
-        data_sha256=data_digest(parts),
+        data_sha256=data_digest(parts.train, parts.validation),
+        code_sha256=object_fingerprint(kind),
     )
     out.mkdir(parents=True, exist_ok=True)
     with Journal(out / JOURNAL) as journal:
@@ -162,11 +180,12 @@ def tune(
         for outcome in engine.map_unordered(job, ended, timeout_s=timeout_s):
             ended.end(outcome.task, outcome.result, outcome.error)
         best = _best(ended.ended, setup, search.highest)
-        test = _known_test(out, best)
+        test_sha256 = data_digest(parts.test)
+        test = _known_test(out, best, test_sha256)
         if test is None:
             test = _tested(replace(job, held=parts.test), best)
         tuned = Tuned(setup, tuple(sorted(ended.ended, key=lambda trial: trial.number)), best, test)
-        _save_best(out, tuned)
+        _save_best(out, tuned, test_sha256)
     return tuned
 
 
@@ -181,10 +200,10 @@ def _tested(job: Fit, best: Trial) -> dict[str, float]:
 # --- the folder ------------------------------------------------------------------------------------------------------
 
 
-def data_digest(parts: Parts) -> str:
-    """What tells the train and validation parts from others."""
+def data_digest(*parts: Examples) -> str:
+    """What tells some parts of the evaluations from others."""
     digest = hashlib.sha256()
-    for part in (parts.train, parts.validation):
+    for part in parts:
         for column in (part.codes, part.y):
             digest.update(np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()
@@ -199,9 +218,11 @@ def _check_setup(out: Path, setup: Setup) -> None:
             draft.write_text(json.dumps(data | {"nasbed_version": nasbed.__version__}, indent=1) + "\n")
         return
     before = read_json(path)
+    unlike = {"data_sha256": "other evaluations", "code_sha256": f"another content of the code of {setup.model}"}
     for name, value in data.items():
-        if before.get(name) != value:
-            what = "other evaluations" if name == "data_sha256" else f"{name} {before.get(name)}, not {value}"
+        unknown = name == "code_sha256" and name not in before  # as an older nasbed wrote it
+        if before.get(name) != value and not unknown:
+            what = unlike.get(name, f"{name} {before.get(name)}, not {value}")
             raise InvalidOption(f"{out} holds trials with {what}; choose another folder")
 
 
@@ -214,16 +235,17 @@ def _best(trials: Sequence[Trial], setup: Setup, highest: int | None) -> Trial:
     return max(usable, key=lambda trial: (trial.figures[setup.score], -trial.number))
 
 
-def _known_test(out: Path, best: Trial) -> dict[str, float] | None:
-    """The winner's figures on the test part, where they are known already."""
+def _known_test(out: Path, best: Trial, test_sha256: str) -> dict[str, float] | None:
+    """The winner's figures on the test part, where this version of nasbed has measured them on it already."""
     if not (out / BEST).is_file():
         return None
     data = read_json(out / BEST)
-    known: dict[str, float] | None = data.get("test") if data.get("trial") == best.number else None
-    return known
+    measured = data.get("trial"), data.get("test_sha256"), data.get("nasbed_version")
+    known: dict[str, float] | None = data.get("test")
+    return known if measured == (best.number, test_sha256, nasbed.__version__) else None
 
 
-def _save_best(out: Path, tuned: Tuned) -> None:
+def _save_best(out: Path, tuned: Tuned, test_sha256: str) -> None:
     best = tuned.best
     data = {
         "model": tuned.setup.model,
@@ -237,6 +259,8 @@ def _save_best(out: Path, tuned: Tuned) -> None:
         "seed": tuned.setup.seed,
         "metric": tuned.setup.metric,
         "data_sha256": tuned.setup.data_sha256,
+        "test_sha256": test_sha256,
+        "nasbed_version": nasbed.__version__,
     }
     with complete_file(out / BEST) as draft:
         draft.write_text(json.dumps(data, indent=1) + "\n")

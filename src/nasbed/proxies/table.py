@@ -39,8 +39,9 @@ Texts = NDArray[np.object_]
 @dataclass(frozen=True, slots=True)
 class ScoresAbout:
     """What the scores of a file have in common. ``recipe`` names the training recipe whose skeleton the networks had,
-    empty for the usual one of the space; ``batch`` is how many images a network was scored on; ``source`` says who
-    scored: this package in a version, or a publication."""
+    empty for the usual one of the space, and ``recipe_sha256`` tells its content; ``batch`` is how many images a
+    network was scored on; ``source`` says who scored: this package in one or more versions, or a publication. ``code``
+    has the fingerprint of each proxy that is not this package's own."""
 
     space: str
     dataset: str = ""
@@ -48,6 +49,8 @@ class ScoresAbout:
     recipe: str = ""
     batch: int | None = None
     source: str = field(default_factory=lambda: f"nasbed {nasbed.__version__}")
+    recipe_sha256: str = ""
+    code: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,14 +36,22 @@ TEXTS = {
 }
 
 
-def write_comparison(out: str | Path, runs: Runs, benchmark: Benchmark, *, rng: np.random.Generator) -> Summary:
+def write_comparison(
+    out: str | Path,
+    runs: Runs,
+    benchmark: Benchmark,
+    *,
+    rng: np.random.Generator,
+    stale: Mapping[str, str] | None = None,
+) -> Summary:
     """Write ``report.html``, one page that needs nothing else, its figures as SVG, PNG and PDF into ``figures/``, and
     its numbers into ``numbers.json``.
 
-    ``rng`` draws the bootstrap samples and the evaluations that are shown. Returns what the page's tables are made of.
+    ``rng`` draws the bootstrap samples and the evaluations that are shown. ``stale`` says why stored runs of a method
+    are out of date. Returns what the page's tables are made of.
     """
     out = Path(out)
-    found = comparison(runs, benchmark, rng=rng)
+    found = comparison(runs, benchmark, rng=rng, stale=stale)
     styles = looks(runs.methods)
     _save_figures(out / "figures", found, styles, benchmark.space)
     charts = _charts(found, styles, on_page=True)

@@ -79,13 +79,20 @@ class Comparison:
     best: Best | None
 
 
-def comparison(runs: Runs, benchmark: Benchmark, *, rng: np.random.Generator, points_a_method: int = 120) -> Comparison:
+def comparison(
+    runs: Runs,
+    benchmark: Benchmark,
+    *,
+    rng: np.random.Generator,
+    points_a_method: int = 120,
+    stale: Mapping[str, str] | None = None,
+) -> Comparison:
     """The numbers behind the page; ``rng`` draws the bootstrap samples first, as for the summary alone, and then the
-    evaluations of which the plane shows a sample."""
+    evaluations of which the plane shows a sample. ``stale`` says why runs of a method are out of date."""
     whole = runs.finished
     judged = judge(whole, benchmark)
     traded = tradeoffs(whole, benchmark, best=judged.validation_best)
-    summary = summarise(runs, benchmark, rng, judged=judged, traded=traded)
+    summary = summarise(runs, benchmark, rng, judged=judged, traded=traded, stale=stale)
     by_test = judged.judge is not None
     regrets = {id(each): each.test_regret if by_test else each.validation_regret for each in judged.trajectories}
     lines = [(each, regrets[id(each)]) for each in judged.trajectories if np.isfinite(regrets[id(each)]).any()]

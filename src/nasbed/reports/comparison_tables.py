@@ -9,7 +9,18 @@ from html import escape
 from nasbed.evaluation.significance import Interval
 from nasbed.evaluation.summary import LEVEL, MethodSummary, Summary
 from nasbed.reports.interactive import Look, key
-from nasbed.reports.standings import TEST, beaten, called, digits, duration, failures, regret_label, share, span
+from nasbed.reports.standings import (
+    OUT_OF_DATE,
+    TEST,
+    beaten,
+    called,
+    digits,
+    duration,
+    failures,
+    regret_label,
+    share,
+    span,
+)
 
 STYLE = """
 .scroll { overflow-x: auto; margin: 0 0 1rem; }
@@ -71,11 +82,12 @@ def standings_table(summary: Summary, styles: Mapping[str, Look]) -> str:
 
 
 def _row(summary: Summary, each: MethodSummary, look: Look, widest: float) -> str:
+    outdated = f"<small>{OUT_OF_DATE}</small>" if each.out_of_date else ""
     broken = f"<small>{len(each.errors)} broke</small>" if each.errors else ""
     regret = summary.regret(each)
     numbers = (duration(each.time_to_best_s), duration(each.thinking_s), failures(each), share(each.repeated))
     return (
-        f"<tr><td>{key(look)} {escape(called(summary, each))}</td>"
+        f"<tr><td>{key(look)} {escape(called(summary, each))}{outdated}</td>"
         f'<td class="number">{digits(regret.estimate)}<small>{span(regret)}</small></td>'
         f"<td>{_bar(regret, look, widest)}</td>"
         f'<td class="number">{digits(summary.median(each))}</td>'

@@ -11,6 +11,8 @@ from nasbed.evaluation.summary import MethodSummary, Summary
 NONE = "–"
 MARK = "*"
 """Beside a method that has a remark."""
+OUT_OF_DATE = "out of date"
+"""Beside a method some of whose stored runs no longer hold; a note says why."""
 MOST_NAMED = 4
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 TEST = "Wilcoxon's signed-rank test by seed, Holm's correction"
@@ -90,7 +92,7 @@ def table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
                "thinking", "failed", "repeated")  # fmt: skip
     return columns, [
         (
-            called(summary, each),
+            f"{called(summary, each)} ({OUT_OF_DATE})" if each.out_of_date else called(summary, each),
             f"{each.seeds} ({len(each.errors)} broke)" if each.errors else f"{each.seeds}",
             spanned(summary.regret(each)),
             spanned(each.mean_rank),

@@ -110,6 +110,7 @@ def _facts(tuned: Tuned, command: str) -> dict[str, object]:
         "seed": setup.seed,
         "fitting took": f"{sum(trial.fit_s for trial in tuned.trials):,.0f} s in all",
         "command": command,
+        "other versions": "; ".join(tuned.notes()),
     }
     errors = [f"trial {trial.number}: {trial.error}" for trial in tuned.trials if trial.error]
     if errors:

@@ -8,21 +8,21 @@ that makes it count. A reader sees the old table or the new one, never a mix, wh
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.core.files import complete_file, file_sha256
-from nasbed.core.home import embedded_home
+from nasbed.core.files import values_sha256
+from nasbed.core.verified_files import first_changed, write_stamp
 from nasbed.results.cache import Cache
 from nasbed.results.cache_builder import CacheBuilder
 from nasbed.results.curves import FILE_NAME as CURVES
@@ -32,7 +32,6 @@ from nasbed.results.parquet import open_writer, read_batches, write_batch
 from nasbed.results.rows import Rows
 from nasbed.spaces import SearchSpace, space
 
-STAMP = ".verified"
 LOCK = ".lock"
 
 Progress = Callable[[int], None]
@@ -87,6 +86,12 @@ class Results:
     def data(self) -> Path:
         """The folder of the data files."""
         return self.folder / next(iter(self.manifest.files)).split("/")[0]
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the rows, and of what the manifest says of their columns; not of where or when they were
+        written."""
+        return values_sha256((_checksums(self.manifest), asdict(self.about)["metrics"], self.manifest.space_definition))
 
     def batches(self) -> Iterator[Rows]:
         """The rows, some hundred thousand at a time."""
@@ -189,7 +194,7 @@ def write_results(
             shutil.rmtree(data, ignore_errors=True)
             _remove_made(folder, made)
             raise
-        _write_stamp(folder, manifest)
+        write_stamp(folder, _sha256s(manifest))
         _remove_leftovers(folder)
     return Results(folder, manifest)
 
@@ -282,49 +287,24 @@ def _remove_unread(data: Path) -> None:
 
 
 def _check_files(folder: Path, manifest: Manifest, trust_stamp: bool = True) -> None:
-    stamp = _read_stamp(folder) if trust_stamp else {}
-    missing_stamp = False
     for name, expected in manifest.files.items():
         path = folder / name
         try:
-            status = path.stat()
+            size = path.stat().st_size
         except OSError:
             raise BadFile(f"{folder} lacks its file {name}; import the table again") from None
-        if status.st_size != expected.bytes:
-            raise BadFile(
-                f"{path} has {status.st_size} bytes, its manifest says {expected.bytes}; import the table again"
-            )
-        if stamp.get(name) == [expected.sha256, status.st_size, status.st_mtime_ns]:
-            continue
-        missing_stamp = True
-        if file_sha256(path) != expected.sha256:
-            raise BadFile(f"{path} does not have the SHA-256 of its manifest; import the table again")
-    if missing_stamp:
-        _write_stamp(folder, manifest)
-
-
-def _read_stamp(folder: Path) -> dict[str, list[object]]:
+        if size != expected.bytes:
+            raise BadFile(f"{path} has {size} bytes, its manifest says {expected.bytes}; import the table again")
     try:
-        stamp = json.loads((folder / STAMP).read_text())
-    except (OSError, ValueError):
-        return {}
-    return stamp if isinstance(stamp, dict) else {}
+        changed = first_changed(folder, _sha256s(manifest), trust_stamp=trust_stamp)
+    except OSError as error:  # replaced or removed just now
+        raise BadFile(f"{folder} lacks a file, {error}; import the table again") from None
+    if changed is not None:
+        raise BadFile(f"{folder / changed} does not have the SHA-256 of its manifest; import the table again")
 
 
-def _write_stamp(folder: Path, manifest: Manifest) -> None:
-    """Remember what was verified, so that the next opening need not read every byte. A read-only folder goes without,
-    and so do the small tables of the package, into which nothing is written."""
-    if folder.resolve().is_relative_to(embedded_home()):
-        return
-    try:
-        stamp = {}
-        for name, expected in manifest.files.items():
-            status = (folder / name).stat()
-            stamp[name] = [expected.sha256, status.st_size, status.st_mtime_ns]
-        with complete_file(folder / STAMP) as draft:
-            draft.write_text(json.dumps(stamp))
-    except OSError:
-        return
+def _sha256s(manifest: Manifest) -> dict[str, str]:
+    return {name: record.sha256 for name, record in manifest.files.items()}
 
 
 __all__ = ["FILE_NAME", "Results", "write_results"]

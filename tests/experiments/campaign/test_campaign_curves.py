@@ -108,7 +108,7 @@ def test_table_and_journal_without_curves_are_as_before(tmp_path: Path) -> None:
     with sqlite3.connect(journal) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     connection.close()
-    assert names == {"facts", "trials", "results", "rounds"}
+    assert names == {"facts", "trials", "results", "rounds", "makers", "made_by"}
     table = export_journals([journal], tmp_path / "out")
     assert table.curves() is None and not (table.data / "curves.parquet").exists()
 

@@ -100,7 +100,7 @@ def test_campaign_begun_before_a_metric_existed_goes_on_with_those_it_has(
         collect(campaign, trainer, journal, progress=stop)
     trainer = PopulationTrainer("nb201", "digits", RECIPE, population=1, device="cpu")
     assert [metric.key for metric in trainer.metrics][3:] == ["train_accuracy"]
-    assert collect(campaign, trainer, journal).by_status["ok"] == 4
+    assert collect(campaign, trainer, journal, accept_changes=True).by_status["ok"] == 4
     with Journal.reading(journal) as opened:
         assert [set(ended.evaluation.values) for ended in opened.ended()] == [{each.key for each in METRICS[:3]}] * 4
     old = export_journals([journal], tmp_path / "old")

@@ -12,7 +12,7 @@ from typing import Any
 from nasbed.core.errors import InvalidOption, NotReady
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Status
-from nasbed.experiments.campaign.facts import facts_of, metrics_of
+from nasbed.experiments.campaign.facts import campaign_code, facts_of, metrics_of
 from nasbed.experiments.campaign.journal import Journal
 from nasbed.experiments.campaign.plan import Campaign
 from nasbed.experiments.campaign.proposals import Rounds
@@ -63,6 +63,7 @@ def collect(
     engine: Engine | None = None,
     progress: Told | None = None,
     on_note: Callable[[str], None] | None = None,
+    accept_changes: bool = False,
 ) -> CampaignStatus:
     """Carry out a campaign, or what is left of it: a journal that exists is gone on with.
 
@@ -75,6 +76,10 @@ def collect(
     has failed, and the campaign goes on; a hundred failures in a row stop it, since something else must be wrong then.
     So does a first task that the trainer refuses as a whole, of which nothing is recorded.
 
+    Each result records the version of nasbed and the user's code that made it. A journal whose results were made by
+    another content of that code is refused, unless ``accept_changes``: then both kinds of results are in it, which its
+    status and its table tell. Another version of nasbed alone is recorded and told.
+
     Without an engine, trials run one after the other: in this process, or, where the trainer has a time-out, in another
     that can be ended.
 
@@ -85,6 +90,7 @@ def collect(
         engine: where trials run.
         progress: called after each task.
         on_note: called with each note of the trainer's check, one line each.
+        accept_changes: whether to go on though the function, or other code of the user's, has changed.
     """
     trainer.check()
     _check_space(campaign, trainer)
@@ -103,7 +109,9 @@ def collect(
     try:
         with _closing(outcomes):
             _report_check(next(outcomes), on_note)
-            with Journal.writing(Path(journal), facts) as log, _closing(outcomes):
+            code = campaign_code(campaign, trainer)
+            opened = Journal.writing(Path(journal), facts, code=code, accept_changes=accept_changes)
+            with opened as log, _closing(outcomes):
                 collection = _Collection(campaign, trainer, log, progress)
                 collection.run(outcomes)
                 return status_of(log)

@@ -14,6 +14,7 @@ import numpy as np
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import Ended, Journal
+from nasbed.experiments.campaign.makers import Maker, changed_code, maker_notes
 from nasbed.results.curves import Curves
 from nasbed.results.manifest import About
 from nasbed.results.rows import STATUSES, Rows
@@ -50,7 +51,11 @@ def export_journals(
         if searched is None:
             raise InvalidOption(f"no space is called {facts[0]['space']!r}; give it: export_journals(…, space=yours)")
         _check_fidelities(facts[0], fidelities)
-        about = _about(facts, name, _not_ok(_first_ones(opened, fidelities)))
+        makers = [journal.makers() for journal in opened]
+        _check_same_code(paths, makers)
+        told = [*(note for each in makers for note in maker_notes(each)), _not_ok(_first_ones(opened, fidelities))]
+        versions = [maker.version for each in makers for maker in each if maker.version and maker.results]
+        about = _about(facts, name, "; ".join(filter(None, told)), versions)
         batches = _batches(_first_ones(opened, fidelities), searched, [metric.key for metric in about.metrics])
         curves = _curves(_first_ones(opened, fidelities), searched, facts[0]["objective"])
         return write_results(Path(out), about, batches, progress, searched=searched, curves=curves)
@@ -73,8 +78,21 @@ def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name:
             )
 
 
-def _about(facts: Sequence[Mapping[str, Any]], name: str | None, notes: str) -> About:
+def _check_same_code(paths: Sequence[Path], makers: Sequence[Sequence[Maker]]) -> None:
+    last = [next((maker.code for maker in reversed(each) if maker.version and maker.results), None) for each in makers]
+    known = [(path, code) for path, code in zip(paths, last, strict=True) if code is not None]
+    for path, code in known[1:]:
+        changed = changed_code(known[0][1], code)
+        if changed:
+            raise InvalidOption(
+                f"journals that are exported together have one content of {changed[0]}, {path} has another than "
+                f"{known[0][0]}; export them apart, and see: nasbed results merge --help"
+            )
+
+
+def _about(facts: Sequence[Mapping[str, Any]], name: str | None, notes: str, versions: Sequence[str]) -> About:
     first = facts[0]
+    made_by = ", ".join(dict.fromkeys(versions)) or first["nasbed_version"]
     campaigns = [each["campaign"] for each in facts]
     named = "; ".join(dict.fromkeys(f"{each['name']}, seed {each['seed']}" for each in campaigns))
     return About(
@@ -84,7 +102,7 @@ def _about(facts: Sequence[Mapping[str, Any]], name: str | None, notes: str) -> 
         dataset=first["dataset"],
         recipe=first["recipe"],
         fidelity_unit=first["fidelity_unit"],
-        source=f"collected by nasbed {first['nasbed_version']}: {named}",
+        source=f"collected by nasbed {made_by}: {named}",
         notes=notes,
     )
 

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from nasbed.core.code_fingerprint import named_file
 from nasbed.core.errors import UnknownName
 from nasbed.core.metric import Metric
-from nasbed.experiments.campaign.plan import Campaign
+from nasbed.experiments.campaign.makers import CodeVersion
+from nasbed.experiments.campaign.plan import POOR, Campaign
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trajectories import searched_architectures, trajectories_identity
+from nasbed.experiments.provenance import method_origin, source_fingerprint
 from nasbed.spaces import space as registered_space
 from nasbed.spaces.base import SearchSpace
 
@@ -33,6 +36,17 @@ def facts_of(campaign: Campaign, trainer: Trainer) -> dict[str, Any]:
         "recipe": trainer.recipe_name,
         "file": campaign.toml(),
     }
+
+
+def campaign_code(campaign: Campaign, trainer: Trainer) -> dict[str, CodeVersion]:
+    """The user's code that decides the trials and their results: the trainer's, and methods that have a share."""
+    found = trainer.code()
+    for name in campaign.shares:
+        if name != POOR:
+            fingerprint, file = source_fingerprint(method_origin(name)), named_file(name)
+            if fingerprint:
+                found[f"method {name}"] = CodeVersion(fingerprint, "" if file is None else str(file))
+    return found
 
 
 def _metric_facts(metric: Metric) -> dict[str, Any]:

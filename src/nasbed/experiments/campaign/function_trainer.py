@@ -9,9 +9,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from nasbed.core.architecture import Architecture
+from nasbed.core.code_fingerprint import named_file, named_fingerprint, object_fingerprint
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.metric import Metric
 from nasbed.core.user_code import object_named
+from nasbed.experiments.campaign.makers import CodeVersion
 from nasbed.experiments.campaign.trainer import Trainer, check_keys
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 from nasbed.spaces.base import SearchSpace
@@ -108,6 +110,19 @@ class FunctionTrainer(Trainer):
             "objective": f"{self.objective.direction} {self.objective.key}",
             "dataset": self.dataset,
         }
+
+    def code(self) -> dict[str, CodeVersion]:
+        found = {f"function {self.name}": self._version(self._function)}
+        if isinstance(self._space, str) and ":" in self._space:
+            found[f"space {self._space}"] = self._version(self._space)
+        found |= {what: own for what, own in super().code().items() if not what.startswith("space") or len(found) == 1}
+        return {what: version for what, version in found.items() if version.sha256}
+
+    def _version(self, given: Any) -> CodeVersion:
+        if not isinstance(given, str):
+            return CodeVersion(object_fingerprint(given))
+        file = named_file(given, self._folder)
+        return CodeVersion(named_fingerprint(given, self._folder), "" if file is None else str(file))
 
     def check_ready(self) -> list[str]:
         """Raise where the function cannot be loaded."""

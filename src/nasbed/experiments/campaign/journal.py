@@ -18,6 +18,7 @@ import nasbed
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, DiskFull, InvalidOption, shorten
 from nasbed.core.observation import Status
+from nasbed.experiments.campaign.makers import Code, Maker, changed_code, code_of, plain_code
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 
 SCHEMA_VERSION = 1
@@ -37,6 +38,11 @@ _CURVES = """
 CREATE TABLE IF NOT EXISTS curves (number INTEGER PRIMARY KEY REFERENCES trials (number), points TEXT NOT NULL)
 """
 """Made with the first learning curve: most campaigns measure none."""
+_MAKERS = """
+CREATE TABLE IF NOT EXISTS makers (maker INTEGER PRIMARY KEY, nasbed_version TEXT NOT NULL, code TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS made_by (number INTEGER PRIMARY KEY REFERENCES trials (number), maker INTEGER NOT NULL)
+"""
+"""Made with the first result; journals of an older nasbed have none for theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +61,18 @@ class Journal:
         self.path = path
         self._connection = connection
         self._lock = lock
+        self._code: Code = {}
+        self._maker: int | None = None
 
     # --- opening -----------------------------------------------------------------------------------------------------
 
     @classmethod
-    def writing(cls, path: str | Path, facts: Mapping[str, Any]) -> Journal:
+    def writing(
+        cls, path: str | Path, facts: Mapping[str, Any], *, code: Code | None = None, accept_changes: bool = False
+    ) -> Journal:
         """Open a journal to go on with, or a new one. Only one process can at a time; and ``facts``, which say what the
-        campaign is, must be those that it was begun with.
+        campaign is, must be those that it was begun with. So must the user's ``code`` be what made the latest results,
+        unless changes of it are accepted.
 
         Whatever is written is on the disk when the call returns: SQLite's write-ahead log with a sync at each commit.
         """
@@ -82,6 +93,7 @@ class Journal:
                 journal._connection.execute("PRAGMA journal_mode = WAL")
                 journal._connection.execute("PRAGMA synchronous = FULL")
                 journal._begin(facts)
+                journal._go_on_with(code or {}, accept_changes)
         except BaseException:
             if journal is None:
                 lock.close()
@@ -124,6 +136,16 @@ class Journal:
         for name in ("campaign", "trainer"):
             _require_same(self.path, name, before.get(name), plain.get(name))
 
+    def _go_on_with(self, code: Code, accept_changes: bool) -> None:
+        self._code = code
+        before = [maker for maker in self.makers() if maker.version and maker.results]
+        changed = changed_code(before[-1].code, code) if before else []
+        if changed and not accept_changes:
+            raise InvalidOption(
+                f"{self.path} holds {self.counts()[1]} results made before {changed[0]} was changed; put it back, name "
+                "another journal, or go on with both kinds of results: --accept-changes"
+            )
+
     def _check_version(self, tables: set[str]) -> None:
         if not tables:
             raise BadFile(f"{self.path} holds no campaign yet; begin it: nasbed collect with --resume")
@@ -156,6 +178,22 @@ class Journal:
     def counts(self) -> tuple[int, int]:
         """How many trials have been proposed, and how many have ended."""
         return int(self._one("SELECT count(*) FROM trials")), int(self._one("SELECT count(*) FROM results"))
+
+    def makers(self) -> list[Maker]:
+        """What made the results, in the order in which it first did, those without a record before all others."""
+        with _told(self.path):
+            known = []
+            if "makers" in self._tables():
+                query = (
+                    "SELECT nasbed_version, code, count(number) FROM makers LEFT JOIN made_by USING (maker) "
+                    "GROUP BY maker ORDER BY maker"
+                )
+                known = [
+                    Maker(version, code_of(json.loads(code)), count)
+                    for version, code, count in self._connection.execute(query)
+                ]
+        unrecorded = self.counts()[1] - sum(maker.results for maker in known)
+        return [*([Maker("", {}, unrecorded)] if unrecorded else []), *known]
 
     def trials(self, round_: int) -> list[Trial]:
         """The trials of a round, in order."""
@@ -224,9 +262,27 @@ class Journal:
         ]
         with self._transaction():
             self._connection.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", rows)
+            maker = self._noted_maker()
+            made_by = [(trial.number, maker) for trial, _ in results]
+            self._connection.executemany("INSERT INTO made_by VALUES (?, ?)", made_by)
             if curves:
                 self._connection.execute(_CURVES)
                 self._connection.executemany("INSERT INTO curves VALUES (?, ?)", curves)
+
+    def _noted_maker(self) -> int:
+        """The number of what makes results now, written down with the first of them."""
+        if self._maker is None:
+            for statement in _MAKERS.split(";\n"):
+                self._connection.execute(statement)
+            made = nasbed.__version__, json.dumps(plain_code(self._code), sort_keys=True)
+            query = "SELECT maker, nasbed_version, code FROM makers ORDER BY maker DESC LIMIT 1"
+            last = self._connection.execute(query).fetchone()
+            if last is not None and last[1:] == made:
+                self._maker = int(last[0])
+            else:
+                query = "INSERT INTO makers (nasbed_version, code) VALUES (?, ?)"
+                self._maker = int(self._connection.execute(query, made).lastrowid or 0)
+        return self._maker
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -14,6 +14,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.observation import Status
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import Journal
+from nasbed.experiments.campaign.makers import maker_notes
 
 RECENT = 200
 """The rate is that of so many results before the last."""
@@ -42,6 +43,8 @@ class CampaignStatus:
     reasons: Mapping[str, int] = field(default_factory=dict)
     """Why trials failed or diverged, the most frequent first."""
     notes: tuple[str, ...] = ()
+    by_version: Mapping[str, int] = field(default_factory=dict)
+    """How many results each version of nasbed made; an empty one where that was not recorded."""
 
     @property
     def done(self) -> int:
@@ -89,6 +92,8 @@ def status_of(journal: Journal) -> CampaignStatus:
             if best is None or objective.better(value, best[0]):
                 best = value, ended.trial.architecture
     proposed, _ = journal.counts()
+    makers = [maker for maker in journal.makers() if maker.results]
+    versions = dict.fromkeys(maker.version for maker in makers)
     text = ""
     if best is not None:
         space = space_of_journal(facts)
@@ -108,7 +113,8 @@ def status_of(journal: Journal) -> CampaignStatus:
         per_hour=_per_hour(sorted(times)),
         last_us=max(times, default=None),
         reasons=dict(reasons.most_common()),
-        notes=tuple(journal.notes()),
+        notes=(*maker_notes(makers), *journal.notes()),
+        by_version={version: sum(each.results for each in makers if each.version == version) for version in versions},
     )
 
 

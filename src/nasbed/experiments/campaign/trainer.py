@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
+from nasbed.experiments.campaign.makers import CodeVersion
 from nasbed.experiments.campaign.plan import Campaign
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 from nasbed.spaces.base import SearchSpace
@@ -38,6 +40,15 @@ class Trainer(ABC):
     @abstractmethod
     def identity(self) -> dict[str, Any]:
         """What decides the results, as plain values; it is kept in the journal and compared when a campaign goes on."""
+
+    def code(self) -> dict[str, CodeVersion]:
+        """The user's code that decides the results, by what it is called. nasbed's own has a version instead."""
+        found = {}
+        for what, thing in ((f"trainer {type(self).__qualname__}", self), (f"space {self.space.name}", self.space)):
+            fingerprint = object_fingerprint(thing)
+            if fingerprint:
+                found[what] = CodeVersion(fingerprint)
+        return found
 
     @abstractmethod
     def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:

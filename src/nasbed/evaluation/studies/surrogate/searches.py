@@ -3,22 +3,25 @@ on."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+import nasbed
 from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import InvalidOption
+from nasbed.core.files import values_sha256
 from nasbed.evaluation.studies.surrogate.fitting import Recipe
 from nasbed.evaluation.studies.surrogate.trajectories import METHODS, Ran, Trajectories, side, trajectories
 from nasbed.experiments.engines import Engine, LocalEngine
+from nasbed.experiments.provenance import method_origin, source_fingerprint
 from nasbed.experiments.runs import Run, load_runs
 from nasbed.results.rows import Rows
 from nasbed.results.store import Results, write_results
+from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.making import make_surrogate
 
 
@@ -46,8 +49,10 @@ def searches(
     write_results(out / "evaluated", replace(results.about, name=f"{results.about.name}/evaluated"), by_method)
     surrogates: dict[str, dict[str, Path]] = {}
     for recipe in recipes:
-        decides = (dict(recipe.settings), seed, list(methods), seeds, budget, results.manifest.created)
-        digest = hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).hexdigest()[:8]
+        model = object_fingerprint(SURROGATES.get(recipe.model))
+        sources = [source_fingerprint(method_origin(method)) for method in methods]
+        made_of = (results.fingerprint, nasbed.__version__, model, sources)
+        digest = values_sha256((dict(recipe.settings), seed, list(methods), seeds, budget, made_of))[:8]
         place = out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
         path = fitted_surrogate(results, recipe, place / "whole", seed=seed, processes=processes)
         if ran is not None:

@@ -1,0 +1,81 @@
+"""What made the results of a journal: a version of nasbed, and the user's code as it was.
+
+Evaluations are dear, so a change of either throws nothing away. Each result says what made it; a campaign whose code
+has changed goes on only if the user accepts that, and its status and its table tell of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nasbed.core.code_fingerprint import file_fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class CodeVersion:
+    """The fingerprint of a piece of code, and its file where there is one to compare with."""
+
+    sha256: str
+    file: str = ""
+
+
+Code = Mapping[str, CodeVersion]
+"""By what it is called, such as ``function objective.py:train``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What made some results of a journal; ``version`` is empty where an older nasbed did not record it."""
+
+    version: str
+    code: Code
+    results: int = 0
+
+
+def plain_code(code: Code) -> dict[str, Any]:
+    """The code as it is stored."""
+    return {what: asdict(version) for what, version in code.items()}
+
+
+def code_of(stored: Mapping[str, Any]) -> dict[str, CodeVersion]:
+    """The inverse of :func:`plain_code`."""
+    return {what: CodeVersion(**version) for what, version in stored.items()}
+
+
+def changed_code(before: Code, now: Code) -> list[str]:
+    """What is called the same and is not, and what only one of them has."""
+    names = dict.fromkeys([*before, *now])
+    return [what for what in names if what not in before or what not in now or before[what].sha256 != now[what].sha256]
+
+
+def maker_notes(makers: Sequence[Maker]) -> list[str]:
+    """What is to be known of results that were not all made alike, or not by the code as it is now; a line each."""
+    total = sum(maker.results for maker in makers)
+    notes = []
+    unrecorded = sum(maker.results for maker in makers if not maker.version)
+    if unrecorded:
+        notes.append(f"{unrecorded} of {total} results: the nasbed that made them recorded neither version nor code")
+    recorded = [maker for maker in makers if maker.version and maker.results]
+    for version in dict.fromkeys(maker.version for maker in recorded[:-1]):
+        if version != recorded[-1].version:
+            count = sum(maker.results for maker in recorded if maker.version == version)
+            notes.append(
+                f"{count} of {total} results were made by nasbed {version}, the last by {recorded[-1].version}"
+            )
+    for maker in recorded[:-1]:
+        for what in changed_code(maker.code, recorded[-1].code):
+            notes.append(f"{maker.results} of {total} results were made before {what} was changed")
+    return notes + [f"{what} has changed since the last result" for what in _edited_since(recorded[-1:])]
+
+
+def _edited_since(last: Sequence[Maker]) -> list[str]:
+    """The code of the latest results whose file is here and has another content."""
+    return [
+        what
+        for maker in last
+        for what, version in maker.code.items()
+        if version.file and Path(version.file).is_file() and file_fingerprint(Path(version.file)) != version.sha256
+    ]

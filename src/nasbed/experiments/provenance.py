@@ -1,0 +1,141 @@
+"""What a stored run is bound to, and whether that still holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nasbed
+from nasbed.benchmarks.base import Benchmark
+from nasbed.core.code_fingerprint import file_fingerprint, object_fingerprint
+from nasbed.core.errors import BadFile, NasbedError
+from nasbed.core.files import values_sha256
+from nasbed.optimizers import OPTIMIZERS
+
+if TYPE_CHECKING:
+    from nasbed.experiments.runs import Run, Runs, Setup
+
+UNRECORDED = "the nasbed that made them recorded neither its code nor its data"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a run depends on beside its seed and the setup of its folder. Another value of any field is another run.
+
+    ``source`` is empty for a method of nasbed's own, which ``nasbed`` tells; ``origin`` is where the source of another
+    is: ``/path/to/file.py:ClassName``, or the id of a plug-in.
+    """
+
+    nasbed: str  # the version
+    benchmark: str  # SHA-256 of its content
+    settings: str  # SHA-256
+    source: str = ""  # SHA-256
+    origin: str = ""
+
+
+def provenance_of(method: str, settings: Mapping[str, Any], benchmark: Benchmark) -> Provenance:
+    """What a run of a method would depend on if it were made now."""
+    origin = method_origin(method)
+    source = source_fingerprint(origin)
+    return Provenance(
+        nasbed=nasbed.__version__,
+        benchmark=benchmark_fingerprint(benchmark),
+        settings=values_sha256(dict(settings)),
+        source=source,
+        origin=origin if source else "",
+    )
+
+
+def method_origin(method: str) -> str:
+    """The method by the full path of its file, so that it can be looked up from elsewhere; an id as it is."""
+    file, colon, name = method.rpartition(":")
+    return f"{Path(file).resolve()}:{name}" if colon and file.endswith(".py") else method
+
+
+def source_fingerprint(origin: str) -> str:
+    """The fingerprint of a method's source, empty for nasbed's own. Raises an OSError or NasbedError if it is gone."""
+    file, colon, _ = origin.rpartition(":")
+    if colon and file.endswith(".py"):
+        return file_fingerprint(Path(file))
+    return object_fingerprint(OPTIMIZERS.get(origin))
+
+
+def benchmark_fingerprint(benchmark: Benchmark) -> str:
+    """The fingerprint of a benchmark's content and, where its space is a plug-in's class, of the code of that."""
+    code = object_fingerprint(benchmark.space)
+    return values_sha256((benchmark.fingerprint, code)) if code else benchmark.fingerprint
+
+
+def check_benchmark(setup: Setup, benchmark: Benchmark, folder: Path) -> None:
+    """Raise where runs would be judged by another benchmark than the one that they were made on. What an older nasbed
+    stored names no content; its runs are out of date, see :func:`changes`."""
+    if setup.benchmark_sha256 and setup.benchmark_sha256 != benchmark_fingerprint(benchmark):
+        raise BadFile(
+            f"{folder} holds runs on another content of {setup.benchmark} than it has now; put the old one back, or "
+            "run into another folder"
+        )
+
+
+def changes(before: Provenance | None, now: Provenance) -> list[str]:
+    """What differs between a stored run and one that would be made now, a clause each; nothing where it still holds."""
+    if before is None:
+        return [UNRECORDED]
+    found = []
+    if before.benchmark != now.benchmark:
+        found.append("the benchmark has changed")
+    if before.source != now.source:
+        found.append(f"{_called(now.origin or before.origin)} has changed")
+    if before.settings != now.settings:
+        found.append("its settings have changed")
+    if before.nasbed != now.nasbed:
+        found.append(f"nasbed {before.nasbed} made them, this is {now.nasbed}")
+    return found
+
+
+def stale_methods(runs: Runs, benchmark: Benchmark) -> dict[str, str]:
+    """Why runs of a method are out of date, a sentence by method; methods whose runs all hold are left out."""
+    found: dict[str, Counter[str]] = {}
+    sources: dict[str, str] = {}
+    for run in runs.runs:
+        reasons = _stored_changes(run, runs.setup, benchmark, sources)
+        if reasons:
+            found.setdefault(run.method, Counter())["; ".join(reasons)] += 1
+    return {
+        method: " ".join(
+            f"{count} of {len(runs.of(method))} runs of {method} are out of date: {why}."
+            for why, count in counted.items()
+        )
+        for method, counted in found.items()
+    }
+
+
+def _stored_changes(run: Run, setup: Setup, benchmark: Benchmark, sources: dict[str, str]) -> list[str]:
+    before = run.made_by
+    if before is None:
+        return [UNRECORDED]
+    source = before.source
+    if before.origin and before.origin not in sources:
+        try:
+            sources[before.origin] = source_fingerprint(before.origin)
+        except (OSError, NasbedError):
+            sources[before.origin] = ""
+    if before.origin:
+        source = sources[before.origin]
+    unknown = [f"{_called(before.origin)} is not here to compare with"] if before.origin and not source else []
+    now = Provenance(
+        nasbed=nasbed.__version__,
+        benchmark=benchmark_fingerprint(benchmark),
+        settings=values_sha256(dict(setup.settings.get(run.method, {}))),
+        source=source or before.source,
+        origin=before.origin,
+    )
+    return [*unknown, *changes(before, now)]
+
+
+def _called(origin: str) -> str:
+    """A user's file by its name, a plug-in by its id."""
+    file, colon, _ = origin.rpartition(":")
+    return Path(file).name if colon else origin

@@ -1,0 +1,207 @@
+"""What stored runs look like. Whatever a file has instead, because another version wrote it or somebody changed it, is
+refused by name before a number of it is used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.observations import STATUSES
+from nasbed.core.architecture import Architecture
+from nasbed.core.errors import BadFile, InvalidArchitecture, InvalidMeasurement, InvalidOption, shorten
+from nasbed.core.metric import Metric
+from nasbed.experiments.provenance import Provenance
+
+if TYPE_CHECKING:
+    from nasbed.experiments.runs import Run, Runs, Setup
+
+LONGEST_S = 1e15
+"""More simulated seconds than any run has."""
+LARGEST = 1e100
+"""More than any metric has, and far from what arithmetic overflows at."""
+LARGEST_SEED = 2**63 - 1
+OTHER = "other-"
+COLUMNS = {"codes": "iu", "fidelity": "iu", "value": "f", "status": "iu", "start_s": "f", "end_s": "f"}
+"""The arrays of a run and the kinds of numbers in them."""
+
+Kind = tuple[str, Callable[[Any], bool]]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_text, value))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_SEED
+
+
+def _is_seconds(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LONGEST_S
+
+
+def _is_text_mapping(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
+
+
+def _is_made_by(value: Any) -> bool:
+    known = {each.name for each in fields(Provenance)}
+    return value is None or (_is_text_mapping(value) and set(value) == known)
+
+
+def _is_settings(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(own, dict) for own in value.values())
+
+
+def _is_budget(value: Any) -> bool:
+    from nasbed.experiments.simulate import Budget
+
+    try:
+        return _is_text(value) and bool(Budget.parse(value))
+    except InvalidOption:
+        return False
+
+
+TEXT, TEXTS = ("a text", _is_text), ("a list of texts", _is_texts)
+WHOLE, SECONDS = ("a whole number from 0 on", _is_whole), ("a number of seconds", _is_seconds)
+FACTS: dict[str, Kind] = {
+    "method": TEXT,
+    "seed": WHOLE,
+    "error": TEXT,
+    "thinking_s": SECONDS,
+    "scoring_s": SECONDS,
+    "refusals": TEXTS,
+    "random_start": ("a whole number from 0 on, or null", lambda value: value is None or _is_whole(value)),
+    "remarks": TEXTS,
+    "made_by": ("the record of what made the run, or null", _is_made_by),
+}
+"""What a run says beside its arrays."""
+SETUP: dict[str, Kind] = {
+    "benchmark": TEXT,
+    "space": TEXT,
+    "objective": ("a metric", lambda value: isinstance(value, dict)),
+    "budget": ("a budget, such as 500ev or 1e6s", _is_budget),
+    "workers": ("a whole number from 1 on", lambda value: _is_whole(value) and value > 0),
+    "settings": ("settings by method", _is_settings),
+    "charge_thinking": ("true or false", lambda value: isinstance(value, bool)),
+    "command": TEXT,
+    "versions": ("texts by package", _is_text_mapping),
+    "benchmark_sha256": TEXT,
+}
+"""What ``setup.json`` says."""
+
+
+def check_fields(found: Any, kinds: Mapping[str, Kind], needed: tuple[str, ...]) -> None:
+    """Raise a ValueError unless a JSON object has these fields, of these kinds, and no others."""
+    if not isinstance(found, dict):
+        raise ValueError(f"it holds a JSON object, got {shorten(found)}")
+    for name in needed:
+        if name not in found:
+            raise ValueError(f"it has no field {name!r}")
+    for name, value in found.items():
+        if name not in kinds:
+            raise ValueError(f"it has the field {shorten(name)}, which this nasbed does not know")
+        what, fits = kinds[name]
+        if not fits(value):
+            raise ValueError(f"the field {name!r} is {what}, got {shorten(value)}")
+
+
+def check_columns(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Raise a ValueError unless these are the arrays of a run: all of one length, of finite numbers, rising in time."""
+    for name in (*COLUMNS, *arrays):
+        if name not in arrays:
+            raise ValueError(f"it has no array {name!r}")
+        kinds = COLUMNS.get(name, "f" if name.startswith(OTHER) else "")
+        if arrays[name].dtype.kind not in kinds or arrays[name].ndim != (2 if name == "codes" else 1):
+            found = f"{arrays[name].dtype} {list(arrays[name].shape)}"
+            raise ValueError(f"the array {shorten(name)} of a run is none, or of other numbers, got {found}")
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"its arrays have one length, got {shorten(lengths, 200)}")
+    value, status = arrays["value"], arrays["status"]
+    start_s, end_s = arrays["start_s"], arrays["end_s"]
+    if not np.isin(status, range(len(STATUSES))).all():
+        raise ValueError(f"a status is 0 to {len(STATUSES) - 1}, got {shorten(np.unique(status).tolist())}")
+    if not np.isnan(value[status != 0]).all():
+        raise ValueError("an evaluation that did not end well has no value, got one")
+    for name, array in arrays.items():
+        if name == "value" or name.startswith(OTHER):
+            if not (np.isnan(array) | (np.abs(array) <= LARGEST)).all():
+                raise ValueError(f"{name} holds finite numbers, got {shorten(array[np.abs(array) > LARGEST].tolist())}")
+        elif name.endswith("_s") and not ((array >= 0) & (array <= LONGEST_S)).all():
+            raise ValueError(f"{name} holds seconds from 0 on, got {shorten(array.tolist())}")
+    if (start_s > end_s).any() or (np.diff(end_s) < 0).any():
+        raise ValueError("evaluations end after they start, in the order of their ends, got others")
+    codes = arrays["codes"]
+    if codes.size and np.abs(codes.astype(np.float64)).max() > LARGEST_SEED:
+        raise ValueError("codes are whole numbers of 64 bits, got larger ones")
+
+
+def metric_of(found: Mapping[str, Any]) -> Metric:
+    """The metric that a JSON object describes, which has null for an infinite bound. Raises a ValueError."""
+    text = ("name", "direction", "unit")
+    for name in text:
+        if not isinstance(found.get(name, ""), str):
+            raise ValueError(f"the {name} of a metric is a text, got {shorten(found[name])}")
+    bounds = found.get("bounds")
+    if not isinstance(bounds, list) or len(bounds) != 2 or not all(map(_is_bound, bounds)):
+        raise ValueError(f"the bounds of a metric are two numbers, got {shorten(bounds)}")
+    low, high = bounds
+    known = {each.name for each in fields(Metric) if each.init}
+    for name in found:
+        if name not in known:
+            raise ValueError(f"a metric has no field {shorten(name)}")
+    limits = (-math.inf if low is None else low, math.inf if high is None else high)
+    return Metric(**(dict(found) | {"bounds": limits}))
+
+
+def _is_bound(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+    return value is None or number
+
+
+def check_run(run: Run, setup: Setup) -> None:
+    """Raise a ValueError unless the values of a run lie within the bounds of what its folder optimises."""
+    present = run.value[~np.isnan(run.value)]
+    try:
+        for value in (present.min(), present.max()) if len(present) else ():
+            setup.objective.check(float(value))
+    except InvalidMeasurement as error:
+        raise ValueError(str(error).partition(";")[0]) from None
+
+
+def check_runs_fit(runs: Runs, benchmark: Benchmark) -> None:
+    """Raise where runs cannot be of a benchmark: of another space or objective, at fidelities or with architectures
+    that it does not have. What failed may be no architecture."""
+    setup = runs.setup
+    for what, stored, has in (
+        ("space", setup.space, benchmark.space.name),
+        ("objective", setup.objective, benchmark.objective),
+    ):
+        if stored != has:
+            raise BadFile(f"runs on {setup.benchmark} have its {what}, {shorten(has, 100)}, got {shorten(stored, 100)}")
+    for run in runs.runs:
+        label = f"the run of {run.method} with seed {run.seed}"
+        if run.codes.shape[1] != benchmark.space.code_length:
+            raise BadFile(
+                f"{label} has codes of {run.codes.shape[1]} numbers, {benchmark.space.name} has "
+                f"{benchmark.space.code_length}; delete it"
+            )
+        valued = ~np.isnan(run.value)
+        odd = sorted(set(np.unique(run.fidelity[valued]).tolist()) - set(benchmark.fidelities))
+        if odd:
+            raise BadFile(f"{label} has fidelities that {benchmark.name} has not, {shorten(odd)}; delete it")
+        for code in np.unique(run.codes[valued], axis=0).tolist():
+            try:
+                benchmark.space.validate(Architecture(benchmark.space.name, tuple(code)))
+            except (InvalidArchitecture, InvalidOption) as error:
+                raise BadFile(f"{label} has no architecture where it has a value: {error}; delete it") from None

@@ -1,0 +1,63 @@
+"""The runs that a folder holds already: which of them still hold, and which are made again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nasbed.core.errors import BadFile
+from nasbed.experiments.provenance import Provenance, changes
+from nasbed.experiments.runs import load_run, run_files
+
+Key = tuple[str, int]
+"""The name of a run and its seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRuns:
+    """``done`` are neither broken nor out of date. ``notes`` say why others are made again, a line a method."""
+
+    done: frozenset[Key]
+    stale: frozenset[Key]
+    notes: tuple[str, ...]
+
+    def is_needed(self, name: str, seed: int, seeds: int) -> bool:
+        """Whether a run is to be made: it is out of date, or one of the first ``seeds`` that is not done."""
+        return (name, seed) in self.stale or (seed < seeds and (name, seed) not in self.done)
+
+
+def stored_runs(out: Path, made_by: Mapping[str, Provenance], *, keep_versions: bool) -> StoredRuns:
+    """The runs of some methods in a folder.
+
+    Args:
+        out: the folder of a comparison.
+        made_by: what a run made now would be bound to, by the name of the run.
+        keep_versions: whether a run that another version of nasbed made still holds if nothing else has changed.
+    """
+    done: set[Key] = set()
+    stale: set[Key] = set()
+    why: dict[str, Counter[str]] = {}
+    for path in run_files(out):
+        try:
+            run = load_run(path)
+        except BadFile:
+            continue
+        now = made_by.get(run.method)
+        if now is None:
+            continue
+        if keep_versions and run.made_by is not None:
+            now = replace(now, nasbed=run.made_by.nasbed)
+        reasons = changes(run.made_by, now)
+        if reasons:
+            stale.add((run.method, run.seed))
+            why.setdefault(run.method, Counter())["; ".join(reasons)] += 1
+        elif not run.error:
+            done.add((run.method, run.seed))
+    notes = [
+        f"{count} run{'s' if count != 1 else ''} of {name} {'are' if count != 1 else 'is'} made again: {reason}"
+        for name, counted in why.items()
+        for reason, count in counted.items()
+    ]
+    return StoredRuns(frozenset(done), frozenset(stale), tuple(notes))

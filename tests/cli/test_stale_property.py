@@ -1,0 +1,192 @@
+"""Edit any input of a stored comparison: the next command never shows the old number as if it still held."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+import nasbed
+from nasbed import NasbedError
+from nasbed.cli import app
+from stored_comparisons import METHOD, numbers, report, restored, run, write_project, write_table
+
+BOTH, OWN = ("rs", "Greedy"), ("Greedy",)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What is done to a project, whose runs depend on it, and what the next command is given beside."""
+
+    what: str
+    do: Callable[[Path], object]
+    affects: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    version: str = nasbed.__version__
+
+
+def flip(path: Path, place: int, bits: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[place % len(content)] ^= bits
+    path.write_bytes(bytes(content))
+
+
+def files_of(table: Path) -> list[Path]:
+    return sorted(path for path in table.rglob("*") if path.is_file() and not path.name.startswith("."))
+
+
+def flip_table(folder: Path, which: int, place: int, bits: int) -> None:
+    files = files_of(folder / "table")
+    flip(files[which % len(files)], place, bits)
+
+
+PLACES, BITS = st.integers(0, 10**6), st.integers(1, 255)
+METHODS = st.builds(
+    lambda name, text: Edit(f"{name}: {text}", lambda folder: (folder / name).write_text(text), OWN),
+    st.just("mine.py"),
+    st.builds(lambda line: f"{METHOD}\n{line}\n", st.sampled_from(["# a remark", "unused = 1"]))
+    | st.just(METHOD.replace("loss < self.loss", "loss > -self.loss"))
+    | st.just(METHOD.replace("self.best is None or", "True or")),
+) | st.floats(0.01, 1).map(
+    lambda p: Edit(f"step {p}", lambda folder: (folder / "step.py").write_text(f"probability = {p}\n"), OWN)
+)
+SETTINGS = st.integers(2, 99).map(
+    lambda value: Edit(f"patience {value}", lambda folder: None, OWN, ("--set", f"mine.py:Greedy.patience={value}"))
+)
+TABLES = st.builds(
+    lambda which, place, bits: Edit(
+        f"byte {place} of {which}", lambda folder: flip_table(folder, which, place, bits), BOTH
+    ),
+    st.integers(0, 20),
+    PLACES,
+    BITS,
+) | st.integers(1, 3).map(
+    lambda seed: Edit(f"table {seed}", lambda folder: write_table(folder / "table", seed=seed), BOTH)
+)
+VERSIONS = st.from_regex(r"[1-9]\.[0-9]\.[0-9]", fullmatch=True).map(
+    lambda text: Edit(f"version {text}", lambda folder: None, BOTH, version=text)
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_pictures() -> Iterator[None]:
+    """Reports without figures, which take most of their time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nasbed.reports.comparison._save_figures", lambda *_: None)
+        patch.setattr("nasbed.reports.comparison._charts", lambda *_, **__: {})
+        yield
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_project(tmp_path_factory.mktemp("stored") / "project")
+
+
+@pytest.fixture(scope="module")
+def before(stored: Path) -> dict[str, str]:
+    """The numbers before any edit."""
+    return numbers(report(restored(stored)))
+
+
+def never_unmarked(result: Result, before: dict[str, str], affects: tuple[str, ...], stdout_marks: bool) -> None:
+    """Refused in one line without a number, or each method that is affected is marked or was made again."""
+    if result.exception is not None:
+        assert isinstance(result.exception, NasbedError), result.exception
+        assert "\n" not in str(result.exception)
+        assert not any(number in result.stdout for number in before.values())
+        return
+    for method in affects:
+        again = f"runs of {method} are made again" in result.stderr
+        marked = f"{method} (out of date)" in result.stdout
+        assert again or marked, (method, result.output)
+        assert stdout_marks or again
+
+
+@given(edit=st.one_of(METHODS, SETTINGS, TABLES, VERSIONS), reported=st.booleans())
+@settings(max_examples=24)
+def test_no_edit_leaves_the_old_number_unmarked(
+    stored: Path, before: dict[str, str], edit: Edit, reported: bool
+) -> None:
+    folder = restored(stored)
+    edit.do(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nasbed, "__version__", edit.version)
+        options = [text.replace("mine.py", str(folder / "mine.py")) for text in edit.options]
+        if reported and not options:
+            never_unmarked(report(folder), before, edit.affects, stdout_marks=True)
+            return
+        again = run(folder, *options)
+        never_unmarked(again, before, edit.affects, stdout_marks=False)
+        if again.exception is None:
+            assert numbers(again) == numbers(run(folder, *options, out="fresh")), "what is made again is the truth"
+            assert not run(folder, *options).stderr, "and is made once"
+
+
+# --- the images that a benchmark trains on ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home with a dataset and a comparison by really training on it."""
+    pytest.importorskip("torch", reason="needs torch")
+    from nasbed import datasets
+    from nasbed.training.recipe_files import load_recipe, recipe_toml
+
+    folder = tmp_path_factory.mktemp("trained") / "project"
+    folder.mkdir()
+    small = replace(
+        load_recipe("small-nb201"), epochs=(1,), epoch_images=64, skeleton={"channels": 2, "cells_per_stage": 1}
+    )
+    (folder / "small.toml").write_text(recipe_toml(small))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NASBED_HOME", str(folder))
+        datasets.load("digits")
+        assert search(folder).exit_code == 0
+        shutil.copytree(folder, folder.with_name("copy"))
+        yield folder
+
+
+def search(folder: Path) -> Result:
+    name = f"live:nb201/digits/{folder / 'small.toml'}"
+    return CliRunner().invoke(
+        app, ["run", name, "--optimizers", "rs", "--seeds", "1", "--budget", "2ev", "--engine", "serial", "--out",
+              str(folder / "out")],
+    )  # fmt: skip
+
+
+@given(which=st.integers(0, 4), place=PLACES, bits=BITS, reported=st.booleans())
+@settings(max_examples=12)
+def test_no_byte_of_a_dataset_leaves_the_old_number_unmarked(
+    trained: Path, which: int, place: int, bits: int, reported: bool
+) -> None:
+    folder = restored(trained)
+    assert os.environ["NASBED_HOME"] == str(folder)
+    flip(files_of(folder / "datasets" / "digits")[which], place, bits)
+    result = report(folder) if reported else search(folder)
+    assert isinstance(result.exception, NasbedError) and "regret" not in result.stdout
+
+
+def test_an_edited_recipe_is_another_benchmark(trained: Path) -> None:
+    folder = restored(trained)
+    assert search(folder).exit_code == report(folder).exit_code == 0
+    path = folder / "small.toml"
+    path.write_text(path.read_text().replace("epoch_images = 64", "epoch_images = 32"))
+    for result in (report(folder), search(folder)):
+        assert "another content of live:nb201/digits" in str(result.exception)
+
+
+def test_trainings_are_not_repeated_for_another_version(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are dear: they are kept and marked."""
+    folder = restored(trained)
+    runs = (folder / "out" / "runs" / "rs-0.npz").stat().st_mtime_ns
+    monkeypatch.setattr(nasbed, "__version__", "9.9.9")
+    result = search(folder)
+    assert "rs (out of date)" in result.stdout and "this is 9.9.9" in result.stdout
+    assert (folder / "out" / "runs" / "rs-0.npz").stat().st_mtime_ns == runs

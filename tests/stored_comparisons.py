@@ -20,7 +20,7 @@ from step import probability
 
 
 class Greedy(Optimizer):
-    name, summary = "greedy", "mutates the best"
+    name, summary = "Greedy", "mutates the best"
 
     def __init__(self, problem, rng, *, patience=1):
         super().__init__(problem, rng)
@@ -64,7 +64,7 @@ def report(folder: Path) -> Result:
 def numbers(result: Result) -> dict[str, str]:
     """The mean regret that the terminal shows, by method."""
     assert result.exit_code == 0, result.output
-    return dict(re.findall(r"^(\S+)(?: \(out of date\))? +\d+ +(\S+ \[\S+\])", result.stdout, re.MULTILINE))
+    return dict(re.findall(r"^(\S+)(?: \(out of date\))?(?: \*)? +\d+ +(\S+ \[\S+\])", result.stdout, re.MULTILINE))
 
 
 def refusal(result: Result) -> str:

@@ -45,7 +45,13 @@ def edit_method(folder: Path) -> None:
     (folder / "mine.py").write_text(METHOD.replace("loss < self.loss", "loss > -self.loss"))
 
 
-@pytest.mark.parametrize(("edit", "why"), [(edit_step, "mine.py has changed"), (edit_method, "mine.py has changed")])
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (edit_step, "mine.py or a module that it imports has changed"),
+        (edit_method, "mine.py or a module that it imports has changed"),
+    ],
+)
 def test_runs_of_an_edited_method_are_made_again(project: Path, edit: Callable[[Path], None], why: str) -> None:
     """Its own file, and one that it imports."""
     before = numbers(report(project))
@@ -138,7 +144,7 @@ def test_joined_folders_have_one_source_and_one_set_of_settings(project: Path) -
         for name in ("rs", "Greedy"):
             (project / "other" / "runs" / f"{name}-{seed}.npz").unlink()
     both = CliRunner().invoke(app, ["report", str(project / "out"), str(project / "other")])
-    assert "2 of 4 runs of Greedy are out of date: mine.py has changed." in both.stdout
+    assert "2 of 4 runs of Greedy are out of date: mine.py or a module that it imports has changed." in both.stdout
     run(project, "--set", f"{project / 'mine.py'}:Greedy.patience=2", "--seeds", "4", out="other")
     both = CliRunner().invoke(app, ["report", str(project / "out"), str(project / "other")])
     assert isinstance(both.exception, NasbedError)

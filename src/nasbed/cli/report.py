@@ -82,7 +82,7 @@ def _print_standings(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = WIDE
+        console.width = 2 * WIDE  # nothing is cut off in a file
     if console.width < WIDE:
         rows = [[re.sub(r" (?=[\[(])", "\n", cell) for cell in row] for row in rows]
         needed = [max(len(line) for row in rows for line in row[i].splitlines()) for i in range(len(columns))]

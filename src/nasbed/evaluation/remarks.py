@@ -6,6 +6,7 @@ method. What a method says of itself (``Optimizer.remarks``, ``Optimizer.random_
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from nasbed.experiments.simulate import Budget
 
 MOSTLY = 0.5
 """Above this share of repeated evaluations, or of evaluations in its start, a method gets a remark."""
+_QUOTED = re.compile("'[^']*'")
+"""Reasons that differ in a quoted value alone are one kind, of which the first is shown."""
 MOST_FAILED = 0.1
 """A run of which more than this share of evaluations failed is marked."""
 
@@ -129,7 +132,8 @@ def _without_time(own: MethodRuns) -> Iterator[str]:
 
 def _failed(own: MethodRuns) -> Iterator[str]:
     count = sum(int((run.status == FAILED).sum()) for run in own.runs)
-    reasons = list(dict.fromkeys(reason for run in own.runs for reason in run.refusals))[:MOST_REASONS]
+    by_kind = {_QUOTED.sub("", reason): reason for run in reversed(own.runs) for reason in reversed(run.refusals)}
+    reasons = list(reversed(by_kind.values()))[:MOST_REASONS]
     marked = marked_seeds(own.runs)
     if not reasons and not marked:
         return

@@ -87,7 +87,7 @@ def changes(before: Provenance | None, now: Provenance) -> list[str]:
     if before.benchmark != now.benchmark:
         found.append("the benchmark has changed")
     if before.source != now.source:
-        found.append(f"{_called(now.origin or before.origin)} has changed")
+        found.append(f"{_called(now.origin or before.origin)} or a module that it imports has changed")
     if before.settings != now.settings:
         found.append("its settings have changed")
     if before.nasbed != now.nasbed:

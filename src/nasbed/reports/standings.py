@@ -92,7 +92,7 @@ def table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
                "thinking", "failed", "repeated")  # fmt: skip
     return columns, [
         (
-            f"{called(summary, each)} ({OUT_OF_DATE})" if each.out_of_date else called(summary, each),
+            f"{each.method} ({OUT_OF_DATE}) {MARK}" if each.out_of_date else called(summary, each),
             f"{each.seeds} ({len(each.errors)} broke)" if each.errors else f"{each.seeds}",
             spanned(summary.regret(each)),
             spanned(each.mean_rank),

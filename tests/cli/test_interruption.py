@@ -20,7 +20,9 @@ from nasbed.cli import app
 MINI = "nb101-mini-cifar10-16-v1.0"
 LONG_S = 30.0
 """A command waits for its first result so long on a busy machine, and no longer."""
-FITTED = ("--set", "rounds=20000", "--set", "early_stopping_rounds=0", "--ensemble", "4", "--processes", "2")
+AT_ONCE_S = 8.0
+"""A moment, on a busy machine; what is interrupted here would go on for minutes."""
+FITTED = ("--set", "rounds=500000", "--set", "early_stopping_rounds=0", "--ensemble", "4", "--processes", "2")
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,7 @@ def test_interrupted_run_says_how_many_runs_are_kept(tmp_path: Path) -> None:
         130,
         f"nasbed: interrupted; {kept} runs are kept in {out}; the same command goes on from there\n",
     )
-    assert seconds < 3
+    assert seconds < AT_ONCE_S
 
 
 def test_interrupted_fit_ends_at_once_and_its_processes_say_nothing(table: str, tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ def test_interrupted_fit_ends_at_once_and_its_processes_say_nothing(table: str, 
         ["fit", table, *FITTED, "--out", str(out)], lambda process: len(_living(process)) >= 4
     )
     assert (status, errors) == (130, "nasbed: interrupted; nothing was kept; run the same command again\n")
-    assert seconds < 3 and not list(tmp_path.iterdir())
+    assert seconds < AT_ONCE_S and not list(tmp_path.iterdir())
 
 
 def test_second_interrupt_ends_work_that_does_not_stop() -> None:

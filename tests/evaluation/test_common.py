@@ -219,6 +219,8 @@ NO_VALUES = {
     "failed_share": "a count over a run's states, tested in tests/cli/test_run_commands",
     "marked_seeds": "seeds of runs, tested in tests/cli/test_run_commands",
     "percent": "a number as text",
+    "run_remarks": "remarks_on with what it needs from runs, tested in tests/experiments/test_partial_tables",
+    "failed_evaluations": "a count over runs' states, tested in tests/experiments/test_partial_tables",
     "neighbor_graph": "a graph of codes, tested in test_locality",
     "edit_distances": "distances between codes, tested in test_locality",
     "choices_of": "codes in another form, tested through operation_replacement",

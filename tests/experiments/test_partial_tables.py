@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,14 @@ import pytest
 
 from nasbed import NasbedError, load
 from nasbed.benchmarks import TabularBenchmark
+from nasbed.evaluation.studies.local_search import local_search_study
 from nasbed.experiments.compare import compare
 from nasbed.experiments.engines import SerialEngine
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
-from studied_tables import nb201_table
+from nasbed.reports.local_search import write_local_search_report
+from nasbed.results import Rows, write_results
+from studied_tables import VALIDATION, nb201_table
 
 SETTINGS = {
     "re": {"population_size": 8},
@@ -90,3 +94,27 @@ def test_listed_table_has_the_optimum_of_the_table_and_finds_it(sparse: TabularB
 def test_listed_is_of_tables_only() -> None:
     with pytest.raises(NasbedError, match="is none; leave :listed out"):
         load("snb-darts-cifar10-16-lgb-v1.1:listed")
+
+
+def test_budget_in_seconds_is_refused_where_nothing_has_a_time(tmp_path: Path) -> None:
+    timed = nb201_table(tmp_path / "timed", share=0.9)
+    about = timed.results.about
+    batches = [Rows.of(timed.cache.codes, {"validation_accuracy": np.full(len(timed), 60.0)}, fidelity=200, seed=0)]
+    write_results(tmp_path / "untimed", replace(about, name="generated/untimed", metrics=(VALIDATION,)), batches)
+    with pytest.raises(NasbedError, match="untimed has no times; give a number of evaluations, such as 500ev"):
+        compare(tmp_path / "untimed", ["rs"], seeds=1, budget="1e4s", out=tmp_path / "out", engine=SerialEngine())
+    assert not (tmp_path / "out").exists()
+    assert compare(tmp_path / "timed", ["rs"], seeds=1, budget="1e4s", out=tmp_path / "out", engine=SerialEngine()).runs
+
+
+def test_local_search_study_says_what_failed_and_who_never_searched(tmp_path: Path) -> None:
+    partial = nb201_table(tmp_path / "table", share=0.7)
+    study = local_search_study(
+        str(partial.results.folder), rivals=["re"], seeds=2, budget="60ev", out=tmp_path / "out", engine=SerialEngine()
+    )
+    failed, evaluations = study.failed
+    assert evaluations == 2 * 2 * 60 and 0.15 < failed / evaluations < 0.45  # three in ten cells are not in the table
+    assert {remark.kind for remark in study.remarks} >= {"failed", "start"}
+    write_local_search_report(study, tmp_path / "out", formats=())
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert f"{failed} of {evaluations}" in page and "re never left its start" in page

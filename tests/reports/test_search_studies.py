@@ -29,7 +29,7 @@ def curve(end: float) -> Anytime:
 def place(name: str) -> Place:
     lines = [Line(each, curve(end), np.full(4, end)) for each, end in (("RS", 2.0), ("NRE", 1.0), ("RE", 0.0))]
     orderings = [Ordering("RS", "NRE", 1.0, 0.001), Ordering("NRE", "RE", 1.0, 0.2)]
-    return Place(name, 10, 94.0, {"methods": lines}, orderings, 0)
+    return Place(name, 10, 94.0, {"methods": lines}, orderings, 0, (3, 40))
 
 
 @pytest.fixture
@@ -51,6 +51,8 @@ def test_generalisation_report_has_both_spaces_and_the_verdicts(bootstrap: Gener
         assert words in page
     assert (tmp_path / "figures" / "methods.svg").is_file()
     numbers = json.loads((tmp_path / "numbers.json").read_text())
+    assert numbers["spaces"]["small"]["failed_evaluations"] == 3
+    assert "evaluations that failed, t:part" in page and "3 of 40" in page
     assert numbers["spaces"]["small"]["final_regret"]["methods"]["NRE"]["quartiles"] == [1.0, 1.0, 1.0]
     assert len(generalisation_table(bootstrap)[1]) == 3
 

@@ -50,6 +50,11 @@ class Benchmark(ABC):
             "them"
         )
 
+    @property
+    def has_times(self) -> bool:
+        """Whether evaluations say how long they took, at least some."""
+        return True
+
     def holds(self, arch: Architecture) -> bool:
         """Whether it answers for an architecture of its space at the highest fidelity. A table may hold a few only."""
         return True

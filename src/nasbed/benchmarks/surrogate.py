@@ -94,6 +94,10 @@ class SurrogateBenchmark(Benchmark):
         low, high = self.objective.bounds
         return self._observation(arch, code, min(max(mean, low), high), cost_s, None)
 
+    @property
+    def has_times(self) -> bool:
+        return self._timed
+
     def _one(self, arch: Architecture) -> tuple[tuple[int, ...], float, float, float | None]:
         """The canonical code of an architecture, its mean and noise, and its cost in seconds."""
         self.space.validate(arch)

@@ -96,6 +96,10 @@ class TabularBenchmark(Benchmark):
         """Which rows have an answer at the highest fidelity."""
         return np.asarray(self._answers(self.fidelities[-1]).any(axis=1))
 
+    @cached_property
+    def has_times(self) -> bool:
+        return self._cost is not None and bool((np.asarray(self._cost) > 0).any())
+
     def holds(self, arch: Architecture) -> bool:
         row = self.cache.find(self.space.canonical(arch).code)
         return row >= 0 and bool(self._held[row])

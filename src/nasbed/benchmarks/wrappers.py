@@ -35,6 +35,10 @@ class Wrapper(Benchmark):
         self.objective = inner.objective
         self.fidelities = inner.fidelities
 
+    @property
+    def has_times(self) -> bool:
+        return self.inner.has_times
+
     def holds(self, arch: Architecture) -> bool:
         return self.inner.holds(arch)
 

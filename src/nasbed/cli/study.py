@@ -225,4 +225,6 @@ def local_search(
         )
     write_local_search_report(study, out, formats=format)
     typer.echo(moments_table(study).text())
+    for remark in study.remarks:
+        typer.echo(remark.text)
     typer.echo(f"\n{outcome(study)}\n\n{out / 'report.html'}")

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from nasbed.benchmarks.base import Benchmark
+from nasbed.evaluation.repeats import repeated_share
 from nasbed.experiments.runs import FAILED, MOST_REASONS, Run, Runs
 from nasbed.experiments.simulate import Budget
 
@@ -76,6 +78,24 @@ def remarks_on(runs: Runs, *, repeated: Mapping[str, float], top_fidelity: int, 
 def failed_share(run: Run) -> float:
     """The share of a run's evaluations that failed; 0 for a run without any."""
     return float((run.status == FAILED).mean()) if len(run) else 0.0
+
+
+def run_remarks(runs: Runs, benchmark: Benchmark, methods: Sequence[str]) -> list[Remark]:
+    """All remarks on some methods, from their runs and the benchmark alone."""
+    shares = {
+        method: [repeated_share(run, benchmark.space) for run in runs.of(method) if len(run)] for method in methods
+    }
+    return remarks_on(
+        runs,
+        repeated={method: float(np.mean(each)) if each else 0.0 for method, each in shares.items()},
+        top_fidelity=benchmark.fidelities[-1],
+        order=methods,
+    )
+
+
+def failed_evaluations(runs: Sequence[Run]) -> tuple[int, int]:
+    """How many evaluations failed, and of how many."""
+    return sum(int((run.status == FAILED).sum()) for run in runs), sum(len(run) for run in runs)
 
 
 def marked_seeds(runs: Sequence[Run]) -> list[int]:

@@ -25,7 +25,7 @@ from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.provenance import Provenance, benchmark_fingerprint, provenance_of, source_fingerprint
 from nasbed.experiments.runs import Run, Runs, Setup, load_runs, load_setup, save_run, save_setup
-from nasbed.experiments.searchable import check_searchable
+from nasbed.experiments.searchable import check_budget, check_searchable
 from nasbed.experiments.simulate import Budget, error_line, no_scoring, problem_of, simulate
 from nasbed.experiments.stored_runs import stored_runs
 from nasbed.optimizers import OPTIMIZERS, Optimizer
@@ -190,6 +190,7 @@ def compare(
     given = _settings_by_name(settings or {}, names)
     _check_methods(methods, given, opened)
     _check_guidance(methods, guidance)
+    check_budget(opened, limit)
     check_searchable(benchmark, opened, {names[method]: optimizer_class(method) for method in methods})
     asked = [each and resolved(each, opened, scores=scores, dataset=proxy_dataset, out=out) for each in guidance]
     told = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,6 +13,7 @@ from nasbed.benchmarks.listed import LISTED
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.benchmarks.wrappers import Wrapper
 from nasbed.core.errors import InvalidOption, TooLarge
+from nasbed.experiments.simulate import Budget
 from nasbed.optimizers import Optimizer
 from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.listed import ListedSpace
@@ -55,6 +57,15 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
             f"a table is searched if it holds {100 * LEAST_HELD:.0f} % of random architectures, {table.name} holds "
             f"{held} of {DRAWS} ({len(table)} in all, of {_size(benchmark.space)}); {instead}, or search what it "
             f"holds, {listed}"
+        )
+
+
+def check_budget(benchmark: Benchmark, budget: Budget) -> None:
+    """Refuse a budget in seconds where no evaluation has a time: it would never be used up."""
+    if math.isfinite(budget.seconds) and not benchmark.has_times:
+        raise InvalidOption(
+            f"a budget in seconds needs evaluations that take time, {benchmark.name} has no times; give a number of "
+            "evaluations, such as 500ev"
         )
 
 

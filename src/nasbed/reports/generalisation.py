@@ -79,6 +79,7 @@ def _place_numbers(place: Place) -> dict[str, Any]:
         "architectures": place.architectures,
         "best": place.best,
         "broken_runs": place.broken,
+        "failed_evaluations": place.failed[0],
         "orderings": [
             {
                 "worse": each.worse,
@@ -133,6 +134,8 @@ def write_generalisation_report(
         "judged by": f"{metric_label(study.metric)}, mean over repeats",
         "published": PUBLISHED,
     }
+    for place in (study.small, study.full):
+        about[f"evaluations that failed, {place.benchmark}"] = "{} of {}".format(*place.failed)
     if study.small.broken or study.full.broken:
         about["runs that broke"] = study.small.broken + study.full.broken
     sections = [Section("Does a small space tell of a large one?", about)]

@@ -137,6 +137,8 @@ def local_search_numbers(study: LocalSearchStudy) -> dict[str, Any]:
             ],
             "passes": {name: None if math.isinf(at) else at for name, at in study.passes.items()},
             "errors": study.errors,
+            "failed_evaluations": study.failed[0],
+            "remarks": [remark.text for remark in study.remarks],
         }
     )
     return found
@@ -180,6 +182,8 @@ def write_local_search_report(
         "published": PUBLISHED,
     }
     about |= {f"broke: {run}": error for run, error in study.errors.items()}
+    about["evaluations that failed"] = "{} of {}".format(*study.failed)
+    about |= {f"remark on {remark.method}, {remark.kind}": remark.text for remark in study.remarks}
     sections = [
         Section("What came out", {}, text=outcome(study)),
         Section(

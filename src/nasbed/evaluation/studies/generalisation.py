@@ -16,6 +16,7 @@ from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime, Floats, anytime, final_regrets
 from nasbed.evaluation.judging import judge, paired
 from nasbed.evaluation.landscape.relations import spearman
+from nasbed.evaluation.remarks import failed_evaluations
 from nasbed.evaluation.significance import wilcoxon
 from nasbed.experiments.compare import compare
 from nasbed.experiments.engines import Engine
@@ -94,6 +95,7 @@ class Place:
     groups: Mapping[str, Sequence[Line]]
     orderings: Sequence[Ordering]
     broken: int
+    failed: tuple[int, int]  # evaluations, of how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,7 @@ def _place(benchmark: Benchmark, runs: Mapping[str, Runs], groups: Mapping[str, 
             if worse in found and better in found
         ],
         broken=sum(1 for run in named if run.error),
+        failed=failed_evaluations(named),
     )
 
 

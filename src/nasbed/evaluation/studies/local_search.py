@@ -19,6 +19,7 @@ from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime, anytime, regret_of
 from nasbed.evaluation.judging import Trajectory, judge
 from nasbed.evaluation.ranks import mean_ranks
+from nasbed.evaluation.remarks import Remark, failed_evaluations, run_remarks
 from nasbed.evaluation.significance import Interval, bootstrap_interval, holm, wilcoxon
 from nasbed.evaluation.trajectories import at_times, time_grid
 from nasbed.experiments.compare import compare, short_name
@@ -89,6 +90,8 @@ class LocalSearchStudy:
     over_evaluations: Mapping[str, Anytime]
     over_time: Mapping[str, Anytime]
     errors: Mapping[str, str]  # by run: what broke it
+    failed: tuple[int, int] = (0, 0)  # evaluations, of how many
+    remarks: Sequence[Remark] = ()
 
     @property
     def early(self) -> Moment:
@@ -153,6 +156,8 @@ def local_search_study(
         over_evaluations={name: anytime(own) for name, own in over_evaluations.items()},
         over_time={name: anytime(own) for name, own in over_time.items()},
         errors=errors,
+        failed=failed_evaluations(chosen),
+        remarks=run_remarks(Runs(found.setup, chosen), opened, names),
     )
 
 

@@ -14,8 +14,7 @@ from nasbed.core.errors import NasbedError
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime, Floats, anytime, final_regrets
 from nasbed.evaluation.judging import judge
-from nasbed.evaluation.remarks import Remark, remarks_on
-from nasbed.evaluation.repeats import repeated_share
+from nasbed.evaluation.remarks import Remark, run_remarks
 from nasbed.experiments.compare import compare
 from nasbed.experiments.engines import Engine
 from nasbed.experiments.runs import FAILED, Runs
@@ -102,7 +101,7 @@ def methods_study(
         progress=progress,
     )
     judged = judge(Runs(runs.setup, [run for run in runs.runs if not run.error]), opened)
-    remarks = _remarks(runs, opened, can)
+    remarks = run_remarks(runs, opened, can)
     methods = []
     for name in can:
         own, found = runs.of(name), judged.of(name)
@@ -123,15 +122,3 @@ def methods_study(
         )
     metric = judged.judge or runs.setup.objective
     return MethodsStudy(opened.name, metric, seeds, budget, methods, cannot)
-
-
-def _remarks(runs: Runs, benchmark: Benchmark, methods: Sequence[str]) -> list[Remark]:
-    shares = {
-        method: [repeated_share(run, benchmark.space) for run in runs.of(method) if len(run)] for method in methods
-    }
-    return remarks_on(
-        runs,
-        repeated={method: float(np.mean(each)) if each else 0.0 for method, each in shares.items()},
-        top_fidelity=benchmark.fidelities[-1],
-        order=methods,
-    )

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import nasbed
-from nasbed.reports import Section, cell_svg, write_page
+from nasbed.drawing import Section, cell_svg, write_page
 
 
 def main() -> None:

@@ -10,13 +10,13 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
 import nasbed
-from nasbed.evaluation.studies.surrogate import Recipe, validate_results
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Repeats, collect, export_journals
 from nasbed.experiments.compare import compare
 from nasbed.experiments.engines import SerialEngine
-from nasbed.reports.comparison import write_comparison
-from nasbed.reports.standings import verdict
-from nasbed.reports.surrogate_validation import write_validation
+from nasbed.reports.comparison.page import write_comparison
+from nasbed.reports.comparison.standings import verdict
+from nasbed.studies.validation import Recipe, validate_results
+from nasbed.studies.validation.page import write_validation
 from nasbed.surrogates.making import make_surrogate
 
 choices: dict[str, Any] = {"layers": (1, 3), "width": [8, 16, 32, 64], "activation": ["relu", "tanh", "logistic"]}

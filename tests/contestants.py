@@ -9,10 +9,10 @@ from textwrap import dedent, indent
 
 import numpy as np
 
-from nasbed.experiments.challenge.limits import MIB, Limits
-from nasbed.experiments.challenge.processes import all_processes
-from nasbed.experiments.challenge.results import Result
-from nasbed.experiments.challenge.running import run_challenge
+from nasbed.challenge.limits import MIB, Limits
+from nasbed.challenge.processes import all_processes
+from nasbed.challenge.results import Result
+from nasbed.challenge.running import run_challenge
 
 CLASSES, TESTED = 4, 20
 BENCHMARK = 20.0

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import nasbed
+from nasbed.studies import STUDIES
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "nasbed"
@@ -24,12 +25,18 @@ LAYERS = [
     {"benchmarks"},
     {"optimizers"},
     {"experiments"},
+    {"challenge"},
     {"evaluation"},
+    {"drawing"},
     {"reports"},
+    {"terminal"},
+    {"studies"},
     {"compat"},
     {"cli"},
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
+HEAPS = {"surrogates", "unseen"}
+"""Packages that are larger and still to be divided."""
 OUTSIDE = {"testing", "embedded", "__init__", "__main__"}
 """Conformance suites look at everything, the embedded files are no code, and the root only re-exports."""
 
@@ -62,6 +69,51 @@ def test_imports_go_one_way(package: str) -> None:
                 f"{path.relative_to(SOURCE)} imports nasbed.{other}, which is above"
             )
             assert not (package == "optimizers" and other == "benchmarks"), "an optimizer never holds a benchmark"
+
+
+NOT_PURE = {"torch", "multiprocessing", "subprocess", "concurrent", "tempfile", "shutil"}
+WRITES = {
+    "open",
+    "write_text",
+    "write_bytes",
+    "mkdir",
+    "unlink",
+    "rename",
+    "save",
+    "savez",
+    "savez_compressed",
+    "tofile",
+}
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "evaluation").rglob("*.py")), ids=lambda path: path.stem)
+def test_evaluation_is_pure(path: Path) -> None:
+    """Arrays in, numbers out: what trains, starts processes or writes files is in experiments and studies."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            for name in names:
+                assert name.split(".")[0] not in NOT_PURE, f"{path.name} imports {name}"
+                assert name not in ("nasbed.core.files", "nasbed.experiments.engines", "nasbed.experiments.compare")
+        elif isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            assert called not in WRITES, f"{path.name}, line {node.lineno} calls {called}"
+
+
+def test_every_study_is_a_registered_folder() -> None:
+    """A study is a folder with its numbers, its page and its command, and a line in the registry."""
+    folders = {path.name.replace("_", "-") for path in (SOURCE / "studies").iterdir() if (path / "study.py").is_file()}
+    assert folders == set(STUDIES)
+    for folder in folders:
+        for part in ("page.py", "command.py"):
+            assert (SOURCE / "studies" / folder.replace("-", "_") / part).is_file(), f"{folder} has no {part}"
+
+
+def test_no_package_is_a_heap() -> None:
+    """No flat package has more than 25 modules, but for those that are one thing a file."""
+    for folder in (path for path in SOURCE.rglob("*") if path.is_dir() and "__pycache__" not in path.parts):
+        modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+        assert len(modules) <= 25 or folder.name in HEAPS, f"{folder.relative_to(SOURCE)} has {len(modules)} modules"
 
 
 def test_public_names_are_the_documented_ones() -> None:

@@ -14,6 +14,7 @@ import nasbed.oneshot
 import nasbed.training
 from made_up_surrogates import made, write_evaluations
 from nasbed.benchmarks import SurrogateBenchmark, TabularBenchmark
+from nasbed.drawing import save_cells
 from nasbed.experiments import campaign
 from nasbed.experiments.compare import compare
 from nasbed.experiments.runs import load_runs
@@ -21,7 +22,6 @@ from nasbed.experiments.scoring import score_architectures
 from nasbed.oneshot.export import export_search
 from nasbed.oneshot.record import read_record, write_record
 from nasbed.proxies.table import ScoreTable, open_scores
-from nasbed.reports import save_cells
 from nasbed.results import Manifest, Results, write_results
 from nasbed.results.export import export_results
 from nasbed.results.importing import import_tables

@@ -16,7 +16,7 @@ from nasbed import Architecture, Metric, NasbedError, Observation, Status, load,
 from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini, without_pooling
 from nasbed.experiments.compare import compare
 from nasbed.experiments.engines import SerialEngine
-from nasbed.reports.comparison import write_comparison
+from nasbed.reports.comparison.page import write_comparison
 from nasbed.results import About, Rows, write_results
 
 NB101: Any = space("nb101")

@@ -16,11 +16,11 @@ pytest.importorskip("torch", reason="needs torch")
 import torch
 
 from nasbed.cli.data_baseline import baseline
-from nasbed.cli.study_unseen import unseen
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.datasets import prepare
 from nasbed.datasets.opening import opened
 from nasbed.networks.baselines import BASELINES
+from nasbed.studies.unseen.command import unseen
 
 APP = typer.Typer()
 APP.command()(baseline)

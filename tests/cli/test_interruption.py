@@ -88,7 +88,7 @@ def test_interrupted_fit_ends_at_once_and_its_processes_say_nothing(table: str, 
 def test_second_interrupt_ends_work_that_does_not_stop() -> None:
     code = (
         "import time\n"
-        "from nasbed.cli.interruption import forced_end, on_interrupt\n"
+        "from nasbed.terminal.interruption import forced_end, on_interrupt\n"
         "with forced_end():\n"
         "    on_interrupt(lambda: 'all of it is kept')\n"
         "    for line in ('ready', 'stuck', 'beyond'):\n"
@@ -119,10 +119,10 @@ NOTHING = "nothing was kept; run the same command again"
         (["tune", "TABLE"], "experiments.tuning.tune", NOTHING),
         (["fit", "TABLE"], "surrogates.making.make_surrogate", NOTHING),
         (["fit", "TABLE", "--tune", "5"], "experiments.tuning.tune", NOTHING),
-        (["validate", "TABLE", "--parts", "fits"], "evaluation.studies.surrogate.validation.validate_results", NOTHING),
-        (["study", "landscape", MINI], "evaluation.studies.landscape.landscape_study", NOTHING),
-        (["study", "methods", MINI], "evaluation.studies.methods.methods_study", "no run was finished"),
-        (["study", "zero-cost"], "evaluation.studies.zero_cost.zero_cost_study", NOTHING),
+        (["validate", "TABLE", "--parts", "fits"], "studies.validation.validate_results", NOTHING),
+        (["study", "landscape", MINI], "studies.landscape.study.landscape_study", NOTHING),
+        (["study", "methods", MINI], "studies.methods.study.methods_study", "no run was finished"),
+        (["study", "zero-cost"], "studies.zero_cost.study.zero_cost_study", NOTHING),
         (["proxies", "score", "--space", "nb201"], "experiments.scoring.score_architectures", "nothing was scored"),
         (["proxies", "evaluate"], "evaluation.proxies.judge_proxies", NOTHING),
         (["oneshot", "darts"], "cli.oneshot_search.search", NOTHING),

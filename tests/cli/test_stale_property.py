@@ -79,8 +79,8 @@ VERSIONS = st.from_regex(r"[1-9]\.[0-9]\.[0-9]", fullmatch=True).map(
 def _no_pictures() -> Iterator[None]:
     """Reports without figures, which take most of their time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nasbed.reports.comparison._save_figures", lambda *_: None)
-        patch.setattr("nasbed.reports.comparison._charts", lambda *_, **__: {})
+        patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
+        patch.setattr("nasbed.reports.comparison.page._charts", lambda *_, **__: {})
         yield
 
 

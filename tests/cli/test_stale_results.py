@@ -33,7 +33,7 @@ def project(stored: Path) -> Path:
 def _no_pictures() -> Iterator[None]:
     """Reports without image files, which take most of their time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nasbed.reports.comparison._save_figures", lambda *_: None)
+        patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
         yield
 
 

@@ -12,9 +12,9 @@ from typer.testing import CliRunner, Result
 
 from nasbed import NasbedError, space
 from nasbed.benchmarks import load
-from nasbed.cli.study_one_shot import one_shot
-from nasbed.evaluation.studies.one_shot_records import embedded_surrogate
 from nasbed.oneshot.record import write_record
+from nasbed.studies.one_shot.command import one_shot
+from nasbed.studies.one_shot.records import embedded_surrogate
 from studied_tables import nb201_table
 from watched_searches import FALLING, JUMP, RISING, cells, record, searched
 

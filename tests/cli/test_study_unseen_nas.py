@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 
 pytest.importorskip("torch", reason="needs torch")
 
-from nasbed.cli.study_unseen import unseen
 from nasbed.core.errors import NasbedError
+from nasbed.studies.unseen.command import unseen
 from unseen_folders import unseen_folder
 
 APP = typer.Typer()

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from nasbed import NasbedError
 from nasbed.benchmarks import TabularBenchmark
-from nasbed.cli.study_zero_cost import zero_cost
 from nasbed.proxies.table import ScoresAbout, ScoreTable
+from nasbed.studies.zero_cost.command import zero_cost
 from studied_tables import additive, nb201_table
 
 FAST = ("--top", "10", "--resamples", "30", "--repeats", "2", "--format", "svg")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nasbed.evaluation.studies.unseen_published import published
-from nasbed.evaluation.studies.unseen_results import UnseenResult, read_results
+from nasbed.experiments.unseen.published import published
+from nasbed.experiments.unseen.results import UnseenResult, read_results
 from nasbed.training import load_recipe
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -9,7 +9,7 @@ import pytest
 
 from nasbed.optimizers import OPTIMIZERS
 from nasbed.optimizers.settings import defaults_of
-from nasbed.reports.methods import setting_text
+from nasbed.studies.methods.page import setting_text
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "methods.md").read_text()
 SECTIONS = dict(re.findall(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))

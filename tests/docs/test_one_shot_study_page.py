@@ -11,14 +11,14 @@ from scipy.stats import spearmanr
 
 import nasbed
 from nasbed.benchmarks.places import table_path
-from nasbed.evaluation.studies.one_shot import OneShotStudy, one_shot_study
 from nasbed.experiments.campaign import Campaign
 from nasbed.experiments.campaign.trajectories import searched_architectures
 from nasbed.oneshot.record import SearchRecord, read_record
-from nasbed.reports.one_shot_tables import method_table
 from nasbed.results.rows import Rows, concatenate
 from nasbed.results.store import Results
 from nasbed.spaces import space
+from nasbed.studies.one_shot.study import OneShotStudy, one_shot_study
+from nasbed.studies.one_shot.tables import method_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")

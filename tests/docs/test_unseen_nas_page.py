@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
-from nasbed.evaluation.studies.unseen_nas_budget import nas_methods
-from nasbed.evaluation.studies.unseen_nas_compared import compared, spread, summed_up
-from nasbed.evaluation.studies.unseen_results import read_results
+from nasbed.experiments.unseen.budget import nas_methods
+from nasbed.experiments.unseen.results import read_results
+from nasbed.studies.unseen.compared import compared, spread, summed_up
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "unseen-nas.md").read_text(encoding="utf-8")

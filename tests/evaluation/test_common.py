@@ -241,11 +241,10 @@ NO_VALUES = {
 
 
 def public_functions() -> set[str]:
-    """Those of all modules but the studies and the judging of proxies, which put them together and are tested by
-    themselves."""
+    """Those of all modules but the judging of proxies, which puts them together and is tested by itself."""
     found = set()
     for module in pkgutil.walk_packages(nasbed.evaluation.__path__, "nasbed.evaluation."):
-        if module.name.startswith(("nasbed.evaluation.studies", "nasbed.evaluation.proxies")):
+        if module.name.startswith("nasbed.evaluation.proxies"):
             continue
         for name, thing in vars(import_module(module.name)).items():
             if isfunction(thing) and not name.startswith("_") and thing.__module__ == module.name:

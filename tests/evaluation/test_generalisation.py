@@ -11,7 +11,9 @@ from scipy import stats
 from nasbed import NasbedError
 from nasbed.evaluation.anytime import anytime, final_regrets
 from nasbed.evaluation.judging import Trajectory
-from nasbed.evaluation.studies.generalisation import (
+from nasbed.experiments.engines import SerialEngine
+from nasbed.experiments.runs import load_runs
+from nasbed.studies.generalisation.study import (
     GROUPS,
     RE,
     RS,
@@ -22,8 +24,6 @@ from nasbed.evaluation.studies.generalisation import (
     part_of,
     variants,
 )
-from nasbed.experiments.engines import SerialEngine
-from nasbed.experiments.runs import load_runs
 from studied_tables import nb201_table
 
 SMALL_GROUPS = {"methods": (RS, RE), "rates": (Variant("1", "re"), Variant("4", "re", {"mutation_rate": 4}))}

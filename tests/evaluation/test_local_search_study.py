@@ -15,11 +15,11 @@ from nasbed.benchmarks import load
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.anytime import anytime
 from nasbed.evaluation.judging import Trajectory
-from nasbed.evaluation.studies.local_search import LocalSearchStudy, compared, local_search_study
 from nasbed.evaluation.summary import summarise
 from nasbed.experiments.engines import SerialEngine
 from nasbed.experiments.runs import load_runs
-from nasbed.reports.local_search import moments_table, outcome, write_local_search_report
+from nasbed.studies.local_search.page import moments_table, outcome, write_local_search_report
+from nasbed.studies.local_search.study import LocalSearchStudy, compared, local_search_study
 from studied_tables import nb201_table
 
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))

@@ -12,10 +12,10 @@ from scipy.stats import spearmanr
 from nasbed.benchmarks import load
 from nasbed.benchmarks.places import surrogate_paths
 from nasbed.core.errors import InvalidOption
-from nasbed.evaluation.studies.one_shot import Failure, OneShotStudy, Stop, failure, one_shot_study
-from nasbed.evaluation.studies.one_shot_records import embedded_surrogate, grouped, read_searches
 from nasbed.oneshot.record import SearchRecord, write_record
 from nasbed.oneshot.record_file import write_sealed
+from nasbed.studies.one_shot.records import embedded_surrogate, grouped, read_searches
+from nasbed.studies.one_shot.study import Failure, OneShotStudy, Stop, failure, one_shot_study
 from studied_tables import nb201_table
 from watched_searches import ERROR, FALLING, JUMP, RISING, Additive, cells, record
 

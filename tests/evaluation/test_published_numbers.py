@@ -7,10 +7,10 @@ import math
 import pytest
 
 from nasbed import Metric
-from nasbed.evaluation.studies.surrogate.published import Figures, Published, published
-from nasbed.evaluation.studies.surrogate.validation import Validation
-from nasbed.reports.number_tables import Table
-from nasbed.reports.paper_rows import with_paper
+from nasbed.drawing.number_tables import Table
+from nasbed.studies.validation.paper_rows import with_paper
+from nasbed.studies.validation.published import Figures, Published, published
+from nasbed.studies.validation.study import Validation
 from nasbed.surrogates import SURROGATES
 
 PERCENT = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))

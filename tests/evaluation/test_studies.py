@@ -23,7 +23,8 @@ from nasbed.evaluation.landscape import (
     space_walk_autocorrelation,
 )
 from nasbed.evaluation.landscape.choices import Lookup
-from nasbed.evaluation.studies.landscape import (
+from nasbed.results import About, Rows, write_results
+from nasbed.studies.landscape.study import (
     IN_SPACE,
     IN_TABLE,
     IN_TABLE_RANKS,
@@ -31,9 +32,8 @@ from nasbed.evaluation.studies.landscape import (
     LandscapeStudy,
     landscape_study,
 )
-from nasbed.evaluation.studies.nas_hpo import DEFINITIONS, PUBLISHED, nas_hpo_study
-from nasbed.evaluation.studies.table import table_of
-from nasbed.results import About, Rows, write_results
+from nasbed.studies.nas_hpo.study import DEFINITIONS, PUBLISHED, nas_hpo_study
+from nasbed.studies.table import table_of
 from studied_tables import VALIDATION, nb201_table
 
 NB101: Any = space("nb101")

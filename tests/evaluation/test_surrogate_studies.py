@@ -16,33 +16,33 @@ import nasbed
 from made_up_surrogates import ACCURACY, Ridge, known_mean
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.anytime import Anytime
-from nasbed.evaluation.studies.surrogate.artefact_validation import validate_artefact
-from nasbed.evaluation.studies.surrogate.data import Data, read_data, repeats_of
-from nasbed.evaluation.studies.surrogate.embedding import tsne
-from nasbed.evaluation.studies.surrogate.fits import fit_jobs, fits, split_of
-from nasbed.evaluation.studies.surrogate.fitting import Recipe, answers
-from nasbed.evaluation.studies.surrogate.left_out import leave_one_optimizer_out, random_only, well_performing_only
-from nasbed.evaluation.studies.surrogate.parameter_free import (
+from nasbed.experiments.engines import SerialEngine
+from nasbed.experiments.runs import load_runs
+from nasbed.results import About, Results, Rows, write_results
+from nasbed.studies.validation.artefact_validation import validate_artefact
+from nasbed.studies.validation.data import Data, read_data, repeats_of
+from nasbed.studies.validation.embedding import tsne
+from nasbed.studies.validation.fits import fit_jobs, fits, split_of
+from nasbed.studies.validation.fitting import Recipe, answers
+from nasbed.studies.validation.left_out import leave_one_optimizer_out, random_only, well_performing_only
+from nasbed.studies.validation.parameter_free import (
     TRUE,
     parameter_free,
     parameter_free_design,
     places_of,
 )
-from nasbed.evaluation.studies.surrogate.searches import (
+from nasbed.studies.validation.searches import (
     evaluated,
     fitted_surrogate,
     searches,
     whole_table,
     without_each,
 )
-from nasbed.evaluation.studies.surrogate.table_error import BETTER, TABLE, surrogate_against_table
-from nasbed.evaluation.studies.surrogate.topology import cell_depths, topology
-from nasbed.evaluation.studies.surrogate.training_size import crossing, default_sizes, training_size
-from nasbed.evaluation.studies.surrogate.trajectories import Side, agreement, trajectories
-from nasbed.evaluation.studies.surrogate.validation import Options, validate_results
-from nasbed.experiments.engines import SerialEngine
-from nasbed.experiments.runs import load_runs
-from nasbed.results import About, Results, Rows, write_results
+from nasbed.studies.validation.study import Options, validate_results
+from nasbed.studies.validation.table_error import BETTER, TABLE, surrogate_against_table
+from nasbed.studies.validation.topology import cell_depths, topology
+from nasbed.studies.validation.training_size import crossing, default_sizes, training_size
+from nasbed.studies.validation.trajectories import Side, agreement, trajectories
 from nasbed.surrogates import SURROGATES, Examples
 from nasbed.surrogates.making import make_surrogate
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from nasbed.core.errors import BadFile
-from nasbed.evaluation.studies.unseen import unseen_study
-from nasbed.evaluation.studies.unseen_nas_compared import compared, said, summed_up
-from nasbed.evaluation.studies.unseen_results import UnseenResult, append_result, read_results
-from nasbed.reports.unseen_tables import budget_lines, cell_text, comparison_lines, unseen_numbers, unseen_tables
+from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
+from nasbed.studies.unseen.compared import compared, said, summed_up
+from nasbed.studies.unseen.study import unseen_study
+from nasbed.studies.unseen.tables import budget_lines, cell_text, comparison_lines, unseen_numbers, unseen_tables
 
 RECIPE = {"batch": 64, "skeleton": {"channels": 16, "cells": 8}}
 FOUND = UnseenResult(

@@ -18,19 +18,19 @@ pytest.importorskip("torch", reason="needs torch")
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import opened
-from nasbed.evaluation.studies import unseen_nas_search
-from nasbed.evaluation.studies.one_shot_records import read_searches
-from nasbed.evaluation.studies.unseen import unseen_study
-from nasbed.evaluation.studies.unseen_nas import measured_nas, trained, trained_together
-from nasbed.evaluation.studies.unseen_nas_budget import NasBudget, bonsai_cells, nas_methods
-from nasbed.evaluation.studies.unseen_nas_run import NasRun
-from nasbed.evaluation.studies.unseen_nas_runs import NasPlan, measure
-from nasbed.evaluation.studies.unseen_nas_search import Told, read_found, searched
-from nasbed.evaluation.studies.unseen_published import published
-from nasbed.evaluation.studies.unseen_results import UnseenResult, append_result, read_results
+from nasbed.experiments.unseen import search as unseen_nas_search
+from nasbed.experiments.unseen.budget import NasBudget, bonsai_cells, nas_methods
+from nasbed.experiments.unseen.nas import measured_nas, trained, trained_together
+from nasbed.experiments.unseen.published import published
+from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
+from nasbed.experiments.unseen.run import NasRun
+from nasbed.experiments.unseen.runs import NasPlan, measure
+from nasbed.experiments.unseen.search import Told, read_found, searched
 from nasbed.oneshot.bonsai import BonsaiArchitecture
 from nasbed.oneshot.bonsai.record import read_bonsai_record
 from nasbed.spaces.darts.costs import DartsSkeleton
+from nasbed.studies.one_shot.records import read_searches
+from nasbed.studies.unseen.study import unseen_study
 from nasbed.training import load_recipe, train
 
 BUDGET = NasBudget.alike(search_epochs=2, search_channels=4, search_cells=2, search_images=64, channels=4, cells=2)
@@ -264,7 +264,7 @@ def test_measuring_needs_torch_numpy_and_scipy_alone() -> None:
     absent = ["typer", "rich", "pyarrow", "numba", "ConfigSpace", "lightgbm", "xgboost", "altair", "sklearn", "pandas"]
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
-        "import nasbed.evaluation.studies.unseen_nas_runs, nasbed.evaluation.studies.unseen, nasbed.datasets.opening\n"
+        "import nasbed.experiments.unseen.runs, nasbed.studies.unseen.study, nasbed.datasets.opening\n"
         "from nasbed.spaces import space; import numpy; space('darts').sample(numpy.random.default_rng(0))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,11 +13,11 @@ pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.datasets.opening import opened
-from nasbed.evaluation.studies.unseen_nas_budget import NasBudget
-from nasbed.evaluation.studies.unseen_nas_processes import Task, measure_ahead
-from nasbed.evaluation.studies.unseen_nas_runs import NasPlan, measure
-from nasbed.evaluation.studies.unseen_results import UnseenResult, read_results
 from nasbed.experiments.engines import WAIT, Engine, LocalEngine, Outcome, SerialEngine
+from nasbed.experiments.unseen.budget import NasBudget
+from nasbed.experiments.unseen.processes import Task, measure_ahead
+from nasbed.experiments.unseen.results import UnseenResult, read_results
+from nasbed.experiments.unseen.runs import NasPlan, measure
 from nasbed.training import load_recipe
 from nasbed.training.devices import threads_used
 from unseen_folders import unseen_folder

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.evaluation.studies.unseen import unseen_study
-from nasbed.evaluation.studies.unseen_published import METHODS, disagreements, published, remarks
-from nasbed.evaluation.studies.unseen_results import UnseenResult, append_result, read_results
+from nasbed.experiments.unseen.published import METHODS, disagreements, published, remarks
+from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
+from nasbed.studies.unseen.study import unseen_study
 
 RESULT = UnseenResult(
     dataset="addnist", model="resnet18", epochs=64, seed=0, status="ok", test_accuracy=91.0, dataset_hash="a"

@@ -11,11 +11,11 @@ from scipy import stats
 
 from nasbed import Metric, NasbedError, space
 from nasbed.evaluation.proxies import HEADLINES, NoiseCeiling, RankedTask
-from nasbed.evaluation.studies import zero_cost_statements as stated
-from nasbed.evaluation.studies.zero_cost import numbered, stages, zero_cost_study
-from nasbed.evaluation.studies.zero_cost_reference import normal_correlation, range_reference
-from nasbed.evaluation.studies.zero_cost_samples import GLOBAL, RBO, TOP, Sampled, sampled
-from nasbed.evaluation.studies.zero_cost_statements import FAILS, HOLDS, OPEN
+from nasbed.studies.zero_cost import statements as stated
+from nasbed.studies.zero_cost.reference import normal_correlation, range_reference
+from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, Sampled, sampled
+from nasbed.studies.zero_cost.statements import FAILS, HOLDS, OPEN
+from nasbed.studies.zero_cost.study import numbered, stages, zero_cost_study
 
 ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 NAMES = ("params", "synflow", "ntk", "snip", "jacov", "zen", "nwot", "grasp")

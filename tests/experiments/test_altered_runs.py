@@ -48,7 +48,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True, scope="module")
 def _no_pictures() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nasbed.reports.comparison._save_figures", lambda *_: None)
+        patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
         yield
 
 

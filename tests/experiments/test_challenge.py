@@ -22,13 +22,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contestants import TESTED, limited, named, run_one, write_dataset, write_submission
+from nasbed.challenge import isolation
+from nasbed.challenge.isolation import chosen_isolation, readable_by_all
+from nasbed.challenge.limits import GIB, MIB, Limits
+from nasbed.challenge.predictions import checked_predictions, one_line, read_reply
+from nasbed.challenge.running import run_challenge
+from nasbed.challenge.scoring import score_of
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.experiments.challenge import isolation
-from nasbed.experiments.challenge.isolation import chosen_isolation, readable_by_all
-from nasbed.experiments.challenge.limits import GIB, MIB, Limits
-from nasbed.experiments.challenge.predictions import checked_predictions, one_line, read_reply
-from nasbed.experiments.challenge.running import run_challenge
-from nasbed.experiments.challenge.scoring import score_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

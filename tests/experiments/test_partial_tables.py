@@ -10,13 +10,13 @@ import pytest
 
 from nasbed import NasbedError, load
 from nasbed.benchmarks import TabularBenchmark
-from nasbed.evaluation.studies.local_search import local_search_study
 from nasbed.experiments.compare import compare
 from nasbed.experiments.engines import SerialEngine
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
-from nasbed.reports.local_search import write_local_search_report
 from nasbed.results import Rows, write_results
+from nasbed.studies.local_search.page import write_local_search_report
+from nasbed.studies.local_search.study import local_search_study
 from studied_tables import VALIDATION, nb201_table
 
 SETTINGS = {

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from nasbed.core.errors import InvalidOption
-from nasbed.reports import cell_svg, save_cells
-from nasbed.reports.cells import PALETTE
+from nasbed.drawing import cell_svg, save_cells
+from nasbed.drawing.cells import PALETTE
 from nasbed.spaces.graph import Diagram, Node
 
 SVG = "{http://www.w3.org/2000/svg}"

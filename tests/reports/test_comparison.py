@@ -12,10 +12,10 @@ import pytest
 from searched import Formula, runs_of, search, three_methods
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.drawing.interactive import looks
 from nasbed.experiments.runs import Run, Runs
-from nasbed.reports.comparison import write_comparison
-from nasbed.reports.comparison_data import comparison, principal_plane
-from nasbed.reports.interactive import looks
+from nasbed.reports.comparison.data import comparison, principal_plane
+from nasbed.reports.comparison.page import write_comparison
 from studied_tables import TEST
 
 

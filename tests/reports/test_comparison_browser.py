@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from searched import Formula, three_methods
 
-from nasbed.reports.comparison import write_comparison
+from nasbed.reports.comparison.page import write_comparison
 from studied_tables import TEST
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install selenium")

@@ -14,8 +14,8 @@ from made_up_surrogates import evaluations, made
 from nasbed.core.metric import Metric
 from nasbed.experiments.engines import SerialEngine
 from nasbed.experiments.tuning import Parts, tune
-from nasbed.reports.fit import write_fit_report
-from nasbed.reports.fit_data import LEVELS, figure_rows, fit_data
+from nasbed.reports.fit.data import LEVELS, figure_rows, fit_data
+from nasbed.reports.fit.page import write_fit_report
 from nasbed.reports.tuning import write_tuning_report
 from nasbed.surrogates.artefact import Artefact
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nasbed.core.errors import InvalidOption, NasbedError
-from nasbed.reports.geometry import Box, Point
-from nasbed.reports.layout import Layout, layout
+from nasbed.drawing.geometry import Box, Point
+from nasbed.drawing.layout import Layout, layout
 from nasbed.spaces.graph import Diagram, Node
 
 

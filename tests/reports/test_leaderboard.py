@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from nasbed.challenge.leaderboard import leaderboard
+from nasbed.challenge.limits import Limits
+from nasbed.challenge.results import Result, read_results, write_result
+from nasbed.challenge.scoring import score_of
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.experiments.challenge.leaderboard import leaderboard
-from nasbed.experiments.challenge.limits import Limits
-from nasbed.experiments.challenge.results import Result, read_results, write_result
-from nasbed.experiments.challenge.scoring import score_of
 from nasbed.reports.challenge import failure_table, score_table, write_leaderboard
 
 BENCHMARKS = {"addnist": 92.08, "language": 85.0}

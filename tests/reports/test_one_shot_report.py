@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from nasbed import Architecture
-from nasbed.evaluation.studies.one_shot import OneShotStudy, one_shot_study
-from nasbed.reports.one_shot import write_one_shot_report
-from nasbed.reports.one_shot_tables import RULE, failure_words, method_table, outcome, search_table
+from nasbed.studies.one_shot.page import write_one_shot_report
+from nasbed.studies.one_shot.study import OneShotStudy, one_shot_study
+from nasbed.studies.one_shot.tables import RULE, failure_words, method_table, outcome, search_table
 from watched_searches import ACCURACY, ERROR, FALLING, JUMP, RISING, Additive, cells, record, searched
 
 WORDS = (

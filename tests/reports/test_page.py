@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from nasbed import space
-from nasbed.reports import Section, cell_svg, write_page
+from nasbed.drawing import Section, cell_svg, write_page
 
 
 class Reader(HTMLParser):

@@ -13,12 +13,12 @@ import pytest
 
 from nasbed import Metric
 from nasbed.core.errors import InvalidOption
+from nasbed.drawing.label_places import LETTER, LINE, label_places
+from nasbed.drawing.number_tables import MISSING
 from nasbed.evaluation.proxies import JudgedTask, RankedTask, judge_proxies
-from nasbed.reports.label_places import LETTER, LINE, label_places
-from nasbed.reports.number_tables import MISSING
-from nasbed.reports.proxies import write_proxies_report
-from nasbed.reports.proxies_figures import ordered_proxies, proxies_figures, task_titles
-from nasbed.reports.proxies_tables import full_table, headline_table, outcome, proxies_numbers, short_table
+from nasbed.reports.proxies.figures import ordered_proxies, proxies_figures, task_titles
+from nasbed.reports.proxies.page import write_proxies_report
+from nasbed.reports.proxies.tables import full_table, headline_table, outcome, proxies_numbers, short_table
 
 ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 ODD = "<b>&\"'a name of some length"

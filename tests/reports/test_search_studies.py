@@ -12,10 +12,10 @@ import pytest
 
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime
-from nasbed.evaluation.studies.generalisation import GeneralisationStudy, Line, Ordering, Place
-from nasbed.evaluation.studies.methods import Method, MethodsStudy
-from nasbed.reports.generalisation import generalisation_facts, generalisation_table, write_generalisation_report
-from nasbed.reports.methods import write_methods_report
+from nasbed.studies.generalisation.page import generalisation_facts, generalisation_table, write_generalisation_report
+from nasbed.studies.generalisation.study import GeneralisationStudy, Line, Ordering, Place
+from nasbed.studies.methods.page import write_methods_report
+from nasbed.studies.methods.study import Method, MethodsStudy
 
 METRIC = Metric("accuracy", split="test", unit="%")
 

@@ -13,13 +13,13 @@ import pytest
 
 from nasbed import Metric, NasbedError, space
 from nasbed.benchmarks import TabularBenchmark
-from nasbed.evaluation.studies.landscape import LandscapeStudy, landscape_study
-from nasbed.evaluation.studies.nas_hpo import DEFINITIONS, nas_hpo_study
-from nasbed.evaluation.studies.numbers import nas_hpo_numbers
-from nasbed.reports.figures import figure_svg, save_figure
-from nasbed.reports.landscape import landscape_facts, write_landscape_report
-from nasbed.reports.nas_hpo import nearest_definition, write_nas_hpo_report
+from nasbed.drawing.figures import figure_svg, save_figure
 from nasbed.results import About, Rows, write_results
+from nasbed.studies.landscape.page import landscape_facts, write_landscape_report
+from nasbed.studies.landscape.study import LandscapeStudy, landscape_study
+from nasbed.studies.nas_hpo.numbers import nas_hpo_numbers
+from nasbed.studies.nas_hpo.page import nearest_definition, write_nas_hpo_report
+from nasbed.studies.nas_hpo.study import DEFINITIONS, nas_hpo_study
 from studied_tables import VALIDATION, nb201_table
 
 FIGURES = {"distributions", "costs", "operations", "shapes", "walks", "distance", "fidelities"}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from nasbed.evaluation.studies.unseen import UnseenStudy, unseen_study
-from nasbed.evaluation.studies.unseen_results import UnseenResult, read_results
-from nasbed.reports.unseen_found import found_chart, found_lines, found_table
+from nasbed.experiments.unseen.results import UnseenResult, read_results
+from nasbed.studies.unseen.figures import found_chart, found_lines, found_table
+from nasbed.studies.unseen.study import UnseenStudy, unseen_study
 
 RESULTS = read_results([Path(__file__).parents[2] / "docs" / "results" / "unseen-nas.jsonl"])
 STUDY = unseen_study(RESULTS)

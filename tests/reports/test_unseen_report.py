@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nasbed.evaluation.studies.unseen import unseen_study
-from nasbed.evaluation.studies.unseen_results import UnseenResult
-from nasbed.reports.unseen import write_unseen_report
-from nasbed.reports.unseen_tables import cell_text, outcome, unseen_tables
+from nasbed.experiments.unseen.results import UnseenResult
+from nasbed.studies.unseen.page import write_unseen_report
+from nasbed.studies.unseen.study import unseen_study
+from nasbed.studies.unseen.tables import cell_text, outcome, unseen_tables
 
 
 def result(dataset: str, model: str, seed: int, accuracy: float, **more: object) -> UnseenResult:

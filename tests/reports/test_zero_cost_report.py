@@ -13,9 +13,9 @@ import pytest
 
 from nasbed import Metric, space
 from nasbed.evaluation.proxies import RankedTask
-from nasbed.evaluation.studies.zero_cost import ZeroCostStudy, zero_cost_study
-from nasbed.reports.zero_cost import write_zero_cost_report
-from nasbed.reports.zero_cost_tables import averages_table, few_points_table, outcome, statements_table
+from nasbed.studies.zero_cost.page import write_zero_cost_report
+from nasbed.studies.zero_cost.study import ZeroCostStudy, zero_cost_study
+from nasbed.studies.zero_cost.tables import averages_table, few_points_table, outcome, statements_table
 
 ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 FIGURES = {"spearman", "top", "overlap", "global-against-top", "range", "few-points"}

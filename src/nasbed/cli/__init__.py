@@ -28,13 +28,10 @@ from nasbed.cli import (
     study,
     train,
     tune,
-    validate,
 )
-from nasbed.cli.interruption import InterruptibleGroup, forced_end
-from nasbed.cli.study_one_shot import one_shot
-from nasbed.cli.study_unseen import unseen
-from nasbed.cli.study_zero_cost import zero_cost
 from nasbed.core.errors import NasbedError
+from nasbed.studies import STUDIES
+from nasbed.terminal.interruption import InterruptibleGroup, forced_end
 
 app = typer.Typer(
     name="nasbed",
@@ -62,11 +59,8 @@ app.command()(report.report)
 app.command()(release.release)
 app.add_typer(results.app, name="results")
 app.add_typer(space.app, name="space")
-study.app.command("one-shot")(one_shot)
-study.app.command("zero-cost")(zero_cost)
-study.app.command()(unseen)
 app.add_typer(study.app, name="study")
-app.command()(validate.validate)
+app.command("validate")(STUDIES.get("validation"))
 
 
 def _version(asked: bool) -> None:

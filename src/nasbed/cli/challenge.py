@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.interruption import on_interrupt
-from nasbed.cli.output import Json, print_json
-from nasbed.cli.progress import note
-from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import on_interrupt
+from nasbed.terminal.output import Json, print_json
+from nasbed.terminal.progress import note
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
-    from nasbed.experiments.challenge.isolation import Isolation
-    from nasbed.experiments.challenge.results import Result
+    from nasbed.challenge.isolation import Isolation
+    from nasbed.challenge.results import Result
 
 app = typer.Typer(help="Run strangers' submissions on unseen datasets, apart from the machine.", no_args_is_help=True)
 
@@ -49,9 +49,9 @@ def run(
     """
     import re
 
-    from nasbed.experiments.challenge.isolation import ABOUT
-    from nasbed.experiments.challenge.limits import GIB, Limits
-    from nasbed.experiments.challenge.running import run_challenge
+    from nasbed.challenge.isolation import ABOUT
+    from nasbed.challenge.limits import GIB, Limits
+    from nasbed.challenge.running import run_challenge
 
     if not re.fullmatch(r"cpu|cuda(:\d+)?", device):
         raise InvalidOption(f"a device is cpu, cuda or cuda:1, got {device!r}")
@@ -131,8 +131,8 @@ def score(
     """
     check_folder(out, "a leaderboard goes")
 
-    from nasbed.experiments.challenge.leaderboard import leaderboard
-    from nasbed.experiments.challenge.results import read_results
+    from nasbed.challenge.leaderboard import leaderboard
+    from nasbed.challenge.results import read_results
     from nasbed.reports.challenge import failure_table, leaderboard_numbers, score_table, write_leaderboard
 
     board = leaderboard(read_results(runs))

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nasbed.cli.interruption import on_interrupt
-from nasbed.cli.output import Json, print_fields, print_json, print_table
-from nasbed.cli.progress import LINE_S, note
-from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import on_interrupt
+from nasbed.terminal.output import Json, print_fields, print_json, print_table
+from nasbed.terminal.progress import LINE_S, note
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.experiments.campaign import CampaignStatus, Progress, Trainer

@@ -9,11 +9,11 @@ import typer
 
 from nasbed.cli.data_baseline import baseline
 from nasbed.cli.data_check import check
-from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
-from nasbed.cli.output import Json, print_fields, print_json, print_table
-from nasbed.cli.progress import note, row_bars
-from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.terminal.output import Json, print_fields, print_json, print_table
+from nasbed.terminal.progress import note, row_bars
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.datasets import Dataset

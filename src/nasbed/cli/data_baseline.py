@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.interruption import checkpoint_kept, on_interrupt
-from nasbed.cli.output import Json, print_fields, print_json, readable
-from nasbed.cli.progress import epoch_bar
-from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import checkpoint_kept, on_interrupt
+from nasbed.terminal.output import Json, print_fields, print_json, readable
+from nasbed.terminal.progress import epoch_bar
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
-    from nasbed.evaluation.studies.unseen_results import UnseenResult
+    from nasbed.experiments.unseen.results import UnseenResult
 
 
 def baseline(
@@ -59,8 +59,8 @@ def baseline(
 
     Example: nasbed data baseline addnist --model resnet18 --device cuda --checkpoint my.pt --out results.jsonl
     """
-    from nasbed.evaluation.studies.numbers import plain
-    from nasbed.evaluation.studies.unseen_published import published
+    from nasbed.core.json_values import plain
+    from nasbed.experiments.unseen.published import published
     from nasbed.networks import check_torch
     from nasbed.networks.baselines import BASELINES
 
@@ -76,8 +76,8 @@ def baseline(
     BASELINES.get(model)
     check_torch()
     from nasbed.datasets.opening import opened
-    from nasbed.evaluation.studies.unseen_baseline import measured_baseline
-    from nasbed.evaluation.studies.unseen_results import append_result, check_results_file
+    from nasbed.experiments.unseen.baseline import measured_baseline
+    from nasbed.experiments.unseen.results import append_result, check_results_file
     from nasbed.training import load_recipe
     from nasbed.training.devices import chosen_device, threads_used
 

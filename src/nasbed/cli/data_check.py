@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from nasbed.cli.output import Json, print_json, print_table
-from nasbed.cli.progress import row_bars
 from nasbed.core.errors import BadFile
+from nasbed.terminal.output import Json, print_json, print_table
+from nasbed.terminal.progress import row_bars
 
 
 def check(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.cli.import_ import print_written
-from nasbed.cli.interruption import on_interrupt
-from nasbed.cli.output import Json, print_json, print_table
-from nasbed.cli.progress import byte_bar, note, row_bars
-from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption
+from nasbed.terminal.interruption import on_interrupt
+from nasbed.terminal.output import Json, print_json, print_table
+from nasbed.terminal.progress import byte_bar, note, row_bars
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.results import Results

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.cli import tune as tuning
-from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
-from nasbed.cli.output import print_table
-from nasbed.cli.progress import note
-from nasbed.cli.report_options import check_folder
-from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.terminal.output import print_table
+from nasbed.terminal.progress import note
+from nasbed.terminal.report_options import check_folder
+from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
     from nasbed.experiments.tuning import Parts
@@ -73,8 +73,8 @@ def fit(
     on_interrupt(lambda: NOTHING_KEPT)
 
     from nasbed.experiments.tuning import load_settings
-    from nasbed.reports.fit import write_fit_report
-    from nasbed.reports.fit_data import figure_rows
+    from nasbed.reports.fit.data import figure_rows
+    from nasbed.reports.fit.page import write_fit_report
     from nasbed.surrogates.artefact import Artefact
     from nasbed.surrogates.making import RUNTIME_MODEL, make_surrogate
 

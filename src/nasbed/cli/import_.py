@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.interruption import on_interrupt
-from nasbed.cli.output import Json, print_json, print_table, readable
-from nasbed.cli.progress import row_bars
-from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption, shorten
+from nasbed.terminal.interruption import on_interrupt
+from nasbed.terminal.output import Json, print_json, print_table, readable
+from nasbed.terminal.progress import row_bars
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.results import Results

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.output import Json, print_fields, print_json, print_table, readable
 from nasbed.core.errors import TooLarge
+from nasbed.terminal.output import Json, print_fields, print_json, print_table, readable
 
 if TYPE_CHECKING:
     from nasbed.benchmarks.catalog import Card

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from nasbed.cli.output import Json, print_fields, print_json, print_table, readable
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.output import Json, print_fields, print_json, print_table, readable
 
 
 def network(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nasbed.cli.output import Json, print_json
-from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption, UnknownName, nearest, shorten
+from nasbed.terminal.output import Json, print_json
+from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
     from nasbed.oneshot import SearchSettings

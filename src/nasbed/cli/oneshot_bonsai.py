@@ -27,18 +27,18 @@ from nasbed.cli.oneshot_search import (
     kept_training,
     line_beside_bar,
 )
-from nasbed.cli.output import print_fields, print_json, readable
-from nasbed.cli.progress import LINE_S, epoch_bar, note
-from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption, nearest
 from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import opened
+from nasbed.drawing.cells import save_cells
 from nasbed.oneshot.bonsai import BonsaiArchitecture, BonsaiEpoch, BonsaiSettings, search, untrained
 from nasbed.oneshot.bonsai.record import BonsaiRecord, read_bonsai_record, write_bonsai_record
 from nasbed.oneshot.bonsai.settings import METHOD
 from nasbed.oneshot.bonsai.wording import cell_lines, changes, diagrams
 from nasbed.oneshot.record import versions_used
-from nasbed.reports.cells import save_cells
+from nasbed.terminal.output import print_fields, print_json, readable
+from nasbed.terminal.progress import LINE_S, epoch_bar, note
+from nasbed.terminal.settings import settings_by_key
 from nasbed.training import load_recipe
 from nasbed.training.building import recipe_skeleton
 from nasbed.training.devices import chosen_device

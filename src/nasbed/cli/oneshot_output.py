@@ -12,13 +12,13 @@ from typing import Any
 import typer
 
 from nasbed.cli.oneshot_search import CELLS, RECORD, RESULTS
-from nasbed.cli.output import print_fields, print_json, print_table
 from nasbed.oneshot import METHODS, bonsai
 from nasbed.oneshot.bonsai.settings import METHOD as BONSAI
 from nasbed.oneshot.record import SearchRecord
 from nasbed.oneshot.spaces.base import SearchedSpace
 from nasbed.oneshot.wording import cell_lines, skips_said
 from nasbed.spaces import space as named_space
+from nasbed.terminal.output import print_fields, print_json, print_table
 
 OWN_OPTIONS = frozenset({"epochs", "channels", "batch", "epoch_images", "precision"})
 """Settings of all methods that are given by options, not by ``--set``."""

@@ -16,20 +16,20 @@ import numpy as np
 import torch
 import typer
 
-from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
-from nasbed.cli.progress import LINE_S, epoch_bar, note
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.partial import locked
 from nasbed.datasets.dataset import Dataset
+from nasbed.drawing.cells import save_cells
 from nasbed.oneshot import STOPPING_RULES, SearchEpoch, SearchSettings, search
 from nasbed.oneshot.export import export_search
 from nasbed.oneshot.record import SearchRecord, read_record, versions_used, write_record
 from nasbed.oneshot.spaces.base import SearchedSpace
 from nasbed.oneshot.wording import changes, skips_said
-from nasbed.reports.cells import save_cells
 from nasbed.spaces import space as named_space
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.terminal.progress import LINE_S, epoch_bar, note
 from nasbed.training.building import recipe_network
 from nasbed.training.devices import threads_used
 from nasbed.training.loop import check_drop_path, train

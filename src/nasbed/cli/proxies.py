@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.interruption import on_interrupt
-from nasbed.cli.output import Json, print_json, print_table
-from nasbed.cli.progress import count_bar, note
 from nasbed.cli.proxies_evaluate import evaluate
-from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import on_interrupt
+from nasbed.terminal.output import Json, print_json, print_table
+from nasbed.terminal.progress import count_bar, note
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.core.architecture import Architecture

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
-from nasbed.cli.output import Json, print_json
-from nasbed.cli.progress import note, run_bars
-from nasbed.cli.report_options import check_report
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.terminal.output import Json, print_json
+from nasbed.terminal.progress import note, run_bars
+from nasbed.terminal.report_options import check_report
 
 if TYPE_CHECKING:
     from nasbed.evaluation.proxies import RankedTask
@@ -69,9 +69,9 @@ def evaluate(
     import numpy as np
 
     from nasbed.evaluation.proxies import judge_proxies
-    from nasbed.reports.proxies import write_proxies_report
-    from nasbed.reports.proxies_figures import task_titles
-    from nasbed.reports.proxies_tables import outcome, proxies_numbers, short_table
+    from nasbed.reports.proxies.figures import task_titles
+    from nasbed.reports.proxies.page import write_proxies_report
+    from nasbed.reports.proxies.tables import outcome, proxies_numbers, short_table
 
     tasks = [_task(scores, table, metric) for scores, table in zip(pairs[::2], pairs[1::2], strict=True)]
     judged = []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nasbed.cli.output import Json, print_fields, print_json
+from nasbed.terminal.output import Json, print_fields, print_json
 
 if TYPE_CHECKING:
     from nasbed.benchmarks import Benchmark, TabularBenchmark

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
-from nasbed.cli.output import readable
-from nasbed.cli.progress import note
-from nasbed.cli.report_options import check_folder
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.terminal.output import readable
+from nasbed.terminal.progress import note
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.experiments.release import Made

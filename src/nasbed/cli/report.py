@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.report_options import check_folder
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.experiments.runs import Runs
@@ -41,8 +41,8 @@ def print_report(folders: list[Path], out: Path) -> None:
     from nasbed.experiments.provenance import check_benchmark, stale_methods
     from nasbed.experiments.run_checks import check_runs_fit
     from nasbed.experiments.runs import join_runs, load_runs
-    from nasbed.reports.comparison import write_comparison
-    from nasbed.reports.standings import footnotes, table
+    from nasbed.reports.comparison.page import write_comparison
+    from nasbed.reports.comparison.standings import footnotes, table
 
     runs = join_runs([load_runs(folder) for folder in folders])
     benchmark = load(runs.setup.benchmark)

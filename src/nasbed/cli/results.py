@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nasbed.cli.output import Json, print_fields, print_json, print_table, readable
+from nasbed.terminal.output import Json, print_fields, print_json, print_table, readable
 
 if TYPE_CHECKING:
     from nasbed.results import Results

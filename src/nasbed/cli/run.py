@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nasbed.cli.interruption import on_interrupt, runs_kept
-from nasbed.cli.progress import note
 from nasbed.cli.report import print_report
-from nasbed.cli.report_options import check_folder
-from nasbed.cli.settings import settings_by_owner
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import on_interrupt, runs_kept
+from nasbed.terminal.progress import note
+from nasbed.terminal.report_options import check_folder
+from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
     from nasbed.experiments.engines import Engine

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nasbed.cli.output import Json, print_fields, print_json
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.output import Json, print_fields, print_json
 
 if TYPE_CHECKING:
     from nasbed.core.architecture import Architecture
@@ -138,7 +138,7 @@ def draw(
     """
     import numpy as np
 
-    from nasbed.reports.cells import save_cells
+    from nasbed.drawing.cells import save_cells
     from nasbed.spaces import space
 
     found = space(name)

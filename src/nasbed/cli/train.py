@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.interruption import checkpoint_kept, on_interrupt
-from nasbed.cli.output import Json, print_fields, print_json, readable
-from nasbed.cli.progress import epoch_bar
-from nasbed.cli.report_options import check_folder
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import checkpoint_kept, on_interrupt
+from nasbed.terminal.output import Json, print_fields, print_json, readable
+from nasbed.terminal.progress import epoch_bar
+from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.training import Trained

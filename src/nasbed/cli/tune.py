@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from nasbed.cli.interruption import NOTHING_KEPT, on_interrupt
-from nasbed.cli.output import print_fields, print_table
-from nasbed.cli.progress import note
-from nasbed.cli.report_options import check_folder
-from nasbed.cli.settings import settings_by_key
 from nasbed.core.errors import InvalidOption, NasbedError, nearest
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.terminal.output import print_fields, print_table
+from nasbed.terminal.progress import note
+from nasbed.terminal.report_options import check_folder
+from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
     from nasbed.core.metric import Metric

@@ -1,6 +1,8 @@
-"""Pictures and pages of what the rest of the package knows. Reports only draw: they compute no result."""
+"""The pages of commands: comparisons, fits, tunings, proxies, challenges. Those of studies are with the studies.
 
-from nasbed.reports.cells import cell_svg, save_cells
-from nasbed.reports.page import Section, write_page
+What draws is in :mod:`nasbed.drawing`; its names are offered here too until the next version.
+"""
+
+from nasbed.drawing import Section, cell_svg, save_cells, write_page
 
 __all__ = ["Section", "cell_svg", "save_cells", "write_page"]

@@ -9,17 +9,16 @@ from typing import Any
 
 import altair as alt
 
+from nasbed.challenge.isolation import ABOUT
+from nasbed.challenge.leaderboard import Leaderboard, Standing
+from nasbed.challenge.results import Result
+from nasbed.challenge.scoring import WORST
 from nasbed.core.files import complete_file
-from nasbed.experiments.challenge.isolation import ABOUT
-from nasbed.experiments.challenge.leaderboard import Leaderboard, Standing
-from nasbed.experiments.challenge.results import Result
-from nasbed.experiments.challenge.scoring import WORST
-from nasbed.reports.comparison_tables import STYLE as TABLE_STYLE
-from nasbed.reports.figures import COLOURS, figure_svg
-from nasbed.reports.marks import Chart, inline
-from nasbed.reports.number_tables import MISSING, Table, table_html
-from nasbed.reports.page import Section, write_page
-from nasbed.reports.surrogate_validation import STYLE as FIGURE_STYLE
+from nasbed.drawing.figures import COLOURS, figure_svg
+from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.number_tables import MISSING, Table, table_html
+from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
 
 BEST = 10.0
 WIDTH, ROW = 330, 26

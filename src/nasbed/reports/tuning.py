@@ -9,12 +9,12 @@ from typing import Any
 
 import altair as alt
 
+from nasbed.drawing.interactive import HUES, head, place, scripts
+from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.styles import TABLE_STYLE as STYLE
 from nasbed.experiments.trials import Trial
 from nasbed.experiments.tuning import Tuned
-from nasbed.reports.comparison_tables import STYLE
-from nasbed.reports.interactive import HUES, head, place, scripts
-from nasbed.reports.marks import Chart, inline
-from nasbed.reports.page import Section, write_page
 from nasbed.surrogates import SURROGATES
 
 HEIGHT, PANEL = 300, 190

@@ -149,7 +149,7 @@ class SpaceConformance(ABC):
         assert graphs.edge_labels.max() < len(graphs.edge_names)
 
     def test_diagrams_can_be_drawn(self) -> None:
-        from nasbed.reports.cells import save_cells
+        from nasbed.drawing.cells import save_cells
 
         space, archs = self.architectures()
         for arch in archs[:3]:

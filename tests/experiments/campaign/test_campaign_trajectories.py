@@ -15,8 +15,6 @@ from campaign_functions import quality, table
 import nasbed
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.evaluation.studies.surrogate.data import read_data
-from nasbed.evaluation.studies.surrogate.left_out import search_methods
 from nasbed.experiments.campaign import (
     Campaign,
     FunctionTrainer,
@@ -29,6 +27,8 @@ from nasbed.experiments.campaign import (
 )
 from nasbed.oneshot import Searched, SearchEpoch, SearchSettings
 from nasbed.oneshot.record import SearchRecord, write_record
+from nasbed.studies.validation.data import read_data
+from nasbed.studies.validation.left_out import search_methods
 
 SPACE = nasbed.space("nb201")
 SOME = [SPACE.sample(np.random.default_rng(seed)) for seed in range(8)]

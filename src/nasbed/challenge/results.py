@@ -1,0 +1,101 @@
+"""What is kept of a run: RUNS/SUBMISSION/DATASET with ``result.json``, ``predictions.npy`` and ``log.txt``."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.challenge.scoring import FINISHED, WORST
+from nasbed.core.errors import BadFile, InvalidOption
+
+FILE = "result.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One submission on one dataset. ``raw`` is the accuracy in per cent, ``None`` after a failure."""
+
+    submission: str
+    dataset: str
+    ended: str
+    reason: str
+    raw: float | None
+    score: float
+    benchmark: float
+    seconds: float
+    peak_memory_bytes: int
+    parameters: int | None
+    isolation: str
+    isolation_notes: list[str]
+    limits: dict[str, float]
+    seed: int
+    device: str
+    submission_sha256: str
+    labels_sha256: str
+    versions: dict[str, str]
+    date: str
+
+    @property
+    def failed(self) -> bool:
+        return self.ended != FINISHED
+
+
+def write_result(folder: Path, result: Result, log: bytes, predictions: NDArray[np.int64] | None) -> None:
+    """Write the folder, which is there whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
+    try:
+        text = json.dumps(asdict(result), indent=1, ensure_ascii=False, allow_nan=False)
+        (draft / FILE).write_text(text + "\n", encoding="utf-8")
+        (draft / "log.txt").write_bytes(log)
+        if predictions is not None:
+            np.save(draft / "predictions.npy", predictions, allow_pickle=False)
+        draft.chmod(0o755)
+        draft.rename(folder)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def read_result(path: Path) -> Result:
+    """One ``result.json``, checked."""
+    try:
+        found: Any = json.loads(path.read_bytes())
+        result = Result(**found)
+        numbers = [result.score, result.benchmark, result.seconds, *([] if result.failed else [result.raw])]
+        whole = all(isinstance(each, int | float) and math.isfinite(each) for each in numbers)
+        texts = all(isinstance(getattr(result, each.name), str) for each in fields(Result) if each.type == "str")
+        whole = whole and texts and isinstance(result.limits, dict) and result.score >= WORST
+    except (OSError, ValueError, TypeError, RecursionError):
+        whole = False
+    if not whole:
+        raise BadFile(f"{path} is no result of a challenge; remove its folder and run it again")
+    return result
+
+
+def read_results(runs: Sequence[Path]) -> list[Result]:
+    """All that were kept in some folders; none twice."""
+    found: dict[tuple[str, str], tuple[Result, Path]] = {}
+    for folder in runs:
+        paths = sorted(path for path in folder.glob(f"*/*/{FILE}") if not path.parent.name.startswith("."))
+        if not paths:
+            raise InvalidOption(f"{folder} has no result of a challenge; name the folder given to challenge run --out")
+        for path in paths:
+            result = read_result(path)
+            key = result.submission, result.dataset
+            if key in found:
+                raise InvalidOption(
+                    f"a submission runs once on a dataset, {key[0]} on {key[1]} is in {found[key][1]} and in {path}; "
+                    "leave one out"
+                )
+            found[key] = result, path
+    return [result for result, _ in found.values()]

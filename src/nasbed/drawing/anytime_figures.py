@@ -1,0 +1,93 @@
+"""Curves over simulated time that several studies draw: a median line with its quartile band."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from nasbed.core.metric import Metric
+from nasbed.drawing.figures import COLOURS
+from nasbed.drawing.marks import Chart, inline
+from nasbed.evaluation.anytime import Anytime
+
+FAINT = "#8a90a0"
+TIME = "simulated time [s]"
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """What panels share, so that they can be compared by eye: both logarithmic, regrets below ``floor`` drawn there."""
+
+    first_s: float
+    last_s: float
+    floor: float
+    top: float
+    title: str
+    across: str = TIME
+
+    @classmethod
+    def over(cls, curves: Iterable[Anytime], metric: Metric, *, span: float = math.inf, across: str = TIME) -> Axes:
+        """Wide enough for all curves, or for their last part, from a time ``span`` times shorter than the last.
+        ``across`` says what the curves are over, where it is not time."""
+        drawn = [each for each in curves if len(each.time_s)]
+        times = [float(end) for each in drawn for end in (each.time_s[0], each.time_s[-1])] or [1.0, 10.0]
+        first = max(min(times), max(times) / span)
+        shown = [row for each in drawn for row in curve_rows("", each, first, 0.0)]
+        values = [row[end] for row in shown for end in ("low", "high") if math.isfinite(row[end])]
+        positive = [value for value in values if value > 0] or [1.0]
+        floor = max(min(positive) / 2, max(positive) / 1e4)
+        unit = f" [{metric.unit}]" if metric.unit else ""
+        kind = "test regret" if metric.split == "test" else "regret of the mean"
+        return cls(first, max(times), floor, max(positive) * 1.1, f"{kind}{unit}", across)
+
+    def x(self, field: str) -> Any:
+        scale = alt.Scale(type="log", domain=[self.first_s, self.last_s], nice=False)
+        return alt.X(f"{field}:Q", title=self.across).scale(scale).axis(format="~s", tickCount=4, grid=False)
+
+    def y(self, field: str) -> Any:
+        scale = alt.Scale(type="log", domain=[self.floor, self.top], nice=False, clamp=True)
+        return alt.Y(f"{field}:Q", title=self.title).scale(scale).axis(format="~g", tickCount=4)
+
+
+def curve_rows(name: str, curve: Anytime, first_s: float, floor: float) -> list[dict[str, Any]]:
+    """The points of a curve from a time on; those below the floor lie on it."""
+    columns = (curve.time_s.tolist(), curve.median.tolist(), curve.low.tolist(), curve.high.tolist())
+    return [
+        {"name": name, "x": time, "middle": max(middle, floor), "low": max(low, floor), "high": max(high, floor)}
+        for time, middle, low, high in zip(*columns, strict=True)
+        if math.isfinite(middle) and time >= first_s
+    ]
+
+
+def panel(curves: Mapping[str, Anytime], axes: Axes, *, width: int, height: int, title: str = "") -> Chart:
+    """Lines with bands told apart by colour."""
+    rows = [row for name, curve in curves.items() for row in curve_rows(name, curve, axes.first_s, axes.floor)]
+    colour = alt.Color("name:N", sort=None, title=None).scale(domain=list(curves), range=list(COLOURS[: len(curves)]))
+    base = alt.Chart(inline(rows)).encode(axes.x("x"), color=colour.legend(symbolOpacity=1, symbolType="stroke"))
+    band = base.mark_area(opacity=0.13, interpolate="step-after").encode(axes.y("low"), alt.Y2("high:Q"))
+    line = base.mark_line(interpolate="step-after").encode(axes.y("middle"))
+    chart = (band + line).properties(width=width, height=height)
+    return chart.properties(title=title) if title else chart
+
+
+def over_baseline(curve: Anytime, baseline: Anytime, axes: Axes, *, width: int, height: int) -> Chart:
+    """One curve in colour over another that is faint."""
+    layers = []
+    for each, colour, opacity, dash in ((baseline, FAINT, 0.2, [4, 3]), (curve, COLOURS[0], 0.25, [1, 0])):
+        base = alt.Chart(inline(curve_rows("", each, axes.first_s, axes.floor))).encode(axes.x("x"))
+        layers.append(
+            base.mark_area(opacity=opacity, color=colour, interpolate="step-after").encode(
+                axes.y("low"), alt.Y2("high:Q")
+            )
+        )
+        layers.append(base.mark_line(color=colour, strokeDash=dash, interpolate="step-after").encode(axes.y("middle")))
+    return alt.layer(*layers).properties(width=width, height=height)
+
+
+def side_by_side(panels: Sequence[Chart]) -> Chart:
+    """In a row, with one legend."""
+    return alt.hconcat(*panels, spacing=36)

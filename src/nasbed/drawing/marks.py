@@ -1,0 +1,79 @@
+"""Pieces that several figures are made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import altair as alt
+import numpy as np
+
+from nasbed.drawing.figures import COLOURS
+from nasbed.evaluation.landscape import Binned, GroupMeans
+
+Chart = Any
+"""Any altair chart: its classes share no useful base."""
+
+WIDTH, HEIGHT = 360, 260
+SEQUENTIAL: Final = "viridis"
+DIVERGING: Final = "blueorange"
+"""Colour maps that are read right with any colour vision, and the first in grey too."""
+
+
+def inline(rows: Sequence[dict[str, Any]]) -> Any:
+    """Rows as the data of a chart."""
+    return alt.InlineData(values=list(rows))
+
+
+def series(names: Sequence[str], field: str, title: str | None) -> Any:
+    """Lines told apart by colour, in the order given; a single one needs no legend."""
+    colour = alt.Color(f"{field}:N", sort=list(names), title=title)
+    colour = colour.scale(domain=list(names), range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
+    return colour.legend(symbolOpacity=1) if len(names) > 1 else colour.legend(None)
+
+
+def dots(colour: str | None = None) -> dict[str, Any]:
+    """Points on a line."""
+    return {"size": 45, "filled": True} | ({"color": colour} if colour else {})
+
+
+def beside(*charts: Chart) -> Chart:
+    """Panels in a row, each with its own colours and legend."""
+    return alt.hconcat(*charts, spacing=32).resolve_scale(color="independent") if len(charts) > 1 else charts[0]
+
+
+def mean_rows(found: GroupMeans) -> list[dict[str, Any]]:
+    """Each group's key, mean, the ends of one standard error either way, and count."""
+    errors = np.nan_to_num(found.standard_errors)
+    columns = (found.keys, found.means, found.means - errors, found.means + errors, found.counts)
+    names = ("key", "mean", "low", "high", "count")
+    return [dict(zip(names, row, strict=True)) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def rectangles(found: Binned, scale: float = 1.0) -> list[dict[str, Any]]:
+    """Each rectangle that is not empty, ``y`` multiplied by ``scale``."""
+    xs, ys = found.x_edges, found.y_edges * scale
+    return [
+        {
+            "x": float(xs[i]),
+            "x2": float(xs[i + 1]),
+            "y": float(ys[j]),
+            "y2": float(ys[j + 1]),
+            "count": int(found.counts[i, j]),
+            "mean": float(found.means[i, j]),
+        }
+        for i, j in zip(*np.nonzero(found.counts), strict=True)
+    ]
+
+
+def colour_range(cells: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """Colours span most of the architectures: a few outliers must not take the whole range."""
+    means = np.repeat([cell["mean"] for cell in cells], [cell["count"] for cell in cells])
+    low, high = np.quantile(means, [0.02, 0.98])
+    return (float(low), float(high)) if high > low else (float(low), float(low) + 1.0)
+
+
+def number(value: float) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""CNN baselines and NAS methods on unseen datasets, trained for real."""

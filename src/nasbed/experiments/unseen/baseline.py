@@ -1,0 +1,84 @@
+"""A cell of table 1 of the paper on unseen datasets, measured: needs torch."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import torch
+
+import nasbed
+from nasbed.datasets.dataset import Dataset
+from nasbed.experiments.unseen.published import published
+from nasbed.experiments.unseen.results import UnseenResult
+from nasbed.training.baselines import train_baseline
+from nasbed.training.devices import chosen_device
+from nasbed.training.images import recipe_split
+from nasbed.training.outcome import EpochEnd
+from nasbed.training.recipe import Recipe
+
+
+def measured_baseline(
+    model: str,
+    dataset: Dataset,
+    recipe: Recipe,
+    *,
+    paper: str | None = None,
+    seed: int = 0,
+    epochs: int | None = None,
+    device: str | torch.device = "cpu",
+    checkpoint: Path | None = None,
+    progress: Callable[[EpochEnd, float | None], None] | None = None,
+) -> UnseenResult:
+    """Train a baseline and tell all there is to know of it. ``paper`` is which of the paper's datasets this one is, by
+    default that of its name."""
+    called = dataset.name if paper is None else published().dataset_called(paper)
+    where = chosen_device(device)
+    run = train_baseline(
+        model,
+        dataset,
+        recipe,
+        seed=seed,
+        epochs=epochs,
+        device=where,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    split, outcome = recipe_split(dataset, recipe), run.outcome
+    return UnseenResult(
+        dataset=called,
+        model=model,
+        epochs=recipe.budget(epochs),
+        seed=seed,
+        status=outcome.status,
+        test_accuracy=outcome.test_accuracy,
+        validation_accuracy=outcome.validation_accuracy,
+        validated={str(epoch): value for epoch, value in run.validated.items()},
+        train_loss=outcome.train_loss,
+        train_time_s=outcome.train_time_s,
+        dataset_hash=dataset.hash,
+        images=(len(split.train), len(split.valid), len(dataset.test)),
+        parameters=run.parameters,
+        recipe=recipe.settings(),
+        device=device_name(where),
+        versions=versions(),
+        reason=outcome.reason,
+    )
+
+
+def device_name(device: torch.device) -> str:
+    """A device in words."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
+
+
+def versions() -> dict[str, str]:
+    """Of what a training on this machine depends on."""
+    found = {"nasbed": nasbed.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    for name in ("torchvision", "numpy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

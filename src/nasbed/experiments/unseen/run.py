@@ -1,0 +1,95 @@
+"""A NAS method on an unseen dataset with a seed: all that decides what comes of it. Needs torch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from nasbed.core.architecture import Architecture
+from nasbed.datasets.dataset import Dataset
+from nasbed.experiments.unseen.budget import NasBudget, check_method, space_of
+from nasbed.experiments.unseen.results import UnseenResult
+from nasbed.oneshot.bonsai import BonsaiArchitecture, random_architecture, untrained
+from nasbed.spaces import space
+from nasbed.training.building import recipe_network
+from nasbed.training.devices import chance_kept
+from nasbed.training.images import recipe_split
+from nasbed.training.loop import check_drop_path
+from nasbed.training.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class NasRun:
+    """A search by a method on a dataset, and how what it finds is trained. ``paper`` is which of the paper's datasets
+    this one is, by default that of its name; ``epochs`` one of the recipe's budgets, by default the largest."""
+
+    method: str
+    dataset: Dataset
+    recipe: Recipe
+    budget: NasBudget
+    search_seed: int = 0
+    epochs: int | None = None
+    paper: str | None = None
+
+    def __post_init__(self) -> None:
+        check_method(self.method)
+        object.__setattr__(self, "recipe", self.budget.recipe(self.method, self.recipe))
+
+    def planned(self, seed: int) -> UnseenResult:
+        """What is known of the result with a training seed before anything is done."""
+        return UnseenResult(
+            dataset=self.paper or self.dataset.name,
+            model=self.method,
+            epochs=self.recipe.budget(self.epochs),
+            seed=seed,
+            status="planned",
+            test_accuracy=None,
+            dataset_hash=self.dataset.hash,
+            recipe=self.recipe.settings(),
+            search=self.budget.search(self.method),
+            search_seed=self.search_seed,
+        )
+
+    def checkpoint(self, folder: Path | None, seed: int | None = None) -> Path | None:
+        """The file for the search, or for the training with a seed; other settings have other files."""
+        if folder is None:
+            return None
+        planned = self.planned(seed or 0)
+        of = (planned.dataset_hash, planned.search) if seed is None else planned.setting
+        digest = hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()[:8]
+        part = "search" if seed is None else f"train-{seed}"
+        return folder / f"{planned.dataset}-{self.method}-{self.search_seed}-{part}-{digest}.ckpt"
+
+    def record(self, folder: Path | None) -> Path | None:
+        """The file for what is told of the search."""
+        checkpoint = self.checkpoint(folder)
+        return None if checkpoint is None else checkpoint.with_suffix("") / "search.json"
+
+    def check(self) -> None:
+        """Raise now where what is found could not be trained."""
+        with torch.device("meta"):
+            network = network_of(self.by_chance(), self.dataset, self.recipe)
+        check_drop_path(network, self.recipe)
+        self.recipe.budget(self.epochs)
+        self.recipe.steps_per_epoch(len(recipe_split(self.dataset, self.recipe).train))
+
+    def by_chance(self) -> Architecture | BonsaiArchitecture:
+        """An architecture of the method's space by the seed of its search."""
+        rng, bonsai = np.random.default_rng(self.search_seed), self.budget.bonsai
+        if space_of(self.method) == "bonsai":
+            return random_architecture(bonsai.frame(), rng, target=bonsai.target)
+        return space("darts").sample(rng)
+
+
+def network_of(arch: Architecture | BonsaiArchitecture, dataset: Dataset, recipe: Recipe) -> nn.Module:
+    """What is trained, before that."""
+    if isinstance(arch, BonsaiArchitecture):
+        return untrained(arch, dataset, channels=recipe.skeleton["channels"])
+    with chance_kept(torch.device("cpu")):
+        return recipe_network(arch, dataset, recipe)

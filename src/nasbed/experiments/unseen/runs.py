@@ -1,0 +1,183 @@
+"""Many cells of table 2 into one file of results, on one device: what is in the file is not done again. Needs torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from nasbed.core.errors import InvalidOption
+from nasbed.datasets.dataset import Dataset
+from nasbed.experiments.unseen.budget import RANDOM, NasBudget, check_method, space_of
+from nasbed.experiments.unseen.nas import trained, trained_together
+from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
+from nasbed.experiments.unseen.run import NasRun
+from nasbed.experiments.unseen.search import Found, Told, read_found, searched
+from nasbed.training.devices import chosen_device
+from nasbed.training.images import TrainingImages
+from nasbed.training.recipe import Recipe
+
+Bar = Callable[[str, int], AbstractContextManager[Told]]
+"""Makes a bar of a part with that title and so many epochs."""
+
+
+@contextmanager
+def no_bar(title: str, epochs: int) -> Iterator[Told]:
+    yield lambda done, said: None
+
+
+@dataclass(frozen=True, slots=True)
+class NasPlan:
+    """Every method searches with ``seeds`` seeds, counted from 0, and what it finds is trained with ``train_seeds``.
+    With ``together`` all that is found in the DARTS space on a dataset is trained at once."""
+
+    methods: tuple[str, ...]
+    recipe: Recipe
+    budget: NasBudget
+    epochs: int | None = None
+    seeds: int = 1
+    train_seeds: int = 1
+    together: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.methods:
+            raise InvalidOption("a plan has a method or more, got none; name some, such as pc-darts")
+        for method in self.methods:
+            check_method(method)
+        if self.together:
+            self.recipe.check_population()
+
+    def runs(self, dataset: Dataset) -> Iterator[NasRun]:
+        for method in dict.fromkeys(self.methods):
+            for seed in range(self.seeds):
+                yield NasRun(method, dataset, self.recipe, self.budget, seed, self.epochs)
+
+    def check(self, dataset: Dataset) -> None:
+        """Raise now where what is found could not be trained."""
+        for run in self.runs(dataset):
+            if run.search_seed == 0:
+                run.check()
+
+
+def measure(
+    datasets: Sequence[Dataset],
+    plan: NasPlan,
+    file: Path,
+    *,
+    checkpoints: Path | None = None,
+    searches: Path | None = None,
+    device: str | torch.device = "cpu",
+    bar: Bar = no_bar,
+) -> int:
+    """Add every result that is planned and not there to a file of results; how many these were. A search whose
+    architecture is in the file is not done again either, whatever it is trained for; nor is one that is recorded in
+    the folder ``searches``, where every search is."""
+    check_folders(checkpoints, searches)
+    for dataset in datasets:
+        plan.check(dataset)
+    there = read_results([file]) if file.exists() else []
+    count = len(there)
+    for dataset in datasets:
+        _Measuring(plan, file, checkpoints, searches, chosen_device(device), bar, there).all(dataset)
+    return len(there) - count
+
+
+class _Measuring:
+    """The results of one dataset, added to those that are there."""
+
+    def __init__(
+        self,
+        plan: NasPlan,
+        file: Path,
+        checkpoints: Path | None,
+        searches: Path | None,
+        device: torch.device,
+        bar: Bar,
+        there: list[UnseenResult],
+    ) -> None:
+        self.plan, self.file, self.folder, self.searches = plan, file, checkpoints, searches
+        self.device, self.bar, self.there = device, bar, there
+        self.images: TrainingImages | None = None
+
+    def all(self, dataset: Dataset) -> None:
+        done = {(each.setting, each.seeds) for each in self.there}
+        waiting: list[tuple[NasRun, Found, int]] = []
+        for run in self.plan.runs(dataset):
+            planned = [run.planned(seed) for seed in range(self.plan.train_seeds)]
+            missing = [each.seed for each in planned if (each.setting, each.seeds) not in done]
+            if not missing:
+                continue
+            found = self._found(run)
+            if self.plan.together and space_of(run.method) == "darts":
+                waiting += [(run, found, seed) for seed in missing]
+                continue
+            for seed in missing:
+                self._train(run, found, seed)
+        if waiting:
+            self._train_together(waiting)
+
+    def _found(self, run: NasRun) -> Found:
+        if (before := found_before(run, self.there)) is not None:
+            return before
+        if run.method in RANDOM.values():
+            return searched(run)
+        with self.bar(f"{_called(run)}: search", run.planned(0).search_epochs) as told:
+            checkpoint, record = run.checkpoint(self.folder), run.record(self.searches)
+            return searched(run, device=self.device, checkpoint=checkpoint, record=record, progress=told)
+
+    def _train(self, run: NasRun, found: Found, seed: int) -> None:
+        planned, checkpoint = run.planned(seed), run.checkpoint(self.folder, seed)
+        with self.bar(f"{_called(run)}: training with seed {seed}", planned.epochs) as told:
+            result = trained(
+                run,
+                found,
+                seed=seed,
+                device=self.device,
+                checkpoint=checkpoint,
+                progress=told,
+                images=self._images(run),
+            )
+        self._add(result)
+        if checkpoint is not None:
+            checkpoint.unlink(missing_ok=True)
+
+    def _train_together(self, jobs: Sequence[tuple[NasRun, Found, int]]) -> None:
+        run = jobs[0][0]
+        with self.bar(f"{run.dataset.name}: training {len(jobs)} networks together", run.planned(0).epochs) as told:
+            results = trained_together(jobs, device=self.device, progress=told, images=self._images(run))
+        for result in results:
+            self._add(result)
+
+    def _add(self, result: UnseenResult) -> None:
+        append_result(self.file, result)
+        self.there.append(result)
+
+    def _images(self, run: NasRun) -> TrainingImages:
+        """Made once for all: a dataset is divided and augmented alike for every method."""
+        if self.images is None:
+            self.images = TrainingImages(run.dataset, run.recipe, self.device)
+        return self.images
+
+
+def check_folders(*folders: Path | None) -> None:
+    """Raise where one is a file."""
+    for folder in folders:
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise InvalidOption(f"searches and trainings are kept in folders, {folder} is a file; move it away")
+
+
+def found_before(run: NasRun, there: Sequence[UnseenResult]) -> Found | None:
+    """What the search of a run ended with, where a result has it: whatever it was trained for."""
+    planned = run.planned(0)
+    for each in there:
+        same = (each.model, each.dataset_hash, each.search_seed) == (run.method, run.dataset.hash, run.search_seed)
+        if same and each.architecture and each.search == planned.search:
+            return read_found(each)
+    return None
+
+
+def _called(run: NasRun) -> str:
+    return f"{run.dataset.name}, {run.method} {run.search_seed}"

@@ -1,0 +1,160 @@
+"""The figures of a comparison, made for a page, where legend and width are the page's, or to stand alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.drawing.interactive import Look
+from nasbed.drawing.marks import SEQUENTIAL, Chart, inline, number
+from nasbed.reports.comparison.data import Comparison, Curve, Visited
+from nasbed.reports.comparison.standings import regret_label
+from nasbed.spaces.base import SearchSpace
+
+WIDTH, HEIGHT, PANEL = 460, 300, 170
+EARLY_TO_LATE = alt.SchemeParams(name=SEQUENTIAL, extent=[0.2, 0.9])
+"""Without the ends of the colour map, which are lost on a black or a white page."""
+
+
+def floor_of(values: Iterable[float]) -> float:
+    """Where a logarithmic axis ends: half of the smallest positive value. What is zero or less is drawn there."""
+    positive = [value for value in values if 0 < value < math.inf]
+    return min(positive) / 2 if positive else 1e-3
+
+
+def curves_figure(
+    curves: Sequence[Curve], styles: Mapping[str, Look], *, x: str, y: str, on_page: bool, ranks: bool = False
+) -> Chart:
+    """A line and a band a method; the pointer reads the nearest point. Ranks have a linear axis, the best on top."""
+    values = np.concatenate([np.concatenate([each.low, each.middle, each.high]) for each in curves] or [np.empty(0)])
+    floor = 0.0 if ranks else floor_of(values.tolist())
+    names = ("mean rank", "95 % interval") if ranks else ("median", "quartiles")
+    rows = [
+        {"method": each.method, "x": at, "told": middle, "from": low, "to": high}
+        for each in curves
+        for at, low, middle, high in zip(*map(_rounded, (each.at, each.low, each.middle, each.high)), strict=True)
+        if math.isfinite(middle)
+    ]
+    scale = alt.Scale(zero=False, reverse=True, nice=False) if ranks else alt.Scale(type="log", nice=False)
+    ends = [row["x"] for row in rows] or [1.0, 2.0]
+    across = alt.Scale(type="log", domain=[min(ends), max(*ends, min(ends) * 1.01)], nice=False)
+    drawn = _base(rows, on_page).transform_calculate(
+        low=f"max(datum.from, {floor})", middle=f"max(datum.told, {floor})", high=f"max(datum.to, {floor})"
+    )
+    base = drawn.encode(
+        x=alt.X("x:Q", title=x, scale=across, axis=alt.Axis(format="~s", tickCount=6, grid=False)),
+        color=_colour(styles, on_page),
+    )
+    tooltip = [
+        alt.Tooltip("method:N"),
+        *(alt.Tooltip(f"{field}:Q", title=title, format=",.4~g") for field, title in
+          (("x", x), ("told", names[0]), ("from", f"{names[1]} from"), ("to", "to"))),
+    ]  # fmt: skip
+    step: Any = "linear" if ranks else "step-after"
+    up = alt.Y("middle:Q", title=y, scale=scale, axis=alt.Axis(tickCount=5, format="~g"))
+    strength = 0.35 if ranks else 0.6  # intervals of ranks overlap all along
+    band = base.mark_area(opacity=min(0.18, strength / max(len(curves), 1)), interpolate=step).encode(
+        y=alt.Y("low:Q", scale=scale, title=y), y2="high:Q"
+    )
+    line = base.mark_line(interpolate=step).encode(y=up, strokeDash=_dash(styles, on_page))
+    return _sized(alt.layer(band, line, *_reader(base.encode(y=up), tooltip, on_page)), on_page)
+
+
+def ecdf_figure(found: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> Chart:
+    """Which fraction of a method's runs ended with at most a regret."""
+    floor = floor_of(value for finals in found.finals.values() for value in finals.tolist())
+    furthest = max([max(value, floor) for finals in found.finals.values() for value in finals.tolist()], default=1.0)
+    rows = []
+    for method, finals in found.finals.items():
+        ordered = np.sort(finals).tolist()
+        for i, value in enumerate(ordered):
+            share, place = (i + 1) / len(ordered), max(value, floor)
+            told = {"told": value}
+            if i == 0:
+                rows.append({"method": method, "x": place, "y": 0.0} | told)
+            rows.append({"method": method, "x": place, "y": share} | told)
+        if ordered:
+            rows.append({"method": method, "x": furthest * 1.05, "y": 1.0} | told)
+    label = regret_label(found.summary)
+    base = _base(rows, on_page).encode(
+        x=alt.X("x:Q", title=f"final {label}", scale=alt.Scale(type="log", nice=False))
+        .axis(tickCount=6, format="~g"),
+        y=alt.Y("y:Q", title="fraction of runs", scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=5),
+        color=_colour(styles, on_page),
+    )  # fmt: skip
+    line = base.mark_line(interpolate="step-after").encode(strokeDash=_dash(styles, on_page))
+    tooltip = [
+        alt.Tooltip("method:N"),
+        alt.Tooltip("told:Q", title=f"{label} at most", format=".4~g"),
+        alt.Tooltip("y:Q", title="fraction of runs", format=".0%"),
+    ]
+    return _sized(alt.layer(line, *_reader(base, tooltip, on_page)), on_page)
+
+
+def plane_panel(part: Visited, found: Comparison, space: SearchSpace, *, on_page: bool) -> Chart:
+    """What one method evaluated, early to late, on the plane that all methods share."""
+    everything = np.concatenate([each.xy for each in found.visited])
+    low, high = everything.min(axis=0) - 0.1, everything.max(axis=0) + 0.1
+    texts = [space.format(arch) for arch in space.architectures(part.codes)] if on_page else [""] * len(part.codes)
+    columns = (part.xy[:, 0].round(3).tolist(), part.xy[:, 1].round(3).tolist(), part.when.round(3).tolist())
+    rows = [
+        {"x": x, "y": y, "when": when, "text": text, "value": "none" if number(value) is None else f"{value:.4g}"}
+        for x, y, when, text, value in zip(*columns, texts, part.value.tolist(), strict=True)
+    ]
+    hidden = alt.Axis(labels=False, ticks=False, grid=False, domain=False)
+    chart = alt.Chart(inline(rows)).mark_point(filled=True, size=26, opacity=0.75, strokeWidth=0).encode(
+        x=alt.X("x:Q", title=None, axis=hidden, scale=alt.Scale(domain=[float(low[0]), float(high[0])], nice=False)),
+        y=alt.Y("y:Q", title=None, axis=hidden, scale=alt.Scale(domain=[float(low[1]), float(high[1])], nice=False)),
+        color=alt.Color("when:Q", scale=alt.Scale(scheme=EARLY_TO_LATE, domain=[0, 1]), legend=None),
+    )  # fmt: skip
+    if on_page:
+        chart = chart.encode(tooltip=[alt.Tooltip("value:N", title="value"), alt.Tooltip("text:N", title=space.name)])
+        return chart.properties(height=PANEL)
+    return chart.properties(width=PANEL, height=PANEL, title=part.method)
+
+
+def plane_figure(found: Comparison, space: SearchSpace, *, columns: int = 4) -> Chart:
+    """All panels as one figure, to stand alone."""
+    return alt.concat(*(plane_panel(each, found, space, on_page=False) for each in found.visited), columns=columns)
+
+
+def _rounded(column: NDArray[np.float64]) -> list[float]:
+    """Four digits: more than can be seen, and a page a third smaller."""
+    return [float(f"{value:.4g}") for value in column.tolist()]
+
+
+def _base(rows: Sequence[dict[str, Any]], on_page: bool) -> Any:
+    chart = alt.Chart(inline(rows))
+    return chart.transform_filter("indexof(hidden, datum.method) < 0") if on_page else chart
+
+
+def _reader(base: Any, tooltip: Sequence[Any], on_page: bool) -> list[Any]:
+    """Points that appear where the pointer is nearest."""
+    if not on_page:
+        return []
+    near = alt.selection_point(name="near", nearest=True, on="pointermove", clear="pointerout", empty=False)
+    shown = alt.when(near).then(alt.value(1)).otherwise(alt.value(0))
+    return [base.mark_point(filled=True, size=60).encode(opacity=shown, tooltip=list(tooltip)).add_params(near)]
+
+
+def _sized(chart: Any, on_page: bool) -> Chart:
+    if on_page:
+        return chart.add_params(alt.param(name="hidden", value=[])).properties(height=HEIGHT)
+    return chart.properties(width=WIDTH, height=HEIGHT)
+
+
+def _colour(styles: Mapping[str, Look], on_page: bool) -> Any:
+    colour = alt.Color("method:N", sort=None, title=None)
+    colour = colour.scale(domain=list(styles), range=[look.colour for look in styles.values()])
+    return colour.legend(symbolOpacity=1, symbolSize=300, symbolType="stroke") if not on_page else colour.legend(None)
+
+
+def _dash(styles: Mapping[str, Look], on_page: bool) -> Any:
+    dash = alt.StrokeDash("method:N", sort=None, title=None)
+    dash = dash.scale(domain=list(styles), range=[list(look.dash) for look in styles.values()])
+    return dash.legend(None) if on_page else dash.legend(symbolOpacity=1, symbolSize=300, symbolType="stroke")

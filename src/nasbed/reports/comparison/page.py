@@ -1,0 +1,229 @@
+"""The page of a comparison: what was run, who wins and how surely, how each method got there, and what it found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from nasbed.benchmarks.base import Benchmark
+from nasbed.core.files import complete_file
+from nasbed.drawing.cells import cell_svg, save_cells
+from nasbed.drawing.figures import FORMATS, metric_label, save_figure
+from nasbed.drawing.interactive import Look, head, legend, looks, place, scripts
+from nasbed.drawing.marks import Chart
+from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.styles import TABLE_STYLE as STYLE
+from nasbed.evaluation.summary import Summary
+from nasbed.experiments.runs import Runs
+from nasbed.reports.comparison.data import Comparison, comparison
+from nasbed.reports.comparison.figures import curves_figure, ecdf_figure, plane_figure, plane_panel
+from nasbed.reports.comparison.standings import best_is, caption, marked, regret_label, regret_meaning, verdict
+from nasbed.reports.comparison.tables import failures_table, hypervolume_table, pairs_table, standings_table
+from nasbed.spaces.base import SearchSpace
+
+TIME, EVALUATIONS = "simulated time [s]", "evaluations"
+TEXTS = {
+    "anytime": "The median over seeds, and the quartiles as a band. A curve begins when all runs of a method have "
+    "found something; a regret of zero is drawn at the lower edge. Point at a curve to read it; the buttons show "
+    "and hide methods in all figures.",
+    "ecdf": "The fraction of runs that ended with at most a regret: the further to the upper left, the better. "
+    "A regret of zero is drawn at the left edge.",
+    "ranks": "Methods ranked against each other seed by seed, 1 the best, and the mean over seeds with its 95 % "
+    "bootstrap interval. A run that has found nothing yet, or broke, is last.",
+}
+
+
+def write_comparison(
+    out: str | Path,
+    runs: Runs,
+    benchmark: Benchmark,
+    *,
+    rng: np.random.Generator,
+    stale: Mapping[str, str] | None = None,
+) -> Summary:
+    """Write ``report.html``, one page that needs nothing else, its figures as SVG, PNG and PDF into ``figures/``, and
+    its numbers into ``numbers.json``.
+
+    ``rng`` draws the bootstrap samples and the evaluations that are shown. ``stale`` says why stored runs of a method
+    are out of date. Returns what the page's tables are made of.
+    """
+    out = Path(out)
+    found = comparison(runs, benchmark, rng=rng, stale=stale)
+    styles = looks(runs.methods)
+    _save_figures(out / "figures", found, styles, benchmark.space)
+    charts = _charts(found, styles, on_page=True)
+    panels = {
+        f"plane-{i}": plane_panel(part, found, benchmark.space, on_page=True) for i, part in enumerate(found.visited)
+    }
+    summary = found.summary
+    sections = [
+        Section("Who wins", {}, text=f"{_lead(runs)} {verdict(summary)}", html=_standings_html(summary, styles))
+    ]
+    if charts or panels:
+        sections.append(_figures_section(found, styles, charts))
+    sections.append(_best_section(found, benchmark))
+    sections.append(Section("What was run", _setup_facts(runs, summary)))
+    write_page(
+        out / "report.html",
+        f"Architecture search on {runs.setup.benchmark}",
+        sections,
+        head=head() + f"\n<style>{STYLE}</style>\n",
+        foot=scripts(charts | panels) + "\n",
+    )
+    with complete_file(out / "numbers.json") as draft:
+        draft.write_text(json.dumps(summary.numbers(), indent=1) + "\n")
+    return summary
+
+
+def _figures_section(found: Comparison, styles: Mapping[str, Look], charts: Mapping[str, Chart]) -> Section:
+    """All figures under one legend, which stays in sight."""
+    pair = "".join(
+        f'<div class="card"><h3>over {escape(x)}</h3>{place(name, f"regret over {x}")}</div>'
+        for name, x in (("time", TIME), ("evaluations", EVALUATIONS))
+        if name in charts
+    )
+    html = (
+        legend({each.method: styles[each.method] for each in found.summary.standings()})
+        + f'<div class="pair">{pair}</div>'
+    )
+    if "ecdf" in charts:
+        html += _block("Final regret of all runs", TEXTS["ecdf"], place("ecdf", "final regret of all runs"))
+    if "ranks" in charts:
+        html += _block("Rank over time", TEXTS["ranks"], place("ranks", "rank over time"))
+    if "tradeoff" in charts:
+        table = hypervolume_table(found.summary, styles)
+        chart = place("tradeoff", f"validation regret against {found.summary.second}")
+        both = f'<div class="beside"><div class="card">{chart}</div><div class="card">{table}</div></div>'
+        html += _block(f"Regret against {found.summary.second}", _second_text(found), both)
+    if found.visited:
+        html += _block("What each method proposes", _plane_text(found), _panels_html(found))
+    return Section("Anytime performance", {}, text=TEXTS["anytime"], html=html)
+
+
+def _block(title: str, text: str, html: str) -> str:
+    return f'<div class="block"><h2>{escape(title)}</h2><p>{escape(text)}</p>{html}</div>'
+
+
+def _charts(found: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> dict[str, Chart]:
+    """The figures by name; none where no run found anything."""
+    label = regret_label(found.summary)
+    charts: dict[str, Chart] = {}
+    if found.over_time:
+        charts["time"] = curves_figure(found.over_time, styles, x=TIME, y=label, on_page=on_page)
+    if found.over_evaluations:
+        charts["evaluations"] = curves_figure(found.over_evaluations, styles, x=EVALUATIONS, y=label, on_page=on_page)
+        charts["ecdf"] = ecdf_figure(found, styles, on_page=on_page)
+    if found.rank_over_time:
+        charts["ranks"] = curves_figure(
+            found.rank_over_time, styles, x=TIME, y="mean rank", on_page=on_page, ranks=True
+        )
+    if found.second is not None and found.over_second:
+        of = f"validation regret [{found.summary.unit}]" if found.summary.unit else "validation regret"
+        charts["tradeoff"] = curves_figure(
+            found.over_second, styles, x=metric_label(found.second), y=of, on_page=on_page
+        )
+    return charts
+
+
+def _save_figures(folder: Path, found: Comparison, styles: Mapping[str, Look], space: SearchSpace) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    charts = _charts(found, styles, on_page=False)
+    if found.visited:
+        charts["proposals"] = plane_figure(found, space)
+    for name, chart in charts.items():
+        for form in FORMATS:
+            save_figure(chart, folder / f"{name}.{form}")
+    if found.best is not None:
+        for form in FORMATS:
+            save_cells(space.diagrams(found.best.architecture), folder / f"best.{form}")
+
+
+def _lead(runs: Runs) -> str:
+    count, seeds = len(runs.methods), len({run.seed for run in runs.runs})
+    methods = f"{count} method{'s' if count != 1 else ''}, {seeds} seed{'s' if seeds != 1 else ''}"
+    return f"{methods}, {runs.setup.budget} a run."
+
+
+def _setup_facts(runs: Runs, summary: Summary) -> dict[str, object]:
+    setup = runs.setup
+    seeds = sorted({run.seed for run in runs.runs})
+    facts: dict[str, object] = {
+        "benchmark": f"{setup.benchmark}, space {setup.space}",
+        "objective": f"{setup.objective.direction} {setup.objective.key}"
+        + (f" [{setup.objective.unit}]" if setup.objective.unit else ""),
+        "judged by": regret_meaning(summary),
+        "budget": f"{setup.budget} a run, {setup.workers} worker"
+        + ("s" if setup.workers != 1 else "")
+        + (", the methods' own thinking time charged" if setup.charge_thinking else ""),
+        "seeds": f"{len(seeds)} ({seeds[0]} to {seeds[-1]})" if len(seeds) > 1 else ", ".join(map(str, seeds)),
+        "evaluations": sum(len(run) for run in runs.runs),
+    }
+    facts["methods"] = ", ".join(runs.methods)
+    for method in runs.methods:
+        given = setup.settings.get(method, {})
+        if given:
+            facts[f"settings of {method}"] = ", ".join(f"{name} = {value!r}" for name, value in given.items())
+    if not any(setup.settings.get(method) for method in runs.methods):
+        facts["settings"] = "the defaults of each method"
+    facts["versions"] = ", ".join(f"{name} {version}" for name, version in setup.versions.items()) or "unknown"
+    commands = setup.command.splitlines()
+    for number, command in enumerate(commands, start=1):
+        facts["command" if len(commands) == 1 else f"command {number}"] = command
+    return facts
+
+
+def _standings_html(summary: Summary, styles: Mapping[str, Look]) -> str:
+    notes = "".join(f'<p class="note">{escape(marked(remark))}</p>' for remark in summary.remarks)
+    about = f'<p class="caption">{escape(caption(summary))}</p>'
+    return notes + standings_table(summary, styles) + about + failures_table(summary) + pairs_table(summary)
+
+
+def _second_text(found: Comparison) -> str:
+    """What the trade-off is, and what a hypervolume is measured from."""
+    assert found.second is not None
+    cost, regret = found.summary.reference
+    unit, of = (f" {each}" if each else "" for each in (found.second.unit, found.summary.unit))
+    return (
+        f"The smallest validation regret found within a limit on {found.second.key}: the median over seeds, and the "
+        "quartiles as a band; further to the lower left is better. A run's hypervolume is the share that its "
+        "trade-offs dominate of the box between the lowest and the highest values on the fronts of all runs; its "
+        f"reference point is {found.second.key} {cost:,.7g}{unit} and a regret of {regret:.3g}{of}."
+    )
+
+
+def _plane_text(found: Comparison) -> str:
+    first, second = found.explained
+    return (
+        "Each point is an evaluated architecture, a sample of each method's runs, from early (dark) to late (bright). "
+        f"All panels share one plane, the two main components of the one-hot encodings, which hold {first:.0%} and "
+        f"{second:.0%} of their variance: far points differ, near ones may differ in other ways."
+    )
+
+
+def _panels_html(found: Comparison) -> str:
+    panels = "".join(
+        f'<div class="card" data-panel="{escape(part.method)}"><h3>{escape(part.method)}</h3>'
+        f"{place(f'plane-{i}', f'architectures proposed by {part.method}')}</div>"
+        for i, part in enumerate(found.visited)
+    )
+    return f'<div class="scale" aria-hidden="true">early <i></i> late</div><div class="panels">{panels}</div>'
+
+
+def _best_section(found: Comparison, benchmark: Benchmark) -> Section:
+    best = found.best
+    if best is None:
+        return Section("The best architecture found", {}, text="No run found any.")
+    objective, unit = benchmark.objective, f" {found.summary.unit}" if found.summary.unit else ""
+    facts: dict[str, object] = {
+        "architecture": benchmark.space.format(best.architecture),
+        f"{objective.key}, as seen": f"{best.value:.4g} {objective.unit}".rstrip(),
+        f"{found.summary.kind} regret": f"{best.regret:.3g}{unit}"
+        + (f" (the best {best_is(found.summary)})" if abs(best.regret) < 1e-12 else ""),
+        "found by": f"{best.method}, seed {best.seed}, evaluation {best.evaluation}",
+    }  # fmt: skip
+    picture = cell_svg(benchmark.space.diagrams(best.architecture))
+    return Section("The best architecture found", facts, html=f'<figure class="paper">{picture}</figure>')

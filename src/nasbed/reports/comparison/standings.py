@@ -1,0 +1,141 @@
+"""Who wins, in words and in the cells of a table: the same text on the page and in the terminal."""
+
+from __future__ import annotations
+
+import math
+
+from nasbed.drawing.number_texts import NONE, digits, duration, share, spanned
+from nasbed.evaluation.remarks import Remark, percent
+from nasbed.evaluation.summary import MethodSummary, Summary
+
+MARK = "*"
+"""Beside a method that has a remark."""
+OUT_OF_DATE = "out of date"
+"""Beside a method some of whose stored runs no longer hold; a note says why."""
+MOST_NAMED = 4
+TEST = "Wilcoxon's signed-rank test by seed, Holm's correction"
+
+
+def regret_label(summary: Summary) -> str:
+    """What methods are compared by, as the title of an axis or a column."""
+    return f"{summary.kind} regret" + (f" [{summary.unit}]" if summary.unit else "")
+
+
+def regret_meaning(summary: Summary) -> str:
+    """What the regret is the distance of, and to what."""
+    if not summary.judged_by:
+        return f"{summary.kind} regret is the distance of the best value found to {_best(summary)} in any of these runs"
+    return (
+        f"{summary.kind} regret is the distance of the mean {summary.judged_by} of the architecture found to "
+        f"{_best(summary)} {best_is(summary)}"
+    )
+
+
+def best_is(summary: Summary) -> str:
+    """Whose best the regret is the distance to."""
+    return "of these runs" if summary.best_of_runs else "known"
+
+
+def _best(summary: Summary) -> str:
+    return f"{summary.best:.4g}, the best" if math.isfinite(summary.best) else "the best"
+
+
+def verdict(summary: Summary) -> str:
+    """The result in words."""
+    ranked = [each for each in summary.standings() if math.isfinite(summary.regret(each).estimate)]
+    if not ranked:
+        return f"No run found anything. {_cause(summary)}".rstrip()
+    first, unit = ranked[0], f" {summary.unit}" if summary.unit else ""
+    over = f"over {first.finished} run{'s' if first.finished != 1 else ''}"
+    text = f"{first.method} ends with the smallest mean {summary.kind} regret, "
+    text += f"{digits(summary.regret(first).estimate)}{unit} {over}."
+    others = [each.method for each in summary.standings()[1:]]
+    if not others or not summary.can_tell:
+        return text
+    beaten = summary.beats(first.method)
+    equal = [method for method in others if method not in beaten]
+    if not equal:
+        return f"{text} All others are significantly worse."
+    return f"{text} Not significantly different from it: {', '.join(equal)}."
+
+
+def _cause(summary: Summary) -> str:
+    """Why nothing was found: what broke the first run, or what the benchmark refused."""
+    broken = summary.broken()
+    if broken:
+        return f"Broke: {broken[0][1]}"
+    refused = next((reason for each in summary.methods for reason in each.refusals), "")
+    return f"The benchmark refused: {refused}" if refused else ""
+
+
+def called(summary: Summary, each: MethodSummary) -> str:
+    """A method's name, with a mark where there is a remark on it."""
+    return f"{each.method} {MARK}" if summary.remarked(each.method) else each.method
+
+
+def marked(remark: Remark) -> str:
+    """A remark as a line, with the mark that stands beside the method."""
+    return f"{MARK} {remark.text}" if remark.method else remark.text
+
+
+def failures(each: MethodSummary) -> str:
+    """How many evaluations failed, and their share where any did."""
+    return f"{each.failed} ({percent(each.failed_share)})" if each.failed else "0"
+
+
+def table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Columns and rows for a terminal, the best first."""
+    unit = f" [{summary.unit}]" if summary.unit else ""
+    columns = ("method", "seeds", f"mean {summary.kind} regret{unit}", "mean rank", "beats", "time to best",
+               "thinking", "failed", "repeated")  # fmt: skip
+    return columns, [
+        (
+            f"{each.method} ({OUT_OF_DATE}) {MARK}" if each.out_of_date else called(summary, each),
+            f"{each.seeds} ({len(each.errors)} broke)" if each.errors else f"{each.seeds}",
+            spanned(summary.regret(each)),
+            spanned(each.mean_rank),
+            beaten(summary, each),
+            duration(each.time_to_best_s),
+            duration(each.thinking_s),
+            failures(each),
+            share(each.repeated),
+        )
+        for each in summary.standings()
+    ]
+
+
+def caption(summary: Summary) -> str:
+    """What the columns of the table are."""
+    meaning = regret_meaning(summary)
+    return (
+        f"{meaning[0].upper()}{meaning[1:]}. Intervals are 95 % bootstrap intervals over seeds. Significantly better: "
+        f"p < 0.05 by {TEST}. Time to best: on the simulated clock, the median over seeds. Thinking: real time in the "
+        "method itself. Failed: evaluations that gave no result, over all runs. Repeated: evaluations of what the same "
+        f"run had evaluated before. {MARK}: read the remark on it."
+    )
+
+
+def footnotes(summary: Summary) -> list[str]:
+    """What the table means, what to know of it, and which runs broke."""
+    meaning = regret_meaning(summary)
+    lines = [
+        f"{meaning[0].upper()}{meaning[1:]}; in brackets, 95 % bootstrap intervals. Beats: p < 0.05 by {TEST}.",
+        *map(marked, summary.remarks),
+    ]
+    return lines + [
+        f"Broke: {method}, seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}: {error}"
+        for method, error, seeds in summary.broken()
+    ]
+
+
+def beaten(summary: Summary, each: MethodSummary) -> str:
+    """The methods that it is significantly better than; those that it is not, where these are fewer to name."""
+    found, others = summary.beats(each.method), [other.method for other in summary.standings() if other is not each]
+    rest = [method for method in others if method not in found]
+    if not found:
+        return NONE
+    if len(found) > 1 and not rest:
+        return "all others"
+    if len(found) > MOST_NAMED and len(rest) < len(found):
+        return f"all but {', '.join(rest)}"
+    return ", ".join(found)

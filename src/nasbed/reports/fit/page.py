@@ -1,0 +1,257 @@
+"""The page of a fitted surrogate: how near its predictions come, how honest its intervals are, what it was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from nasbed.core.metric import Metric
+from nasbed.drawing.figures import metric_label
+from nasbed.drawing.interactive import HUES, head, place, scripts
+from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.styles import TABLE_STYLE as STYLE
+from nasbed.reports.fit.data import LEVELS, FitData, figure_rows, fit_data
+from nasbed.surrogates.artefact import Artefact
+from nasbed.surrogates.examples import Examples
+
+HEIGHT = 300
+MOST_POINTS = 2000
+GREY = HUES[-1]
+BEFORE, AFTER = "spread between members", "calibrated"
+TEXTS = {
+    "scatter": "Each point is an evaluation of the test part, which nothing was fitted on; on the line, prediction and "
+    "measurement agree.",
+    "residuals": "Measured minus predicted. The line joins medians among neighbours in predicted value; the band holds "
+    "90 % of them.",
+    "calibration": "How many evaluations lie within intervals of a nominal share: on the line, an interval holds what "
+    "it says. The spread between members is what the paper takes; the calibrated deviation is learned from "
+    "evaluations that members did not see.",
+    "coverage": "The share that 90 % intervals hold among neighbours in predicted value.",
+    "runtime": "Training time as measured and as predicted; the benchmark's simulated clock runs on predictions.",
+}
+
+
+def write_fit_report(
+    path: Path,
+    artefact: Artefact,
+    test: Examples,
+    *,
+    runtime_method: str | None = None,
+    times: Mapping[str, float] | None = None,
+    command: str = "",
+) -> None:
+    """Write one page that needs nothing else. ``test`` is the part that the artefact was not fitted on, ``times`` are
+    seconds by name."""
+    about = artefact.manifest
+    data = fit_data(artefact, test, runtime_method=runtime_method)
+    charts = _charts(data, about.metric)
+    figures = "".join(
+        f'<tr><td>{escape(name)}</td><td class="number">{escape(value)}</td></tr>'
+        for name, value in figure_rows(about, times)
+    )
+    sections = [
+        Section("How well it fits", {}, text=_lead(artefact, len(test)), html=f'<table class="fit">{figures}</table>'),
+        Section("Predictions", {}, html=_pair(charts, ("scatter", "residuals"))),
+        Section("Intervals", {}, html=_pair(charts, ("calibration", "coverage"))),
+    ]
+    if "runtime" in charts:
+        sections.append(Section("Runtime", {}, html=_pair(charts, ("runtime",))))
+    sections.append(Section("What it was made of", _facts(artefact, command)))
+    style = (
+        f"\n<style>{STYLE}\n.fit tr:first-child td {{ font-weight: 400; }}\n"
+        ".fit td { padding: .2rem 1.5rem .2rem 0; }\n"
+        ".pair { grid-template-columns: repeat(auto-fill, minmax(min(26rem, 100%), 1fr)); }</style>\n"
+    )
+    write_page(path, about.name, sections, head=head() + style, foot=scripts(charts) + "\n")
+
+
+def _lead(artefact: Artefact, rows: int) -> str:
+    about = artefact.manifest
+    count = len(artefact.ensemble.members)
+    return (
+        f"{count} member{'s' if count != 1 else ''} of {about.members.model} predict {metric_label(about.metric)} in "
+        f"{about.space}. Figures are those of {rows:,} evaluations that nothing was fitted on."
+    )
+
+
+def _pair(charts: Mapping[str, Chart], names: Sequence[str]) -> str:
+    titles = {
+        "scatter": "Predicted against measured",
+        "residuals": "Residuals",
+        "calibration": "Nominal and real coverage",
+        "coverage": "Coverage by predicted value",
+        "runtime": "Predicted against measured time",
+    }
+    cards = "".join(
+        f'<div class="card"><h3>{escape(titles[name])}</h3>{place(name, titles[name])}'
+        f'<p class="caption">{escape(TEXTS[name])}</p></div>'
+        for name in names
+        if name in charts
+    )
+    return f'<div class="pair">{cards}</div>'
+
+
+def _facts(artefact: Artefact, command: str) -> dict[str, object]:
+    about, made = artefact.manifest, artefact.manifest.provenance
+    facts: dict[str, object] = {
+        "table": made.get("table", ""),
+        "fitted on": f"{made.get('rows', 0):,} evaluations of {made.get('architectures', 0):,} architectures",
+        "methods": ", ".join(
+            f"{name or 'not recorded'} ({count:,})" for name, count in made.get("methods", {}).items()
+        ),
+        "fidelity": about.fidelity if about.fidelity >= 0 else "not recorded",
+        "settings": ", ".join(f"{name} = {value}" for name, value in about.members.settings.items()),
+        "exact costs": ", ".join(about.exact) or "none",
+        "seed of the split": made.get("split_seed", ""),
+        "licence": about.licence,
+        "citation": about.citation,
+        "made": f"{about.created} by nasbed {about.nasbed_version}",
+        "command": command,
+    }
+    return {name: fact for name, fact in facts.items() if fact != ""}
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+def _charts(data: FitData, metric: Metric) -> dict[str, Chart]:
+    charts = {
+        "scatter": _scatter(data, metric),
+        "residuals": _residuals(data, metric),
+        "calibration": _calibration(data),
+        "coverage": _coverage(data, metric),
+    }
+    if len(data.runtime_s):
+        charts["runtime"] = _runtime(data)
+    return charts
+
+
+def _some(count: int) -> Any:
+    """Row numbers to draw: all, or as many of them as a page can carry, drawn at random."""
+    if count <= MOST_POINTS:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).choice(count, MOST_POINTS, replace=False))
+
+
+def _rounded(*columns: Any) -> list[list[float]]:
+    return [[float(f"{value:.5g}") for value in column.tolist()] for column in columns]
+
+
+def _axis(field: str, title: str, ends: tuple[float, float] | None = None, **scale: Any) -> Any:
+    kind = alt.X if field == "x" else alt.Y
+    options = {"zero": False, "nice": False, **scale} | ({} if ends is None else {"domain": list(ends)})
+    return kind(f"{field}:Q", title=title, scale=alt.Scale(**options)).axis(tickCount=5)
+
+
+def _margin(*columns: Any) -> tuple[float, float]:
+    """The ends of an axis around all values."""
+    low, high = min(float(each.min()) for each in columns), max(float(each.max()) for each in columns)
+    room = (high - low) * 0.03 or 1.0
+    return low - room, high + room
+
+
+def _diagonal(ends: tuple[float, float]) -> Any:
+    rows = [{"x": end, "y": end} for end in ends]
+    return alt.Chart(inline(rows)).mark_line(color=GREY, strokeWidth=1.5, strokeDash=[5, 4]).encode(x="x:Q", y="y:Q")
+
+
+def _scatter(data: FitData, metric: Metric) -> Chart:
+    some = _some(len(data.truth))
+    ends = _margin(data.truth, data.predicted)
+    columns = _rounded(data.predicted[some], data.truth[some], data.std[some])
+    rows = [{"x": x, "y": y, "std": std} for x, y, std in zip(*columns, strict=True)]
+    points = alt.Chart(inline(rows)).mark_point(**_dot()).encode(
+        x=_axis("x", f"predicted {metric_label(metric)}", ends),
+        y=_axis("y", "measured", ends),
+        tooltip=_tips(x="predicted", y="measured", std="deviation"),
+    )  # fmt: skip
+    return alt.layer(points, _diagonal(ends)).properties(height=HEIGHT)
+
+
+def _residuals(data: FitData, metric: Metric) -> Chart:
+    some = _some(len(data.truth))
+    ends = _margin(data.predicted)
+    columns = _rounded(data.predicted[some], (data.truth - data.predicted)[some])
+    points = alt.Chart(inline([{"x": x, "y": y} for x, y in zip(*columns, strict=True)])).mark_point(**_dot())
+    points = points.encode(
+        x=_axis("x", f"predicted {metric_label(metric)}", ends),
+        y=_axis("y", "measured minus predicted"),
+        tooltip=_tips(x="predicted", y="residual"),
+    )
+    bins = [{"x": each.at, "low": each.low, "middle": each.middle, "high": each.high} for each in data.bins]
+    base = alt.Chart(inline(bins)).encode(x="x:Q")
+    band = base.mark_area(color=HUES[1], opacity=0.22).encode(y="low:Q", y2="high:Q")
+    line = base.mark_line(color=HUES[1]).encode(y="middle:Q")
+    zero = alt.Chart(inline([{"y": 0}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="y:Q")
+    return alt.layer(points, zero, band, line).properties(height=HEIGHT)
+
+
+def _calibration(data: FitData) -> Chart:
+    rows = [
+        {"x": level, "y": share, "what": what}
+        for what, shares in ((BEFORE, data.raw_coverage), (AFTER, data.coverage))
+        for level, share in zip(LEVELS, shares, strict=True)
+    ]
+    base = alt.Chart(inline(rows)).encode(
+        x=_axis("x", "nominal share", (0, 1)),
+        y=_axis("y", "share of evaluations within", (0, 1)),
+        color=_before_and_after(),
+        tooltip=_tips(x="nominal", y="held", what="deviation"),
+    )
+    return alt.layer(_diagonal((0, 1)), base.mark_line(), base.mark_point(filled=True, size=40)).properties(
+        height=HEIGHT
+    )
+
+
+def _coverage(data: FitData, metric: Metric) -> Chart:
+    rows = [
+        {"x": each.at, "y": share, "what": what, "count": each.count}
+        for each in data.bins
+        for what, share in ((BEFORE, each.raw_coverage), (AFTER, each.coverage))
+    ]
+    base = alt.Chart(inline(rows)).encode(
+        x=_axis("x", f"predicted {metric_label(metric)}"),
+        y=_axis("y", "share within 90 % intervals", (0, 1)),
+        color=_before_and_after(),
+        tooltip=_tips(x="predicted", y="held", what="deviation", count="evaluations"),
+    )
+    wanted = alt.Chart(inline([{"y": 0.9}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="y:Q")
+    return alt.layer(wanted, base.mark_line(), base.mark_point(filled=True, size=40)).properties(height=HEIGHT)
+
+
+def _runtime(data: FitData) -> Chart:
+    some = _some(len(data.runtime_s))
+    both = data.predicted_runtime_s, data.runtime_s
+    low, high = min(float(each.min()) for each in both), max(float(each.max()) for each in both)
+    ends = low / 1.05, high * 1.05
+    rows = [{"x": x, "y": y} for x, y in zip(*_rounded(*(each[some] for each in both)), strict=True)]
+    points = alt.Chart(inline(rows)).mark_point(**_dot()).encode(
+        x=_axis("x", "predicted training time [s]", ends, type="log"),
+        y=_axis("y", "measured [s]", ends, type="log"),
+        tooltip=_tips(x="predicted", y="measured"),
+    )  # fmt: skip
+    return alt.layer(points, _diagonal(ends)).properties(height=HEIGHT)
+
+
+def _dot() -> dict[str, Any]:
+    return {"filled": True, "size": 18, "opacity": 0.45, "color": HUES[0], "strokeWidth": 0}
+
+
+def _tips(**titles: str) -> list[Any]:
+    return [
+        alt.Tooltip(f"{field}:N", title=title)
+        if field == "what"
+        else alt.Tooltip(f"{field}:Q", title=title, format=",.4~g")
+        for field, title in titles.items()
+    ]
+
+
+def _before_and_after() -> Any:
+    colour = alt.Color("what:N", title=None).scale(domain=[BEFORE, AFTER], range=[HUES[1], HUES[0]])
+    return colour.legend(orient="top", symbolOpacity=1, symbolType="stroke", symbolSize=200)

@@ -1,0 +1,1 @@
+"""The page of proxies judged on tables."""

@@ -1,0 +1,92 @@
+"""The page of judged proxies: what came out in words, the paper's figures, and every number of each task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+from nasbed.core.errors import InvalidOption, nearest
+from nasbed.core.files import complete_file
+from nasbed.drawing.figures import FORMATS, figure_svg, metric_label, save_figure
+from nasbed.drawing.number_tables import table_html
+from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.styles import TABLE_STYLE
+from nasbed.evaluation.proxies import JudgedTask
+from nasbed.reports.proxies.figures import proxies_figures, task_titles
+from nasbed.reports.proxies.tables import full_table, headline_table, outcome, proxies_numbers
+
+STYLE = """
+.maps { display: flex; flex-wrap: wrap; gap: 1.5rem 2.5rem; }
+.maps figure { flex: none; max-width: 100%; }
+tbody tr:first-child td { font-weight: 400; }
+"""
+MAPS = (
+    "Proxies by tasks, in the order of their mean Spearman correlation. The first map is what papers report. The "
+    "second asks the same among the truly best only, which is where a search ends. The third is the paper\u2019s "
+    "overlap of the two rankings, heavier at the top. Correlations are coloured from \u22121 to 1, overlaps from 0 to "
+    "the highest; a dashed cell with \u2013 is missing, and the notes say why."
+)
+SCATTER = (
+    "To the right: good over all architectures. Upwards: good among the truly best. On the diagonal both are equal. "
+    "Upright lines are 95 % intervals. In vermilion: a Spearman of 0.5 or more over all, and within the top not told "
+    "from 0 or below it. A diamond is one full training held against the mean of the others."
+)
+
+
+def write_proxies_report(
+    judged: Sequence[JudgedTask], folder: Path, *, formats: Iterable[str] = ("svg", "png")
+) -> None:
+    """Write ``figures/NAME.FORMAT``, ``numbers.json`` and last ``report.html`` into a folder, which is made if need
+    be."""
+    if not judged:
+        raise InvalidOption("a report of proxies is of at least 1 task, got none")
+    formats = tuple(formats)
+    for form in formats:
+        if form not in FORMATS:
+            raise InvalidOption(f"a figure is written as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
+    charts = proxies_figures(judged)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    for name, chart in charts.items():
+        for form in formats:
+            save_figure(chart, folder / "figures" / f"{name}.{form}")
+    with complete_file(folder / "numbers.json") as draft:
+        numbers = json.dumps(proxies_numbers(judged), indent=1, ensure_ascii=False, allow_nan=False)
+        draft.write_text(numbers + "\n", encoding="utf-8")
+    shown = {name: f"<figure>{figure_svg(chart, name)}</figure>" for name, chart in charts.items()}
+    scatter = shown.pop("global-against-top")
+    maps = f'<div class="maps">{"".join(shown.values())}</div>'
+    titles = task_titles(judged)
+    words = "".join(
+        f"<p><b>{escape(title)}.</b> {escape(outcome(task))}</p>\n" for title, task in zip(titles, judged, strict=True)
+    )
+    sections = [
+        Section("What came out", {}, html=words),
+        Section("Over all, at the top, and in overlap", {}, text=MAPS, html=maps),
+        Section("Over all against the top", {}, text=SCATTER, html=scatter),
+        *(_task_section(title, task) for title, task in zip(titles, judged, strict=True)),
+    ]
+    subject = titles[0] if len(titles) == 1 else f"{len(titles)} tasks"
+    style = f"<style>{TABLE_STYLE}{STYLE}</style>\n"
+    write_page(folder / "report.html", f"Zero-cost proxies on {subject}", sections, head=style)
+
+
+def _task_section(title: str, task: JudgedTask) -> Section:
+    stick = task.yardstick
+    facts: dict[str, object] = {
+        "truth": f"{metric_label(task.metric)}, {task.metric.direction}d, mean over trainings; space {task.space}",
+        "architectures": task.architectures,
+        "scored, not in the table": task.left_out,
+        f"top {stick.top_percent:g} %": f"{stick.top} architectures; at the boundary, the first of equal ones",
+    }
+    if stick.p == stick.p:
+        facts["p of RBO"] = f"{stick.p:.6g}, which gives that top the weight {stick.weight:g} by equation 4"
+    if task.ceiling is not None:
+        facts["one training against the mean of the others"] = (
+            f"Spearman {task.ceiling.spearman:.3f}, in the top {task.ceiling.top_spearman:.3f}, "
+            f"RBO {task.ceiling.rbo:.3f} ({task.ceiling.architectures} architectures, up to "
+            f"{task.ceiling.trainings} trainings)"
+        ).replace("nan", "\u2013")
+    facts |= {f"note {place}" if task.notes[1:] else "note": text for place, text in enumerate(task.notes, 1)}
+    return Section(title, facts, html=table_html(headline_table(task)) + table_html(full_table(task)))

@@ -1,0 +1,234 @@
+"""Judged proxies in words and numbers: a paragraph, tables, and all of it as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from math import isfinite
+from typing import Any
+
+from nasbed.core.json_values import plain
+from nasbed.drawing.number_tables import MISSING, Table, digits, fixed, seconds
+from nasbed.evaluation.proxies import HEADLINES, JudgedProxy, JudgedTask, Measured
+from nasbed.reports.proxies.figures import HIGH, lost_at_the_top, ordered_proxies, task_titles
+
+WIDEST = 16
+"""Letters of a proxy's name in a terminal."""
+MARKS = {"better": "+", "worse": "\u2212", "": " "}
+
+
+def headline_names(task: JudgedTask) -> dict[str, str]:
+    """The headline measures as people call them."""
+    return dict(zip(HEADLINES, ("Spearman", f"top {task.yardstick.top_percent:g} %", "RBO"), strict=True))
+
+
+def in_order(task: JudgedTask) -> list[JudgedProxy]:
+    """The proxies of a task by their Spearman correlation, the highest first."""
+    return [task.proxy(name) for name in ordered_proxies([task])]
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def outcome(task: JudgedTask) -> str:
+    """What came out, in a paragraph made of the numbers."""
+    known = [each for each in in_order(task) if isfinite(each.value("spearman"))]
+    if not known:
+        return "No proxy has a correlation with the truth."
+    top = f"the top {task.yardstick.top_percent:g} %"
+    parts = [_leader(task)]
+    lost = [each for each in known if lost_at_the_top(task, each.name)]
+    if lost:
+        pairs = listed([f"{each.name} ({_change(each)})" for each in lost])
+        parts.append(
+            f"High over all and not told from zero, or below it, within {top}: {pairs}. "
+            "They tell bad from good; nothing shows that they tell the best from the good."
+        )
+    elif any(isfinite(each.value("top_spearman")) for each in known):
+        high = [each for each in known if each.value("spearman") >= HIGH]
+        parts.append(f"All proxies with a Spearman of {HIGH} or more keep a correlation within {top}." if high else "")
+    where = ("Over all", f"Within {top}", "By RBO")
+    parts += [_beside_baseline(task, measure, begin) for measure, begin in zip(HEADLINES, where, strict=True)]
+    if task.ceiling is not None:
+        numbers = ", ".join(
+            f"{title} {fixed(getattr(task.ceiling, measure), 2)}" for measure, title in headline_names(task).items()
+        )
+        parts.append(f"One training predicts the mean of the others by {numbers}: more is hardly to be had.")
+    return " ".join(part for part in parts if part)
+
+
+def _leader(task: JudgedTask) -> str:
+    found = []
+    for measure, title in headline_names(task).items():
+        known = [each for each in task.proxies if isfinite(each.value(measure))]
+        if known:
+            best = max(known, key=lambda each: each.value(measure))
+            found.append(f"{title} {best.name} ({signed(best.value(measure))})")
+    return f"Highest by {listed(found)}." if found else ""
+
+
+def _beside_baseline(task: JudgedTask, measure: str, begin: str) -> str:
+    tested = [each for each in in_order(task) if measure in each.against]
+    if not tested:
+        return ""
+    better, worse = (
+        [each.name for each in tested if each.against[measure].verdict == verdict] for verdict in ("better", "worse")
+    )
+    verb = "are" if better[1:] else "is"
+    told = f"{listed(better) if better else 'none'} {verb} significantly better than {task.baseline}"
+    return f"{begin}, {told}, and {len(worse) or 'none'} of {len(tested)} significantly worse."
+
+
+def _change(each: JudgedProxy) -> str:
+    return f"{signed(each.value('spearman'))} to {signed(each.value('top_spearman'))}"
+
+
+def signed(value: float) -> str:
+    """Two decimals with a real minus."""
+    return fixed(value, 2).replace("-", "\u2212")
+
+
+def listed(texts: Sequence[str]) -> str:
+    """With commas and a last \u201cand\u201d.
+
+    >>> listed(["params", "nwot", "zen"])
+    'params, nwot and zen'
+    """
+    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def short_table(task: JudgedTask) -> Table:
+    """For a terminal: the headline measures with intervals and what a search would find."""
+    names = headline_names(task)
+    columns = ("proxy", *names.values(), f"best of {task.yardstick.k}")
+    rows = tuple(
+        (_cut(each.name), *(_marked(each, measure) for measure in names), digits(each.value("best_rank")))
+        for each in in_order(task)
+    )
+    return Table(columns, rows)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= WIDEST else f"{name[: WIDEST - 1]}\u2026"
+
+
+def _marked(each: JudgedProxy, measure: str) -> str:
+    against = each.against.get(measure)
+    return _spanned(each.measures[measure], 2) + (MARKS[against.verdict] if against else " ")
+
+
+def _spanned(found: Measured, places: int) -> str:
+    """A value with its interval."""
+    if not isfinite(found.value):
+        return MISSING
+    ends = f" [{fixed(found.low, places)}, {fixed(found.high, places)}]" if isfinite(found.low) else ""
+    return f"{fixed(found.value, places + 1)}{ends}".replace("-", "\u2212")
+
+
+def headline_table(task: JudgedTask) -> Table:
+    """The headline measures with intervals, deviations between seeds, and p-values against the baseline."""
+    names = headline_names(task)
+    several = any(each.seeds > 1 for each in task.proxies)
+    columns = ["proxy"]
+    for title in names.values():
+        columns += [title, *(["\u00b1 seeds"] if several else []), f"p, {task.baseline}"]
+    rows = []
+    for each in in_order(task):
+        row = [each.name]
+        for measure in names:
+            found, against = each.measures[measure], each.against.get(measure)
+            row += [_spanned(found, 3), *([fixed(found.std, 3)] if several else [])]
+            row.append(f"{against.holm:.2g}{MARKS[against.verdict]}".strip() if against else MISSING)
+        rows.append(tuple(row))
+    note = (
+        f"Intervals hold 95 % of {task.resamples} bootstrap resamples of the architectures. p: of the difference from "
+        f"{task.baseline} on the same resamples, two-sided, Holm\u2019s correction for the number of proxies; + is "
+        f"significantly better, \u2212 worse. An overlap by chance is {fixed(task.chance_rbo, 3)}."
+    )
+    return Table(tuple(columns), tuple(rows), note=note)
+
+
+def full_table(task: JudgedTask) -> Table:
+    """The other measures, what is missing, and times."""
+    stick = task.yardstick
+    shown = {
+        "kendall": "Kendall",
+        "sparse_kendall": f"sparse Kendall, {stick.grid:g}",
+        "rbo_textbook": "RBO_EXT",
+        "precision": f"precision at {stick.k}",
+        "recall": f"recall at {stick.top}",
+        "ndcg": f"NDCG at {stick.k}",
+    }
+    several = any(each.seeds > 1 for each in task.proxies)
+    columns = ["proxy", *shown.values(), f"best of {stick.k}", "no score", *(["seeds"] if several else []), "time"]
+    rows = [
+        (
+            each.name,
+            *(fixed(each.value(measure), 3).replace("-", "\u2212") for measure in shown),
+            digits(each.value("best_rank")),
+            digits(each.missing) if each.missing else "0",
+            *([str(each.seeds)] if several else []),
+            seconds(each.seconds),
+        )
+        for each in in_order(task)
+    ]
+    note = (
+        f"Precision: of the {stick.k} highest scored, the share in the true top of {stick.top}. Recall: of that top, "
+        f"the share among the {stick.top} highest scored. Best of {stick.k}: the true rank of the best of the "
+        f"{stick.k} highest scored. Time: of one network, the median."
+    )
+    return Table(tuple(columns), tuple(rows), note=note)
+
+
+# --- plain data ------------------------------------------------------------------------------------------------------
+
+
+def proxies_numbers(judged: Sequence[JudgedTask]) -> dict[str, Any]:
+    """Every number of the page."""
+    found: dict[str, Any] = plain(
+        {
+            "tasks": [
+                {
+                    "task": title,
+                    "space": task.space,
+                    "metric": task.metric.key,
+                    "architectures": task.architectures,
+                    "left_out": task.left_out,
+                    "top_percent": task.yardstick.top_percent,
+                    "top": task.yardstick.top,
+                    "weight": task.yardstick.weight,
+                    "p": task.yardstick.p,
+                    "k": task.yardstick.k,
+                    "chance_rbo": task.chance_rbo,
+                    "baseline": task.baseline,
+                    "resamples": task.resamples,
+                    "noise_ceiling": asdict(task.ceiling) if task.ceiling else None,
+                    "notes": task.notes,
+                    "outcome": outcome(task),
+                    "proxies": {each.name: _numbers(each) for each in in_order(task)},
+                }
+                for title, task in zip(task_titles(judged), judged, strict=True)
+            ]
+        }
+    )
+    return found
+
+
+def _numbers(each: JudgedProxy) -> dict[str, Any]:
+    return {
+        "measures": {
+            name: {key: value for key, value in asdict(found).items() if value != "" and value == value}
+            for name, found in each.measures.items()
+        },
+        "against_baseline": {
+            name: {**asdict(found.difference), "holm": found.holm, "verdict": found.verdict}
+            for name, found in each.against.items()
+        },
+        "missing": each.missing,
+        "seeds": each.seeds,
+        "empty_seeds": each.empty_seeds,
+        "seconds": each.seconds,
+    }

@@ -1,0 +1,82 @@
+"""Every number of a landscape, for ``numbers.json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nasbed.core.json_values import plain
+from nasbed.evaluation.landscape import GroupMeans
+from nasbed.studies.landscape.study import LandscapeStudy
+
+
+def landscape_numbers(study: LandscapeStudy) -> dict[str, Any]:
+    """Every number that the report of a landscape shows."""
+    numbers = {
+        "table": study.name,
+        "space": study.space,
+        "architectures": study.architectures,
+        "space_size": study.space_size,
+        "metric": study.metric.key,
+        "unit": study.metric.unit,
+        "direction": study.metric.direction,
+        "fidelity": study.fidelity,
+        "best": {"architecture": study.best, "value": study.best_value},
+        "quantiles": {
+            metric.key: {str(level): found.quantile(level) for level in (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)}
+            for metric, found in study.distributions.items()
+        },
+        "noise": {
+            "metric": study.noise_metric.key,
+            "median_by_fidelity": {fidelity: found.quantile(0.5) for fidelity, found in study.noise.items()},
+        },
+        "validation_test_pearson": study.validation_test_correlation,
+        "replacements": [
+            {
+                "where": each.where,
+                "operations": each.operations,
+                "counts": each.counts,
+                "change": each.change,
+                "change_standard_error": each.change_error,
+                "relative_time": each.relative_time,
+            }
+            for each in study.replacements
+        ],
+        "shapes": {
+            name: {
+                "labels": each.labels,
+                "metric": _group(each.metric),
+                "train_time_s": None if each.time_s is None else _group(each.time_s),
+            }
+            for name, each in study.shapes.items()
+        },
+        "walks": {
+            name: {
+                "correlations": each.correlations,
+                "standard_errors": each.standard_errors,
+                "noise_lag": each.noise_lag,
+                "walked": each.reachable,
+                "isolated": each.isolated,
+                "measured": each.total,
+            }
+            for name, each in study.walks.items()
+        },
+        "distance": {
+            "fitness_distance_correlation": study.distance.correlation,
+            "by_distance": _group(study.distance.by_distance),
+        },
+        "fidelity_spearman": {"fidelities": study.fidelities, "correlations": study.fidelity_correlations},
+    }
+    if study.costs is not None:
+        numbers["costs_spearman"] = {"columns": study.costs.names, "correlations": study.costs.correlations}
+        numbers["pareto_front"] = {"columns": ("train_time_s", study.metric.key), "rows": study.costs.front}
+    found: dict[str, Any] = plain(numbers)
+    return found
+
+
+def _group(means: GroupMeans) -> dict[str, Any]:
+    return {
+        "keys": means.keys,
+        "counts": means.counts,
+        "means": means.means,
+        "standard_errors": means.standard_errors,
+    }

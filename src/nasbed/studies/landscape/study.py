@@ -1,0 +1,254 @@
+"""NAS-Bench-101's section 3 for any table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from nasbed.benchmarks import Benchmark
+from nasbed.core.metric import Metric
+from nasbed.evaluation.landscape import (
+    Autocorrelation,
+    Binned,
+    Ecdf,
+    FitnessDistance,
+    GroupMeans,
+    Replacement,
+    binned_mean,
+    ecdf,
+    fitness_distance_correlation,
+    mean_by,
+    neighbor_graph,
+    operation_replacement,
+    pareto_front,
+    pearson,
+    random_walk_autocorrelation,
+    rank_correlations,
+    repeat_noise,
+    space_walk_autocorrelation,
+)
+from nasbed.evaluation.landscape.choices import Lookup, choices_of
+from nasbed.spaces import SearchSpace
+from nasbed.spaces.base import Codes
+from nasbed.spaces.nb101 import NB101
+from nasbed.studies.table import TIME, Table, table_of
+
+STAGES = ("distributions", "costs", "operations", "shapes", "random walks", "distance to the best", "fidelities")
+WALKABLE = 1_000_000
+"""Spaces up to this size are walked whole when a table is a sample of one."""
+
+IN_TABLE, IN_TABLE_RANKS = "metric, through the table", "ranks, through the table"
+IN_SPACE, IN_SPACE_RANKS = "metric, through the whole space", "ranks, through the whole space"
+"""What was walked. Ranks beside the metric, because a few diverged runs can make up most of a metric's variance."""
+
+CURVE_POINTS = 400
+SHOWN = 0.95
+"""The fraction of architectures, best first, over which the plane of time and metric is spread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Training time, parameters and quality of every architecture (Figure 3). Times in seconds."""
+
+    names: tuple[str, ...]  # of the columns correlated
+    correlations: NDArray[np.float64]  # Spearman
+    by_time_and_parameters: Binned | None  # the metric's mean
+    by_time_and_metric: Binned  # how many, of the best 95 %
+    front: NDArray[np.float64]  # [n, 2]: time and metric of the architectures that none beats in both
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The metric and the training time by an integer property (Figure 5); ``labels`` are what its keys mean."""
+
+    labels: tuple[str, ...]
+    metric: GroupMeans
+    time_s: GroupMeans | None
+
+
+@dataclass(frozen=True, slots=True)
+class LandscapeStudy:
+    """Everything section 3 says, of one table. A part that the table cannot answer is ``None`` or empty."""
+
+    name: str
+    space: str
+    space_size: int
+    architectures: int
+    metric: Metric
+    fidelity: int
+    fidelity_unit: str
+    best: str
+    best_value: float
+    distributions: Mapping[Metric, Ecdf]
+    noise_metric: Metric
+    noise: Mapping[int, Ecdf]  # by fidelity
+    validation_test_correlation: float | None
+    costs: Costs | None
+    replacements: tuple[Replacement, ...]
+    shapes: Mapping[str, Shape]
+    walks: Mapping[str, Autocorrelation]  # by what was walked: IN_TABLE …
+    distance: FitnessDistance
+    fidelities: tuple[int, ...]
+    fidelity_correlations: NDArray[np.float64]
+
+    @property
+    def coverage(self) -> float:
+        """The fraction of the space that the table holds."""
+        return self.architectures / self.space_size
+
+
+def landscape_study(
+    benchmark: Benchmark,
+    rng: np.random.Generator,
+    *,
+    metric: str | None = None,
+    walk_steps: int = 2000,
+    progress: Callable[[str], None] | None = None,
+) -> LandscapeStudy:
+    """Study a table by one of its metrics, the benchmark's objective unless named; means over repeats throughout.
+
+    Random walks are ``walk_steps`` long. ``progress`` is told the name of each of the :data:`STAGES` as it starts.
+    """
+    tell = progress or (lambda stage: None)
+    table = table_of(benchmark)
+    judged = table.objective if metric is None else table.metric(metric)
+    position = table.measured(judged)
+    values = table.mean(judged, position)
+    times = table.time_s()
+
+    tell(STAGES[0])
+    same_name = [each for each in table.metrics if each.name == judged.name]
+    noisy = next((each for each in same_name if each.split == "test"), judged)
+    noise = {
+        fidelity: ecdf(repeat_noise(table.values[noisy.key][:, place]))
+        for place, fidelity in enumerate(table.fidelities)
+    }
+    by_split = {each.split: table.mean(each) for each in same_name}
+    both = pearson(by_split["validation"], by_split["test"]) if {"validation", "test"} <= set(by_split) else None
+
+    tell(STAGES[1])
+    properties = table.space.properties(table.codes)
+    costs = _costs(table, values, times, properties, judged) if times is not None else None
+
+    tell(STAGES[2])
+    replacements = operation_replacement(table.space, table.codes, metric=values, time_s=times)
+
+    tell(STAGES[3])
+    shapes = _shapes(table, values, times, properties)
+
+    tell(STAGES[4])
+    walks = _walks(table, values, rng, walk_steps)
+
+    tell(STAGES[5])
+    distance = fitness_distance_correlation(table.space, table.codes, values, direction=judged.direction)
+
+    tell(STAGES[6])
+    there = [place for place, _ in enumerate(table.fidelities) if ~np.isnan(table.mean(judged, place)).all()]
+    by_fidelity = np.stack([table.mean(judged, place) for place in there], axis=1)
+    best = table.space.architectures(table.codes[distance.best : distance.best + 1])[0]
+    return LandscapeStudy(
+        name=table.name,
+        space=table.space.name,
+        space_size=table.space.size,
+        architectures=len(table),
+        metric=judged,
+        fidelity=table.fidelities[position],
+        fidelity_unit=table.fidelity_unit,
+        best=table.space.format(best),
+        best_value=float(values[distance.best]),
+        distributions={each: ecdf(table.mean(each)).thinned(CURVE_POINTS) for each in same_name},
+        noise_metric=noisy,
+        noise={fidelity: each.thinned(CURVE_POINTS) for fidelity, each in noise.items() if each.count},
+        validation_test_correlation=both,
+        costs=costs,
+        replacements=tuple(each for each in replacements if each.counts.any()),
+        shapes=shapes,
+        walks=walks,
+        distance=distance,
+        fidelities=tuple(table.fidelities[place] for place in there),
+        fidelity_correlations=rank_correlations(by_fidelity),
+    )
+
+
+def _costs(
+    table: Table,
+    values: NDArray[np.float64],
+    times: NDArray[np.float64],
+    properties: Mapping[str, NDArray[Any]],
+    judged: Metric,
+) -> Costs:
+    parameters = properties.get("parameters")
+    if parameters is None:
+        known = next((each for each in table.metrics if each.key in ("parameters", "trainable_parameters")), None)
+        parameters = None if known is None else table.mean(known)
+    columns = {TIME.key: times, judged.key: values}
+    if parameters is not None:
+        columns["parameters"] = np.asarray(parameters, dtype=np.float64)
+    front = pareto_front(times, values, direction=judged.direction)
+    worst = np.nanquantile(values, 1 - SHOWN if judged.direction == "maximize" else SHOWN)
+    drawn = np.where(values >= worst if judged.direction == "maximize" else values <= worst, values, np.nan)
+    return Costs(
+        names=tuple(columns),
+        correlations=rank_correlations(np.stack(list(columns.values()), axis=1)),
+        by_time_and_parameters=None if parameters is None else binned_mean(times, parameters, values=values),
+        by_time_and_metric=binned_mean(times, drawn, values=drawn),
+        front=np.stack([times[front], values[front]], axis=1),
+    )
+
+
+def _shapes(
+    table: Table,
+    values: NDArray[np.float64],
+    times: NDArray[np.float64] | None,
+    properties: Mapping[str, NDArray[Any]],
+) -> dict[str, Shape]:
+    """Depth and width of NAS-Bench-101 cells; in a row of like choices, how often each option was chosen; elsewhere,
+    each choice by itself."""
+
+    def shape(keys: NDArray[np.int64], options: tuple[str, ...] = ()) -> Shape:
+        by_metric = mean_by(keys, values)
+        labels = tuple(options[key] if options else str(key) for key in by_metric.keys.tolist())
+        return Shape(labels, by_metric, None if times is None else mean_by(keys, times))
+
+    if isinstance(table.space, NB101):
+        return {name: shape(properties[name]) for name in ("depth", "width")}
+    choices = choices_of(table.space, table.codes)
+    if len(set(choices.options)) == 1:
+        counted = enumerate(choices.options[0])
+        return {f"number of {name}": shape((choices.values == place).sum(axis=1)) for place, name in counted}
+    return {
+        name: shape(column, (*options, "inactive"))
+        for name, column, options in zip(choices.names, choices.values.T, choices.options, strict=True)
+    }
+
+
+def _walks(
+    table: Table, values: NDArray[np.float64], rng: np.random.Generator, steps: int
+) -> dict[str, Autocorrelation]:
+    """Through the table, and where it is a sample of a space that can be listed, through the whole space."""
+    ranks = np.full(len(values), np.nan)
+    present = ~np.isnan(values)
+    ranks[present] = rankdata(values[present])
+    graph = neighbor_graph(table.space, table.codes)
+    walks = {}
+    if graph[present][:, present].nnz:
+        walks[IN_TABLE] = random_walk_autocorrelation(graph, values, rng, steps=steps)
+        walks[IN_TABLE_RANKS] = random_walk_autocorrelation(graph, ranks, rng, steps=steps)
+    if len(table) < table.space.size <= WALKABLE:
+        everything = _all_codes(table.space)
+        rows = Lookup(everything).find(table.codes)
+        graph = neighbor_graph(table.space, everything)
+        for name, column in {IN_SPACE: values, IN_SPACE_RANKS: ranks}.items():
+            spread = np.full(len(everything), np.nan)
+            spread[rows] = column
+            walks[name] = space_walk_autocorrelation(graph, spread, rng, steps=steps)
+    return walks
+
+
+def _all_codes(space: SearchSpace) -> Codes:
+    return space.unique_codes() if isinstance(space, NB101) else space.codes(list(space.enumerate()))

@@ -1,0 +1,1 @@
+"""Local search early and late (Surrogate NAS Benchmarks, section 4)."""

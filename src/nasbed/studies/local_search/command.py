@@ -1,0 +1,62 @@
+"""``nasbed study local-search``: local search early and late in long runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nasbed.terminal.interruption import on_interrupt, runs_kept
+from nasbed.terminal.progress import run_bars
+from nasbed.terminal.report_options import Budget, Formats, Out, Processes, Searched, check_report
+
+
+def local_search(
+    out: Out,
+    benchmark: Searched = "nb201/cifar10",
+    optimizers: Annotated[
+        str, typer.Option(help="What it is compared with: ids with commas, see 'nasbed list optimizers'.")
+    ] = "rs,re,bananas",
+    seeds: Annotated[int, typer.Option(min=2, help="How many runs of each method, with seeds 0, 1, 2 …")] = 20,
+    budget: Budget = "1500ev",
+    early: Annotated[float, typer.Option(help="The share of the budget that counts as early.")] = 0.1,
+    processes: Processes = None,
+    format: Formats = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Compare local search with other methods early and late in long runs (Surrogate NAS Benchmarks, section 4).
+
+    Example: nasbed study local-search mine.snb --optimizers rs,re,bananas --budget 1500ev --out local-search
+    """
+    on_interrupt(lambda: runs_kept(out))
+    check_report(out, format)
+
+    from nasbed.experiments.compare import optimizer_class, short_name
+    from nasbed.experiments.engines import LocalEngine
+    from nasbed.studies.local_search.page import moments_table, outcome, write_local_search_report
+    from nasbed.studies.local_search.study import SUBJECT, local_search_study
+
+    names = [name.strip() for name in optimizers.split(",") if name.strip()]
+    for name in names:
+        optimizer_class(name)
+    with run_bars(dict.fromkeys([SUBJECT, *map(short_name, names)], seeds)) as bar:
+
+        def told(method: str, seed: int, error: str) -> None:
+            bar(method)
+            if error:
+                typer.echo(f"{method}, seed {seed}: {error}", err=True)
+
+        study = local_search_study(
+            benchmark,
+            rivals=names,
+            seeds=seeds,
+            budget=budget,
+            early=early,
+            out=out,
+            engine=LocalEngine(processes),
+            progress=told,
+        )
+    write_local_search_report(study, out, formats=format)
+    typer.echo(moments_table(study).text())
+    for remark in study.remarks:
+        typer.echo(remark.text)
+    typer.echo(f"\n{outcome(study)}\n\n{out / 'report.html'}")

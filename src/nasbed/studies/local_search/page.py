@@ -1,0 +1,196 @@
+"""The page of the case study on local search: what came out in words, a table of moments, the curves."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from nasbed.core.files import complete_file
+from nasbed.core.json_values import plain
+from nasbed.drawing.anytime_figures import TIME, Axes, panel
+from nasbed.drawing.figures import figure_svg, metric_label, save_figure
+from nasbed.drawing.interactive import STYLE as COLOUR_STYLE
+from nasbed.drawing.marks import Chart
+from nasbed.drawing.number_tables import Table, digits, table_html
+from nasbed.drawing.number_texts import spanned
+from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
+from nasbed.studies.local_search.study import LEVEL, SUBJECT, LocalSearchStudy, Moment
+
+WIDTH, HEIGHT = 400, 290
+WORDS = {1: "best", 2: "second", 3: "third"}
+PUBLISHED = (
+    "on the DARTS space local search is the worst method after 10\u2076 s, behind random search, and one of the best "
+    "when run an order of magnitude longer (Surrogate NAS Benchmarks, section 4 and figure 6)"
+)
+TEXT = (
+    "The median over seeds of the incumbent\u2019s regret, and the quartiles as a band; a regret below the axis is "
+    "drawn at its edge. Regrets are of the noise-free mean of what was found, against the best that is known."
+)
+CAPTION = (
+    "Mean regret over seeds with its 95 % bootstrap interval; the place is by this mean. "
+    "Significantly: p < 0.05 by Wilcoxon\u2019s signed-rank test by seed, Holm\u2019s correction for the number of "
+    "others."
+)
+
+
+def outcome(study: LocalSearchStudy) -> str:
+    """What came out, in one paragraph made of the numbers."""
+    early, late = study.early, study.late
+    parts = (
+        [_sentence(study, early, "Local search is"), _sentence(study, late, "It is")]
+        if early is not late
+        else [_sentence(study, late, "Local search is")]
+    )
+    told = [f"that of {name} from {_amount(study, at)} on" for name, at in study.passes.items() if math.isfinite(at)]
+    never = [f"that of {name}" for name, at in study.passes.items() if math.isinf(at)]
+    clauses = [f"below {_listed(told)}"] if told else []
+    clauses += [f"not below {_listed(never)} in the end"] if never else []
+    parts.append(f"Its mean regret is {', '.join(clauses)}.")
+    if not study.can_tell:
+        count = f"{study.seeds} seeds and {len(late.p)} other method{'s' if len(late.p) > 1 else ''}"
+        parts.append(f"With {count} no difference can be significant, however large: run more seeds.")
+        return " ".join(parts)
+    worst = early.place == len(early.regrets)
+    poor = "seen" if worst and len(early.better) == len(early.p) else "seen in the means alone" if worst else "not seen"
+    good = "not seen" if late.better else "seen"
+    parts.append(
+        f"The paper\u2019s \u201cworst method (even worse than random search)\u201d is {poor} early, its "
+        f"\u201cone of the best\u201d is {good} late."
+    )
+    return " ".join(parts)
+
+
+def _sentence(study: LocalSearchStudy, moment: Moment, begin: str) -> str:
+    count = len(moment.regrets)
+    place = "worst" if moment.place == count else WORDS.get(moment.place, f"number {moment.place}")
+    regret = spanned(moment.regrets[SUBJECT])
+    groups = {"significantly worse than": moment.better, "significantly better than": moment.beaten}
+    rest = [name for name in moment.p if name not in moment.better and name not in moment.beaten]
+    told = [f"{words} {_with_p(moment, names)}" for words, names in groups.items() if names]
+    told += [f"not told apart from {_with_p(moment, rest)}"] if rest else []
+    unit = f" {study.metric.unit}" if study.metric.unit else ""
+    return f"{begin} {place} of {count} at {_amount(study, moment.at)} (mean regret {regret}{unit}), {', '.join(told)}."
+
+
+def _with_p(moment: Moment, names: Sequence[str]) -> str:
+    return _listed([f"{name} (p = {moment.p[name]:.2g})" for name in names])
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """With commas and a last \u201cand\u201d.
+
+    >>> _listed(["rs", "re", "tpe"])
+    'rs, re and tpe'
+    """
+    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])
+
+
+def _amount(study: LocalSearchStudy, value: float) -> str:
+    return f"{value:.0f} evaluations" if study.unit == "evaluations" else f"{value:.3g} simulated s"
+
+
+def moments_table(study: LocalSearchStudy) -> Table:
+    """A column a moment: the mean regrets of all methods, and where local search stands among them."""
+    unit = f" [{study.metric.unit}]" if study.metric.unit else ""
+    at = "evaluations" if study.unit == "evaluations" else "simulated s"
+    rows = [
+        (f"{name}, mean regret{unit}", *(spanned(each.regrets[name]) for each in study.moments))
+        for name in study.late.regrets
+    ]
+    rows += [
+        (f"place of {SUBJECT}", *(f"{each.place} of {len(each.regrets)}" for each in study.moments)),
+        (f"mean rank of {SUBJECT}", *(spanned(each.ranks[SUBJECT]) for each in study.moments)),
+        (f"significantly better than {SUBJECT}", *(", ".join(each.better) or "none" for each in study.moments)),
+        (f"significantly worse than {SUBJECT}", *(", ".join(each.beaten) or "none" for each in study.moments)),
+    ]
+    return Table((at, *(f"{digits(each.at)} ({each.share:.0%})" for each in study.moments)), tuple(rows))
+
+
+def local_search_numbers(study: LocalSearchStudy) -> dict[str, Any]:
+    """Every number of the page."""
+    found: dict[str, Any] = plain(
+        {
+            "benchmark": study.benchmark,
+            "metric": study.metric.key,
+            "best": study.best,
+            "seeds": study.seeds,
+            "budget": study.budget,
+            "unit": study.unit,
+            "outcome": outcome(study),
+            "moments": [
+                {
+                    "share": each.share,
+                    "at": each.at,
+                    "place": each.place,
+                    "order": each.order,
+                    "p_holm": each.p,
+                    "mean_regret": {name: _ends(interval) for name, interval in each.regrets.items()},
+                    "mean_rank": {name: _ends(interval) for name, interval in each.ranks.items()},
+                }
+                for each in study.moments
+            ],
+            "passes": {name: None if math.isinf(at) else at for name, at in study.passes.items()},
+            "errors": study.errors,
+            "failed_evaluations": study.failed[0],
+            "remarks": [remark.text for remark in study.remarks],
+        }
+    )
+    return found
+
+
+def _ends(interval: Any) -> list[float]:
+    return [interval.estimate, interval.low, interval.high]
+
+
+def local_search_figures(study: LocalSearchStudy) -> dict[str, Chart]:
+    """Regret over evaluations and over simulated time, both logarithmic."""
+    charts = {}
+    for name, curves, across in (
+        ("evaluations", study.over_evaluations, "evaluations"),
+        ("time", study.over_time, TIME),
+    ):
+        axes = Axes.over(curves.values(), study.metric, across=across)
+        charts[name] = panel(curves, axes, width=WIDTH, height=HEIGHT)
+    return charts
+
+
+def write_local_search_report(
+    study: LocalSearchStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")
+) -> None:
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    charts = local_search_figures(study)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    shown = ""
+    for name, chart in charts.items():
+        for form in formats:
+            save_figure(chart, folder / "figures" / f"{name}.{form}")
+        shown += f"<figure>{figure_svg(chart, name)}</figure>"
+    with complete_file(folder / "numbers.json") as draft:
+        numbers = json.dumps(local_search_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
+        draft.write_text(numbers + "\n", encoding="utf-8")
+    about: dict[str, object] = {
+        "benchmark": study.benchmark,
+        "runs": f"{study.seeds} seeds of each method, {study.budget} each, one worker",
+        "judged by": f"{metric_label(study.metric)}, against {study.best:.4g}",
+        "early and late": f"after {study.early.share:.3g} and after all of the budget; significant is p < {LEVEL}",
+        "published": PUBLISHED,
+    }
+    about |= {f"broke: {run}": error for run, error in study.errors.items()}
+    about["evaluations that failed"] = "{} of {}".format(*study.failed)
+    about |= {f"remark on {remark.method}, {remark.kind}": remark.text for remark in study.remarks}
+    sections = [
+        Section("What came out", {}, text=outcome(study)),
+        Section(
+            "Early and late", {}, html=table_html(moments_table(study)) + f'<p class="caption">{escape(CAPTION)}</p>'
+        ),
+        Section("Over the budget", {}, text=TEXT, html=f'<div class="figures wide">{shown}</div>'),
+        Section("What was run", about),
+    ]
+    wide = ".figures.wide { grid-template-columns: repeat(auto-fill, minmax(min(28rem, 100%), 1fr)); }"
+    style = f"<style>{COLOUR_STYLE}{TABLE_STYLE}{FIGURE_STYLE}{wide}</style>\n"
+    write_page(folder / "report.html", f"Local search on {study.benchmark}", sections, head=style)

@@ -1,0 +1,1 @@
+"""Every search method on one page."""

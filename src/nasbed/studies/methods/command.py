@@ -1,0 +1,65 @@
+"""``nasbed study methods``: every search method on one page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nasbed.terminal.interruption import on_interrupt, runs_kept
+from nasbed.terminal.output import print_table
+from nasbed.terminal.progress import run_bars
+from nasbed.terminal.report_options import Budget, Formats, Out, Processes, Searched, check_report
+
+
+def methods(
+    out: Out,
+    benchmark: Searched = "nb201/cifar10",
+    optimizers: Annotated[
+        str, typer.Option(show_default="all", help="Ids with commas, see 'nasbed list optimizers'.")
+    ] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="How many runs of each method, with seeds 0, 1, 2 …")] = 10,
+    budget: Budget = "300ev",
+    processes: Processes = None,
+    timeout: Annotated[float | None, typer.Option(min=1, help="Give up a run after so many real seconds.")] = None,
+    format: Formats = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Show every search method on one page: a figure beside random search, what it does, its settings.
+
+    Example: nasbed study methods nb201/cifar10 --out methods
+    """
+    on_interrupt(lambda: runs_kept(out))
+    check_report(out, format)
+
+    from nasbed.experiments.engines import LocalEngine
+    from nasbed.optimizers import OPTIMIZERS
+    from nasbed.studies.methods.page import method_line, write_methods_report
+    from nasbed.studies.methods.study import methods_study
+
+    names = [name.strip() for name in optimizers.split(",") if name.strip()]
+    for name in names:
+        OPTIMIZERS.get(name)
+    with run_bars(dict.fromkeys(["rs", *(names or OPTIMIZERS)], seeds)) as bar:
+
+        def told(method: str, seed: int, error: str) -> None:
+            bar(method)
+            if error:
+                typer.echo(f"{method}, seed {seed}: {error}", err=True)
+
+        study = methods_study(
+            benchmark,
+            seeds=seeds,
+            budget=budget,
+            out=out,
+            names=names,
+            engine=LocalEngine(processes),
+            timeout_s=timeout,
+            progress=told,
+        )
+    write_methods_report(study, out, formats=format)
+    print_table(("method", "what", "final regret", "own time a run"), [method_line(each) for each in study.methods])
+    for remark in (remark for each in study.methods for remark in each.remarks):
+        typer.echo(remark.text)
+    for name, reason in study.left_out.items():
+        typer.echo(f"left out: {name}: {reason}", err=True)
+    typer.echo(f"\n{out / 'report.html'}")

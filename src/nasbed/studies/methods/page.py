@@ -1,0 +1,118 @@
+"""The page of methods: one small figure for each, over the faint band of random search, on the same axes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nasbed.core.files import complete_file
+from nasbed.core.json_values import plain
+from nasbed.drawing.anytime_figures import Axes, over_baseline
+from nasbed.drawing.figures import figure_svg, metric_label, save_figure
+from nasbed.drawing.page import Section, write_page
+from nasbed.studies.methods.study import Method, MethodsStudy
+
+WIDTH, HEIGHT = 250, 165
+STYLE = """<style>
+.methods { display: grid; grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); gap: 1.5rem; }
+article { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; min-width: 0; }
+article h3 { margin: 0; font-size: 1rem; } article p { margin: .1rem 0 .5rem; color: var(--faint); }
+article dl { font-size: .85rem; margin: .5rem 0 0; } code { overflow-wrap: anywhere; }
+</style>
+"""
+TEXT = (
+    "Each figure shows the regret of a method's incumbent over simulated time: the median over seeds and the band "
+    "between the quartiles, blue, over those of random search, grey. All figures have the same axes. Below are the "
+    "settings of the method and their defaults; docs/methods.md says where each default comes from."
+)
+
+
+def setting_text(value: object) -> str:
+    """A default as a page shows it.
+
+    >>> setting_text(1 / 3), setting_text(None), setting_text(10_000)
+    ('1/3', 'None', '10000')
+    """
+    return "1/3" if value == 1 / 3 else str(value)
+
+
+def method_line(method: Method) -> tuple[str, str, str, str]:
+    """Name, what it is, its final regret as text, its own time."""
+    if not len(method.finals):
+        return method.name, method.summary, "no run ended", ""
+    low, middle, high = np.quantile(method.finals, [0.25, 0.5, 0.75])
+    return method.name, method.summary, f"{middle:.3f} ({low:.3f} to {high:.3f})", f"{method.thinking_s:.2f} s"
+
+
+def methods_numbers(study: MethodsStudy) -> dict[str, Any]:
+    """Every number of the page."""
+    found: dict[str, Any] = plain(
+        {
+            "benchmark": study.benchmark,
+            "seeds": study.seeds,
+            "budget": study.budget,
+            "metric": study.metric.key,
+            "left_out": study.left_out,
+            "methods": {
+                each.name: {
+                    "summary": each.summary,
+                    "settings": each.settings,
+                    "final_regret": each.finals,
+                    "thinking_s": each.thinking_s,
+                    "errors": each.errors,
+                    "failed": each.failed,
+                    "evaluations": each.evaluations,
+                    "remarks": [remark.text for remark in each.remarks],
+                    "time_s": each.curve.time_s,
+                    "median": each.curve.median,
+                    "low": each.curve.low,
+                    "high": each.curve.high,
+                }
+                for each in study.methods
+            },
+        }
+    )
+    return found
+
+
+def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    axes = Axes.over([each.curve for each in study.methods], study.metric)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    cards = []
+    for each in study.methods:
+        chart = over_baseline(each.curve, study.baseline.curve, axes, width=WIDTH, height=HEIGHT)
+        for form in formats:
+            save_figure(chart, folder / "figures" / f"{each.name}.{form}")
+        cards.append(_card(each, figure_svg(chart, each.name)))
+    with complete_file(folder / "numbers.json") as draft:
+        numbers = json.dumps(methods_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
+        draft.write_text(numbers + "\n", encoding="utf-8")
+    about: dict[str, object] = {
+        "benchmark": study.benchmark,
+        "runs": f"{study.seeds} seeds of each method, {study.budget} each, one worker",
+        "judged by": f"{metric_label(study.metric)}, mean over repeats",
+    }
+    about |= {f"left out: {name}": reason for name, reason in study.left_out.items()}
+    page = Section("What was run", about, text=TEXT, html=f'<div class="methods">{"".join(cards)}</div>')
+    write_page(folder / "report.html", f"{len(study.methods)} search methods", [page], head=STYLE)
+
+
+def _card(method: Method, svg: str) -> str:
+    _, _, final, thinking = method_line(method)
+    facts = {"final regret": final, "own time a run": thinking}
+    facts["failed evaluations"] = f"{method.failed} of {method.evaluations}"
+    if method.errors:
+        facts["runs that broke"] = f"{len(method.errors)}: {next(iter(method.errors.values()))}"
+    facts |= {name: setting_text(value) for name, value in method.settings.items()} or {"settings": "none"}
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(fact)}</dd>" for name, fact in facts.items() if fact)
+    rows += "".join(f"<dt>remark</dt><dd>{escape(remark.text)}</dd>" for remark in method.remarks)
+    return (
+        f'<article id="{escape(method.name)}"><h3><code>{escape(method.name)}</code></h3>'
+        f"<p>{escape(method.summary)}</p><figure>{svg}</figure><dl>{rows}</dl></article>\n"
+    )

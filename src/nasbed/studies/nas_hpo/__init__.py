@@ -1,0 +1,1 @@
+"""NAS-Bench-101's section 5.1: tuned against fixed hyperparameters."""

@@ -1,0 +1,107 @@
+"""The report of the study of section 5.1: ranks with tuned against ranks with fixed hyperparameters (Figure 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import altair as alt
+from scipy.stats import rankdata
+
+from nasbed.core.errors import InvalidOption
+from nasbed.drawing.figures import COLOURS, write_report
+from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.page import Section
+from nasbed.studies.nas_hpo.numbers import nas_hpo_numbers
+from nasbed.studies.nas_hpo.study import DEFINITIONS, PUBLISHED, NasHpoResult
+
+SIDE = 210
+TEXT = (
+    "For each architecture A, f*(A) is its best mean validation error over all hyperparameters, and f†(A) its error "
+    "with the hyperparameters H† that have the best mean over all architectures. Points near the diagonal rank alike; "
+    "the best architectures are near the origin. The paper does not say what it counts as architecture: every reading "
+    "is shown, and which one comes nearest is known only after the fact."
+)
+
+
+def nas_hpo_facts(results: Sequence[NasHpoResult]) -> dict[str, str]:
+    """One line for each table and reading, in the order given."""
+    return {
+        f"{each.name}, architecture = {each.definition}": f"Spearman {each.transfer.spearman:.4f}"
+        + (f", single runs {each.by_seed.min():.4f} to {each.by_seed.max():.4f}" if len(each.by_seed) else "")
+        + f" ({each.architectures} architectures × {each.hyperparameters} hyperparameter settings)"
+        for each in results
+    }
+
+
+def nearest_definition(results: Sequence[NasHpoResult]) -> NasHpoResult:
+    """Of the readings on the protein data, on which the paper reports, the one nearest to what it reports."""
+    protein = [each for each in results if "protein" in each.name]
+    if not protein:
+        raise InvalidOption("the published correlation is of the protein data, these results have none; add it")
+    return min(protein, key=lambda each: abs(each.transfer.spearman - PUBLISHED))
+
+
+def write_nas_hpo_report(
+    results: Sequence[NasHpoResult], folder: Path, *, formats: Iterable[str] = ("svg", "png")
+) -> None:
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    names = list(dict.fromkeys(each.name for each in results))
+    figures, sections = {}, []
+    if any("protein" in name for name in names):
+        nearest = nearest_definition(results)
+        facts = {
+            "published, protein": f"Spearman {PUBLISHED}",
+            f"nearest of {len(DEFINITIONS)} readings": f"{nearest.definition}: {nearest.transfer.spearman:.4f}",
+        }
+        sections.append(
+            Section("Do architectures rank alike with tuned and with fixed hyperparameters?", facts, "", TEXT)
+        )
+    for name in names:
+        own = [each for each in results if each.name == name]
+        key = f"ranks-{name.split('/')[-1]}"
+        figures[key] = rank_figure(own)
+        facts = {
+            f"architecture = {each.definition}": line
+            for each, line in zip(own, nas_hpo_facts(own).values(), strict=True)
+        }
+        facts |= {
+            f"H† for {each.definition}": ", ".join(f"{choice} = {value}" for choice, value in each.fixed.items())
+            for each in own
+        }
+        sections.append(Section(name, facts, key))
+    write_report(
+        folder,
+        "Architectures and hyperparameters",
+        sections=sections,
+        figures=figures,
+        numbers=nas_hpo_numbers(results),
+        formats=formats,
+    )
+
+
+def rank_figure(results: Sequence[NasHpoResult]) -> Chart:
+    """Figure 9 for each reading of "architecture", side by side."""
+    return alt.hconcat(*(_panel(each) for each in results), spacing=24)
+
+
+def _panel(result: NasHpoResult) -> Chart:
+    sign = -1 if result.metric.direction == "maximize" else 1
+    tuned, fixed = rankdata(sign * result.transfer.tuned), rankdata(sign * result.transfer.fixed)
+    rows = [{"tuned": y, "fixed": x} for x, y in zip(fixed.tolist(), tuned.tolist(), strict=True)]
+    scale = alt.Scale(domain=[0, result.architectures], nice=False)
+    size = 34 if result.architectures < 200 else 12
+    points = (
+        alt.Chart(inline(rows))
+        .mark_circle(size=size, color=COLOURS[0], opacity=0.55)
+        .encode(
+            alt.X("fixed:Q", title="rank of f†, H† for all").scale(scale).axis(tickCount=4),
+            alt.Y("tuned:Q", title="rank of f*, each tuned").scale(scale).axis(tickCount=4),
+        )
+    )
+    ends = [{"x": 0, "y": 0}, {"x": result.architectures, "y": result.architectures}]
+    diagonal = alt.Chart(inline(ends)).mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1)
+    title = [f"{result.definition}", f"Spearman {result.transfer.spearman:.4f}"]
+    return (diagonal.encode(alt.X("x:Q"), alt.Y("y:Q")) + points).properties(
+        width=SIDE, height=SIDE, title=alt.TitleParams(title, fontSize=12)
+    )

@@ -1,0 +1,102 @@
+"""NAS-Bench-101's section 5.1: do architectures rank alike with tuned and with fixed hyperparameters?
+
+The study needs every pair of architecture and hyperparameters, which NAS-HPO-Bench (Klein & Hutter, 2019) has: two
+hidden layers with units, activation and dropout each, trained with some learning rate, schedule and batch size. The
+paper does not say on which side activation and dropout stand; :data:`DEFINITIONS` has every sensible reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.benchmarks import Benchmark
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.evaluation.transfer import Transfer, hyperparameter_transfer
+from nasbed.spaces.choice import ChoiceSpace
+from nasbed.studies.table import Table, table_of
+
+DEFINITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "units": ("n_units",),
+        "units, activations": ("n_units", "activation_fn"),
+        "units, dropout": ("n_units", "dropout"),
+        "units, activations, dropout": ("n_units", "activation_fn", "dropout"),
+    }
+)
+"""What counts as architecture: the choices whose names start so; all others are hyperparameters."""
+
+PUBLISHED = 0.9155
+"""The Spearman correlation that section 5.1 gives for the protein data."""
+
+
+@dataclass(frozen=True, slots=True)
+class NasHpoResult:
+    """One reading of "architecture" on one table. ``by_seed`` repeats the study with each single training run."""
+
+    name: str
+    definition: str
+    metric: Metric
+    architectures: int
+    hyperparameters: int
+    transfer: Transfer
+    fixed: Mapping[str, str]  # H†, by the names of its choices
+    by_seed: NDArray[np.float64]
+
+
+def nas_hpo_study(benchmark: Benchmark) -> list[NasHpoResult]:
+    """Each of :data:`DEFINITIONS` on a table that holds every combination of its choices.
+
+    f is the mean over repeats of the table's objective at the highest fidelity.
+    """
+    table = table_of(benchmark)
+    space = table.space
+    if not isinstance(space, ChoiceSpace) or len(table) != space.size:
+        raise InvalidOption(
+            f"this study needs every combination of a row of choices, {table.name} has {len(table)} of {space.size}; "
+            "use the tables fcnet/*"
+        )
+    prefixes = {prefix for kinds in DEFINITIONS.values() for prefix in kinds}
+    missing = sorted(prefix for prefix in prefixes if not any(name.startswith(prefix) for name in space.choice_names))
+    if missing:
+        raise InvalidOption(
+            f"this study needs choices called {', '.join(missing)} …, {table.name} has none; use fcnet/*"
+        )
+    return [_result(table, space, definition, kinds) for definition, kinds in DEFINITIONS.items()]
+
+
+def _result(table: Table, space: ChoiceSpace, definition: str, kinds: tuple[str, ...]) -> NasHpoResult:
+    names = space.choice_names
+    inside = [position for position, name in enumerate(names) if name.startswith(kinds)]
+    outside = [position for position in range(len(names)) if position not in inside]
+    architecture, count = _number(table, space, inside)
+    hyperparameter, other_count = _number(table, space, outside)
+    objective = table.objective
+    position = table.measured(objective)
+
+    def grid(column: NDArray[np.float64]) -> NDArray[np.float64]:
+        cells = np.full((count, other_count), np.nan)
+        cells[architecture, hyperparameter] = column
+        return cells
+
+    transfer = hyperparameter_transfer(grid(table.mean(objective, position)), direction=objective.direction)
+    repeats = table.values[objective.key][:, position].T
+    whole = [column for column in repeats if not np.isnan(column).any()]
+    by_seed = [hyperparameter_transfer(grid(column), direction=objective.direction).spearman for column in whole]
+    row = int(np.flatnonzero(hyperparameter == transfer.chosen)[0])
+    fixed = {names[place]: space.choices[place][table.codes[row, place]] for place in outside}
+    return NasHpoResult(
+        table.name, definition, objective, count, other_count, transfer, fixed, np.array(by_seed, dtype=np.float64)
+    )
+
+
+def _number(table: Table, space: ChoiceSpace, positions: list[int]) -> tuple[NDArray[np.int64], int]:
+    """Each row's number among all combinations of some choices, and how many there are."""
+    sizes = tuple(len(space.choices[position]) for position in positions)
+    numbers = np.ravel_multi_index(tuple(table.codes[:, position] for position in positions), sizes)
+    return np.asarray(numbers, dtype=np.int64), int(np.prod(sizes))

@@ -1,0 +1,1 @@
+"""One-shot searches, watched (Surrogate NAS Benchmarks, appendix F.1)."""

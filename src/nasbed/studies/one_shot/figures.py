@@ -1,0 +1,216 @@
+"""Searches over their epochs: what is predicted, what the supernet reaches, how many connections skip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.drawing.figures import COLOURS, metric_label
+from nasbed.drawing.marks import Chart, inline, number, series
+from nasbed.studies.one_shot.study import OneShotStudy, Watched, WatchedMethod
+
+WIDTH, HEIGHT, LOW = 260, 190, 110
+TOGETHER = 380, 260
+FAINT, MARK, WRONG = "#8a90a0", "#E69F00", "#D55E00"
+PREDICTED, SUPERNET, SKIPS = COLOURS[0], COLOURS[2], (COLOURS[1], COLOURS[3])
+SHAPES = ("triangle-up", "diamond", "square", "cross")
+REFERENCES = {"random, mean": [5, 4], "random, best": [1, 3]}
+FEW = 12
+"""Epochs of which each is a dot."""
+Column = Callable[[Watched], NDArray[np.generic]]
+Row = dict[str, Any]
+
+
+def one_shot_figures(study: OneShotStudy) -> dict[str, Chart]:
+    """``method-1``, ``method-2`` …, on axes that all share, and ``together``."""
+    axes = _Axes.over(study)
+    found = {f"method-{place}": _method(study, each, axes) for place, each in enumerate(study.methods, 1)}
+    return found | {"together": _together(study, axes)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """The same for every method, so that they can be compared by eye."""
+
+    last: int
+    prediction: tuple[float, float]
+    supernet: tuple[float, float]
+    skips: int
+    label: str
+
+    @classmethod
+    def over(cls, study: OneShotStudy) -> _Axes:
+        searches = [each for method in study.methods for each in method.searches]
+        known = [value for each in searches for value in each.prediction.tolist()]
+        return cls(
+            last=max(int(each.epochs[-1]) for each in searches),
+            prediction=_span([study.reference.mean, study.reference.best, *known], above=0.16),
+            supernet=_span([value for each in searches for value in each.supernet.tolist()]),
+            skips=max((int(column.max()) for each in searches for column in each.skips.values()), default=0),
+            label=metric_label(study.metric),
+        )
+
+    def x(self, field: str = "epoch", *, shown: bool) -> Any:
+        """A panel with another one below shows ticks alone."""
+        step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, self.last) if self.last <= 6 * step)
+        ticks = [1, *range(max(2, step), self.last + 1, step)]
+        scale = alt.Scale(domain=[1, max(2, self.last)], nice=False, padding=8)
+        x = alt.X(f"{field}:Q", title="search epoch" if shown else None).scale(scale)
+        return x.axis(values=ticks, format="d", grid=False, labels=shown)
+
+
+def _span(values: Iterable[float], *, above: float = 0.06) -> tuple[float, float]:
+    known = [value for value in values if math.isfinite(value)] or [0.0]
+    width = max(known) - min(known) or 1.0
+    return min(known) - 0.06 * width, max(known) + above * width
+
+
+def _y(title: str, span: tuple[float, float], **axis: Any) -> Any:
+    y = alt.Y("value:Q", title=title).scale(domain=list(span), nice=False, zero=False)
+    return y.axis(**({"tickCount": 4, "minExtent": 34} | axis))
+
+
+def _method(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
+    panels = [_predicted(study, method, axes), _supernet(study, method, axes, shown=not study.kinds)]
+    if study.kinds:
+        panels.append(_skips(study, method, axes))
+    return alt.vconcat(*panels, spacing=8, title=method.name)
+
+
+def _predicted(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
+    y = _y(axes.label, axes.prediction)
+    layers = _lines(method, lambda each: each.prediction, axes.x(shown=False), y, PREDICTED, dots=axes.last <= FEW)
+    marks = [
+        {"epoch": stop.taken, "value": number(stop.prediction), "rule": _stop(rule)}
+        for each in method.searches
+        for rule, stop in each.stops.items()
+        if stop is not None
+    ]
+    layers = [*_wrong(method, axes), _references(study, y), *layers, _marks(study, marks, axes.x(shown=False), y)]
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _supernet(study: OneShotStudy, method: WatchedMethod, axes: _Axes, *, shown: bool) -> Chart:
+    x, y = axes.x(shown=shown), _y("supernet acc. [%]", axes.supernet)
+    layers = _lines(method, lambda each: each.supernet, x, y, SUPERNET, dots=axes.last <= FEW)
+    marks = [
+        {"epoch": stop.after, "value": number(float(each.supernet[stop.after - 1])), "rule": _stop(rule)}
+        for each in method.searches
+        for rule, stop in each.stops.items()
+        if stop is not None
+    ]
+    return alt.layer(*layers, _marks(study, marks, x, y)).properties(width=WIDTH, height=LOW)
+
+
+def _skips(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
+    top = max(2, axes.skips)
+    step = max(1, math.ceil(top / 4))
+    x = axes.x(shown=True)
+    y = _y("skip connections", (-0.04 * top, top * 1.06), values=list(range(0, top + 1, step)), format="d")
+    colours = [SKIPS[place % len(SKIPS)] for place in range(len(study.kinds))]
+    colour = alt.Color("kind:N", title=None, sort=study.kinds).scale(domain=study.kinds, range=colours)
+    colour = colour.legend(None) if len(study.kinds) == 1 else colour.legend(**_legend("stroke"))
+    layers = []
+    for place, kind in enumerate(study.kinds):
+        dash = [5, 2] if place else [1, 0]  # so that both are seen where they coincide
+        rows, means = _rows(method, lambda each, kind=kind: each.skips[kind])  # type: ignore[misc]
+        thin = alt.Chart(inline([{**row, "kind": kind} for row in rows]))
+        bold = alt.Chart(inline([{**row, "kind": kind} for row in means]))
+        layers.append(thin.mark_line(strokeWidth=1, opacity=0.4).encode(x, y, colour, alt.Detail("seed:N")))
+        layers.append(bold.mark_line(strokeWidth=2.2, strokeDash=dash).encode(x, y, colour))
+    return alt.layer(*layers).properties(width=WIDTH, height=LOW)
+
+
+def _rows(method: WatchedMethod, column: Column) -> tuple[list[Row], list[Row]]:
+    """The points of each seed, and those of the mean."""
+    seeds = [
+        {"seed": str(each.seed), "epoch": epoch, "value": number(float(value))}
+        for each in method.searches
+        for epoch, value in zip(each.epochs.tolist(), column(each).tolist(), strict=True)
+    ]
+    means = [{"epoch": epoch, "value": number(value)} for epoch, value in enumerate(method.mean(column).tolist(), 1)]
+    return seeds, means
+
+
+def _lines(method: WatchedMethod, column: Column, x: Any, y: Any, colour: str, *, dots: bool) -> list[Chart]:
+    rows, means = _rows(method, column)
+    thin = alt.Chart(inline(rows)).encode(x, y, alt.Detail("seed:N"))
+    point: Any = {"size": 22, "color": colour, "filled": True} if dots else False
+    return [
+        thin.mark_line(strokeWidth=1, opacity=0.4, color=colour),
+        alt.Chart(inline(means)).mark_line(strokeWidth=2.2, color=colour, point=point).encode(x, y),
+    ]
+
+
+def _wrong(method: WatchedMethod, axes: _Axes) -> list[Chart]:
+    """The part of each search in which it goes wrong, and the words."""
+    spans = [
+        {"epoch": each.failure.epoch, "end": int(each.epochs[-1])}
+        for each in method.searches
+        if each.failure is not None
+    ]
+    if not spans:
+        return []
+    x = axes.x(shown=False)
+    words = {"epoch": max(span["end"] for span in spans), "words": "goes wrong"}
+    return [
+        alt.Chart(inline(spans)).mark_rect(color=WRONG, opacity=0.11).encode(x, alt.X2("end:Q")),
+        alt.Chart(inline([words]))
+        .mark_text(color=WRONG, align="right", baseline="top", dx=-2, fontSize=12, fontStyle="italic")
+        .encode(x, alt.Text("words:N"), y=alt.value(4)),
+    ]
+
+
+def _references(study: OneShotStudy, y: Any) -> Chart:
+    values = (study.reference.mean, study.reference.best)
+    rows = [{"value": value, "reference": name} for name, value in zip(REFERENCES, values, strict=True)]
+    dash = alt.StrokeDash("reference:N", title=None, sort=list(REFERENCES))
+    dash = dash.scale(domain=list(REFERENCES), range=list(REFERENCES.values())).legend(**_legend("stroke"))
+    return alt.Chart(inline(rows)).mark_rule(color=FAINT, strokeWidth=1.4).encode(y, dash)
+
+
+def _stop(rule: str) -> str:
+    return f"stop: {rule}"
+
+
+def _marks(study: OneShotStudy, rows: Sequence[Row], x: Any, y: Any) -> Chart:
+    names = [_stop(rule) for rule in study.rules]
+    shape = alt.Shape("rule:N", title=None, sort=names).scale(domain=names, range=list(SHAPES[: len(names)]))
+    shape = (
+        shape.legend(**_legend(None), symbolFillColor=MARK, symbolStrokeColor=FAINT) if names else shape.legend(None)
+    )
+    points = alt.Chart(inline(rows)).mark_point(size=75, filled=True, fill=MARK, stroke=FAINT, strokeWidth=1, opacity=1)
+    return points.encode(x, y, shape)
+
+
+def _legend(symbol: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"orient": "bottom", "direction": "vertical", "columns": 1, "symbolOpacity": 1}
+    return found | ({"symbolType": symbol} if symbol else {})
+
+
+def _together(study: OneShotStudy, axes: _Axes) -> Chart:
+    """The mean prediction of every method, over epochs and over the time that they took."""
+    rows = [
+        {"method": method.name, "epoch": epoch, "time": time, "value": number(value)}
+        for method in study.methods
+        for epoch, (time, value) in enumerate(
+            zip(method.mean(lambda each: each.time_s), method.mean(lambda each: each.prediction), strict=True), 1
+        )
+    ]
+    longest = max((row["time"] for row in rows), default=1.0)
+    y = _y(axes.label, axes.prediction)
+    time = alt.X("time:Q", title="search time [s]").scale(domain=[0, longest], nice=False, padding=8)
+    time = time.axis(tickCount=6, format="~s", grid=False)
+    colour = series([method.name for method in study.methods], "method", None)
+    panels = []
+    for x in (axes.x(shown=True), time):
+        lines = alt.Chart(inline(rows)).mark_line(point={"size": 22, "filled": True} if axes.last <= FEW else False)
+        panel = alt.layer(_references(study, y), lines.encode(x, y, colour))
+        panels.append(panel.properties(width=TOGETHER[0], height=TOGETHER[1]))
+    return alt.hconcat(*panels, spacing=30)

@@ -1,0 +1,323 @@
+"""Watched one-shot searches in words and numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nasbed.core.json_values import plain
+from nasbed.drawing.number_tables import MISSING, Table, fixed, seconds
+from nasbed.studies.one_shot.study import LEAST_EPOCHS, LOSS, WINDOW, OneShotStudy, Watched, WatchedMethod
+
+RULE = (
+    f"A search goes wrong where every prediction of its last {WINDOW} epochs is worse than every one of its best "
+    f"{WINDOW} in a row before, their means differ by {LOSS:g} standard deviations of random architectures or more, "
+    f"and the supernet\u2019s mean accuracy rises. Below {2 * WINDOW} epochs that cannot be told, and a single search "
+    "may do so by chance, the more easily the longer its architectures stay. A search ends worse than random where its "
+    f"final prediction is {LOSS:g} of these standard deviations or more behind the mean of random architectures."
+)
+NOTE = (
+    "Means over seeds ± their standard deviation (n − 1). In brackets, how many seeds a rule would have stopped; the "
+    "others count with how they ended. Rank correlation: Spearman\u2019s over the epochs of a search, of the "
+    f"supernet\u2019s accuracy with the prediction; {MISSING} where one of them never changes, as when an architecture "
+    f"stays, or with fewer than {LEAST_EPOCHS} epochs. Epochs of one search are no independent samples."
+)
+
+
+def method_table(study: OneShotStudy) -> Table:
+    """A row a method, and two for random architectures."""
+    unit = f" [{study.metric.unit}]" if study.metric.unit else ""
+    columns = (
+        "method",
+        "seeds",
+        f"final{unit}",
+        f"best on the way{unit}",
+        *(f"stopped by {rule}{unit}" for rule in study.rules),
+        f"skips: {', '.join(study.kinds)}",
+        "supernet [%]",
+        "rank correlation",
+    )
+    rows = [_method_row(study, each) for each in study.methods]
+    blank = ("",) * (len(columns) - 3)
+    count = study.reference.count
+    rows.append((f"random, mean of {count}", "", _with_std(study.reference.mean, study.reference.std), *blank))
+    rows.append((f"random, best of {count}", "", fixed(study.reference.best, 2), *blank))
+    return Table(columns, tuple(rows), asides=frozenset({len(rows) - 2, len(rows) - 1}), note=NOTE)
+
+
+def _method_row(study: OneShotStudy, method: WatchedMethod) -> tuple[str, ...]:
+    own = method.searches
+    diverged = sum(each.status == "diverged" for each in own)
+    ended = [each for each in own if each.end is not None]
+    skips = [_mean([float(each.skips[kind][each.end]) for each in ended]) for kind in study.kinds]
+    told = [each.correlation for each in own if math.isfinite(each.correlation)]
+    return (
+        method.name,
+        f"{len(own)}, {diverged} diverged" if diverged else str(len(own)),
+        _spread([each.final for each in own]),
+        _spread([each.prediction[each.best] for each in own if each.best is not None]),
+        *(_stopped(own, rule) for rule in study.rules),
+        ", ".join(skips),
+        _spread([float(each.supernet[each.end]) for each in ended], 1),
+        _spread(told) + (f" ({len(told)} of {len(own)})" if 0 < len(told) < len(own) else ""),
+    )
+
+
+def _stopped(own: Sequence[Watched], rule: str) -> str:
+    asked = [each for each in own if rule in each.stops]
+    if not asked:
+        return "not measured"
+    count = sum(each.stops[rule] is not None for each in asked)
+    return f"{_spread([each.at_stop(rule) for each in asked])} ({count} of {len(asked)})"
+
+
+def search_table(study: OneShotStudy) -> Table:
+    """A row a search."""
+    unit = f" [{study.metric.unit}]" if study.metric.unit else ""
+    columns = (
+        "method",
+        "seed",
+        "epochs",
+        "time",
+        f"final{unit}",
+        f"best{unit}, at",
+        *(f"stopped by {rule}" for rule in study.rules),
+        f"skips: {', '.join(study.kinds)}",
+        "supernet [%]",
+        "rank correlation",
+        "goes wrong",
+    )
+    rows = []
+    for method in study.methods:
+        for each in method.searches:
+            best = MISSING
+            if each.best is not None:
+                best = f"{fixed(float(each.prediction[each.best]), 2)}, {each.epochs[each.best]}"
+            at = -1 if each.end is None else each.end
+            rows.append(
+                (
+                    method.name,
+                    str(each.seed),
+                    str(len(each.epochs)) + (f", {each.status}" if each.status != "ok" else ""),
+                    seconds(float(each.time_s[-1])),
+                    fixed(each.final, 2),
+                    best,
+                    *(_stop(each, rule) for rule in study.rules),
+                    ", ".join(str(int(column[at])) for column in each.skips.values()),
+                    fixed(float(each.supernet[at]), 1),
+                    fixed(each.correlation, 2),
+                    _wrong(study, each),
+                )
+            )
+    note = (
+        "Stopped: the prediction, the epoch that the architecture is of, and, where it is a later one, the epoch after "
+        "which the rule stops."
+    )
+    return Table(columns, tuple(rows), numbers=1, note=note)
+
+
+def _stop(each: Watched, rule: str) -> str:
+    if rule not in each.stops:
+        return "not measured"
+    stop = each.stops[rule]
+    if stop is None:
+        return "never"
+    when = f"{stop.taken}" if stop.taken == stop.after else f"{stop.taken}, after {stop.after}"
+    return f"{fixed(stop.prediction, 2)}, {when}"
+
+
+def _wrong(study: OneShotStudy, each: Watched) -> str:
+    if each.failure is not None:
+        return f"from {each.failure.epoch}, by {each.failure.lost:.2f}"
+    words = "no" if each.long_enough else "too short"
+    return f"{words}, ends worse than random" if study.worse_than_random(each) else words
+
+
+def outcome(study: OneShotStudy) -> list[str]:
+    """What came out: a paragraph a method, the first of the random architectures."""
+    unit = f" {study.metric.unit}" if study.metric.unit else ""
+    of = f" on {study.dataset}" if study.dataset else ""
+    what = "the mean measured" if study.measured else "the mean predicted"
+    begin = (
+        f"{study.benchmark} tells {what} {study.metric.key.replace('_', ' ')}{of}. Of {study.reference.count} "
+        f"{study.reference.what} the mean is {study.reference.mean:.2f}{unit}, the standard deviation "
+        f"{study.reference.std:.2f} and the best {study.reference.best:.2f}{unit}."
+    )
+    others = sorted({each.dataset for each in study.methods} - {study.dataset})
+    if study.dataset and others:
+        begin += f" The searches ran on {_listed(others)}: whether its order of architectures holds there is not known."
+    return [begin, *(_method_words(study, each) for each in study.methods)]
+
+
+def _method_words(study: OneShotStudy, method: WatchedMethod) -> str:
+    unit = f" {study.metric.unit}" if study.metric.unit else ""
+    finals = [each.final for each in method.searches if math.isfinite(each.final)]
+    count = len(method.searches)
+    parts = []
+    if finals:
+        mean = float(np.mean(finals))
+        seeds = f"the mean of {len(finals)} seeds" if len(finals) > 1 else f"seed {method.searches[0].seed} alone"
+        best = np.mean([each.prediction[each.best] for each in method.searches if each.best is not None])
+        parts.append(
+            f"{method.name} ends at {mean:.2f}{unit} ({seeds}), {_compared(study, mean, study.reference.mean)} the "
+            f"mean of random architectures and {_compared(study, mean, float(best))} the best on the way."
+        )
+    else:
+        parts.append(f"{method.name} ends with nothing.")
+    parts.append(failure_words(study, method))
+    for rule in study.rules:
+        stopped = [each for each in method.searches if each.stops.get(rule) is not None and math.isfinite(each.final)]
+        if stopped:
+            change = float(np.mean([each.at_stop(rule) - each.final for each in stopped]))
+            parts.append(
+                f"Stopped by {rule}, {len(stopped)} of {count} would have ended early, {_change(study, change)}."
+            )
+    parts += [
+        f"Seed {each.seed} diverged after epoch {each.epochs[-1]}: {each.reason}."
+        for each in method.searches
+        if each.status == "diverged"
+    ]
+    return " ".join(parts)
+
+
+def failure_words(study: OneShotStudy, method: WatchedMethod) -> str:
+    """Whether a method goes wrong by the rule, and how; where it does not, whether it ends worse than random."""
+    failed = [(each, each.failure) for each in method.searches if each.failure is not None]
+    told = [each for each in method.searches if each.long_enough]
+    if not told:
+        return f"Whether it goes wrong cannot be told from fewer than {2 * WINDOW} epochs."
+    behind = [each for each in told if each.failure is None and study.worse_than_random(each)]
+    if not failed and not behind:
+        return "No search goes wrong." if len(told) > 1 else "It does not go wrong."
+    if not failed:
+        if len(told) == 1:
+            return f"By the rule it does not decline, but it {_behind_words(study, behind)}."
+        return f"By the rule no search declines, but {len(behind)} of {len(told)} {_behind_words(study, behind)}."
+    lost = float(np.mean([wrong.lost for _, wrong in failed]))
+    gained = float(np.mean([wrong.gained for _, wrong in failed]))
+    places = sorted({wrong.epoch for _, wrong in failed})
+    several = len(failed) > 1
+    worse = "falls" if study.metric.direction == "maximize" else "rises"
+    return (
+        f"{len(failed)} of {len(told)} go{'' if several else 'es'} wrong (seed{'s' if several else ''} "
+        f"{_listed([str(each.seed) for each, _ in failed])}): from epoch {' or '.join(map(str, places))} on the "
+        f"prediction {worse} by {lost:.2f}{_points(study)}{' in the mean' if several else ''} while the "
+        f"supernet\u2019s accuracy rises by {gained:.1f} points."
+        + (f" Of the others, {len(behind)} {_behind_words(study, behind)}." if behind else "")
+    )
+
+
+def _behind_words(study: OneShotStudy, behind: Sequence[Watched]) -> str:
+    """By how much searches end worse than random architectures, and their seeds: the sentence after its subject."""
+    several = len(behind) > 1
+    points = float(np.mean([study.behind_random(each) for each in behind]))
+    return (
+        f"end{'' if several else 's'} {points:.2f}{_points(study)}"
+        f"{' in the mean' if several else ''} worse than the mean of {study.reference.what} "
+        f"(seed{'s' if several else ''} {_listed([str(each.seed) for each in behind])})"
+    )
+
+
+def _compared(study: OneShotStudy, value: float, other: float) -> str:
+    difference = value - other
+    if abs(difference) < 0.005:
+        return "level with"
+    return f"{abs(difference):.2f}{_points(study)} {'above' if difference > 0 else 'below'}"
+
+
+def _change(study: OneShotStudy, change: float) -> str:
+    return (
+        "with the same prediction"
+        if abs(change) < 0.005
+        else f"which changes the prediction by {change:+.2f}{_points(study)}"
+    )
+
+
+def _points(study: OneShotStudy) -> str:
+    return " points" if study.metric.unit == "%" else f" {study.metric.unit}" if study.metric.unit else ""
+
+
+def _spread(values: Iterable[float], places: int = 2) -> str:
+    known = np.array([value for value in values if math.isfinite(value)], dtype=np.float64)
+    if not len(known):
+        return MISSING
+    return _with_std(float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else math.nan, places)
+
+
+def _mean(values: Sequence[float]) -> str:
+    return fixed(float(np.mean(values)), 1) if values else MISSING
+
+
+def _with_std(mean: float, std: float, places: int = 2) -> str:
+    return f"{fixed(mean, places)} ± {fixed(std, places)}" if math.isfinite(std) else fixed(mean, places)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """With commas and a last \u201cand\u201d.
+
+    >>> _listed(["0", "1", "4"])
+    '0, 1 and 4'
+    """
+    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])
+
+
+def one_shot_numbers(study: OneShotStudy) -> dict[str, Any]:
+    """Every number of the page."""
+    found: dict[str, Any] = plain(
+        {
+            "benchmark": study.benchmark,
+            "space": study.space,
+            "dataset": study.dataset,
+            "metric": study.metric.key,
+            "unit": study.metric.unit,
+            "rules": study.rules,
+            "goes_wrong": RULE,
+            "random": {
+                "architectures": study.reference.count,
+                "mean": study.reference.mean,
+                "std": study.reference.std,
+                "best": study.reference.best,
+            },
+            "outcome": outcome(study),
+            "methods": [
+                {
+                    "name": method.name,
+                    "dataset": method.dataset,
+                    "failed": len(method.failed),
+                    "searches": [_search_numbers(study, each) for each in method.searches],
+                }
+                for method in study.methods
+            ],
+            "left_out": study.left_out,
+        }
+    )
+    return found
+
+
+def _search_numbers(study: OneShotStudy, each: Watched) -> dict[str, Any]:
+    wrong = each.failure
+    return {
+        "seed": each.seed,
+        "status": each.status,
+        "reason": each.reason,
+        "final": each.final,
+        "final_epoch": None if each.end is None else each.epochs[each.end],
+        "best": None if each.best is None else each.prediction[each.best],
+        "best_epoch": None if each.best is None else each.epochs[each.best],
+        "stops": {
+            rule: stop and {"after": stop.after, "taken": stop.taken, "prediction": stop.prediction}
+            for rule, stop in each.stops.items()
+        },
+        "rank_correlation": each.correlation,
+        "goes_wrong": wrong and {"epoch": wrong.epoch, "lost": wrong.lost, "gained": wrong.gained},
+        "behind_random": study.behind_random(each),
+        "worse_than_random": study.worse_than_random(each),
+        "epochs": each.epochs,
+        "search_time_s": each.time_s,
+        "prediction": each.prediction,
+        "supernet_accuracy": each.supernet,
+        "skips": each.skips,
+    }

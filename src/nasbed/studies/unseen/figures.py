@@ -1,0 +1,123 @@
+"""What NAS methods found on unseen datasets beside architectures taken by chance, as a table and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from nasbed.drawing.figures import COLOURS
+from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.number_tables import MISSING, Table
+from nasbed.experiments.unseen.budget import RANDOM
+from nasbed.studies.unseen.compared import Compared, spread, summed_up
+from nasbed.studies.unseen.study import UnseenStudy
+
+WIDTH, ROW = 300, 22
+FAINT = "#8a90a0"
+EXPLAINED = (
+    "A point is what a method found, the mean over its trainings with one standard deviation; ticks are architectures "
+    "by chance from the same space, trained alike. Each dataset has its own axis."
+)
+FOUND_KEY = "epochs: of search + of training; by chance: mean ± standard deviation over so many architectures"
+
+
+def found_table(study: UnseenStudy) -> Table | None:
+    """A row for each found architecture, the best of a dataset and space first; None where nothing was found."""
+    rows = [
+        (
+            _title(study, each),
+            each.model,
+            str(each.search_seed),
+            f"{each.search_epochs} + {each.epochs}",
+            spread(each.found),
+            f"{spread(each.by_chance)} ({len(each.by_chance)})" if each.by_chance else MISSING,
+            MISSING if each.difference is None else f"{each.difference:+.2f}",
+            f"{each.beaten} of {len(each.by_chance)}" if each.by_chance else MISSING,
+        )
+        for each in _ordered(study)
+    ]
+    columns = ("dataset", "method", "seed", "epochs", "found [%]", "by chance [%]", "difference", "beats")
+    return Table(columns, tuple(rows), numbers=2) if rows else None
+
+
+def found_lines(study: UnseenStudy) -> list[str]:
+    """What to measure where nothing by chance was trained alike, and what all comparisons say together."""
+    alone: dict[tuple[str, str], list[str]] = {}
+    for each in _ordered(study):
+        if not each.by_chance:
+            alone.setdefault((_title(study, each), RANDOM[each.space]), []).append(each.model)
+    return [
+        *(
+            f"{title}: no architecture by chance was trained like those of {', '.join(dict.fromkeys(models))}; measure "
+            f"{chance} at the same settings."
+            for (title, chance), models in alone.items()
+        ),
+        *summed_up(study.compared),
+    ]
+
+
+def found_chart(study: UnseenStudy) -> Chart | None:
+    """A panel for each dataset; None where there is nothing by chance to compare with."""
+    known = [each for each in _ordered(study) if each.by_chance]
+    datasets = list(dict.fromkeys(each.dataset for each in known))
+    panels = [_panel(study, [each for each in known if each.dataset == dataset]) for dataset in datasets]
+    return alt.concat(*panels, columns=2, spacing=28) if panels else None
+
+
+def _panel(study: UnseenStudy, found: Sequence[Compared]) -> Chart:
+    names = _names(found)
+    points: list[dict[str, Any]] = []
+    ticks: list[dict[str, Any]] = []
+    for name, each in zip(names, found, strict=True):
+        low, high = _band(each)
+        points.append({"method": name, "accuracy": each.mean, "low": low, "high": high})
+        ticks += [{"method": name, "accuracy": value} for value in each.by_chance]
+    values = [row[key] for row in points for key in ("low", "high")] + [row["accuracy"] for row in ticks]
+    room = 0.06 * (max(values) - min(values)) or 1.0
+    scale = alt.Scale(domain=[max(0.0, min(values) - room), min(100.0, max(values) + room)], nice=False)
+
+    def base(rows: list[dict[str, Any]], field: str = "accuracy") -> Any:
+        return alt.Chart(inline(rows)).encode(
+            alt.Y("method:N", title=None, sort=names),
+            alt.X(f"{field}:Q", title="test accuracy [%]").scale(scale),
+        )
+
+    layers = [
+        base(ticks).mark_tick(color=FAINT, thickness=1.5, size=12),
+        base(points, "low").mark_rule(color=COLOURS[0]).encode(alt.X2("high:Q")),
+        base(points).mark_point(filled=True, size=60, opacity=1, color=COLOURS[0]),
+    ]
+    title = _title(study, found[0])
+    return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(names), title=title)
+
+
+def _band(each: Compared) -> tuple[float, float]:
+    """One standard deviation each way, nothing with one training."""
+    mean, count = each.mean, len(each.found)
+    std = (sum((value - mean) ** 2 for value in each.found) / (count - 1)) ** 0.5 if count > 1 else 0.0
+    return mean - std, mean + std
+
+
+def _names(found: Sequence[Compared]) -> list[str]:
+    """What tells the rows of a panel apart: the method, and where it is there more than once its seed, epochs of search
+    and of training."""
+    parts = [(each.model, f"seed {each.search_seed}", f"{each.search_epochs} + {each.epochs}") for each in found]
+    for count in (1, 2, 3):
+        names = [" ".join(each[:count]) for each in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} ({place})" for place, name in enumerate(names, start=1)]
+
+
+def _ordered(study: UnseenStudy) -> list[Compared]:
+    order = {dataset: place for place, dataset in enumerate(study.paper.datasets)}
+    return sorted(
+        study.compared,
+        key=lambda each: (order.get(each.dataset, len(order)), each.dataset, each.space != "darts", -each.mean),
+    )
+
+
+def _title(study: UnseenStudy, each: Compared) -> str:
+    return study.paper.datasets.get(each.dataset, each.dataset)

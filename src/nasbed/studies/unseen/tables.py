@@ -1,0 +1,214 @@
+"""The tables of the study of unseen datasets, published beside measured, as text, for a page and as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from nasbed.core.json_values import plain
+from nasbed.drawing.number_tables import MISSING, Table
+from nasbed.experiments.unseen.published import Table as Accuracies
+from nasbed.experiments.unseen.published import disagreements, remarks
+from nasbed.studies.unseen.compared import said, summed_up
+from nasbed.studies.unseen.study import LARGE, Cell, UnseenStudy
+
+MARK = "*"
+KEY = (
+    f"here: mean ± standard deviation over trainings [trainings × epochs, s: epochs of the search before]; {MARK} more "
+    f"than {LARGE:g} points from the published; {MISSING} not measured"
+)
+
+
+def unseen_tables(study: UnseenStudy) -> dict[str, Table]:
+    """Tables 1 to 3 by the heading that each is to have."""
+    paper = study.paper
+    return {
+        "Table 1: CNNs": _beside(study, paper.cnn, paper.cnn_titles),
+        "Table 2: NAS methods": _beside(study, paper.nas, paper.nas_titles, study.others),
+        "Table 3: the best of each": _best(study),
+    }
+
+
+def _beside(study: UnseenStudy, accuracies: Accuracies, titles: Mapping[str, str], others: Sequence[str] = ()) -> Table:
+    """A column for each of the paper's, what was measured of it right after it, then others that the paper does not
+    have, and a guess at the end."""
+    columns, ids = ["dataset"], []
+    for column, title in titles.items():
+        columns.append(title)
+        ids.append((column, ""))
+        for model in study.measured([column]):
+            columns.append("here" if model == column else f"here, {model}")
+            ids.append((column, model))
+    for model in others:
+        columns.append(f"here, {model} (not in the paper)")
+        ids.append(("", model))
+    rows = []
+    for dataset, name in study.paper.datasets.items():
+        texts = [
+            cell_text(study.cells.get((dataset, model))) if model else f"{accuracies[dataset][column]:.2f}"
+            for column, model in ids
+        ]
+        rows.append((name, *texts, f"{study.paper.chance[dataset]:.1f}"))
+    return Table((*columns, "Random"), tuple(rows))
+
+
+def _best(study: UnseenStudy) -> Table:
+    paper = study.paper
+    shown = [each for each in ("cnn", "nas") if any(study.best(dataset, each) for dataset in paper.datasets)]
+    columns, rows = ["dataset"], []
+    for column, title in paper.best_titles.items():
+        columns += [title, "here", "which"] if column in shown else [title]
+    for dataset, name in paper.datasets.items():
+        texts = [name]
+        for column in paper.best_titles:
+            texts.append(f"{paper.best[dataset][column]:.2f}")
+            if column in shown:
+                cell = study.best(dataset, column)
+                texts += [cell_text(cell, marked=False), cell.model if cell else MISSING]
+        rows.append(tuple(texts))
+    return Table(tuple(columns), tuple(rows))
+
+
+def cell_text(cell: Cell | None, *, marked: bool = True) -> str:
+    """A measured accuracy: mean, deviation, seeds and epochs, and a mark where it is far from the published one."""
+    if cell is None:
+        return MISSING
+    spread = f" ± {cell.std:.2f}" if cell.std is not None else ""
+    mark = MARK if marked and cell.large else ""
+    search = f" s{cell.search['epochs']}" if "epochs" in cell.search else ""
+    return f"{cell.mean:.2f}{spread} [{len(cell.seeds)}×{cell.epochs}{search}]{mark}"
+
+
+def outcome(study: UnseenStudy) -> list[str]:
+    """What came out, sentence by sentence: how far measured and published are apart, and what was not measured."""
+    cells = [cell for cell in study.cells.values() if cell.difference is not None]
+    total = sum(len(row) for table in (study.paper.cnn, study.paper.nas) for row in table.values())
+    covered = {(cell.dataset, study.paper.column_of(cell.model)) for cell in cells}
+    found = [f"Measured here: {len(covered)} of the {total} accuracies of tables 1 and 2."]
+    if cells:
+        apart = [abs(cell.difference or 0.0) for cell in cells]
+        large = sorted((cell for cell in cells if cell.large), key=lambda cell: -abs(cell.difference or 0.0))
+        found.append(
+            f"The mean absolute difference is {sum(apart) / len(apart):.2f} points; {len(cells) - len(large)} of "
+            f"{len(cells)} are within {LARGE:g}."
+        )
+        found += [f"{_named(study, cell)}: {cell.difference:+.2f} points from the published." for cell in large]
+    for heading, titles in (("table 1", study.paper.cnn_titles), ("table 2", study.paper.nas_titles)):
+        absent = [title for column, title in titles.items() if not study.measured([column])]
+        if absent:
+            found.append(f"Of {heading} not measured on any dataset: {', '.join(absent)}.")
+    absent = [
+        title for dataset, title in study.paper.datasets.items() if dataset not in {cell.dataset for cell in cells}
+    ]
+    if absent:
+        found.append(f"Datasets on which nothing was measured: {', '.join(absent)}.")
+    short = sorted({cell.epochs for cell in cells if cell.epochs < 64})
+    if short:
+        found.append(f"The paper trains for 64 epochs; some of these had {', '.join(map(str, short))}.")
+    for cell in cells:
+        expected = study.paper.images[cell.dataset]
+        if cell.images and cell.images != expected:
+            found.append(f"{_named(study, cell)}: {_parts(cell.images)} images, the paper has {_parts(expected)}.")
+    return found
+
+
+def budget_lines(study: UnseenStudy) -> list[str]:
+    """What the NAS methods were given here, and what is known of that in the paper."""
+    datasets: dict[tuple[str, str, str], list[str]] = {}
+    for cell in study.cells.values():
+        if cell.search:
+            key = (
+                cell.model,
+                _searched(cell.search),
+                ", ".join(f"{name} {each}" for name, each in cell.skeleton.items()),
+            )
+            datasets.setdefault(key, []).append(f"{study.paper.datasets[cell.dataset]} ({cell.architectures})")
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for (model, search, network), names in datasets.items():
+        alike.setdefault((search, network, ", ".join(names)), []).append(model)
+    found = [
+        f"{', '.join(models)}: {search}; trained with {network or 'the usual network'}, on (architectures) {names}."
+        for (search, network, names), models in alike.items()
+    ]
+    if found:
+        found.append(
+            "The paper had its methods run in their preset configuration (section 6) and does not say how what they "
+            "found was trained: budgets differ."
+        )
+    return found
+
+
+def comparison_lines(study: UnseenStudy) -> list[str]:
+    """Found architectures against random ones, dataset by dataset, and at the end all together; nothing where nothing
+    was found."""
+    titles = study.paper.datasets
+    every = sorted(study.compared, key=lambda each: each.dataset)
+    return [*(said(each, titles.get(each.dataset, each.dataset)) for each in every), *summed_up(every)]
+
+
+def _searched(search: Mapping[str, Any]) -> str:
+    if "epochs" not in search:
+        return "one architecture by chance a seed"
+    images = f"{search['epoch_images']} images" if search.get("epoch_images") else "all images"
+    named = {"channels": "channels", "cells": "cells", "batch": "batches of", "precision": "in"}
+    network = ", ".join(f"{title} {search[name]}" for name, title in named.items() if search.get(name) is not None)
+    epochs = f"{search['epochs']} epoch{'s' if search['epochs'] > 1 else ''}"
+    return f"searched for {epochs} of {images} ({network})"
+
+
+def paper_lines(study: UnseenStudy) -> list[str]:
+    """What the paper's tables say of each other."""
+    wrong = disagreements(study.paper)
+    return [
+        *(wrong or ["Table 3 is the best of table 1 and of table 2's three methods on all datasets."]),
+        *remarks(study.paper),
+    ]
+
+
+def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
+    """Every number of the page."""
+    paper = study.paper
+    found: dict[str, Any] = plain(
+        {
+            "source": paper.source,
+            "published": {"cnn": paper.cnn, "nas": paper.nas, "best": paper.best, "chance": paper.chance},
+            "measured": [
+                {
+                    "dataset": cell.dataset,
+                    "model": cell.model,
+                    "epochs": cell.epochs,
+                    "seeds": cell.seeds,
+                    "diverged": cell.diverged,
+                    "images": cell.images,
+                    "mean": cell.mean,
+                    "std": cell.std,
+                    "published": cell.published,
+                    "difference": cell.difference,
+                    "architectures": cell.architectures,
+                    "search": cell.search,
+                    "skeleton": cell.skeleton,
+                }
+                for cell in study.cells.values()
+            ],
+            "compared": [
+                asdict(each) | {"mean": each.mean, "difference": each.difference, "beaten": each.beaten}
+                for each in study.compared
+            ],
+            "outcome": outcome(study),
+            "budgets": budget_lines(study),
+            "comparison": comparison_lines(study),
+            "paper": paper_lines(study),
+            "notes": study.notes,
+        }
+    )
+    return found
+
+
+def _parts(counts: Sequence[int]) -> str:
+    return " + ".join(f"{count:_}".replace("_", " ") for count in counts)
+
+
+def _named(study: UnseenStudy, cell: Cell) -> str:
+    count, what = len(cell.seeds), "training" if cell.search else "seed"
+    return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({count} {what}{'s' if count > 1 else ''})"

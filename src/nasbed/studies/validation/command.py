@@ -1,0 +1,251 @@
+"""``nasbed validate``: whether a surrogate can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nasbed.core.errors import InvalidOption, nearest
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.terminal.progress import note, run_bars
+from nasbed.terminal.report_options import check_report
+from nasbed.terminal.settings import settings_by_owner
+
+if TYPE_CHECKING:
+    from nasbed.experiments.engines import Engine
+    from nasbed.results.store import Results
+    from nasbed.studies.validation.fitting import Recipe
+    from nasbed.studies.validation.study import Options, Validation
+
+
+def validate(
+    subject: Annotated[
+        str, typer.Argument(metavar="RESULTS|ARTEFACT", help="A table or a surrogate: an id, a folder, or a file .snb.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")],
+    model: Annotated[
+        str, typer.Option(help="The models to fit on a table, ids with commas, such as lgb,xgb,gin.")
+    ] = "lgb",
+    ensemble: Annotated[int, typer.Option(min=1, help="Fit each model as an ensemble of so many members too.")] = 1,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="MODEL.KEY=VALUE", help="A model's setting; may be given several times."),
+    ] = None,
+    parts: Annotated[
+        str,
+        typer.Option(
+            show_default="all that apply",
+            help="fits, table, size, looo, random, best, free, depth, tsne, trajectories; with commas.",
+        ),
+    ] = "",
+    results: Annotated[
+        str | None,
+        typer.Option(show_default="the one it was fitted on", help="The table to validate a surrogate on."),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(show_default="the table's validation metric", help="The metric to predict.")
+    ] = None,
+    fidelity: Annotated[int | None, typer.Option(show_default="the highest", help="Of the evaluations used.")] = None,
+    sizes: Annotated[
+        str, typer.Option(show_default="8 up to all", help="Training sizes for the part size, with commas.")
+    ] = "",
+    repeats: Annotated[int, typer.Option(min=1, help="Fits at each training size.")] = 3,
+    methods: Annotated[str, typer.Option(help="Search methods for the part trajectories, with commas.")] = (
+        "rs,re,ls,bananas"
+    ),
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each search method.")] = 10,
+    budget: Annotated[
+        str, typer.Option(help="Of each run: evaluations (200ev) or simulated seconds (1e6s).")
+    ] = "200ev",
+    seed: Annotated[int, typer.Option(min=0, help="Decides splits, samples and fits.")] = 0,
+    processes: Annotated[
+        int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")
+    ] = None,
+    format: Annotated[
+        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
+    ] = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Validate a surrogate, or models on a table of results, as the Surrogate NAS Benchmarks paper does.
+
+    Example: nasbed validate nb201/cifar10 --model smooth,lgb --parts table --out validation
+    """
+    on_interrupt(lambda: _kept(out))
+    check_report(out, format)
+
+    from nasbed.studies.validation.page import TITLES, part_facts, write_validation
+    from nasbed.studies.validation.study import Options, check_parts
+    from nasbed.studies.validation.tables import tables
+
+    wanted = check_parts(_listed(parts))
+    try:
+        numbers = tuple(int(size) for size in _listed(sizes))
+    except ValueError:
+        raise InvalidOption(f"training sizes are whole numbers with commas, got {sizes!r}") from None
+    options = Options(
+        seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_listed(methods)), seeds=seeds, budget=budget
+    )
+    _check_searches(options)
+    noted: dict[str, str] = {}
+    found = _of_artefact(subject, results, wanted, options, out, processes, noted)
+    if found is None:
+        if results is not None:
+            raise InvalidOption(f"--results is for a surrogate, {subject} is a table; leave it out")
+        recipes = _recipes(
+            _listed(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
+        )
+        found = _of_table(subject, recipes, wanted, options, out, processes, metric, fidelity, noted)
+    write_validation(found, out, formats=format)
+    for part, table in tables(found).items():
+        typer.echo(f"\n{TITLES[part]}")
+        for name, fact in part_facts(found, part).items():
+            typer.echo(f"{name}: {fact}")
+        typer.echo(table.text())
+    _note_left_out(found.left_out or {}, noted)
+    typer.echo(f"\n{out / 'report.html'}")
+
+
+def _kept(out: Path) -> str:
+    """What an interrupted validation says: only the searches keep what they did."""
+    count = sum(1 for _ in (out / "searches").rglob("*.npz"))
+    if not count:
+        return NOTHING_KEPT
+    return f"{count} searches are kept in {out}; the same command goes on with the others, and fits models anew"
+
+
+def _of_table(
+    subject: str,
+    recipes: Sequence[Recipe],
+    parts: Sequence[str],
+    options: Options,
+    out: Path,
+    processes: int | None,
+    metric: str | None,
+    fidelity: int | None,
+    noted: dict[str, str],
+) -> Validation:
+    from nasbed.studies.validation.data import read_data
+    from nasbed.studies.validation.study import cannot_be_checked, steps, validate_results
+    from nasbed.surrogates import SURROGATES
+
+    table = _results(subject)
+    known = table.about.by_key
+    if metric is not None and metric not in known:
+        raise InvalidOption(f"{table.about.name} has no metric {metric!r}; {nearest(metric, known)}")
+    judged = known[metric] if metric is not None else None
+    for recipe in recipes:  # a setting that a model does not have is told before any is fitted
+        SURROGATES.get(recipe.model)(table.space, settings=recipe.settings or None)
+    data = read_data(table, metric=judged, fidelity=fidelity)
+    _note_left_out(cannot_be_checked(data, table, parts, options), noted)
+    checked = [part for part in parts if part not in noted]
+    if "trajectories" in checked:
+        _check_installed(options, table)
+    with run_bars(steps(data, recipes, checked, options)) as told:
+        return validate_results(
+            table,
+            recipes,
+            out=out,
+            parts=parts,
+            metric=judged,
+            fidelity=fidelity,
+            options=options,
+            engine=_engine(processes),
+            told=told,
+        )
+
+
+def _of_artefact(
+    subject: str,
+    results: str | None,
+    parts: Sequence[str],
+    options: Options,
+    out: Path,
+    processes: int | None,
+    noted: dict[str, str],
+) -> Validation | None:
+    """The validation of a surrogate; ``None`` where the subject is none."""
+    from nasbed.benchmarks.places import surrogate_paths
+    from nasbed.studies.validation.artefact_validation import cannot_be_checked, validate_artefact
+    from nasbed.surrogates.artefact import Artefact, is_artefact
+
+    path = Path(subject) if is_artefact(Path(subject)) else surrogate_paths().get(subject)
+    if path is None:
+        return None
+    artefact = Artefact.load(path)
+    fitted_on = str(artefact.manifest.provenance.get("table", ""))
+    if results is None and not fitted_on:
+        raise InvalidOption(f"{artefact.name} does not say what it was fitted on; name a table with --results")
+    table = _results(results or fitted_on, " with --results" if results is None else "")
+    _note_left_out(cannot_be_checked(parts, table), noted)
+    bars = {}
+    if "trajectories" in parts and "trajectories" not in noted:
+        _check_installed(options, table)
+        bars["trajectories"] = len(options.methods) * options.seeds * 2
+    with run_bars(bars) as told:
+        return validate_artefact(
+            artefact, path, table, out=out, parts=parts, options=options, engine=_engine(processes), told=told
+        )
+
+
+def _note_left_out(reasons: Mapping[str, str], noted: dict[str, str]) -> None:
+    """Say which parts are left out, and why, unless that was noted before."""
+    for part, reason in reasons.items():
+        if part not in noted:
+            noted[part] = reason
+            note(f"left out: {part}: {reason}")
+
+
+def _engine(processes: int | None) -> Engine:
+    from nasbed.experiments.engines import LocalEngine, SerialEngine
+
+    return SerialEngine() if processes == 1 else LocalEngine(processes)
+
+
+def _results(name: str, remedy: str = "") -> Results:
+    from nasbed.benchmarks import TabularBenchmark, load
+
+    found = load(name)
+    if not isinstance(found, TabularBenchmark):
+        raise InvalidOption(f"a validation needs a table of results, {name} is none; name one{remedy}")
+    return found.results
+
+
+def _check_installed(options: Options, table: Results) -> None:
+    from nasbed.benchmarks import TabularBenchmark
+    from nasbed.experiments.compare import check_installed
+
+    check_installed(options.methods, TabularBenchmark(table))
+
+
+def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, Any]]) -> list[Recipe]:
+    """Each model alone, and as an ensemble if that is wanted."""
+    from nasbed.studies.validation.fitting import Recipe
+    from nasbed.surrogates import SURROGATES
+
+    if not models:
+        raise InvalidOption(f"a validation needs at least 1 model, got none; known: {', '.join(SURROGATES)}")
+    for name in settings:
+        if name not in models:
+            raise InvalidOption(f"settings are for a model that is fitted, got {name}; fitted are: {', '.join(models)}")
+    found = []
+    for name in models:
+        SURROGATES.get(name)
+        found.append(Recipe(name, 1, settings.get(name, {})))
+        if members > 1:
+            found.append(Recipe(name, members, settings.get(name, {})))
+    return found
+
+
+def _listed(text: str) -> list[str]:
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def _check_searches(options: Options) -> None:
+    from nasbed.experiments.simulate import Budget
+    from nasbed.optimizers import OPTIMIZERS
+
+    Budget.parse(options.budget)
+    for method in options.methods:
+        OPTIMIZERS.get(method)

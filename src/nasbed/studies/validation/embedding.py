@@ -1,0 +1,46 @@
+"""The data in the plane, by method and by rank (appendices C.4 and C.7, figures 12 and 13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from nasbed.core.errors import InvalidOption
+from nasbed.studies.validation.data import Data, Floats
+
+MOST_POINTS = 2000
+PERPLEXITY = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """t-SNE of one-hot encodings. ``rank`` is that of the mean among all architectures of the table, 0 the best and 1
+    the worst; ``by_method`` tells which of the points each method evaluated."""
+
+    points: Floats  # [n, 2]
+    by_method: dict[str, NDArray[np.bool_]]
+    rank: Floats
+    architectures: int
+
+
+def tsne(data: Data, *, points: int = MOST_POINTS, seed: int = 0) -> Embedding:
+    """A random sample of the architectures as points; near ones have much in common. The seed decides all."""
+    from sklearn.manifold import TSNE
+
+    codes, mean = data.architectures()
+    if len(codes) < 5:
+        raise InvalidOption(f"a map takes at least 5 architectures, {data.name} has {len(codes)}")
+    sign = -1.0 if data.metric.direction == "maximize" else 1.0
+    rank = (rankdata(sign * mean) - 1) / max(len(mean) - 1, 1)
+    some = np.sort(np.random.default_rng(seed).permutation(len(codes))[: min(points, MOST_POINTS)])
+    encoded = np.nan_to_num(data.space.encode(codes[some], "onehot"))
+    if not np.ptp(encoded, axis=0).any():
+        raise InvalidOption(f"a map takes architectures that differ, those of {data.name} do not")
+    perplexity = min(PERPLEXITY, (len(some) - 1) / 3)
+    model = TSNE(perplexity=perplexity, init="random", random_state=seed, n_jobs=1)
+    numbers = np.unique(data.rows.architecture)[some]
+    visited = {name: np.isin(numbers, data.rows.architecture[data.rows.method == name]) for name in data.methods}
+    return Embedding(model.fit_transform(encoded).astype(np.float64), visited, rank[some], len(codes))

@@ -1,0 +1,275 @@
+"""The figures of a validation: small panels, each a figure of its own, so that a narrow page stacks them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from nasbed.core.metric import Metric
+from nasbed.drawing.anytime_figures import Axes, curve_rows
+from nasbed.drawing.figures import metric_label
+from nasbed.drawing.interactive import HUES
+from nasbed.drawing.marks import SEQUENTIAL, Chart, dots, inline, number
+from nasbed.studies.validation.embedding import Embedding
+from nasbed.studies.validation.fits import Fits
+from nasbed.studies.validation.left_out import LeftOuts
+from nasbed.studies.validation.parameter_free import TRUE, ParameterFree
+from nasbed.studies.validation.scoring import Scatter
+from nasbed.studies.validation.study import Validation
+from nasbed.studies.validation.table_error import ALL, AgainstTable
+from nasbed.studies.validation.topology import Topology
+from nasbed.studies.validation.training_size import TrainingSize
+from nasbed.studies.validation.trajectories import Trajectories
+
+WIDTH, HEIGHT = 300, 220
+SQUARE = 200
+FAINT = "#8a90a0"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One figure: its file name, its heading, and the chart."""
+
+    name: str
+    title: str
+    chart: Chart
+
+
+def panels(study: Validation) -> dict[str, list[Panel]]:
+    """The panels of each part that has some."""
+    metric = study.metric
+    found = {
+        "fits": _fits(study.fits, metric) if study.fits else [],
+        "table": _against(study.table_error, metric) if study.table_error else [],
+        "size": _size(study.size, metric) if study.size else [],
+        "looo": _left_out(study.looo, "looo", metric) if study.looo else [],
+        "random": _left_out(study.random, "random", metric) if study.random else [],
+        "best": _left_out(study.best, "best", metric) if study.best else [],
+        "free": _free(study.free, metric) if study.free else [],
+        "depth": _depth(study.depth) if study.depth else [],
+        "tsne": _tsne(study.tsne) if study.tsne else [],
+        "trajectories": _trajectories(study.trajectories) if study.trajectories else [],
+    }
+    return {part: charts for part, charts in found.items() if charts}
+
+
+def _colour(names: Sequence[str], field: str = "name") -> Any:
+    """Lines told apart by colours that show on white and on black, named above the panel."""
+    scale = alt.Scale(domain=list(names), range=[HUES[place % len(HUES)] for place in range(len(names))])
+    colour = alt.Color(f"{field}:N", sort=list(names), title=None).scale(scale)
+    columns = max(1, WIDTH // (26 + 7 * max(map(len, names), default=1)))
+    legend = alt.Legend(orient="top", columns=columns, symbolOpacity=1, labelLimit=WIDTH)
+    return colour.legend(legend if len(names) > 1 else None)
+
+
+# --- predicted against true ------------------------------------------------------------------------------------------
+
+
+def _fits(found: Fits, metric: Metric) -> list[Panel]:
+    clouds = [(f"fits-{place}", fit.label, fit.points) for place, fit in enumerate(found.fits)]
+    return _clouds(clouds, metric)
+
+
+def _left_out(found: LeftOuts, part: str, metric: Metric) -> list[Panel]:
+    clouds = [(f"{part}-{place}", f"{fit.label}: {fit.model}", fit.points) for place, fit in enumerate(found.fits)]
+    return _clouds(clouds, metric)
+
+
+def _clouds(clouds: Sequence[tuple[str, str, Scatter]], metric: Metric) -> list[Panel]:
+    """Predictions over evaluations, all on the same axes, most of the evaluations in sight."""
+    if not clouds:
+        return []
+    truths = np.concatenate([points.truth for _, _, points in clouds])
+    predicted = np.concatenate([points.predicted for _, _, points in clouds])
+    tail = (0.02, 1.0) if metric.direction == "maximize" else (0.0, 0.98)
+    ends = np.quantile(truths, tail)
+    low, high = float(ends[0]), float(ends[1])
+    margin = 0.05 * (high - low) or 1.0
+    domain = [low - margin, max(high, min(float(predicted.max()), high + margin)) + margin]
+    return [Panel(name, title, _cloud(points, domain, metric)) for name, title, points in clouds]
+
+
+def _cloud(points: Scatter, domain: list[float], metric: Metric) -> Chart:
+    scale = alt.Scale(domain=domain, nice=False, clamp=True)
+    rows = [{"x": x, "y": y} for x, y in zip(points.truth.tolist(), points.predicted.tolist(), strict=True)]
+    unit = f" [{metric.unit}]" if metric.unit else ""
+    base = alt.Chart(inline(rows)).mark_circle(size=14, opacity=0.55, color=HUES[0], clip=True)
+    cloud = base.encode(
+        alt.X("x:Q", title=f"evaluated{unit}").scale(scale).axis(tickCount=5),
+        alt.Y("y:Q", title=f"predicted{unit}").scale(scale).axis(tickCount=5),
+    )
+    ends = [{"x": end, "y": end} for end in domain]
+    same = alt.Chart(inline(ends)).mark_line(color=FAINT, strokeDash=[4, 3], strokeWidth=1.5)
+    return (same.encode(alt.X("x:Q").scale(scale), alt.Y("y:Q").scale(scale)) + cloud).properties(
+        width=SQUARE, height=SQUARE
+    )
+
+
+# --- the table as a yardstick ----------------------------------------------------------------------------------------
+
+
+def _against(found: AgainstTable, metric: Metric) -> list[Panel]:
+    unit = f" [{metric.unit}]" if metric.unit else ""
+    labels = [each.label for each in found.rotations if each.group == ALL]
+    groups = list(dict.fromkeys(each.group for each in found.rotations))
+    made = []
+    for field, title in (("mae", f"mean absolute error{unit}"), ("kendall", "Kendall's correlation")):
+        rows = [
+            {"model": each.label, "group": each.group, "value": number(getattr(score, field))}
+            for each in found.rotations
+            for score in each.by_seed
+        ]
+        base = alt.Chart(inline(rows), width=WIDTH, height=max(90, 44 * len(labels)))
+        points = base.mark_point(size=60, filled=True, opacity=0.8).encode(
+            alt.Y("model:N", sort=labels, title=None),
+            alt.X("value:Q", title=title).scale(alt.Scale(zero=False, padding=12)).axis(tickCount=5),
+            _colour(groups, "group"),
+            alt.YOffset("group:N", sort=groups),
+        )
+        made.append(Panel(f"table-{field}", title, points))
+    return made
+
+
+def _size(found: TrainingSize, metric: Metric) -> list[Panel]:
+    unit = f" [{metric.unit}]" if metric.unit else ""
+    made = []
+    for field, title, line in (
+        ("mae", f"mean absolute error{unit}", found.table_mae),
+        ("kendall", "Kendall's correlation", found.table_kendall),
+    ):
+        place = ("mae", "kendall").index(field)
+        crossings = {label: pair[place] for label, pair in found.crossings.items()}
+        made.append(Panel(f"size-{field}", title, _size_panel(found, field, title, line, crossings)))
+    return made
+
+
+def _size_panel(found: TrainingSize, field: str, title: str, line: float, crossings: Mapping[str, float]) -> Chart:
+    rows = []
+    for curve in found.curves:
+        for size, values in zip(found.sizes, getattr(curve, field), strict=True):
+            known = values[np.isfinite(values)]
+            if len(known):
+                ends = {"low": float(known.min()), "high": float(known.max())}
+                rows.append({"name": curve.label, "x": size, "y": float(known.mean()), **ends})
+    labels = [curve.label for curve in found.curves]
+    scale = alt.Scale(type="log" if field == "mae" else "linear", zero=False, nice=False, padding=8)
+    base = alt.Chart(inline(rows)).encode(
+        alt.X("x:Q", title="training architectures")
+        .scale(alt.Scale(type="log", nice=False))
+        .axis(format="~s", tickCount=4),
+        _colour(labels),
+    )
+    band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q").scale(scale), alt.Y2("high:Q"))
+    lines = base.mark_line(point=dots()).encode(alt.Y("y:Q", title=title).scale(scale).axis(format="~g", tickCount=5))
+    layers = [band, lines]
+    if math.isfinite(line):
+        level = alt.Chart(inline([{"y": line, "text": "table of one seed"}])).encode(alt.Y("y:Q").scale(scale))
+        layers.append(level.mark_rule(color=FAINT, strokeDash=[5, 3], strokeWidth=1.5))
+        layers.append(
+            level.mark_text(align="left", dx=4, dy=-6, fontSize=11, color=FAINT).encode(
+                alt.Text("text:N"), x=alt.value(0)
+            )
+        )
+    passed = [{"name": label, "x": at} for label, at in crossings.items() if math.isfinite(at)]
+    if passed:
+        mark = alt.Chart(inline(passed)).mark_rule(strokeDash=[2, 2]).encode(alt.X("x:Q"), _colour(labels))
+        layers.append(mark)
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+# --- kinds of architectures ------------------------------------------------------------------------------------------
+
+
+def _free(found: ParameterFree, metric: Metric) -> list[Panel]:
+    made = []
+    labels = list(dict.fromkeys(line.label for line in found.lines))
+    labels.sort(key=lambda label: label == TRUE)
+    values = [float(value) for line in found.lines for value in line.mean if math.isfinite(value)]
+    pad = 0.05 * (max(values) - min(values)) or 1.0
+    domain = [min(values) - pad, max(values) + pad]
+    for kind in found.counts:
+        rows = [
+            {
+                "name": line.label,
+                "x": ratio,
+                "y": mean,
+                "low": mean - (std if math.isfinite(std) else 0.0),
+                "high": mean + (std if math.isfinite(std) else 0.0),
+            }
+            for line in found.lines
+            if line.kind == kind
+            for ratio, mean, std in zip(found.ratios, line.mean.tolist(), line.std.tolist(), strict=True)
+            if math.isfinite(mean)
+        ]
+        scale = alt.Scale(domain=domain, nice=False, clamp=True)
+        base = alt.Chart(inline(rows)).encode(
+            alt.X("x:Q", title="ratio of parameter-free operations").axis(format=".0%", tickCount=5),
+            _colour(labels),
+        )
+        lines = base.mark_line(point=dots()).encode(alt.Y("y:Q", title=metric_label(metric)).scale(scale))
+        band = base.mark_area(opacity=0.2).encode(alt.Y("low:Q").scale(scale), alt.Y2("high:Q"))
+        made.append(Panel(f"free-{kind}", kind, (band + lines).properties(width=WIDTH, height=HEIGHT)))
+    return made
+
+
+def _depth(found: Topology) -> list[Panel]:
+    rows = [
+        {"name": label, "x": depth, "y": value}
+        for label, values in found.sparse_kendall.items()
+        for depth, value in zip(found.depths, values, strict=True)
+        if math.isfinite(value)
+    ]
+    if not rows:
+        return []
+    chart = alt.Chart(inline(rows), width=WIDTH, height=HEIGHT).mark_line(point=dots())
+    chart = chart.encode(
+        alt.X("x:O", title="depth of the cell").axis(labelAngle=0),
+        alt.Y("y:Q", title="sparse Kendall").scale(alt.Scale(zero=False, padding=10)),
+        _colour(list(found.sparse_kendall)),
+    )
+    return [Panel("depth", "by depth", chart)]
+
+
+def _tsne(found: Embedding) -> list[Panel]:
+    places = [{"x": round(x, 2), "y": round(y, 2)} for x, y in found.points.tolist()]
+    ranks = [place | {"rank": round(rank, 4)} for place, rank in zip(places, found.rank.tolist(), strict=True)]
+    ranks.sort(key=lambda row: -row["rank"])
+    axis = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
+    tight = alt.Scale(zero=False, nice=False, padding=6)
+
+    def points(rows: list[dict[str, Any]], **look: Any) -> Any:
+        base = alt.Chart(inline(rows), width=WIDTH, height=WIDTH).mark_circle(size=16, **look)
+        return base.encode(alt.X("x:Q", axis=axis).scale(tight), alt.Y("y:Q", axis=axis).scale(tight))
+
+    legend = alt.Legend(orient="top", format=".0%", gradientLength=WIDTH - 60, title="rank, 0 % the best")
+    colour = alt.Color("rank:Q").scale(alt.Scale(scheme=SEQUENTIAL, reverse=True, domain=[0, 1])).legend(legend)
+    made = [Panel("tsne-rank", "by rank", points(ranks, opacity=0.85).encode(colour))]
+    for number_, (method, visited) in enumerate(found.by_method.items()):
+        own = [place for place, there in zip(places, visited.tolist(), strict=True) if there]
+        others = [place for place, there in zip(places, visited.tolist(), strict=True) if not there]
+        share = f"{len(own) / max(len(places), 1):.0%} of the points"
+        layers = points(others, color=FAINT, opacity=0.15) + points(own, color=HUES[number_ % len(HUES)], opacity=0.8)
+        made.append(Panel(f"tsne-method-{number_}", f"evaluated by {method}: {share}", layers))
+    return made
+
+
+# --- searches --------------------------------------------------------------------------------------------------------
+
+
+def _trajectories(found: Trajectories) -> list[Panel]:
+    sides = (found.real, *found.surrogates)
+    axes = Axes.over([curve for side in sides for curve in side.curves.values()], found.metric)
+    made = []
+    for place, side in enumerate(sides):
+        rows = [row for name, curve in side.curves.items() for row in curve_rows(name, curve, axes.first_s, axes.floor)]
+        base = alt.Chart(inline(rows)).encode(axes.x("x"), _colour(list(found.methods)))
+        band = base.mark_area(opacity=0.15, interpolate="step-after").encode(axes.y("low"), alt.Y2("high:Q"))
+        line = base.mark_line(interpolate="step-after").encode(axes.y("middle"))
+        title = "on the table" if place == 0 else f"on the surrogate: {side.name}"
+        made.append(Panel(f"trajectories-{place}", title, (band + line).properties(width=WIDTH, height=HEIGHT)))
+    return made

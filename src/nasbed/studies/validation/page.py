@@ -1,0 +1,163 @@
+"""The page of a validation: each check with its figures and its table, and why others are left out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from nasbed.core.files import complete_file
+from nasbed.core.json_values import plain
+from nasbed.drawing.figures import figure_svg, metric_label, save_figure
+from nasbed.drawing.interactive import STYLE as COLOUR_STYLE
+from nasbed.drawing.number_tables import Table, digits, table_html
+from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
+from nasbed.studies.validation.figures import Panel, panels
+from nasbed.studies.validation.study import PARTS, Validation
+from nasbed.studies.validation.table_error import BETTER, TABLE
+from nasbed.studies.validation.tables import tables
+
+TITLES = {
+    "fits": "How well each model fits",
+    "table": "Surrogate against a table of one seed",
+    "size": "How many architectures it takes",
+    "looo": "Leaving one search method out",
+    "random": "Fitted on random search only",
+    "best": "Fitted on the best only",
+    "free": "Parameter-free operations",
+    "depth": "Rank correlation by cell depth",
+    "tsne": "A map of the data",
+    "trajectories": "Searches on the surrogate and on the table",
+}
+TEXTS = {
+    "fits": "Each model is fitted on the train part and tested on architectures that it has not seen; the parts are "
+    "the same for all and drawn within each search method. sKT is Kendall's correlation of predictions rounded to "
+    "0.1 % of the metric's range. A query is the time of one architecture, encoding included. Intervals that hold "
+    "90 % of the evaluations are honest; \u201cby spread\u201d takes the scatter between members for the deviation, as "
+    "the paper does. Figures show a sample of the test part; the worst 2 % may lie at the edge.",
+    "table": "A table with one seed is compared with the mean of the other seeds, and so is each model fitted on that "
+    "one seed, for each seed in turn. Only architectures with all seeds count. The better half is chosen by that mean.",
+    "size": "Models are fitted on ever more random architectures. Where seeds are repeated, on one seed, and tested on "
+    "all architectures against the mean of the others, as the table is, whose error is the dashed line; an upright "
+    "line is where the mean passes it for good. Bands span the repeats.",
+    "looo": "What one method evaluated is predicted from what the others did, architectures that they share left out.",
+    "random": "What the other methods evaluated is predicted from what random search did.",
+    "best": "The rest of the table is predicted from its best architectures. A tenth of these is held out and tested "
+    "too.",
+    "free": "Random operations of tested architectures are replaced by one kind of operation without parameters until "
+    "a ratio is met, four times for each ratio; bands are the deviation between the four. \u201cEvaluated\u201d is the "
+    "mean of those that the table holds. An architecture that starts above a ratio is left out of it, "
+    "and one that was fitted on of all.",
+    "depth": "Depth is the number of edges on the longest path from the input to the output of a cell.",
+    "tsne": "t-SNE of the one-hot encodings of a sample: architectures that have much in common are near each other.",
+    "trajectories": "The median regret of the incumbent over simulated time, and the quartiles as a band, each against "
+    "the best that its benchmark knows. \u201cWithout its data\u201d: each method searches on a surrogate that was "
+    "fitted on what the other methods evaluated when they ran on the table. Kendall\u2019s correlation of the order "
+    "compares the methods\u2019 mean final regrets; that over time, their medians at each time. A pair of methods is "
+    "settled if they differ significantly on the table (Wilcoxon\u2019s test over seeds, Holm\u2019s correction), and "
+    "kept if the surrogate has them in the same order.",
+}
+
+
+def write_validation(study: Validation, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    shown, told = panels(study), tables(study)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    for panel in (each for group in shown.values() for each in group):
+        for form in formats:
+            save_figure(panel.chart, folder / "figures" / f"{panel.name}.{form}")
+    with complete_file(folder / "numbers.json") as draft:
+        numbers = json.dumps(validation_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
+        draft.write_text(numbers + "\n", encoding="utf-8")
+    sections = [Section("What was validated", about_facts(study))]
+    for part in PARTS:
+        if part in shown or part in told:
+            sections.append(_section(study, part, shown.get(part, []), told.get(part)))
+    if study.left_out:
+        reasons = {TITLES[part]: reason for part, reason in study.left_out.items()}
+        sections.append(Section("Left out", reasons, text="What this table or surrogate cannot be asked, and why."))
+    style = f"<style>{COLOUR_STYLE}{TABLE_STYLE}{FIGURE_STYLE}</style>\n"
+    write_page(folder / "report.html", f"Validation of {study.subject}", sections, head=style)
+
+
+def _section(study: Validation, part: str, shown: Sequence[Panel], told: Table | None) -> Section:
+    figures = "".join(
+        f"<figure><figcaption>{escape(panel.title)}</figcaption>{figure_svg(panel.chart, panel.name)}</figure>"
+        for panel in shown
+    )
+    html = (f'<div class="figures">{figures}</div>' if figures else "") + (table_html(told) if told else "")
+    return Section(TITLES[part], part_facts(study, part), text=TEXTS[part], html=html)
+
+
+def about_facts(study: Validation) -> dict[str, object]:
+    """What the numbers are about."""
+    facts: dict[str, object] = {
+        "table": f"{study.table}, space {study.space}",
+        "metric": f"{metric_label(study.metric)}, {study.metric.direction}d",
+        "evaluations": study.evaluations,
+        "architectures": study.architectures,
+    }
+    if study.methods:
+        facts["evaluated by"] = ", ".join(study.methods)
+    if list(study.models) != [study.subject]:
+        facts["models"] = ", ".join(study.models)
+    return facts | {f"note {place}": note for place, note in enumerate(study.notes, 1)}
+
+
+def part_facts(study: Validation, part: str) -> dict[str, object]:
+    """The findings of a part in words, and the models that it could not fit."""
+    facts: dict[str, object] = {}
+    failed: dict[str, str] = {}
+    if part == "fits" and study.fits is not None:
+        facts["evaluations"] = (
+            f"{study.fits.train} fitted, {study.fits.validation} to stop on, {study.fits.test} tested"
+        )
+        failed = study.fits.failed
+    elif part == "table" and study.table_error is not None:
+        found = study.table_error
+        facts["architectures with all seeds"] = found.architectures
+        whole, half = found.of(TABLE), found.of(TABLE, BETTER)
+        for label in (each.label for each in found.rotations if each.group != BETTER and each.label != TABLE):
+            own, own_half = found.of(label), found.of(label, BETTER)
+            facts[f"error of {label}"] = (
+                f"{digits(own.mean('mae') / whole.mean('mae'), 3)} of the table's, "
+                f"{digits(own_half.mean('mae') / half.mean('mae'), 3)} in the better half"
+            )
+        failed = found.failed
+    elif part == "size" and study.size is not None:
+        facts["tested on"] = f"{study.size.tested} evaluations or means"
+        failed = study.size.failed
+    elif part in ("looo", "random", "best"):
+        left = getattr(study, part)
+        failed = left.failed if left is not None else {}
+    elif part == "tsne" and study.tsne is not None:
+        facts["shown"] = f"{len(study.tsne.points)} of {study.tsne.architectures} architectures"
+    elif part == "trajectories" and study.trajectories is not None:
+        ran = study.trajectories
+        facts["runs"] = f"{ran.seeds} seeds of each method, {ran.budget} each"
+        for side in ran.surrogates:
+            same = "the same order as" if side.order == ran.real.order else "another order than"
+            facts[side.name] = f"{same} on the table: {', '.join(side.order)}"
+    return facts | {f"not fitted: {label}": reason for label, reason in failed.items()}
+
+
+def validation_numbers(study: Validation) -> dict[str, Any]:
+    """Every number of the page."""
+    data = {field.name: _plain(getattr(study, field.name)) for field in dataclasses.fields(study)}
+    found: dict[str, Any] = plain(data)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses as dictionaries, whatever they are in."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return value

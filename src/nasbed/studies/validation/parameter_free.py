@@ -1,0 +1,153 @@
+"""Whether a surrogate knows that cells of parameter-free operations are poor (appendix E.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.evaluation.landscape.choices import Lookup
+from nasbed.spaces.base import Codes, SearchSpace
+from nasbed.spaces.choice import ChoiceSpace
+from nasbed.spaces.darts import Darts
+from nasbed.spaces.darts.cell import OPERATIONS as DARTS_OPERATIONS
+from nasbed.spaces.nb101 import NB101
+from nasbed.spaces.nb101.cell import OPERATIONS as NB101_OPERATIONS
+from nasbed.studies.validation.data import Data, Floats
+
+PARAMETER_FREE = ("skip_connect", "skip", "max_pool_3x3", "avg_pool_3x3", "maxpool3x3")
+NONE = "none"
+REPEATS = 4
+RATIOS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+MOST_CELLS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a code holds operations: ``columns`` of it, each an index into ``names``; ``present [n, columns]`` tells
+    which of them are in use."""
+
+    columns: tuple[int, ...]
+    names: tuple[str, ...]
+    present: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Architectures with a known ratio of parameter-free operations, by the kind that was put in."""
+
+    codes: Codes
+    kind: NDArray[np.str_]
+    ratio: Floats
+    repeat: NDArray[np.int64]
+
+    def without(self, fitted: Codes) -> Design:
+        """Only those that a model was not fitted on: of a whole table it has seen most."""
+        unique = np.unique(fitted, axis=0)
+        new = Lookup(unique).find(self.codes) < 0
+        return Design(self.codes[new], self.kind[new], self.ratio[new], self.repeat[new])
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Means by ratio, and their standard deviation over repeats; NaN where no architecture has the ratio."""
+
+    kind: str
+    label: str  # a model, or TRUE
+    mean: Floats
+    std: Floats
+
+
+TRUE = "evaluated"
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterFree:
+    """Predicted quality by the ratio of parameter-free operations; and evaluated, of the architectures in the table."""
+
+    ratios: tuple[float, ...]
+    counts: dict[str, tuple[int, ...]]  # architectures by kind and ratio
+    evaluated: dict[str, tuple[int, ...]]  # those of them that the table holds
+    lines: tuple[Line, ...]
+
+
+def places_of(space: SearchSpace, codes: Codes) -> Places:
+    """Where the operations of some architectures stand; raises for a space without parameter-free ones."""
+    if isinstance(space, NB101):
+        used = space.graphs(codes).node_labels[:, 1:-1] >= 0
+        return Places(tuple(range(1, space.code_length)), NB101_OPERATIONS, used)
+    if isinstance(space, Darts):
+        columns = tuple(range(1, space.code_length, 2))
+        return Places(columns, DARTS_OPERATIONS, np.ones((len(codes), len(columns)), dtype=bool))
+    if isinstance(space, ChoiceSpace) and len(set(space.choices)) == 1 and set(PARAMETER_FREE) & set(space.choices[0]):
+        names = space.choices[0]
+        there = codes != names.index(NONE) if NONE in names else np.ones(codes.shape, dtype=bool)
+        return Places(tuple(range(space.code_length)), names, there)
+    raise InvalidOption(f"the space {space.name} has no parameter-free operation such as a skip connection or pooling")
+
+
+def parameter_free_design(
+    space: SearchSpace,
+    codes: Codes,
+    rng: np.random.Generator,
+    *,
+    ratios: tuple[float, ...] = RATIOS,
+    repeats: int = REPEATS,
+) -> Design:
+    """Replace random operations by one kind of parameter-free operation until each ratio is met, several times each.
+    An architecture that has more of any kind to begin with is left out of that ratio, one without operations of all."""
+    codes = codes[rng.permutation(len(codes))[:MOST_CELLS]]
+    places = places_of(space, codes)
+    columns = np.array(places.columns)
+    free = np.isin(codes[:, columns], [places.names.index(name) for name in PARAMETER_FREE if name in places.names])
+    total, already = places.present.sum(axis=1), (free & places.present).sum(axis=1)
+    made, kinds, at, numbers = [], [], [], []
+    for kind in (name for name in places.names if name in PARAMETER_FREE):
+        for ratio in ratios:
+            wanted = np.round(ratio * total).astype(np.int64)
+            usable = np.flatnonzero((wanted >= already) & (total > 0))
+            for repeat in range(repeats):
+                changed = codes[usable].copy()
+                for row, number in enumerate(usable):
+                    open_ = np.flatnonzero(places.present[number] & ~free[number])
+                    some = rng.permutation(open_)[: wanted[number] - already[number]]
+                    changed[row, columns[some]] = places.names.index(kind)
+                made.append(changed)
+                kinds += [kind] * len(usable)
+                at += [ratio] * len(usable)
+                numbers += [repeat] * len(usable)
+    return Design(space.canonical_codes(np.concatenate(made)), np.array(kinds), np.array(at), np.array(numbers))
+
+
+def parameter_free(data: Data, design: Design, predicted: Mapping[str, Floats]) -> ParameterFree:
+    """The design as curves: what each model predicts, and what was evaluated where the table holds it."""
+    codes, mean = data.architectures()
+    rows = Lookup(codes).find(design.codes)
+    truth = np.where(rows >= 0, mean[rows], np.nan)
+    ratios = tuple(np.unique(design.ratio).tolist())
+    kinds = list(dict.fromkeys(design.kind.tolist()))
+    counts, evaluated, lines = {}, {}, []
+    for kind in kinds:
+        own = design.kind == kind
+        counts[kind] = tuple(int((own & (design.ratio == ratio)).sum()) for ratio in ratios)
+        known = own & np.isfinite(truth)
+        evaluated[kind] = tuple(int((known & (design.ratio == ratio)).sum()) for ratio in ratios)
+        lines += [_line(kind, label, design, values, own, ratios) for label, values in predicted.items()]
+        if known.any():
+            lines.append(_line(kind, TRUE, design, truth, known, ratios))
+    return ParameterFree(ratios, counts, evaluated, tuple(lines))
+
+
+def _line(
+    kind: str, label: str, design: Design, values: Floats, rows: NDArray[np.bool_], ratios: tuple[float, ...]
+) -> Line:
+    means, deviations = [], []
+    for ratio in ratios:
+        at = rows & (design.ratio == ratio)
+        by_repeat = [values[at & (design.repeat == repeat)].mean() for repeat in np.unique(design.repeat[at])]
+        means.append(float(np.mean(by_repeat)) if by_repeat else float("nan"))
+        deviations.append(float(np.std(by_repeat, ddof=1)) if len(by_repeat) > 1 else float("nan"))
+    return Line(kind, label, np.array(means), np.array(deviations))

@@ -1,0 +1,135 @@
+"""A table, surrogates of all of it, and surrogates of what other methods evaluated on it: what searches are compared
+on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import nasbed
+from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.core.code_fingerprint import object_fingerprint
+from nasbed.core.errors import InvalidOption
+from nasbed.core.files import values_sha256
+from nasbed.experiments.engines import Engine, LocalEngine
+from nasbed.experiments.provenance import method_origin, source_fingerprint
+from nasbed.experiments.runs import Run, load_runs
+from nasbed.results.rows import Rows
+from nasbed.results.store import Results, write_results
+from nasbed.studies.validation.fitting import Recipe
+from nasbed.studies.validation.trajectories import METHODS, Ran, Trajectories, side, trajectories
+from nasbed.surrogates import SURROGATES
+from nasbed.surrogates.making import make_surrogate
+
+
+def searches(
+    results: Results,
+    recipes: Sequence[Recipe],
+    *,
+    out: Path,
+    methods: Sequence[str] = METHODS,
+    seeds: int = 10,
+    budget: str = "200ev",
+    seed: int = 0,
+    engine: Engine | None = None,
+    ran: Ran | None = None,
+) -> Trajectories:
+    """Searches on a table, on a surrogate of each model, and for each method on one that was fitted without its data.
+    ``out`` keeps runs and surrogates, of which none is made twice, and what the methods evaluated on the table as a
+    table of its own, ``evaluated``."""
+    whole_table(results)
+    processes = engine.processes if isinstance(engine, LocalEngine) else 1
+    runs = out / "searches"
+    side("the table", dict.fromkeys(methods, results.folder), seeds, budget, runs / "table", engine, ran)
+    own = load_runs(runs / "table")
+    by_method = [evaluated(own.of(method), results) for method in methods]
+    write_results(out / "evaluated", replace(results.about, name=f"{results.about.name}/evaluated"), by_method)
+    surrogates: dict[str, dict[str, Path]] = {}
+    for recipe in recipes:
+        model = object_fingerprint(SURROGATES.get(recipe.model))
+        sources = [source_fingerprint(method_origin(method)) for method in methods]
+        made_of = (results.fingerprint, nasbed.__version__, model, sources)
+        digest = values_sha256((dict(recipe.settings), seed, list(methods), seeds, budget, made_of))[:8]
+        place = out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
+        path = fitted_surrogate(results, recipe, place / "whole", seed=seed, processes=processes)
+        if ran is not None:
+            ran(f"fitted {recipe.label}")
+        surrogates[recipe.label] = dict.fromkeys(methods, path)
+        if len(methods) > 1:
+            surrogates[f"{recipe.label}, without its data"] = without_each(
+                results, recipe, runs / "table", place, methods=methods, seed=seed, processes=processes, ran=ran
+            )
+    return trajectories(
+        results.folder, surrogates, methods=methods, seeds=seeds, budget=budget, out=runs, engine=engine, ran=ran
+    )
+
+
+def whole_table(results: Results) -> None:
+    """Raise unless a method can search on the table itself: any architecture of the space must be in it."""
+    size, here = results.space.size, results.manifest.architectures
+    if here < size:
+        raise InvalidOption(
+            f"a method cannot search in {results.about.name} itself: it holds {here} of {size:.4g} architectures"
+        )
+
+
+def fitted_surrogate(results: Results, recipe: Recipe, path: Path, *, seed: int = 0, processes: int = 1) -> Path:
+    """The surrogate of a table in a folder, made unless it is there."""
+    if not path.exists():
+        made = make_surrogate(
+            results,
+            recipe.model,
+            members=recipe.members,
+            settings=recipe.settings or None,
+            seed=seed,
+            processes=processes,
+        )
+        made.save(path)
+    return path
+
+
+def without_each(
+    results: Results,
+    recipe: Recipe,
+    runs: Path,
+    out: Path,
+    *,
+    methods: Sequence[str] = METHODS,
+    seed: int = 0,
+    processes: int = 1,
+    ran: Ran | None = None,
+) -> dict[str, Path]:
+    """For each method a surrogate of what the others evaluated when they ran on the table (``runs``)."""
+    visited = load_runs(runs).runs
+    found = {}
+    for method in methods:
+        path = out / f"without-{method}"
+        if not path.exists():
+            others = [run for run in visited if run.method != method and run.method in methods]
+            if not others:
+                raise InvalidOption(f"a surrogate without {method} needs other methods, got {', '.join(methods)}")
+            own = write_results(out / f"rows-without-{method}", results.about, [evaluated(others, results)])
+            fitted_surrogate(own, recipe, path, seed=seed, processes=processes)
+        found[method] = path
+        if ran is not None:
+            ran(f"fitted {recipe.label} without {method}")
+    return found
+
+
+def evaluated(runs: Sequence[Run], results: Results) -> Rows:
+    """What runs on a table evaluated as rows of such a table, which have the objective alone; an evaluation that
+    several met is there once, by the first of them."""
+    codes = np.concatenate([run.codes for run in runs])
+    value = np.concatenate([run.value for run in runs])
+    fidelity = np.concatenate([run.fidelity for run in runs])
+    seconds = np.concatenate([run.end_s - run.start_s for run in runs])
+    method = np.concatenate([np.full(len(run), run.method) for run in runs])
+    known = np.flatnonzero(np.isfinite(value))
+    keys = np.column_stack([codes[known], fidelity[known], value[known].view(np.int64)])
+    rows = known[np.sort(np.unique(keys, axis=0, return_index=True)[1])]
+    values = {metric.key: np.full(len(rows), np.nan) for metric in results.about.metrics}
+    values[TabularBenchmark(results).objective.key] = value[rows]
+    return Rows.of(codes[rows], values, fidelity=fidelity[rows], train_time_s=seconds[rows], method=method[rows])

@@ -1,0 +1,182 @@
+"""How many architectures a surrogate needs, and from how many on it beats a table (figures 1 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.experiments.engines import Engine
+from nasbed.studies.validation.data import Data, Floats, Repeats, repeats_of
+from nasbed.studies.validation.fits import split_of
+from nasbed.studies.validation.fitting import Answer, Job, Recipe, Told, answers
+from nasbed.studies.validation.scoring import score
+from nasbed.studies.validation.table_error import one_seed
+from nasbed.surrogates import Examples
+
+SIZES = 8
+SMALLEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One model: errors and correlations ``[sizes, repeats]``, NaN where it could not be fitted."""
+
+    label: str
+    mae: Floats
+    kendall: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSize:
+    """``table_mae`` and ``table_kendall`` are those of a table of one seed, NaN where no seed is repeated.
+
+    ``crossings`` are the numbers of architectures at which a model's mean error passes below the table's, on
+    logarithmic scales, and its mean correlation above: NaN where they never do. ``failed`` says why a model could not
+    be fitted on some number of them.
+    """
+
+    sizes: tuple[int, ...]
+    tested: int
+    curves: tuple[Curve, ...]
+    table_mae: float
+    table_kendall: float
+    crossings: dict[str, tuple[float, float]]
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def training_size(
+    data: Data,
+    recipes: Sequence[Recipe],
+    *,
+    sizes: Sequence[int] = (),
+    repeats: int = 3,
+    seed: int = 0,
+    engine: Engine | None = None,
+    told: Told | None = None,
+) -> TrainingSize:
+    """Fit on ever more random architectures. With repeated seeds, on one of these and tested on all architectures
+    against the mean of the others, a table's own test; without, on the train part and tested on the test part."""
+    try:
+        repeated: Repeats | None = repeats_of(data)
+    except InvalidOption:
+        repeated = None
+    jobs, truths, sizes = _plan(data, repeated, recipes, sizes, repeats, seed)
+    found = answers(jobs, engine, told)
+    line = _table_line(data, repeated)
+    curves, failed = [], {}
+    shape = (len(recipes), len(sizes), repeats)
+    for number, recipe in enumerate(recipes):
+        errors, correlations = np.full((2, *shape[1:]), np.nan)
+        for place in range(shape[1] * shape[2]):
+            each, truth = found[number * shape[1] * shape[2] + place], truths[place % repeats]
+            at = divmod(place, repeats)
+            if isinstance(each, Answer):
+                scores = score(truth, each.means["asked"], data.metric)
+                errors[at], correlations[at] = scores.mae, scores.kendall
+            else:
+                failed[f"{recipe.label}, {sizes[at[0]]} architectures"] = each
+        curves.append(Curve(recipe.label, errors, correlations))
+    crossings = {each.label: _crossings(sizes, each, line) for each in curves}
+    return TrainingSize(tuple(sizes), len(truths[0]), tuple(curves), *line, crossings, failed)
+
+
+def default_sizes(most: int) -> tuple[int, ...]:
+    """Numbers of architectures up to all, spaced evenly on a logarithmic scale.
+
+    >>> default_sizes(8169)
+    (100, 188, 352, 660, 1238, 2322, 4355, 8169)
+    """
+    low = min(SMALLEST, most)
+    return tuple(np.unique(np.round(np.geomspace(low, most, SIZES)).astype(int)).tolist())
+
+
+def crossing(sizes: Sequence[int], gap: Floats) -> float:
+    """Where a gap that starts positive comes to stay at or below nought, by interpolation between the logarithms of
+    sizes; NaN where it does not at the last. A size without a fit, NaN, is left out.
+
+    >>> crossing([10, 100, 1000], np.array([2.0, 1.0, -1.0])).__round__()
+    316
+    """
+    known = np.isfinite(gap)
+    at, gap = np.log(np.asarray(sizes, dtype=np.float64)[known]), gap[known]
+    if not len(gap) or gap[-1] > 0:
+        return float("nan")
+    above = np.flatnonzero(gap > 0)
+    if not len(above):
+        return float(np.exp(at[0]))
+    last = int(above[-1])
+    share = gap[last] / (gap[last] - gap[last + 1])
+    return float(np.exp(at[last] + share * (at[last + 1] - at[last])))
+
+
+def check_sizes(data: Data, sizes: Sequence[int], seed: int) -> None:
+    """Raise unless a table has architectures to test on, and as many to fit on as the largest size."""
+    try:
+        repeated: Repeats | None = repeats_of(data)
+    except InvalidOption:
+        repeated = None
+    numbers = np.arange(len(repeated.codes)) if repeated is not None else _fitted_and_test(data, seed)[2]
+    _chosen_sizes(sizes, len(numbers))
+
+
+def _chosen_sizes(sizes: Sequence[int], most: int) -> list[int]:
+    chosen = sorted(sizes or default_sizes(most))
+    if chosen[0] < 1 or chosen[-1] > most:
+        raise InvalidOption(f"training sizes are 1 to {most} architectures here, got {chosen}")
+    return chosen
+
+
+def _fitted_and_test(data: Data, seed: int) -> tuple[Examples, Examples, NDArray[np.int64]]:
+    """The rows to fit on, those to test on, and the architectures of the first."""
+    split = split_of(data, seed)
+    fitted, test = data.rows.take(np.concatenate([split.train, split.validation])), data.rows.take(split.test)
+    if not len(test):
+        raise InvalidOption(f"{data.name} has too few architectures to test on a tenth of them")
+    return fitted, test, np.unique(fitted.architecture)
+
+
+def _plan(
+    data: Data, repeated: Repeats | None, recipes: Sequence[Recipe], sizes: Sequence[int], repeats: int, seed: int
+) -> tuple[list[Job], list[Floats], list[int]]:
+    """The jobs by model, size and repeat; the truths by repeat; the sizes."""
+    if repeats < 1:
+        raise InvalidOption(f"a curve takes at least 1 repeat, got {repeats}")
+    if repeated is None:
+        fitted, test, numbers = _fitted_and_test(data, seed)
+        asked, truths = test.codes, [test.y] * repeats
+    else:
+        numbers = np.arange(len(repeated.codes))
+        asked, truths = repeated.codes, [repeated.others(each % len(repeated.seeds)) for each in range(repeats)]
+    chosen = _chosen_sizes(sizes, len(numbers))
+    orders = [np.random.default_rng([seed, each]).permutation(numbers) for each in range(repeats)]
+
+    jobs = []
+    for recipe in recipes:
+        for size in chosen:
+            for number in range(repeats):
+                rows = np.sort(orders[number][:size])
+                own = (
+                    fitted.take(np.isin(fitted.architecture, rows))
+                    if repeated is None
+                    else one_seed(repeated, number % len(repeated.seeds), rows)
+                )
+                jobs.append(Job(recipe, data.space, own, None, {"asked": asked}, seed + number))
+    return jobs, truths, chosen
+
+
+def _table_line(data: Data, repeated: Repeats | None) -> tuple[float, float]:
+    if repeated is None:
+        return float("nan"), float("nan")
+    found = [score(repeated.others(place), repeated.y[:, place], data.metric) for place in range(len(repeated.seeds))]
+    return float(np.mean([each.mae for each in found])), float(np.mean([each.kendall for each in found]))
+
+
+def _crossings(sizes: Sequence[int], curve: Curve, line: tuple[float, float]) -> tuple[float, float]:
+    if not np.isfinite(line[0]):
+        return float("nan"), float("nan")
+    error, correlation = curve.mae.mean(axis=1), curve.kendall.mean(axis=1)
+    return crossing(sizes, np.log(error / line[0])), crossing(sizes, line[1] - correlation)

@@ -1,0 +1,186 @@
+"""Whether methods fare on a surrogate as they do on the table that it was fitted on (sections 3.1.7 and 3.1.8, figures
+2, 3 and 16)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from nasbed.benchmarks.catalog import load
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.evaluation.anytime import Anytime, anytime, final_regrets
+from nasbed.evaluation.judging import Trajectory, judge
+from nasbed.evaluation.significance import pairwise
+from nasbed.evaluation.trajectories import time_grid
+from nasbed.experiments.compare import compare
+from nasbed.experiments.engines import Engine
+from nasbed.studies.validation.data import Floats
+
+METHODS = ("rs", "re", "ls", "bananas")
+POINTS = 80
+LEVEL = 0.05
+Ran = Callable[[str], None]
+"""Called with what was done, once for each run or fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The methods on one benchmark: regrets of the noise-free mean against the best that this benchmark knows."""
+
+    name: str
+    curves: Mapping[str, Anytime]
+    finals: Mapping[str, Floats]  # by method, one a seed
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The methods by mean final regret, the best first."""
+        return tuple(sorted(self.finals, key=lambda method: float(self.finals[method].mean())))
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How alike two sides are, over what all methods have in common.
+
+    ``order`` is Kendall's correlation of the methods' mean final regrets, and ``by_time`` the mean of that of their
+    medians at each time; ``curves`` is Spearman's of the medians of all methods at all times; ``overlap`` is the share
+    of methods and times at which the middle halves of the runs overlap. ``settled`` counts the pairs of methods that
+    differ significantly on the first side, and ``kept`` those of them whose means are in the same order on the other.
+    """
+
+    order: float
+    by_time: float
+    curves: float
+    overlap: float
+    settled: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectories:
+    """Real runs beside those on surrogates, and how they agree, by the name of the surrogate."""
+
+    methods: tuple[str, ...]
+    seeds: int
+    budget: str
+    metric: Metric
+    real: Side
+    surrogates: tuple[Side, ...]
+    agreement: Mapping[str, Agreement]
+
+
+def trajectories(
+    table: Path,
+    surrogates: Mapping[str, Mapping[str, Path]],
+    *,
+    methods: Sequence[str] = METHODS,
+    seeds: int,
+    budget: str,
+    out: Path,
+    engine: Engine | None = None,
+    ran: Ran | None = None,
+) -> Trajectories:
+    """Run methods on a table and on surrogates of it. ``surrogates`` are paths by name and by method: a method may have
+    one that was fitted without its data. Runs are kept under ``out`` and not run again."""
+    real = side("the table", dict.fromkeys(methods, table), seeds, budget, out / "table", engine, ran)
+    sides = tuple(
+        side(name, paths, seeds, budget, out / _folder(paths), engine, ran) for name, paths in surrogates.items()
+    )
+    found = {each.name: agreement(real, each) for each in sides}
+    return Trajectories(tuple(methods), seeds, budget, load(table).objective, real, sides, found)
+
+
+def _folder(paths: Mapping[str, Path]) -> str:
+    """A name for the runs on these surrogates, of which none is ever changed."""
+    return hashlib.sha256("\n".join(str(path.resolve()) for path in paths.values()).encode()).hexdigest()[:12]
+
+
+def side(
+    name: str,
+    benchmarks: Mapping[str, Path],
+    seeds: int,
+    budget: str,
+    out: Path,
+    engine: Engine | None,
+    ran: Ran | None,
+) -> Side:
+    """The curves of methods, each on a benchmark that is given by its path."""
+    judged: list[Trajectory] = []
+    for number, path in enumerate(dict.fromkeys(benchmarks.values())):
+        own = [method for method, each in benchmarks.items() if each == path]
+        folder = out if len(set(benchmarks.values())) == 1 else out / str(number)
+
+        def told(method: str, seed: int, error: str) -> None:
+            if ran is not None:
+                ran(f"{name}: {method}, seed {seed}{': ' + error if error else ''}")
+
+        runs = compare(str(path.resolve()), own, seeds=seeds, budget=budget, out=folder, engine=engine, progress=told)
+        broken = [run for run in runs.runs if run.error]
+        if broken:
+            raise InvalidOption(f"{broken[0].method} broke on {name} with seed {broken[0].seed}: {broken[0].error}")
+        judged += judge(runs, load(path)).trajectories
+    by_method = {method: [each for each in judged if each.method == method] for method in benchmarks}
+    return Side(
+        name,
+        {method: anytime(each, points=POINTS) for method, each in by_method.items()},
+        {method: final_regrets(each) for method, each in by_method.items()},
+    )
+
+
+def agreement(one: Side, other: Side) -> Agreement:
+    """How alike the methods do on two benchmarks, over the time that all curves have."""
+    methods = list(one.finals)
+    finals = [[float(each.finals[method].mean()) for method in methods] for each in (one, other)]
+    pairs = [(a, b) for a, b in combinations(range(len(methods)), 2) if _settled(one, methods)[a, b]]
+    kept = sum((finals[0][a] < finals[0][b]) == (finals[1][a] < finals[1][b]) for a, b in pairs)
+    by_time, curves, overlap = _over_time(one, other, methods)
+    return Agreement(_kendall(*finals), by_time, curves, overlap, len(pairs), kept)
+
+
+def _settled(side: Side, methods: Sequence[str]) -> NDArray[np.bool_]:
+    """Which pairs of methods differ by Wilcoxon's test over seeds, with Holm's correction."""
+    if len(methods) < 2:
+        return np.zeros((len(methods), len(methods)), dtype=bool)
+    found: NDArray[np.bool_] = pairwise([side.finals[method] for method in methods]).holm < LEVEL
+    return found
+
+
+def _over_time(one: Side, other: Side, methods: Sequence[str]) -> tuple[float, float, float]:
+    """Of the agreement, what the curves say; NaN where they have no time in common."""
+    curves = [each.curves[method] for each in (one, other) for method in methods]
+    unknown = float("nan"), float("nan"), float("nan")
+    if not all(len(curve.time_s) and curve.time_s[-1] > 0 for curve in curves):
+        return unknown
+    first, last = max(curve.time_s[0] for curve in curves), min(curve.time_s[-1] for curve in curves)
+    if first >= last:
+        return unknown
+    grid = time_grid(float(first), float(last), points=POINTS)
+    real, made = ({method: _at(each.curves[method], grid) for method in methods} for each in (one, other))
+    middles = [np.stack([each[method][0] for method in methods]) for each in (real, made)]
+    overlaps = [(real[each][1] <= made[each][2]) & (made[each][1] <= real[each][2]) for each in methods]
+    by_time = [_kendall(a.tolist(), b.tolist()) for a, b in zip(middles[0].T, middles[1].T, strict=True)]
+    known = [value for value in by_time if np.isfinite(value)]
+    return (
+        float(np.mean(known)) if known else float("nan"),
+        float(stats.spearmanr(middles[0].ravel(), middles[1].ravel()).statistic),
+        float(np.mean(overlaps)),
+    )
+
+
+def _at(curve: Anytime, grid: Floats) -> tuple[Floats, Floats, Floats]:
+    """Median and quartiles at other times: those at or before each."""
+    place = np.searchsorted(curve.time_s, grid, side="right") - 1
+    return curve.median[place], curve.low[place], curve.high[place]
+
+
+def _kendall(one: Sequence[float], other: Sequence[float]) -> float:
+    if len(set(one)) < 2 or len(set(other)) < 2:
+        return float("nan")
+    return float(stats.kendalltau(one, other).statistic)

@@ -1,0 +1,99 @@
+"""``nasbed study zero-cost``: the statements of the paper on zero-cost benchmarks, on scores and tables of yours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.core.errors import InvalidOption
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.terminal.progress import stage_bar
+from nasbed.terminal.report_options import check_report
+
+if TYPE_CHECKING:
+    from nasbed.evaluation.proxies.tasks import RankedTask
+
+TABLE = "darts-cifar10-16"
+
+
+def zero_cost(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")],
+    pairs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SCORES TABLE]...",
+            show_default="those that come with the package",
+            help="A file of scores and the table that has the truth, and so on for more tasks.",
+        ),
+    ] = None,
+    top: Annotated[float, typer.Option(help="The truly best so many percent are the top.")] = 1.0,
+    weight: Annotated[float, typer.Option(help="What the top weighs in RBO, above 0 and below 1.")] = 0.5,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
+    resamples: Annotated[int, typer.Option(min=1, help="Of the architectures, for intervals.")] = 500,
+    repeats: Annotated[int, typer.Option(min=2, help="Draws of what a surrogate learns from.")] = 10,
+    format: Annotated[
+        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
+    ] = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Check the statements of "Zero-Cost Benchmarks" one by one: does Spearman mislead about the best architectures?
+
+    Also says whether a drop at the top is more than a smaller range gives, and what proxies are worth together.
+
+    Example: nasbed study zero-cost --out zero-cost
+
+    Example: nasbed study zero-cost scores.parquet nb201/cifar10 scores.parquet nb201/cifar100 --out zero-cost
+    """
+    on_interrupt(lambda: NOTHING_KEPT)
+    check_report(out, format)
+
+    import numpy as np
+
+    from nasbed.studies.zero_cost.page import write_zero_cost_report
+    from nasbed.studies.zero_cost.study import stages, zero_cost_study
+    from nasbed.studies.zero_cost.tables import outcome, statements_table
+
+    tasks, remarks = _tasks(pairs or [])
+    with stage_bar("Studying", (*stages([task.name for task in tasks]), "report")) as tell:
+        study = zero_cost_study(
+            tasks,
+            top_percent=top,
+            weight=weight,
+            rng=np.random.default_rng(seed),
+            resamples=resamples,
+            repeats=repeats,
+            remarks=remarks,
+            progress=tell,
+        )
+        tell("report")
+        write_zero_cost_report(study, out, format)
+    typer.echo(statements_table(study).text())
+    typer.echo("\n" + "\n".join(outcome(study)[1:]))
+    typer.echo(f"\n{out / 'report.html'}")
+
+
+def _tasks(given: Sequence[str]) -> tuple[list[RankedTask], dict[str, str]]:
+    """The tasks that arguments name, and what to say of scores that were taken on other images than the truth."""
+    from nasbed.benchmarks import TabularBenchmark, load
+    from nasbed.evaluation.proxies.tasks import task_of
+    from nasbed.proxies.table import ScoreTable, open_scores
+
+    if len(given) % 2:
+        raise InvalidOption(f"scores come with their table, SCORES TABLE, got {len(given)} names; name both of each")
+    names = list(given) or [TABLE, TABLE]
+    opened: dict[str, ScoreTable] = {}
+    tasks, remarks = [], {}
+    for path, table in zip(names[::2], names[1::2], strict=True):
+        if path not in opened:
+            opened[path] = open_scores(path)
+        found = load(table)
+        if not isinstance(found, TabularBenchmark):
+            raise InvalidOption(f"the truth is a table, {found.name} is none; name a table or its folder")
+        task = task_of(opened[path], found)
+        scored, trained = opened[path].about.dataset, found.results.about.dataset
+        if scored and trained and scored != trained:
+            remarks[task.name] = f"taken on images of {scored}; the truth is of {trained}"
+        tasks.append(task)
+    return tasks, remarks

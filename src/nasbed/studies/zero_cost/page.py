@@ -1,0 +1,115 @@
+"""The page of a study of zero-cost proxies: what came out, the statements, the figures, the combinations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+
+from nasbed.core.files import complete_file
+from nasbed.drawing.figures import figure_svg, metric_label, save_figure
+from nasbed.drawing.number_tables import table_html
+from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.styles import TABLE_STYLE
+from nasbed.evaluation.proxies.few_points import BOOSTING, ROUNDS
+from nasbed.studies.zero_cost.figures import zero_cost_figures
+from nasbed.studies.zero_cost.study import ZeroCostStudy
+from nasbed.studies.zero_cost.tables import (
+    averages_table,
+    few_points_table,
+    outcome,
+    statements_html,
+    zero_cost_numbers,
+)
+
+STYLE = """
+tbody tr:first-child td { font-weight: 400; }
+.maps { display: flex; flex-wrap: wrap; gap: 1.5rem; }
+.stated td { vertical-align: top; } .stated td small { margin-top: .3rem; }
+.stated td.wide { min-width: 16rem; overflow-wrap: normal; }
+td.holds { color: #00734f; } td.fails { color: #a94800; } td.open { color: var(--faint); }
+"""
+PUBLISHED = "Zero-Cost Benchmarks: Towards Lower Reliance on Spearman Rank Correlation, figures 1 to 3"
+RANGE = (
+    "Not in the paper. Among the best the true values hardly differ, so any correlation falls. A grey bar is where the "
+    "middle 95 % lie of what a proxy with the same correlation over all (the ring), and with errors that are alike "
+    "everywhere, shows within a top of the same size; the tick is its mean. A dot below the bar is a proxy that does "
+    "worse at the top than that."
+)
+AVERAGES = (
+    "The mean of the ranks that several proxies give, over all of them and over some that were chosen one by one on "
+    "half of the architectures, held against the best single proxy on the other half."
+)
+FEW = (
+    "Two models learn from few trained architectures: from the encoding, from the scores, and from both; each line is "
+    "the mean over repeats, its band one standard deviation either way. The encoding has parameters and multiply-adds, "
+    "so these are no news that scores bring. The dashed control has the scores of other architectures: what it gains "
+    "is no information. LightGBM has trees of at most {leaves} leaves with {least} examples or more, {rounds} rounds "
+    "without early stopping, since 25 examples cannot be split with the usual 20 a leaf; the support vectors have the "
+    "settings of the package\u2019s svr. What a model is given is all that differs between the lines."
+)
+
+
+def write_zero_cost_report(study: ZeroCostStudy, folder: Path, formats: Iterable[str] = ("svg", "png")) -> None:
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    formats = tuple(formats)
+    charts = zero_cost_figures(study)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    for name, chart in charts.items():
+        for form in formats:
+            save_figure(chart, folder / "figures" / f"{name}.{form}")
+    with complete_file(folder / "numbers.json") as draft:
+        numbers = json.dumps(zero_cost_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
+        draft.write_text(numbers + "\n", encoding="utf-8")
+    drawn = {name: f"<figure>{figure_svg(chart, name)}</figure>" for name, chart in charts.items()}
+    maps = "".join(drawn[name] for name in ("spearman", "top", "overlap"))
+    sections = [
+        Section("What came out", {}, html="".join(f"<p>{escape(each)}</p>" for each in outcome(study))),
+        Section("The paper\u2019s statements", {}, html=statements_html(study)),
+        Section("Figures 1 to 3", {}, text=_maps_text(study), html=f'<div class="maps">{maps}</div>'),
+        Section("Over all against the top", {}, text=_SCATTER, html=drawn["global-against-top"]),
+        Section("Is it more than a smaller range?", {}, text=RANGE, html=drawn["range"]),
+        Section("Several proxies averaged", {}, text=AVERAGES, html=table_html(averages_table(study))),
+    ]
+    if "few-points" in drawn:
+        text = FEW.format(leaves=BOOSTING["num_leaves"], least=BOOSTING["min_data_in_leaf"], rounds=ROUNDS)
+        table = f"<details><summary>as a table</summary>{table_html(few_points_table(study))}</details>"
+        sections.append(Section("Scores as features of a surrogate", {}, text=text, html=drawn["few-points"] + table))
+    sections.append(Section("What was studied", _about(study)))
+    names = ", ".join(each.name for each in study.tasks)
+    head = f"<style>{TABLE_STYLE}{STYLE}</style>\n"
+    write_page(folder / "report.html", f"Zero-cost proxies on {names}", sections, head=head)
+
+
+_SCATTER = (
+    "A dot a proxy, with its 95 % interval within the top; below the dashed line it ranks the best less well than the "
+    "rest. Vermilion: 0.5 or more over all, and within the top not told from 0."
+)
+
+
+def _maps_text(study: ZeroCostStudy) -> str:
+    chances = ", ".join(f"{each.judged.chance_rbo:.3f} on {each.name}" for each in study.tasks)
+    return (
+        f"Spearman\u2019s correlation over all architectures, the same within the true top {study.top_percent:g} %, "
+        f"and normalised RBO, of which equation 4 gives the top a weight of {study.weight:g}. Chance gives an RBO of "
+        f"{chances}."
+    )
+
+
+def _about(study: ZeroCostStudy) -> dict[str, object]:
+    found: dict[str, object] = {"published": PUBLISHED}
+    for each in study.tasks:
+        own = each.judged
+        found[each.name] = (
+            f"{own.architectures} architectures of {own.space}, {len(own.proxies)} proxies, "
+            f"{metric_label(own.metric)}; the top are {each.sampled.top}"
+        )
+        if own.left_out:
+            found[f"{each.name}, left out"] = f"{own.left_out} scored architectures that the table lacks"
+        if each.remark:
+            found[f"{each.name}, scores"] = each.remark
+        for place, note in enumerate(own.notes):
+            found[f"{each.name}, note {place + 1}"] = note
+    found["intervals"] = f"95 %, from {study.resamples} resamples of the architectures, the same for all proxies"
+    return found

@@ -1,0 +1,134 @@
+"""The three measures of the paper's figures for every proxy of a task, and how far they depend on the architectures.
+
+All proxies and all measures are taken on the same resamples of the architectures, so that drops, orders and bests can
+be compared resample by resample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import InvalidOption
+from nasbed.evaluation.proxies.ceiling import NoiseCeiling, noise_ceiling
+from nasbed.evaluation.proxies.measures import HEADLINES, Yardstick, ranked_last
+from nasbed.evaluation.proxies.resampling import resampled_headlines
+from nasbed.evaluation.proxies.tasks import RankedTask
+from nasbed.evaluation.ranking import spearman
+from nasbed.evaluation.significance import Interval
+from nasbed.studies.zero_cost.reference import RangeReference, range_reference
+
+Floats = NDArray[np.float64]
+
+GLOBAL, TOP, RBO = HEADLINES
+LEVEL = 0.95
+SEARCHED = 10
+"""How many architectures a search could train, for the measures that count them; none of the statements does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Measures by proxy, in the order of ``HEADLINES``: as found, and on each resample of the architectures."""
+
+    task: str
+    proxies: tuple[str, ...]
+    items: int
+    top: int  # how many the top are
+    values: Floats  # [measures, proxies]
+    drawn: Floats  # [measures, proxies, resamples]
+    reference: RangeReference | None = field(default=None, repr=False)
+    ceiling: NoiseCeiling | None = None
+
+    def value(self, measure: str, proxy: str) -> float:
+        return float(self.values[HEADLINES.index(measure), self.proxies.index(proxy)])
+
+    def interval(self, measure: str, proxy: str) -> Interval:
+        """A measure of a proxy with its interval over resamples."""
+        drawn = self.drawn[HEADLINES.index(measure), self.proxies.index(proxy)]
+        return Interval(self.value(measure, proxy), *ends(drawn))
+
+    def drop(self, proxy: str) -> Interval:
+        """Spearman's correlation over all less that within the top, on the same resamples."""
+        place = self.proxies.index(proxy)
+        return Interval(
+            float(self.values[0, place] - self.values[1, place]), *ends(self.drawn[0, place] - self.drawn[1, place])
+        )
+
+    def place(self, measure: str, proxy: str) -> int:
+        """Of a proxy among all by a measure, 1 the best."""
+        return self.order(measure).index(proxy) + 1
+
+    def order(self, measure: str) -> list[str]:
+        """The proxies by a measure, the best first; one without a value comes last."""
+        values = np.nan_to_num(self.values[HEADLINES.index(measure)], nan=-np.inf)
+        return [self.proxies[place] for place in np.argsort(-values, kind="stable")]
+
+    def ahead(self, measure: str, one: str, other: str) -> float:
+        """The share of resamples on which one proxy is above another."""
+        drawn = self.drawn[HEADLINES.index(measure)]
+        return float((drawn[self.proxies.index(one)] > drawn[self.proxies.index(other)]).mean())
+
+    def orders_alike(self, one: str, other: str) -> Floats:
+        """The rank correlation of the proxies' orders under two measures: as found, then on each resample."""
+        pair = [HEADLINES.index(one), HEADLINES.index(other)]
+        tables = [self.values[pair], *np.moveaxis(self.drawn[pair], 2, 0)]
+        return np.array([spearman(*table[:, ~np.isnan(table).any(axis=0)]) for table in tables])
+
+
+def ends(drawn: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """Where the middle of resampled values lies, those that are NaN left out."""
+    known = drawn[~np.isnan(drawn)]
+    if not len(known):
+        return float("nan"), float("nan")
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def sampled(
+    task: RankedTask,
+    rng: np.random.Generator,
+    *,
+    top_percent: float = 1,
+    weight: float = 0.5,
+    resamples: int = 500,
+    references: int = 300,
+) -> Sampled:
+    """Measure and resample a task. With several seeds a measure is the mean over them, taken within each resample."""
+    yardstick = Yardstick.of(task.truth, task.metric, top_percent=top_percent, weight=weight, k=SEARCHED)
+    if TOP in yardstick.missing or RBO in yardstick.missing:
+        reason = yardstick.missing.get(TOP) or yardstick.missing[RBO]
+        raise InvalidOption(f"the top has 2 architectures or more, in {task.name} {reason}; ask for a larger --top")
+    proxies = [name for name, table in task.scores.items() if np.isfinite(table).any()]
+    columns, owners = [], []
+    for place, name in enumerate(proxies):
+        for column in task.scores[name].T:
+            if np.isfinite(column).any():
+                columns.append(ranked_last(column))
+                owners.append(place)
+    found = np.array([list(yardstick.headlines(task.truth, column).values()) for column in columns]).T
+    drawn = resampled_headlines(task.truth, columns, yardstick, rng, resamples=resamples)
+    values = _over_seeds(found, owners)
+    return Sampled(
+        task=task.name,
+        proxies=tuple(proxies),
+        items=len(task),
+        top=yardstick.top,
+        values=values,
+        drawn=_over_seeds(drawn, owners),
+        reference=range_reference(values[0], len(task), yardstick.top, yardstick.p, rng, draws=references),
+        ceiling=noise_ceiling(task, top_percent=top_percent, weight=weight),
+    )
+
+
+def _over_seeds(values: Floats, owners: Sequence[int]) -> Floats:
+    """The mean over the columns of each proxy, the second axis, of what is known."""
+    own, known = np.array(owners), ~np.isnan(values)
+    filled = np.where(known, values, 0.0)
+    with np.errstate(invalid="ignore"):
+        means = [
+            filled[:, own == place].sum(axis=1) / known[:, own == place].sum(axis=1) for place in range(own.max() + 1)
+        ]
+    return np.stack(means, axis=1)

@@ -1,0 +1,230 @@
+"""What came out of a study of zero-cost proxies: in words, in tables, in plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from html import escape
+from typing import Any
+
+from nasbed.core.json_values import plain
+from nasbed.drawing.number_tables import MISSING, Table, fixed
+from nasbed.evaluation.proxies.few_points import BOTH, SHUFFLED, VARIANTS
+from nasbed.evaluation.significance import Interval
+from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP
+from nasbed.studies.zero_cost.statements import FAILS, HOLDS, OPEN
+from nasbed.studies.zero_cost.study import StudiedTask, ZeroCostStudy
+
+TITLES = {"spearman": "Spearman over all", "top": "Spearman within the top", "rbo": "normalised RBO"}
+LEVEL = 0.05
+
+
+def outcome(study: ZeroCostStudy) -> list[str]:
+    """What came out: paragraphs made of the numbers."""
+    by_verdict = {
+        verdict: [s.key for s in study.statements if s.verdict == verdict and not s.ours]
+        for verdict in (HOLDS, FAILS, OPEN)
+    }
+    told = [f"{_listed(keys)} {_verb(verdict, keys)}" for verdict, keys in by_verdict.items() if keys]
+    parts = [f"Of the paper\u2019s statements, {'; '.join(told)}."]
+    ours = [each for each in study.statements if each.ours and each.verdict != OPEN]
+    parts += [f"Beyond the paper, \u201c{each.claim[:-1]}\u201d {each.verdict}. {each.why}" for each in ours]
+    for task in study.tasks:
+        clauses = [
+            f"{TITLES[name]} {fixed(own.interval(own.chosen).estimate, 2)} against "
+            f"{fixed(own.interval(own.single).estimate, 2)}"
+            for name, own in task.combined.items()
+        ]
+        parts.append(
+            f"On {task.name}, an average of the ranks of proxies that were chosen on other architectures has "
+            f"{', '.join(clauses)} of the best single one."
+        )
+        parts += [_few_sentence(task)] if task.few is not None else []
+    return parts
+
+
+def _verb(verdict: str, keys: Sequence[str]) -> str:
+    if len(keys) == 1:
+        return verdict
+    return "hold" if verdict == HOLDS else "do not hold" if verdict == FAILS else verdict
+
+
+def _few_sentence(task: StudiedTask) -> str:
+    assert task.few is not None
+    few = task.few
+    parts = []
+    for place in sorted({0, len(few.sizes) - 1}):
+        gains = []
+        for model in few.models:
+            found, control = few.gains[model, BOTH][place], few.gains[model, SHUFFLED][place]
+            told = f"{model}, p = {found.p:.2g}; shuffled {control.mean.estimate:+.3f}"
+            gains.append(f"{found.mean.estimate:+.3f} ({told})")
+        parts.append(f"{_listed(gains)} with {few.sizes[place]} trained architectures")
+    told = f"There, scores beside the encoding change the Kendall of a surrogate by {', and by '.join(parts)}."
+    if 2.0 ** (1 - few.repeats) * len(few.sizes) * len(few.models) >= LEVEL:
+        told += f" With {few.repeats} repeats no difference can be significant, however large: take more."
+    return told
+
+
+def statements_table(study: ZeroCostStudy) -> Table:
+    """A line a statement, for a terminal: its key, its verdict, and what it rests on."""
+    rows = tuple((each.key, each.verdict, each.why) for each in study.statements)
+    return Table(("statement", "verdict", "why"), rows, numbers=3)
+
+
+def statements_html(study: ZeroCostStudy) -> str:
+    """The statements with their criteria."""
+    rows = []
+    for each in study.statements:
+        kind = {HOLDS: "holds", FAILS: "fails"}.get(each.verdict, "open")
+        ours = " (not in the paper)" if each.ours else ""
+        rows.append(
+            f'<tr><td>{escape(each.key)}</td><td class="wide">{escape(each.claim)}{ours}'
+            f"<small>{escape(each.criterion)}</small>"
+            f'</td><td class="{kind}">{escape(each.verdict)}</td><td class="wide">{escape(each.why)}</td></tr>'
+        )
+    heads = "".join(f"<th>{escape(title)}</th>" for title in ("", "statement and criterion", "verdict", "it rests on"))
+    body = "".join(rows)
+    return (
+        f'<div class="scroll"><table class="stated"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def averages_table(study: ZeroCostStudy) -> Table:
+    """What the rank average is worth, a line a task and measure."""
+    columns = (
+        "task",
+        "measure",
+        "best single",
+        "all averaged",
+        "chosen averaged",
+        "gain of the chosen",
+        "ahead",
+        "chosen",
+    )
+    rows = []
+    for task in study.tasks:
+        for name, halves in task.combined.items():
+            often = [proxy for proxy, share in halves.shares().items() if share >= 0.5]
+            found = (halves.single, halves.every, halves.chosen)
+            rows.append(
+                (
+                    task.name,
+                    TITLES[name],
+                    *(_told(halves.interval(each)) for each in found),
+                    _told(halves.gain),
+                    f"{halves.wins:.0%}",
+                    ", ".join(often) or MISSING,
+                )
+            )
+    note = (
+        f"Means over {study.halves} random halves, in brackets where the middle 95 % of the halves lie. Proxies, and "
+        "the best single one, are chosen by the measure on one half and judged by it on the other. Ahead: on how many "
+        "halves the chosen average is. Scores of several seeds are averaged first. Chosen: in half of the splits or "
+        "more."
+    )
+    return Table(columns, tuple(rows), numbers=2, note=note)
+
+
+def few_points_table(study: ZeroCostStudy) -> Table:
+    """Kendall's tau by task, model and size, and what scores add to the encoding."""
+    columns = ("task", "model", "trained", *VARIANTS, "scores beside it", "p", "scores instead", "p", "control", "p")
+    rows = []
+    for task in study.tasks:
+        if task.few is None:
+            continue
+        few = task.few
+        for model in few.models:
+            for place, size in enumerate(few.sizes):
+                gains = [few.gains[model, variant][place] for variant in VARIANTS[1:]]
+                taus = [fixed(float(few.taus[model, variant][place].mean()), 3) for variant in VARIANTS]
+                told = [text for gain in gains for text in (_told(gain.mean, 3, signed=True), f"{gain.p:.2g}")]
+                rows.append((task.name, model, str(size), *taus, *told))
+    note = (
+        "Mean Kendall\u2019s tau over repeats, and its change against the encoding alone with a 95 % bootstrap "
+        "interval over repeats; p by Wilcoxon\u2019s signed-rank test, Holm\u2019s correction for the number of sizes "
+        "and models."
+    )
+    return Table(columns, tuple(rows), numbers=2, note=note)
+
+
+def zero_cost_numbers(study: ZeroCostStudy) -> dict[str, Any]:
+    """Every number of the page."""
+    found: dict[str, Any] = plain(
+        {
+            "top_percent": study.top_percent,
+            "weight": study.weight,
+            "resamples": study.resamples,
+            "halves": study.halves,
+            "outcome": outcome(study),
+            "statements": [asdict(each) for each in study.statements],
+            "tasks": [_task_numbers(each) for each in study.tasks],
+        }
+    )
+    return found
+
+
+def _task_numbers(task: StudiedTask) -> dict[str, Any]:
+    own = task.sampled
+    return {
+        "task": task.name,
+        "metric": task.judged.metric.key,
+        "space": task.judged.space,
+        "architectures": task.judged.architectures,
+        "left_out": task.judged.left_out,
+        "top": own.top,
+        "p": task.judged.yardstick.p,
+        "chance_rbo": task.judged.chance_rbo,
+        "remark": task.remark,
+        "notes": list(task.judged.notes),
+        "ceiling": None if task.judged.ceiling is None else asdict(task.judged.ceiling),
+        "proxies": {
+            proxy: {
+                **{measure: _ends(own.interval(measure, proxy)) for measure in (GLOBAL, TOP, RBO)},
+                "places": {measure: own.place(measure, proxy) for measure in (GLOBAL, TOP, RBO)},
+                "drop": _ends(own.drop(proxy)),
+                "expected_top": None if own.reference is None else _ends(own.reference.in_top(place)),
+                "expected_rbo": None if own.reference is None else _ends(own.reference.overlap(place)),
+            }
+            for place, proxy in enumerate(own.proxies)
+        },
+        "rank_average": {
+            name: {
+                "single": _ends(halves.interval(halves.single)),
+                "all": _ends(halves.interval(halves.every)),
+                "chosen": _ends(halves.interval(halves.chosen)),
+                "gain": _ends(halves.gain),
+                "gain_of_all": _ends(halves.gain_of_all),
+                "ahead": halves.wins,
+                "chosen_share": halves.shares(),
+                "single_names": halves.single_names,
+            }
+            for name, halves in task.combined.items()
+        },
+        "few_points": None
+        if task.few is None
+        else {
+            "sizes": task.few.sizes,
+            "held_out": task.few.held_out,
+            "repeats": task.few.repeats,
+            "encoding": task.few.encoding,
+            "kendall": {f"{model}, {variant}": taus for (model, variant), taus in task.few.taus.items()},
+            "gain": {
+                f"{model}, {variant}": [{"mean": _ends(gain.mean), "p_holm": gain.p} for gain in gains]
+                for (model, variant), gains in task.few.gains.items()
+            },
+        },
+    }
+
+
+def _ends(interval: Interval) -> list[float]:
+    return [interval.estimate, interval.low, interval.high]
+
+
+def _told(interval: Interval, places: int = 2, *, signed: bool = False) -> str:
+    estimate = f"{interval.estimate:+.{places}f}" if signed else fixed(interval.estimate, places)
+    return f"{estimate} [{fixed(interval.low, places)} to {fixed(interval.high, places)}]"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])

@@ -1,0 +1,38 @@
+"""What commands that write a report, or other files, have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nasbed.core.errors import InvalidOption, nearest
+
+FORMATS = ("svg", "png", "pdf")
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")]
+Formats = Annotated[
+    list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
+]
+Searched = Annotated[
+    str, typer.Argument(metavar="[BENCHMARK]", help="An id from 'nasbed list benchmarks', or a folder.")
+]
+Budget = Annotated[str, typer.Option(help="Of each run: evaluations (500ev) or simulated seconds (1e6s).")]
+Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")]
+
+
+def check_report(out: Path, formats: Sequence[str]) -> None:
+    """What would fail at the end fails now."""
+    for form in formats:
+        if form not in FORMATS:
+            raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
+    check_folder(out, "a report goes")
+
+
+def check_folder(folder: Path, what_goes: str, *, option: str = "--out") -> None:
+    """Raise unless a folder exists or can be created: nothing on the way to it may be a file."""
+    file = next((place for place in (folder, *folder.parents) if place.exists() and not place.is_dir()), None)
+    if file is not None:
+        raise InvalidOption(f"{what_goes} into a folder, {file} is a file; name another with {option}")

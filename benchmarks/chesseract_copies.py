@@ -17,9 +17,9 @@ import numpy as np
 import torch
 
 from nasbed.datasets.opening import opened
-from nasbed.datasets.unseen.chess_games import read_games
 from nasbed.datasets.unseen.chesseract import ChesseractWithCopies
-from nasbed.datasets.unseen.sources import content, files_ending
+from nasbed.datasets.unseen.sources.chess_games import read_games
+from nasbed.datasets.unseen.sources.material import content, files_ending
 from nasbed.datasets.unseen.writing import write_unseen
 from nasbed.networks.baselines import baseline
 from nasbed.training import load_recipe

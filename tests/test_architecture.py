@@ -35,8 +35,6 @@ LAYERS = [
     {"cli"},
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
-HEAPS = {"surrogates", "unseen"}
-"""Packages that are larger and still to be divided."""
 OUTSIDE = {"testing", "embedded", "__init__", "__main__"}
 """Conformance suites look at everything, the embedded files are no code, and the root only re-exports."""
 
@@ -110,10 +108,10 @@ def test_every_study_is_a_registered_folder() -> None:
 
 
 def test_no_package_is_a_heap() -> None:
-    """No flat package has more than 25 modules, but for those that are one thing a file."""
+    """No flat package has more than 25 modules."""
     for folder in (path for path in SOURCE.rglob("*") if path.is_dir() and "__pycache__" not in path.parts):
         modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
-        assert len(modules) <= 25 or folder.name in HEAPS, f"{folder.relative_to(SOURCE)} has {len(modules)} modules"
+        assert len(modules) <= 25, f"{folder.relative_to(SOURCE)} has {len(modules)} modules"
 
 
 def test_public_names_are_the_documented_ones() -> None:

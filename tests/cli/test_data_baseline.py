@@ -15,7 +15,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 import torch
 
-from nasbed.cli.data_baseline import baseline
+from nasbed.cli.data.baseline import baseline
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.datasets import prepare
 from nasbed.datasets.opening import opened

@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from nasbed.cli.proxies_evaluate import evaluate
+from nasbed.cli.proxies.evaluate import evaluate
 from nasbed.core.errors import NasbedError
 from nasbed.proxies.table import ScoresAbout, ScoreTable
 from studied_tables import additive, nb201_table

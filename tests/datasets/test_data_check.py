@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from nasbed.cli.data_check import check
+from nasbed.cli.data.check import check
 from nasbed.core.errors import BadFile
-from nasbed.datasets.unseen.checking import check_folder
-from nasbed.datasets.unseen.findings import Finding
-from nasbed.datasets.unseen.near_duplicates import Projection, close, near_duplicates, usual_distance
-from nasbed.datasets.unseen.scanning import scan
+from nasbed.datasets.unseen.checks.checking import check_folder
+from nasbed.datasets.unseen.checks.findings import Finding
+from nasbed.datasets.unseen.checks.near_duplicates import Projection, close, near_duplicates, usual_distance
+from nasbed.datasets.unseen.checks.scanning import scan
 
 SIZES = {"train": 300, "valid": 60, "test": 90}
 Arrays = dict[str, NDArray[Any]]
@@ -212,7 +212,7 @@ def test_scan_minus_zero_is_zero_and_blocks_do_not_matter(monkeypatch: pytest.Mo
     minus = np.where(images == 0, np.float32(-0.0), images)
     whole = scan(images, Projection(4), _quiet, "")
     assert np.array_equal(whole.digests, scan(minus, Projection(4), _quiet, "").digests)
-    monkeypatch.setattr("nasbed.datasets.unseen.scanning.BLOCK_VALUES", 12)
+    monkeypatch.setattr("nasbed.datasets.unseen.checks.scanning.BLOCK_VALUES", 12)
     parts = scan(images.astype(np.float64), Projection(4), _quiet, "")
     assert np.array_equal(whole.digests, parts.digests) and np.array_equal(whole.constant, parts.constant)
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.datasets.unseen.chess_board import draw_board
-from nasbed.datasets.unseen.chess_games import Game, distinct_games, last_positions, planes, read_games
 from nasbed.datasets.unseen.chesseract import PLAYERS, Chesseract, ChesseractWithCopies
-from nasbed.datasets.unseen.sources import content
+from nasbed.datasets.unseen.sources.chess_games import Game, distinct_games, last_positions, planes, read_games
+from nasbed.datasets.unseen.sources.material import content
 
 chess = pytest.importorskip("chess")
 pgn = pytest.importorskip("chess.pgn")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.datasets.unseen.geoclassing import GeoClassing, divided, levelled
-from nasbed.datasets.unseen.satellite import as_bytes, countries_of, read_patch
+from nasbed.datasets.unseen.sources.satellite import as_bytes, countries_of, read_patch
 
 tifffile = pytest.importorskip("tifffile", reason="patches are read with tifffile: pip install 'nasbed[unseen]'")
 

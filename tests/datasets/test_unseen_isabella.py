@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.datasets.unseen.base import Made
-from nasbed.datasets.unseen.eras import ERAS, pieces
 from nasbed.datasets.unseen.isabella import Isabella, _counts
+from nasbed.datasets.unseen.sources.eras import ERAS, pieces
 from nasbed.datasets.unseen.spectrogram import (
     BANDS,
     COLUMNS,

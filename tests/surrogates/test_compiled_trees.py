@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestRegressor
 
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.surrogates.ngb import forests_from_ngboost
+from nasbed.surrogates.models.ngb import forests_from_ngboost
 from nasbed.surrogates.trees import Forest
 from nasbed.surrogates.trees.keys import highest_at_most, keys
 from nasbed.surrogates.trees.lightgbm_text import forest_from_lightgbm

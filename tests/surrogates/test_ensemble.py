@@ -14,7 +14,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.surrogates import Surrogate
 from nasbed.surrogates.ensemble import Ensemble, fit_ensemble, joint
 from nasbed.surrogates.figures import fit_figures
-from nasbed.surrogates.lgb import LightGBM
+from nasbed.surrogates.models.lgb import LightGBM
 from nasbed.surrogates.scores import coverage
 
 NB201 = space("nb201")

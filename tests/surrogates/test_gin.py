@@ -14,11 +14,11 @@ from nasbed import space
 from nasbed.core.errors import BadFile, NotFitted
 from nasbed.spaces.graph import Graphs
 from nasbed.surrogates import SURROGATES, Examples
-from nasbed.surrogates.gin import GIN
+from nasbed.surrogates.models.gin import GIN
 from nasbed.surrogates.scores import kendall
 
 torch = pytest.importorskip("torch")
-from nasbed.surrogates.gin_network import Batch, Dropout, Network, Normed, ranking_loss  # noqa: E402
+from nasbed.surrogates.models.gin_network import Batch, Dropout, Network, Normed, ranking_loss  # noqa: E402
 
 Floats = NDArray[np.float64]
 STILL = Dropout(0.0, None)

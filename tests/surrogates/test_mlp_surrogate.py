@@ -13,7 +13,7 @@ from ConfigSpace import CategoricalHyperparameter, UniformFloatHyperparameter, U
 from nasbed import space
 from nasbed.core.errors import NotFitted
 from nasbed.surrogates import Examples
-from nasbed.surrogates.mlp import MLP
+from nasbed.surrogates.models.mlp import MLP
 from nasbed.surrogates.scaling import TargetScale
 from nasbed.surrogates.scores import kendall
 
@@ -53,7 +53,7 @@ import pathlib, sys
 sys.modules["torch"] = None
 import numpy as np
 from nasbed import space
-from nasbed.surrogates.mlp import MLP
+from nasbed.surrogates.models.mlp import MLP
 here = pathlib.Path(sys.argv[1])
 files = {name: (here / name).read_bytes() for name in ("arrays.npz", "model.json")}
 settings = {"epochs": 80, "layers": 5, "width": 24, "features": "onehot+path"}

@@ -11,7 +11,7 @@ import pytest
 import nasbed
 from nasbed.benchmarks import TabularBenchmark
 from nasbed.surrogates import Examples
-from nasbed.surrogates.lgb import LightGBM
+from nasbed.surrogates.models.lgb import LightGBM
 from nasbed.surrogates.scores import kendall, mae, r2, sparse_kendall
 from nasbed.surrogates.smoothed import Smoothed
 

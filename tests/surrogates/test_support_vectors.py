@@ -14,9 +14,9 @@ from nasbed import space
 from nasbed.core.errors import InvalidOption, NotFitted
 from nasbed.surrogates import Examples
 from nasbed.surrogates.features import Features
+from nasbed.surrogates.models.support_vectors import EpsilonSVR, NuSVR, SupportVectors
 from nasbed.surrogates.scaling import ColumnScale, TargetScale
 from nasbed.surrogates.scores import kendall
-from nasbed.surrogates.support_vectors import EpsilonSVR, NuSVR, SupportVectors
 
 
 def toy(count: int, seed: int = 0) -> Examples:

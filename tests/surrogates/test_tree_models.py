@@ -20,8 +20,8 @@ from ConfigSpace import CategoricalHyperparameter
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NotFitted
 from nasbed.surrogates import SURROGATES, Examples
-from nasbed.surrogates.ngb import NGBoost
-from nasbed.surrogates.tree_model import TreeModel, with_stopping
+from nasbed.surrogates.models.ngb import NGBoost
+from nasbed.surrogates.models.tree_model import TreeModel, with_stopping
 
 SMALL: dict[str, dict[str, Any]] = {
     "lgb": {"rounds": 40, "learning_rate": 0.1, "lambda_l2": 1.0, "feature_fraction": 0.7},

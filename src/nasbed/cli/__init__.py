@@ -11,14 +11,11 @@ import nasbed
 from nasbed.cli import (
     challenge,
     collect,
-    data,
     fetch,
     fit,
     import_,
     list_,
     network,
-    oneshot,
-    proxies,
     query,
     release,
     report,
@@ -29,6 +26,9 @@ from nasbed.cli import (
     train,
     tune,
 )
+from nasbed.cli.data import commands as data
+from nasbed.cli.oneshot import command as oneshot
+from nasbed.cli.proxies import commands as proxies
 from nasbed.core.errors import NasbedError
 from nasbed.studies import STUDIES
 from nasbed.terminal.interruption import InterruptibleGroup, forced_end

@@ -10,14 +10,14 @@ from nasbed.surrogates.examples import Examples
 
 SURROGATES: Registry[type[Surrogate[Any]]] = Registry("surrogate", group="nasbed.surrogates")
 for _name, _target in {
-    "lgb": "nasbed.surrogates.lgb:LightGBM",
-    "xgb": "nasbed.surrogates.xgb:XGBoost",
-    "ngb": "nasbed.surrogates.ngb:NGBoost",
-    "rf": "nasbed.surrogates.random_forest:RandomForest",
-    "svr": "nasbed.surrogates.support_vectors:EpsilonSVR",
-    "nusvr": "nasbed.surrogates.support_vectors:NuSVR",
-    "gin": "nasbed.surrogates.gin:GIN",
-    "mlp": "nasbed.surrogates.mlp:MLP",
+    "lgb": "nasbed.surrogates.models.lgb:LightGBM",
+    "xgb": "nasbed.surrogates.models.xgb:XGBoost",
+    "ngb": "nasbed.surrogates.models.ngb:NGBoost",
+    "rf": "nasbed.surrogates.models.random_forest:RandomForest",
+    "svr": "nasbed.surrogates.models.support_vectors:EpsilonSVR",
+    "nusvr": "nasbed.surrogates.models.support_vectors:NuSVR",
+    "gin": "nasbed.surrogates.models.gin:GIN",
+    "mlp": "nasbed.surrogates.models.mlp:MLP",
     "smooth": "nasbed.surrogates.smoothed:Smoothed",
 }.items():
     SURROGATES.add(_name, _target)

@@ -20,8 +20,8 @@ from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Progress, Surrogate
 from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.models.tree_model import TreeModel
 from nasbed.surrogates.noise import NoiseModel, learn_noise
-from nasbed.surrogates.tree_model import TreeModel
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.program import Program
 

@@ -29,7 +29,7 @@ from nasbed.surrogates.ensemble import Ensemble, fit_ensemble
 from nasbed.surrogates.exact import ExactCosts
 from nasbed.surrogates.examples import Examples, examples, validation_metric
 from nasbed.surrogates.figures import fit_figures, runtime_figures
-from nasbed.surrogates.tree_model import TreeModel
+from nasbed.surrogates.models.tree_model import TreeModel
 
 RUNTIME_MODEL = "lgb"
 RUNTIME_SETTINGS: Mapping[str, Mapping[str, Any]] = {

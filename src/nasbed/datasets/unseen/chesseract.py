@@ -15,7 +15,8 @@ from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
 from nasbed.datasets.unseen.chess_board import draw_board
-from nasbed.datasets.unseen.chess_games import (
+from nasbed.datasets.unseen.draws import Draws, Integers
+from nasbed.datasets.unseen.sources.chess_games import (
     RESULTS,
     Bitboards,
     Game,
@@ -26,8 +27,7 @@ from nasbed.datasets.unseen.chess_games import (
     read_games,
     replayed,
 )
-from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.sources import content, files_ending, opened, sha256
+from nasbed.datasets.unseen.sources.material import content, files_ending, opened, sha256
 
 PLAYERS = ("Anand", "Carlsen", "Caruana", "Fischer", "Karpov", "Kasparov", "Nakamura", "Tal")
 _DIVIDED, _LABELLED, _PICKED = range(3)

@@ -24,7 +24,7 @@ from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import Made, MadePart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.sources import images_of
+from nasbed.datasets.unseen.sources.material import images_of
 
 BLOCK = 1_000
 _DIVIDED, _LABELLED, _COMBINED, _PICKED = range(4)

@@ -14,8 +14,8 @@ from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.satellite import countries_of, patches_in, read_patch
-from nasbed.datasets.unseen.sources import opened, sha256
+from nasbed.datasets.unseen.sources.material import opened, sha256
+from nasbed.datasets.unseen.sources.satellite import countries_of, patches_in, read_patch
 
 _PICKED, _ORDERED = range(2)
 _TOLD = 500

@@ -16,9 +16,9 @@ from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.gutenberg_text import book, words
 from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
-from nasbed.datasets.unseen.sources import content, files_ending, opened, sha256, text
+from nasbed.datasets.unseen.sources.gutenberg_text import book, words
+from nasbed.datasets.unseen.sources.material import content, files_ending, opened, sha256, text
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 AUTHORS = ("aquinas", "confucius", "hawthorne", "plato", "shakespeare", "tolstoy")

@@ -14,8 +14,8 @@ from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.eras import ERAS, Recording, listened, pieces, read_table
-from nasbed.datasets.unseen.sources import opened, sha256
+from nasbed.datasets.unseen.sources.eras import ERAS, Recording, listened, pieces, read_table
+from nasbed.datasets.unseen.sources.material import opened, sha256
 from nasbed.datasets.unseen.spectrogram import SECONDS, picture_of, resampled
 
 _DIVIDED, _LABELLED, _PICKED = range(3)

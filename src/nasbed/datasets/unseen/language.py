@@ -18,7 +18,7 @@ from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import Made, MadePart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
-from nasbed.datasets.unseen.sources import content, files_ending, opened, sha256, text
+from nasbed.datasets.unseen.sources.material import content, files_ending, opened, sha256, text
 
 ALPHABET = "abcdefghijklmnopqrstuvwx"
 TOGETHER = 4

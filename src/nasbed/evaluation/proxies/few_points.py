@@ -21,8 +21,8 @@ from nasbed.evaluation.ranking import kendall
 from nasbed.evaluation.significance import Interval, bootstrap_interval, holm, wilcoxon
 from nasbed.spaces import SearchSpace, space
 from nasbed.surrogates.features import Features
+from nasbed.surrogates.models.support_vectors import EpsilonSettings
 from nasbed.surrogates.scaling import ColumnScale, TargetScale
-from nasbed.surrogates.support_vectors import EpsilonSettings
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

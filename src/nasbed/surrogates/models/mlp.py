@@ -93,7 +93,7 @@ class MLP(Surrogate[MLPSettings]):
 
     def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
         torch = _torch()
-        from nasbed.surrogates.gin_network import Dropout, ranking_loss
+        from nasbed.surrogates.models.gin_network import Dropout, ranking_loss
 
         wanted = self.settings
         rng = np.random.default_rng(self.seed)

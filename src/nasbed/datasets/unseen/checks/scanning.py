@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.near_duplicates import Points, Projection
+from nasbed.datasets.unseen.checks.near_duplicates import Points, Projection
 
 BLOCK_VALUES = 4_000_000
 """Values of images that are held at a time."""

@@ -21,7 +21,7 @@ from nasbed.surrogates.scaling import ColumnScale, TargetScale
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
 
-    from nasbed.surrogates.gin_network import Batch, Network
+    from nasbed.surrogates.models.gin_network import Batch, Network
 
 CHUNK = 256
 """How many graphs are scored at once: few enough to stay in the processor's cache."""
@@ -94,7 +94,7 @@ class GIN(Surrogate[GINSettings]):
 
     def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
         torch = _torch()
-        from nasbed.surrogates.gin_network import Dropout, ranking_loss
+        from nasbed.surrogates.models.gin_network import Dropout, ranking_loss
 
         wanted = self.settings
         self._target = TargetScale.of(train.y, logarithm=wanted.log_transform)
@@ -127,7 +127,7 @@ class GIN(Surrogate[GINSettings]):
 
     def predict(self, codes: NDArray[np.int64]) -> Floats:
         torch = _torch()
-        from nasbed.surrogates.gin_network import Dropout
+        from nasbed.surrogates.models.gin_network import Dropout
 
         if self._network is None:
             raise self._not_fitted()
@@ -160,7 +160,7 @@ class GIN(Surrogate[GINSettings]):
         return model
 
     def _empty_network(self, rng: np.random.Generator) -> Network:
-        from nasbed.surrogates.gin_network import Network
+        from nasbed.surrogates.models.gin_network import Network
 
         example = self.space.graphs(self.space.codes([self.space.sample(np.random.default_rng(0))]))
         return Network(
@@ -177,7 +177,7 @@ class GIN(Surrogate[GINSettings]):
         return np.empty((len(codes), 0), np.float32) if self._features is None else self._features(codes)
 
     def _batch(self, codes: NDArray[np.int64]) -> Batch:
-        from nasbed.surrogates.gin_network import Batch
+        from nasbed.surrogates.models.gin_network import Batch
 
         return Batch.of(
             self.space.graphs(codes),

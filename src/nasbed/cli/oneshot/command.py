@@ -118,7 +118,7 @@ def oneshot(
     from nasbed.networks import check_torch
 
     check_torch()
-    from nasbed.cli.oneshot_output import print_methods
+    from nasbed.cli.oneshot.output import print_methods
 
     if method == LIST:
         print_methods(json=json)
@@ -130,7 +130,7 @@ def oneshot(
     given = {name: value for name, value in given.items() if value is not None}
     asked = Asked(given, set_ or [], dataset, seed, device, threads, train, out, json)
     if method == BONSAI:
-        from nasbed.cli.oneshot_bonsai import bonsai
+        from nasbed.cli.oneshot.bonsai import bonsai
 
         for name, value, why in (
             ("--space", space, "has a space of its own; leave it out"),
@@ -146,8 +146,8 @@ def oneshot(
 
 def _supernet(method: str, asked: Asked, *, space: str, cells: int | None, stop: str | None) -> None:
     """Search with a supernet, by a method that has an architecture of a registered space in the end."""
-    from nasbed.cli.oneshot_output import plain, print_search
-    from nasbed.cli.oneshot_search import Wanted, check_recipe, finished, goes_on, searched, trained
+    from nasbed.cli.oneshot.output import plain, print_search
+    from nasbed.cli.oneshot.search import Wanted, check_recipe, finished, goes_on, searched, trained
     from nasbed.datasets.opening import opened
     from nasbed.oneshot import METHODS, SEARCHED_SPACES
     from nasbed.oneshot.bonsai.settings import METHOD as BONSAI
@@ -209,7 +209,7 @@ def _settings(
 
 def _check_options(method: type, options: dict[str, Any]) -> None:
     """Raise unless the method has such options, of the kind that their defaults are."""
-    from nasbed.cli.oneshot_output import method_defaults
+    from nasbed.cli.oneshot.output import method_defaults
 
     defaults = method_defaults(method)
     for name, value in options.items():

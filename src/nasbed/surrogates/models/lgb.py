@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nasbed.core.errors import InvalidOption
 from nasbed.surrogates.base import Progress
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.tree_model import TreeModel, packed, unit, with_stopping
+from nasbed.surrogates.models.tree_model import TreeModel, packed, unit, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.lightgbm_text import forest_from_lightgbm
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nasbed.cli.data_baseline import baseline
-from nasbed.cli.data_check import check
+from nasbed.cli.data.baseline import baseline
+from nasbed.cli.data.check import check
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_fields, print_json, print_table

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from nasbed.cli.oneshot_search import CELLS, RECORD, RESULTS
+from nasbed.cli.oneshot.search import CELLS, RECORD, RESULTS
 from nasbed.oneshot import METHODS, bonsai
 from nasbed.oneshot.bonsai.settings import METHOD as BONSAI
 from nasbed.oneshot.record import SearchRecord

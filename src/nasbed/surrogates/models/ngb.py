@@ -14,7 +14,7 @@ from nasbed.core.errors import BadFile, MissingDependency
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.base import Files, Floats, Progress
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.tree_model import TreeModel, with_stopping
+from nasbed.surrogates.models.tree_model import TreeModel, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.sklearn_trees import forest_from_sklearn
 

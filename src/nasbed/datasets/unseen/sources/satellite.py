@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, MissingDependency, shorten
 from nasbed.datasets.source import DEEPEST
-from nasbed.datasets.unseen.sources import content, sha256, text
+from nasbed.datasets.unseen.sources.material import content, sha256, text
 
 BANDS = ("B04", "B03", "B02")
 """Red, green and blue of Sentinel-2, 10 m a pixel."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, MissingDependency, shorten
 from nasbed.core.files import file_sha256
 from nasbed.datasets.source import Progress, folder_with
-from nasbed.datasets.unseen.sources import content, text
+from nasbed.datasets.unseen.sources.material import content, text
 from nasbed.datasets.unseen.spectrogram import SECONDS, SILENCE
 
 TABLE = "eras.csv"

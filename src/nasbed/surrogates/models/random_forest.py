@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nasbed.surrogates.base import Progress
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.tree_model import TreeModel
+from nasbed.surrogates.models.tree_model import TreeModel
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.sklearn_trees import forest_from_sklearn
 

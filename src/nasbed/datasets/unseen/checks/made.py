@@ -14,8 +14,8 @@ from nasbed.core.errors import NasbedError
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen import UNSEEN
 from nasbed.datasets.unseen.base import PARTS, Unseen
-from nasbed.datasets.unseen.findings import Finding, error, note, warning
-from nasbed.datasets.unseen.scanning import blocks
+from nasbed.datasets.unseen.checks.findings import Finding, error, note, warning
+from nasbed.datasets.unseen.checks.scanning import blocks
 
 Origins = dict[str, NDArray[Any]]
 

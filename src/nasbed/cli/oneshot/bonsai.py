@@ -14,9 +14,9 @@ from typing import Any
 import torch
 import typer
 
-from nasbed.cli.oneshot import SUPERNET, Asked
-from nasbed.cli.oneshot_output import OWN_OPTIONS, bonsai_defaults, trained_said
-from nasbed.cli.oneshot_search import (
+from nasbed.cli.oneshot.command import SUPERNET, Asked
+from nasbed.cli.oneshot.output import OWN_OPTIONS, bonsai_defaults, trained_said
+from nasbed.cli.oneshot.search import (
     CELLS,
     CHECKPOINT,
     RECORD,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.proxies_evaluate import evaluate
+from nasbed.cli.proxies.evaluate import evaluate
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json, print_table

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, shorten
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import PARTS
-from nasbed.datasets.unseen.check_images import image_findings
-from nasbed.datasets.unseen.check_made import made_findings
-from nasbed.datasets.unseen.findings import SEVERITIES, Finding, error, note, warning
+from nasbed.datasets.unseen.checks.findings import SEVERITIES, Finding, error, note, warning
+from nasbed.datasets.unseen.checks.images import image_findings
+from nasbed.datasets.unseen.checks.made import made_findings
 
 FILES = tuple(f"{part}_{what}.npy" for part in PARTS for what in "xy")
 UNEVEN = 10.0

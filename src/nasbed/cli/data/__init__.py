@@ -1,0 +1,1 @@
+"""``nasbed data …``: image datasets."""

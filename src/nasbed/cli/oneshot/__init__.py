@@ -1,0 +1,1 @@
+"""``nasbed oneshot``: searches with supernets."""

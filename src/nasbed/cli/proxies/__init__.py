@@ -1,0 +1,1 @@
+"""``nasbed proxies …``: zero-cost proxies."""

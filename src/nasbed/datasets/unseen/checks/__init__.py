@@ -1,0 +1,1 @@
+"""Whether a dataset in the competition's format can be trusted."""

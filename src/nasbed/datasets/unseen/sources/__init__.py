@@ -1,0 +1,1 @@
+"""Raw material of unseen datasets: archives, games, books, recordings, satellite images."""

@@ -1,0 +1,1 @@
+"""The models that surrogates are made of, one a file."""

@@ -96,6 +96,7 @@ SETUP: dict[str, Kind] = {
     "command": TEXT,
     "versions": ("texts by package", _is_text_mapping),
     "benchmark_sha256": TEXT,
+    "methods": TEXTS,
 }
 """What ``setup.json`` says."""
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
 from nasbed.core.metric_values import MetricValues
-from nasbed.core.observation import Observation, Status
-
-STATUSES = (Status.OK, Status.DIVERGED, Status.FAILED)
+from nasbed.core.observation import Observation
+from nasbed.core.status import STATUSES
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -13,14 +12,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidMeasurement
 from nasbed.core.metric import Metric
 from nasbed.core.metric_values import MetricValues
-
-
-class Status(StrEnum):
-    """How an evaluation ended. Only an ``ok`` one must carry metrics."""
-
-    OK = "ok"
-    DIVERGED = "diverged"
-    FAILED = "failed"
+from nasbed.core.status import Status
 
 
 @dataclass(frozen=True, slots=True)

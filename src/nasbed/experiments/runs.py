@@ -26,10 +26,9 @@ from nasbed.experiments.run_checks import (
     check_columns,
     check_fields,
     check_run,
-    metric_of,
+    objective_of,
 )
 
-OK, DIVERGED, FAILED = range(3)
 _UNREADABLE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError),
     *(NotImplementedError, BadZipFile, struct.error, zlib.error),
@@ -170,9 +169,7 @@ def load_run(path: Path) -> Run:
 
 
 def save_setup(folder: Path, setup: Setup) -> None:
-    data = asdict(setup)
-    data["objective"].pop("key")
-    data["objective"]["bounds"] = [None if abs(bound) == float("inf") else bound for bound in setup.objective.bounds]
+    data = asdict(setup) | {"objective": setup.objective.to_json()}
     folder.mkdir(parents=True, exist_ok=True)
     with complete_file(folder / "setup.json") as draft:
         draft.write_text(json.dumps(data, indent=1) + "\n")
@@ -187,7 +184,7 @@ def load_setup(folder: str | Path) -> Setup:
     try:
         data = json.loads(path.read_text())
         check_fields(data, SETUP, needed=("benchmark", "space", "objective", "budget", "workers", "settings"))
-        read = {"objective": metric_of(data["objective"]), "methods": tuple(data.get("methods", ()))}
+        read = {"objective": objective_of(data["objective"]), "methods": tuple(data.get("methods", ()))}
         return Setup(**(data | read))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise BadFile(f"{path} is no setup of runs: {_reason(error)}; delete {folder}, or put the file back") from None

@@ -54,10 +54,6 @@ class Metric:
     def best_bound(self) -> float:
         return self.bounds[1] if self.direction == "maximize" else self.bounds[0]
 
-    @property
-    def worst_bound(self) -> float:
-        return self.bounds[0] if self.direction == "maximize" else self.bounds[1]
-
     def to_json(self) -> dict[str, Any]:
         """What a JSON file holds of the metric, with null for an infinite bound.
 

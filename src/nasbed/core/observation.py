@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -56,7 +56,3 @@ class Observation:
         """Pickled as what it was constructed from: the read-only view of the values cannot be."""
         values = dict(self.values)
         return type(self), (self.architecture, values, self.fidelity, self.seed, self.cost_s, self.status)
-
-    def without_test(self) -> Observation:
-        """The same observation as a search method may see it: every test metric removed."""
-        return replace(self, values={metric: value for metric, value in self.values.items() if metric.split != "test"})

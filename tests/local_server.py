@@ -23,7 +23,7 @@ def sha256(data: bytes) -> str:
 @dataclass
 class Behaviour:
     """How to answer. ``cuts`` are after how many bytes the connection breaks, answer by answer; ``statuses`` are sent
-    instead of the file, answer by answer; ``stall`` stops sending after that many bytes until ``release``."""
+    instead of the file, answer by answer, with ``retry_after`` as their Retry-After; ``stall`` stops sending after that many bytes until ``release``."""
 
     content: bytes = CONTENT
     etag: str | None = '"v1"'
@@ -32,6 +32,7 @@ class Behaviour:
     announce: Callable[[int], int | None] = lambda length: length
     cuts: list[int] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
+    retry_after: str | None = None
     stall: int | None = None
     redirect: str | None = None
     release: threading.Event = field(default_factory=threading.Event)
@@ -93,7 +94,7 @@ def _answer(handler: BaseHTTPRequestHandler, behaviour: Behaviour) -> None:
         handler.end_headers()
         return
     if behaviour.statuses:
-        handler.send_error(behaviour.statuses.pop(0))
+        _refuse(handler, behaviour.statuses.pop(0), behaviour.retry_after)
         return
     start = _start(handler, behaviour)
     if start is not None and start >= len(behaviour.content):
@@ -112,6 +113,14 @@ def _answer(handler: BaseHTTPRequestHandler, behaviour: Behaviour) -> None:
         handler.send_header("Content-Length", str(length))
     handler.end_headers()
     _send(handler, behaviour, body)
+
+
+def _refuse(handler: BaseHTTPRequestHandler, status: int, retry_after: str | None) -> None:
+    handler.send_response(status)
+    if retry_after is not None:
+        handler.send_header("Retry-After", retry_after)
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
 
 
 def _start(handler: BaseHTTPRequestHandler, behaviour: Behaviour) -> int | None:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from nasbed.core.architecture import Architecture
     from nasbed.core.errors import NasbedError
     from nasbed.core.metric import Metric
-    from nasbed.core.observation import Observation, Status
+    from nasbed.core.observation import Observation
+    from nasbed.core.status import Status
     from nasbed.spaces import SearchSpace, list_spaces, space
     from nasbed.spaces.from_configspace import space_from_configspace
 
@@ -26,7 +27,7 @@ _HOMES = {
     "NasbedError": "nasbed.core.errors",
     "Observation": "nasbed.core.observation",
     "SearchSpace": "nasbed.spaces",
-    "Status": "nasbed.core.observation",
+    "Status": "nasbed.core.status",
     "list_spaces": "nasbed.spaces",
     "load": "nasbed.benchmarks",
     "space": "nasbed.spaces",

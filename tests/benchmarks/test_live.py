@@ -14,7 +14,7 @@ from nasbed import datasets
 from nasbed.benchmarks import LiveBenchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
-from nasbed.core.observation import Status
+from nasbed.core.status import Status
 from nasbed.evaluation.judging import judge
 from nasbed.experiments.runs import Runs, Setup
 from nasbed.experiments.simulate import Budget, problem_of, simulate

@@ -32,6 +32,12 @@ def test_load_refuses_a_part_that_the_space_has_not(table: TabularBenchmark) -> 
         load(f"{table.results.folder}:mini")
 
 
+def test_load_says_that_only_a_table_has_parts(table: TabularBenchmark) -> None:
+    with pytest.raises(NasbedError, match=r"parts are of tables, .* \(mean\) is none; .* right after the id") as caught:
+        load(f"{table.results.folder}:mean:no-pooling")
+    assert "it has" not in str(caught.value)
+
+
 def test_load_gives_the_means_of_a_table(table: TabularBenchmark) -> None:
     means = load(f"{table.results.folder}:mean")
     arch = table.space.sample(np.random.default_rng(0))

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from nasbed import Metric, space
 from nasbed.benchmarks.base import Benchmark
+from nasbed.core.status import FAILED
 from nasbed.evaluation.hypervolume import non_dominated
 from nasbed.evaluation.repeats import repeated_share
 from nasbed.evaluation.tradeoffs import cheapest_first, tradeoffs
-from nasbed.experiments.runs import FAILED, Run, Runs, Setup
+from nasbed.experiments.runs import Run, Runs, Setup
 
 LOSS = Metric("loss", split="validation", direction="minimize")
 PARAMETERS, LATENCY = (Metric(name, direction="minimize") for name in ("parameters", "latency"))

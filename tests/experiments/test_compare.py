@@ -13,7 +13,7 @@ import pytest
 from nasbed import Metric, NasbedError, space
 from nasbed.experiments.compare import compare, optimizer_class
 from nasbed.experiments.engines import LocalEngine, SerialEngine
-from nasbed.experiments.runs import Run, load_run, load_runs
+from nasbed.experiments.runs import Run, join_runs, load_run, load_runs
 from nasbed.results import About, Rows, write_results
 
 OWN = """
@@ -109,6 +109,22 @@ def test_compare_methods_of_ones_own_and_broken_ones(table: str, own: str, tmp_p
     assert all(len(run) == 10 and not run.error for name in ("rs", "mine") for run in runs.of(name))
     assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeks"))
     assert all(run.error.startswith("RuntimeError: on purpose (") for run in runs.of("Breaks"))
+
+
+def test_compare_keeps_the_methods_in_the_order_in_which_they_were_asked_for(table: str, tmp_path: Path) -> None:
+    """When the folder is loaded, when a method is added, and where folders are joined; a folder of an older nasbed,
+    which did not record it, still opens."""
+    budget: dict[str, Any] = {"seeds": 1, "budget": "3ev", "engine": SerialEngine()}
+    compare(table, ["rs", "ls"], out=tmp_path / "one", **budget)
+    runs = compare(table, ["rs", "de"], out=tmp_path / "one", **budget)
+    assert runs.methods == load_runs(tmp_path / "one").methods == ["rs", "ls", "de"]
+    other = compare(table, ["re", "bananas"], out=tmp_path / "two", **budget)
+    assert join_runs([runs, other]).methods == ["rs", "ls", "de", "re", "bananas"]
+    path = tmp_path / "one" / "setup.json"
+    setup = json.loads(path.read_text())
+    assert setup.pop("methods") == ["rs", "ls", "de"]
+    path.write_text(json.dumps(setup))
+    assert load_runs(tmp_path / "one").methods == ["de", "ls", "rs"]
 
 
 def test_own_method_imports_its_neighbours(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from nasbed import space_from_configspace
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
+from nasbed.core.status import Status
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
 from nasbed.optimizers.evolution import Evolution, NonRegularizedEvolution, RegularizedEvolution
 from nasbed.optimizers.local_search import LocalSearch

@@ -8,6 +8,7 @@ import numpy as np
 
 from nasbed import space
 from nasbed.drawing import Section, cell_svg, write_page
+from nasbed.drawing.figures import write_report
 
 
 class Reader(HTMLParser):
@@ -35,3 +36,10 @@ def test_page_is_self_contained_and_escaped(tmp_path: Path) -> None:
     assert reader.tags.count("svg") == 1
     assert "15\u2009625" in reader.text and "<script>" in reader.text and "A & B" in reader.text
     assert not re.search(r'(?:src|href)="', html)
+
+
+def test_report_shows_the_html_of_its_sections(tmp_path: Path) -> None:
+    section = Section("Numbers", {"rows": 2}, text="What was counted.", html="<table><tr><td>1</td></tr></table>")
+    write_report(tmp_path, "Counted", sections=[section], figures={}, numbers={})
+    page = (tmp_path / "report.html").read_text()
+    assert section.html in page and section.text in page

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import ssl
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
 from downloading import RIGHT, Serve, get, names, part_of, servers
 
 from local_server import CONTENT, Behaviour, serving, sha256
-from nasbed.core.download import download
+from nasbed.core.download import LONGEST_WAIT_S, download
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption
 
 
@@ -166,7 +168,7 @@ def test_download_checks_the_size(serve: Serve, target: Path) -> None:
     assert get(serve(), target, None, size=300_000).read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("error", [500, 502, 503])
+@pytest.mark.parametrize("error", [429, 500, 502, 503])
 def test_servers_error_is_tried_again(serve: Serve, target: Path, error: int) -> None:
     server = serve(statuses=[error, error])
     said: list[str] = []
@@ -175,12 +177,42 @@ def test_servers_error_is_tried_again(serve: Serve, target: Path, error: int) ->
     assert all(line.startswith(f"{error} ") and "trying again in" in line for line in said)
 
 
-@pytest.mark.parametrize("error", [400, 403, 404, 410, 429])
+@pytest.mark.parametrize("error", [400, 403, 404, 410])
 def test_users_error_is_not_tried_again(serve: Serve, target: Path, error: int) -> None:
     server = serve(statuses=[error, error])
     with pytest.raises(DownloadFailed, match=f"answered: {error} .*check the address"):
         get(server, target)
     assert len(server.requests) == 1 and names(target) == []
+
+
+@pytest.mark.parametrize("error", [429, 503])
+@pytest.mark.parametrize(
+    ("asked", "shortest", "longest"),
+    [
+        ("7", 7, 7),
+        (lambda: formatdate(time.time() + 20, usegmt=True), 10, 20),
+        ("86400", LONGEST_WAIT_S, LONGEST_WAIT_S),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 1),
+        ("soon", 0, 1),
+        ("-5", 0, 1),
+    ],
+)
+def test_download_waits_as_the_server_asks_up_to_a_limit(
+    serve: Serve,
+    target: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: int,
+    asked: str | Callable[[], str],
+    shortest: float,
+    longest: float,
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("nasbed.core.download.time.sleep", waits.append)
+    server = serve(statuses=[error], retry_after=asked if isinstance(asked, str) else asked())
+    get(server, target)
+    assert target.read_bytes() == CONTENT and len(server.requests) == 2
+    (wait_s,) = waits
+    assert shortest <= wait_s <= longest
 
 
 def test_stalled_server_times_out_and_the_download_goes_on(serve: Serve, target: Path) -> None:

@@ -145,8 +145,13 @@ def load(name: str | Path) -> Benchmark:
 
 
 def _part(benchmark: Benchmark, name: str) -> SubSpace:
+    if not isinstance(benchmark, TabularBenchmark):
+        raise InvalidOption(
+            f"parts are of tables, {benchmark.name} is none; leave :{name} out, or put it right after the id of the "
+            "table"
+        )
     known, cut = PARTS.get(benchmark.space.name, ("", nas_bench_mini))
-    if known != name or not isinstance(benchmark, TabularBenchmark):
+    if known != name:
         remedy = f"it has {known}" if known else f"tables of {' and '.join(PARTS)} have one"
         raise InvalidOption(f"{benchmark.name} has no part called {name!r}; {remedy}")
     return cut(benchmark)

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.observations import STATUSES, Observations
+from nasbed.benchmarks.observations import Observations
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import values_sha256
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
+from nasbed.core.status import Status
 from nasbed.datasets.dataset import Dataset
 from nasbed.spaces.base import Batch, SearchSpace
 from nasbed.training.outcome import METRICS, TEST_ACCURACY, VALIDATION_ACCURACY, Trained
@@ -136,7 +137,7 @@ class LiveBenchmark(Benchmark):
             fidelity=fidelity,
             seeds=np.full(len(found), seed),
             cost_s=np.array([each.cost_s for each in found], dtype=np.float64),
-            status=np.array([STATUSES.index(each.status) for each in found], dtype=np.int8),
+            status=np.array([each.status.number for each in found], dtype=np.int8),
         )
 
     # --- for evaluation only -----------------------------------------------------------------------------------------

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
-
-STATUSES = (Status.OK, Status.DIVERGED, Status.FAILED)
+from nasbed.core.metric_values import MetricValues
+from nasbed.core.observation import Observation
+from nasbed.core.status import STATUSES
 
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """What ``query_many`` answers. A value that was not measured is NaN here and left out of the single observation."""
+    """What ``query_many`` answers. A value that was not measured is NaN here and left out of the single observation.
+    ``values`` are looked up by a metric or by its key."""
 
     space: str
     codes: NDArray[np.int64]
@@ -26,6 +27,9 @@ class Observations:
     seeds: NDArray[np.int64]  # -1 where it was not recorded
     cost_s: NDArray[np.float64]
     status: NDArray[np.int8]  # index into STATUSES
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", MetricValues(self.values))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -45,6 +49,6 @@ class Observations:
     def __iter__(self) -> Iterator[Observation]:
         return (self[position] for position in range(len(self)))
 
-    def column(self, key: str) -> NDArray[np.float64]:
-        """The values of the metric with that key."""
-        return next(column for metric, column in self.values.items() if metric.key == key)
+    def column(self, metric: Metric | str) -> NDArray[np.float64]:
+        """The values of a metric, which is named by itself or by its key."""
+        return self.values[metric]  # type: ignore[index]

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.observations import STATUSES, Observations
+from nasbed.benchmarks.observations import Observations
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
+from nasbed.core.status import OK, STATUSES, Status
 from nasbed.results.cache import MASK, code_key, code_keys
-from nasbed.results.rows import OK
 from nasbed.results.store import Results
 from nasbed.spaces.base import Batch, Codes
 

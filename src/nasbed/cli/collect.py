@@ -50,7 +50,6 @@ app = typer.Typer(
 CampaignFile = Annotated[
     Path, typer.Argument(metavar="[CAMPAIGN.TOML]", help="What to collect; docs/collecting.md explains it.")
 ]
-JournalFile = Annotated[Path, typer.Argument(metavar="JOURNAL", help="The journal of a campaign.")]
 
 
 @app.command()

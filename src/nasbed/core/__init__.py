@@ -2,7 +2,8 @@
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
 from nasbed.core.registry import Registry
+from nasbed.core.status import Status
 
 __all__ = ["Architecture", "Metric", "Observation", "Registry", "Status"]

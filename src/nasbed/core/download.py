@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
@@ -52,9 +53,11 @@ def download(
     announced. A file that is there already is checked and not fetched again. Two processes that want the same file
     fetch it once.
 
-    ``timeout_s`` limits the wait for a connection and for each read, not the whole. A cut connection, a timeout and a
-    server's own error (5xx) are tried again, ``attempts`` times in a row without progress, after waits that double from
-    ``backoff_s`` with some jitter. ``say`` is told, in a line, what a user who waits would want to know.
+    ``timeout_s`` limits the wait for a connection and for each read, not the whole. A cut connection, a timeout, too
+    many requests (429) and a server's own error (5xx) are tried again, ``attempts`` times in a row without progress,
+    after waits that double from ``backoff_s`` with some jitter. A longer wait that the server asks for
+    (``Retry-After``) is kept, up to ``LONGEST_WAIT_S``. ``say`` is told, in a line, what a user who waits would want to
+    know.
     """
     wanted = _Wanted(url, (sha256 or "").lower(), size, timeout_s)
     wanted.check()
@@ -119,7 +122,7 @@ def _persevere(
         except NasbedError:
             raise
         except (_Cut, OSError, ValueError, http.client.HTTPException) as error:
-            reason = _reason(error)
+            reason, asked_s = _reason(error), _retry_after_s(error)
             if not _worth_another(error):
                 raise DownloadFailed(
                     f"{wanted.url} answered: {reason}; check the address, or give another that has the same file"
@@ -132,15 +135,29 @@ def _persevere(
                 f"{wanted.url} could not be fetched in {attempts} attempts: {reason}; {kept}run the same again to go on"
             )
         wait_s = min(LONGEST_WAIT_S, backoff_s * 2 ** max(failures - 1, 0)) * jitter.uniform(0.5, 1.5)
+        wait_s = max(wait_s, min(LONGEST_WAIT_S, asked_s))
         say(f"{reason}; trying again in {wait_s:.1f} s")
         time.sleep(wait_s)
 
 
 def _worth_another(error: Exception) -> bool:
     if isinstance(error, urllib.error.HTTPError):
-        return error.code >= 500
+        return error.code >= 500 or error.code == http.HTTPStatus.TOO_MANY_REQUESTS
     certificate = isinstance(getattr(error, "reason", error), ssl.SSLCertVerificationError)
     return not certificate and not isinstance(error, ValueError)  # which is an address that cannot be
+
+
+def _retry_after_s(error: Exception) -> float:
+    """How many seconds the server asks to wait, as a number or as a date; 0 where it does not say."""
+    if not isinstance(error, urllib.error.HTTPError):
+        return 0.0
+    asked = (error.headers.get("Retry-After") or "").strip()
+    if asked.isdecimal():
+        return float(asked)
+    try:
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def _reason(error: Exception) -> str:

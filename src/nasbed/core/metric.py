@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from nasbed.core.errors import InvalidMeasurement, InvalidOption, shorten
+from nasbed.core.errors import InvalidMeasurement, InvalidOption, ParseError, shorten
 
 Split = Literal["train", "validation", "test"]
 Direction = Literal["maximize", "minimize"]
+
+_JSON_FIELDS = ("name", "split", "direction", "unit", "bounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,32 @@ class Metric:
     def best_bound(self) -> float:
         return self.bounds[1] if self.direction == "maximize" else self.bounds[0]
 
-    @property
-    def worst_bound(self) -> float:
-        return self.bounds[0] if self.direction == "maximize" else self.bounds[1]
+    def to_json(self) -> dict[str, Any]:
+        """What a JSON file holds of the metric, with null for an infinite bound.
+
+        >>> Metric("loss", direction="minimize", bounds=(0, math.inf)).to_json()
+        {'name': 'loss', 'split': None, 'direction': 'minimize', 'unit': '', 'bounds': [0, None]}
+        """
+        bounds = [None if math.isinf(bound) else bound for bound in self.bounds]
+        return {name: getattr(self, name) for name in _JSON_FIELDS} | {"bounds": bounds}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Metric:
+        """The inverse of :meth:`to_json`. Fields other than ``name`` and ``bounds`` may be missing."""
+        if not isinstance(data, dict) or "name" not in data:
+            raise ParseError(f"a metric is a JSON object with a name, got {shorten(data)}")
+        for name in data:
+            if name not in _JSON_FIELDS:
+                raise ParseError(f"a metric has no field {shorten(name)}")
+        for name in ("name", "direction", "unit"):
+            if not isinstance(data.get(name, ""), str):
+                raise ParseError(f"the {name} of a metric is a text, got {shorten(data[name])}")
+        bounds = data.get("bounds")
+        if not isinstance(bounds, list) or len(bounds) != 2 or not all(map(_is_json_bound, bounds)):
+            raise ParseError(f"the bounds of a metric are two numbers, got {shorten(bounds)}")
+        low, high = bounds
+        limits = (-math.inf if low is None else low, math.inf if high is None else high)
+        return cls(**(data | {"bounds": limits}))
 
     def better(self, one: float, other: float) -> bool:
         """Whether ``one`` is strictly better than ``other``."""
@@ -72,3 +97,9 @@ class Metric:
                 f"{self.key} lies in [{low:g}, {high:g}] {self.unit}".rstrip()
                 + f", got {value!r}; leave a missing value out and mark a diverged run by its status"
             )
+
+
+def _is_json_bound(bound: Any) -> bool:
+    """Whether it is a finite number or null."""
+    number = isinstance(bound, int | float) and not isinstance(bound, bool) and -math.inf < bound < math.inf
+    return bound is None or number

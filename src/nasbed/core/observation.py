@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidMeasurement, UnknownName, nearest
+from nasbed.core.errors import InvalidMeasurement
 from nasbed.core.metric import Metric
-
-
-class Status(StrEnum):
-    """How an evaluation ended. Only an ``ok`` one must carry metrics."""
-
-    OK = "ok"
-    DIVERGED = "diverged"
-    FAILED = "failed"
+from nasbed.core.metric_values import MetricValues
+from nasbed.core.status import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +20,7 @@ class Observation:
     """One evaluation: the architecture, how it was evaluated, and what was measured. Checked when it is made.
 
     ``fidelity`` is the budget it was trained for (epochs, usually), ``seed`` the repeat, ``cost_s`` the simulated or
-    real seconds that it took.
+    real seconds that it took. A value is looked up by its metric or by the metric's key.
 
     >>> accuracy = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
     >>> best = Architecture("nb201", (3,) * 6)
@@ -54,19 +47,12 @@ class Observation:
             raise InvalidMeasurement(
                 "an ok observation carries at least one metric; use status diverged or failed for none"
             )
-        object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
+        object.__setattr__(self, "values", MappingProxyType(MetricValues(self.values)))
 
-    def __getitem__(self, key: str) -> float:
-        for metric, value in self.values.items():
-            if metric.key == key:
-                return value
-        raise UnknownName(f"no metric {key!r} in this observation; {nearest(key, (m.key for m in self.values))}")
+    def __getitem__(self, metric: Metric | str) -> float:
+        return self.values[metric]  # type: ignore[index]
 
     def __reduce__(self) -> tuple[type[Observation], tuple[Any, ...]]:
         """Pickled as what it was constructed from: the read-only view of the values cannot be."""
         values = dict(self.values)
         return type(self), (self.architecture, values, self.fidelity, self.seed, self.cost_s, self.status)
-
-    def without_test(self) -> Observation:
-        """The same observation as a search method may see it: every test metric removed."""
-        return replace(self, values={metric: value for metric, value in self.values.items() if metric.split != "test"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,8 +105,5 @@ def write_report(
             save_figure(chart, folder / "figures" / f"{name}.{form}")
     with complete_file(folder / "numbers.json") as draft:
         draft.write_text(json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    shown = [
-        Section(each.title, each.facts, figure_svg(figures[each.svg], each.svg) if each.svg else "", each.text)
-        for each in sections
-    ]
+    shown = [replace(each, svg=figure_svg(figures[each.svg], each.svg)) if each.svg else each for each in sections]
     write_page(folder / "report.html", title, shown)

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.core.status import FAILED
 from nasbed.evaluation.repeats import repeated_share
-from nasbed.experiments.runs import FAILED, MOST_REASONS, Run, Runs
+from nasbed.experiments.runs import MOST_REASONS, Run, Runs
 from nasbed.experiments.simulate import Budget
 
 MOSTLY = 0.5

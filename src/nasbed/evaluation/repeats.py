@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nasbed.experiments.runs import FAILED, Run
+from nasbed.core.status import FAILED
+from nasbed.experiments.runs import Run
 from nasbed.spaces.base import SearchSpace
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.core.json_values import plain
+from nasbed.core.status import FAILED
 from nasbed.evaluation.judging import Judged, Trajectory, judge, paired
 from nasbed.evaluation.ranks import mean_ranks
 from nasbed.evaluation.remarks import Remark, marked_seeds, remarks_on
@@ -27,7 +28,7 @@ from nasbed.evaluation.significance import (
 )
 from nasbed.evaluation.tradeoffs import Tradeoffs, tradeoffs
 from nasbed.evaluation.trajectories import area_under_curve
-from nasbed.experiments.runs import FAILED, MOST_REASONS, Run, Runs
+from nasbed.experiments.runs import MOST_REASONS, Run, Runs
 from nasbed.spaces.base import SearchSpace
 
 LEVEL = 0.05

@@ -236,6 +236,7 @@ def compare(
         command=command if tasks else "",
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
         benchmark_sha256=benchmark_fingerprint(opened),
+        methods=tuple(told),
     )
     joined = _joined(out, setup, list(told))
     for line in stored.notes:
@@ -380,4 +381,9 @@ def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
         )
     others = {name: values for name, values in old.settings.items() if name not in names}
     commands = dict.fromkeys([*old.command.splitlines(), *setup.command.splitlines()])
-    return replace(setup, settings={**others, **setup.settings}, command="\n".join(commands))
+    return replace(
+        setup,
+        settings={**others, **setup.settings},
+        command="\n".join(commands),
+        methods=tuple(dict.fromkeys([*old.methods, *setup.methods])),
+    )

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.observations import STATUSES
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidArchitecture, InvalidMeasurement, InvalidOption, shorten
 from nasbed.core.metric import Metric
+from nasbed.core.status import OK, STATUSES
 from nasbed.experiments.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ SETUP: dict[str, Kind] = {
     "command": TEXT,
     "versions": ("texts by package", _is_text_mapping),
     "benchmark_sha256": TEXT,
+    "methods": TEXTS,
 }
 """What ``setup.json`` says."""
 
@@ -131,7 +132,7 @@ def check_columns(arrays: Mapping[str, NDArray[Any]]) -> None:
     start_s, end_s = arrays["start_s"], arrays["end_s"]
     if not np.isin(status, range(len(STATUSES))).all():
         raise ValueError(f"a status is 0 to {len(STATUSES) - 1}, got {shorten(np.unique(status).tolist())}")
-    if not np.isnan(value[status != 0]).all():
+    if not np.isnan(value[status != OK]).all():
         raise ValueError("an evaluation that did not end well has no value, got one")
     for name, array in arrays.items():
         if name == "value" or name.startswith(OTHER):
@@ -146,27 +147,12 @@ def check_columns(arrays: Mapping[str, NDArray[Any]]) -> None:
         raise ValueError("codes are whole numbers of 64 bits, got larger ones")
 
 
-def metric_of(found: Mapping[str, Any]) -> Metric:
-    """The metric that a JSON object describes, which has null for an infinite bound. Raises a ValueError."""
-    text = ("name", "direction", "unit")
-    for name in text:
-        if not isinstance(found.get(name, ""), str):
-            raise ValueError(f"the {name} of a metric is a text, got {shorten(found[name])}")
-    bounds = found.get("bounds")
-    if not isinstance(bounds, list) or len(bounds) != 2 or not all(map(_is_bound, bounds)):
-        raise ValueError(f"the bounds of a metric are two numbers, got {shorten(bounds)}")
-    low, high = bounds
-    known = {each.name for each in fields(Metric) if each.init}
-    for name in found:
-        if name not in known:
-            raise ValueError(f"a metric has no field {shorten(name)}")
-    limits = (-math.inf if low is None else low, math.inf if high is None else high)
-    return Metric(**(dict(found) | {"bounds": limits}))
-
-
-def _is_bound(value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
-    return value is None or number
+def objective_of(found: Any) -> Metric:
+    """The metric that a JSON object describes; bounds beyond :data:`LARGEST` are refused. Raises a ValueError."""
+    metric = Metric.from_json(found)
+    if any(LARGEST < abs(bound) < math.inf for bound in metric.bounds):
+        raise ValueError(f"the bounds of a metric are two numbers, got {shorten(found['bounds'])}")
+    return metric
 
 
 def check_run(run: Run, setup: Setup) -> None:

@@ -26,10 +26,9 @@ from nasbed.experiments.run_checks import (
     check_columns,
     check_fields,
     check_run,
-    metric_of,
+    objective_of,
 )
 
-OK, DIVERGED, FAILED = range(3)
 _UNREADABLE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError),
     *(NotImplementedError, BadZipFile, struct.error, zlib.error),
@@ -95,6 +94,9 @@ class Setup:
     versions: Mapping[str, str] = field(default_factory=dict)
     benchmark_sha256: str = ""
     """Of the benchmark's content; empty where an older nasbed did not record it."""
+    methods: tuple[str, ...] = ()
+    """The names of the methods in the order in which they were compared; empty where an older nasbed did not record
+    it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,10 @@ class Runs:
 
     @property
     def methods(self) -> list[str]:
-        """In the order in which they were given."""
-        return list(dict.fromkeys(run.method for run in self.runs))
+        """The methods that have runs, in the order of the setup; those that it does not name come last, in the order of
+        the runs."""
+        present = dict.fromkeys(run.method for run in self.runs)
+        return list(dict.fromkeys([*(name for name in self.setup.methods if name in present), *present]))
 
     def of(self, method: str) -> list[Run]:
         """The runs of one method, by seed."""
@@ -165,9 +169,7 @@ def load_run(path: Path) -> Run:
 
 
 def save_setup(folder: Path, setup: Setup) -> None:
-    data = asdict(setup)
-    data["objective"].pop("key")
-    data["objective"]["bounds"] = [None if abs(bound) == float("inf") else bound for bound in setup.objective.bounds]
+    data = asdict(setup) | {"objective": setup.objective.to_json()}
     folder.mkdir(parents=True, exist_ok=True)
     with complete_file(folder / "setup.json") as draft:
         draft.write_text(json.dumps(data, indent=1) + "\n")
@@ -182,7 +184,8 @@ def load_setup(folder: str | Path) -> Setup:
     try:
         data = json.loads(path.read_text())
         check_fields(data, SETUP, needed=("benchmark", "space", "objective", "budget", "workers", "settings"))
-        return Setup(**(data | {"objective": metric_of(data["objective"])}))
+        read = {"objective": objective_of(data["objective"]), "methods": tuple(data.get("methods", ()))}
+        return Setup(**(data | read))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise BadFile(f"{path} is no setup of runs: {_reason(error)}; delete {folder}, or put the file back") from None
 
@@ -228,7 +231,8 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
                 )
     settings = {method: own for method, own in settings.items() if own}
     commands = dict.fromkeys(line for each in sets for line in each.setup.command.splitlines())
-    return Runs(replace(first, settings=settings, command="\n".join(commands)), runs)
+    methods = tuple(dict.fromkeys(method for each in sets for method in each.methods))
+    return Runs(replace(first, settings=settings, command="\n".join(commands), methods=methods), runs)
 
 
 def run_files(folder: Path) -> Iterable[Path]:

@@ -13,14 +13,13 @@ from time import perf_counter
 import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.observations import STATUSES
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
 from nasbed.core.raised import whole_traceback, with_place
+from nasbed.core.status import Status
 from nasbed.experiments.runs import MOST_REASONS, Run
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 
-STATUS_NUMBER = {status: number for number, status in enumerate(STATUSES)}
 UNLIMITED = 2**63 - 1
 MOST_LETTERS = 300
 """Of a reason; what is longer is cut."""
@@ -195,7 +194,7 @@ class _Log:
         code = proposal.architecture.code
         self._codes.append(code if len(code) == self._code_length else (-1,) * self._code_length)
         self._fidelity.append(self._top_fidelity if proposal.fidelity is None else proposal.fidelity)
-        self._status.append(STATUS_NUMBER[observation.status])
+        self._status.append(observation.status.number)
         self._value.append(values.get(self._objective, math.nan) if observation.status is Status.OK else math.nan)
         self._start_s.append(begun)
         self._end_s.append(end)

@@ -14,7 +14,8 @@ import numpy as np
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
+from nasbed.core.status import Status
 from nasbed.experiments.journal import Journal
 from nasbed.optimizers.base import Optimizer, Problem
 from nasbed.optimizers.bohb import BOHB

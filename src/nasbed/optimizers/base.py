@@ -12,7 +12,8 @@ import numpy as np
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
+from nasbed.core.status import Status
 from nasbed.spaces.base import SearchSpace
 
 

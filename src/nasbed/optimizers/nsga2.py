@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, nearest, shorten
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
+from nasbed.core.status import Status
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 from nasbed.optimizers.settings import number, whole
 from nasbed.spaces.base import SearchSpace

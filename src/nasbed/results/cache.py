@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile
-from nasbed.results.rows import OK
+from nasbed.core.status import OK
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 MASK = (1 << 64) - 1

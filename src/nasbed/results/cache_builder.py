@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import TooLarge
+from nasbed.core.status import OK
 from nasbed.results.cache import MASK, MULTIPLIER, code_keys
-from nasbed.results.rows import OK, UNKNOWN, Rows
+from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import SearchSpace
 
 MOST_CELLS_PER_ROW = 64

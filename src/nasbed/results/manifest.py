@@ -116,15 +116,13 @@ class Manifest:
 
 def _to_json(manifest: Manifest) -> dict[str, Any]:
     data = asdict(manifest)
-    for metric in data["about"]["metrics"]:
-        del metric["key"]
-        metric["bounds"] = [None if abs(bound) == float("inf") else bound for bound in metric["bounds"]]
+    data["about"]["metrics"] = [metric.to_json() for metric in manifest.about.metrics]
     return data
 
 
 def _from_json(data: dict[str, Any]) -> Manifest:
     about = dict(data["about"])
-    about["metrics"] = tuple(Metric(**(metric | {"bounds": _bounds(metric["bounds"])})) for metric in about["metrics"])
+    about["metrics"] = tuple(map(Metric.from_json, about["metrics"]))
     files = {}
     for name, record in data["files"].items():
         inside = PurePosixPath(name)
@@ -139,11 +137,6 @@ def _from_json(data: dict[str, Any]) -> Manifest:
         created=str(data["created"]),
         space_definition=data.get("space_definition"),
     )
-
-
-def _bounds(bounds: list[float | None]) -> tuple[float, float]:
-    low, high = bounds
-    return float("-inf") if low is None else low, float("inf") if high is None else high
 
 
 def record(path: Path) -> FileRecord:

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile
-from nasbed.results.rows import STATUSES, UNKNOWN, Rows
+from nasbed.core.status import STATUSES, Status
+from nasbed.results.rows import UNKNOWN, Rows
 
 ROW_GROUP = 1 << 18
 
@@ -60,7 +61,9 @@ def to_arrow(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
     columns["method"] = _texts(rows.method)
     for name, known in (("seed", rows.seed), ("fidelity", rows.fidelity)):
         columns[name] = _known(known, pa.int64())
-    columns["status"] = pa.DictionaryArray.from_arrays(pa.array(rows.status, pa.int32()), pa.array(STATUSES))
+    columns["status"] = pa.DictionaryArray.from_arrays(
+        pa.array(rows.status, pa.int32()), pa.array(STATUSES, pa.string())
+    )
     columns["train_time_s"] = pa.array(rows.train_time_s, from_pandas=True)
     columns["timestamp"] = _known(rows.timestamp_us, pa.timestamp("us", tz="UTC"))
     columns |= {key: pa.array(column, from_pandas=True) for key, column in rows.values.items()}
@@ -104,7 +107,7 @@ def from_arrow(table: pa.Table | pa.RecordBatch, code_length: int, metric_keys: 
         seed=_numbers(table["seed"], UNKNOWN, np.int64),
         train_time_s=_numbers(table["train_time_s"], np.nan, np.float64),
         method=np.array([*methods, ""], dtype=np.str_)[method],
-        status=np.array([STATUSES.index(text) for text in statuses], dtype=np.int8)[status],
+        status=np.array([Status(text).number for text in statuses], dtype=np.int8)[status],
         timestamp_us=_numbers(table["timestamp"].cast(pa.int64()), UNKNOWN, np.int64),
     )
 

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidMeasurement, InvalidOption
 from nasbed.core.metric import Metric
+from nasbed.core.status import OK, STATUSES
 
 UNKNOWN = -1
 """A seed or fidelity that was not recorded; a timestamp too."""
-
-STATUSES = ("ok", "diverged", "failed")
-OK, DIVERGED, FAILED = range(3)
 
 
 @dataclass(frozen=True, slots=True)

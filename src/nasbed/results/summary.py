@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.metric import Metric
+from nasbed.core.status import STATUSES
 from nasbed.results.cache import Cache
-from nasbed.results.rows import STATUSES, UNKNOWN
+from nasbed.results.rows import UNKNOWN
 from nasbed.results.store import Results
 
 

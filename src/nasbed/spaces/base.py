@@ -78,9 +78,10 @@ class SearchSpace(ABC):
         """Every architecture one edit away, each once, in a fixed order. Being a neighbour is mutual."""
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
-        """A random neighbour, uniformly unless the space has a mutation of its own."""
+        """A random neighbour, uniformly unless the space has a mutation of its own; the architecture itself if it has
+        no neighbour."""
         choices = list(self.neighbors(arch))
-        return choices[int(rng.integers(len(choices)))]
+        return choices[int(rng.integers(len(choices)))] if choices else arch
 
     def canonical(self, arch: Architecture) -> Architecture:
         """The one representative of all architectures that compute the same family of functions by isomorphism."""

@@ -39,6 +39,11 @@ class ChoiceSpace(SearchSpace):
     def _counts(self) -> NDArray[np.int64]:
         return np.array([len(options) for options in self.choices], dtype=np.int64)
 
+    @cached_property
+    def _open(self) -> tuple[int, ...]:
+        """The choices with more than one option."""
+        return tuple(position for position, size in enumerate(self._sizes) if size > 1)
+
     @property
     def size(self) -> int:
         return math.prod(len(options) for options in self.choices)
@@ -61,7 +66,10 @@ class ChoiceSpace(SearchSpace):
             code[position] = own
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
-        position = int(rng.integers(len(self.choices)))
+        """Another option of a random choice that has several; the architecture itself where none has."""
+        if not self._open:
+            return arch
+        position = self._open[int(rng.integers(len(self._open)))]
         choice = int(rng.integers(len(self.choices[position]) - 1))
         choice += choice >= arch.code[position]
         return Architecture(self.name, (*arch.code[:position], choice, *arch.code[position + 1 :]))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nasbed.benchmarks import Benchmark, SubSpace, TabularBenchmark
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
-from nasbed.results.rows import OK
+from nasbed.core.status import OK
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.base import Codes
 

@@ -58,9 +58,7 @@ class ArtefactManifest:
 
     def to_bytes(self) -> bytes:
         """The manifest file."""
-        data = asdict(self)
-        del data["metric"]["key"]
-        data["metric"]["bounds"] = [None if abs(bound) == float("inf") else bound for bound in self.metric.bounds]
+        data = asdict(self) | {"metric": self.metric.to_json()}
         try:
             return sealed({"format": FORMAT, "format_version": FORMAT_VERSION, **data})
         except (TypeError, ValueError) as error:
@@ -113,8 +111,6 @@ def _from_json(data: dict[str, Any]) -> ArtefactManifest:
     missing = [each.name for each in fields(ArtefactManifest) if each.name not in data]
     if missing:
         raise ValueError(f"it lacks {', '.join(missing)}")
-    low, high = data["metric"]["bounds"]
-    bounds = (float("-inf") if low is None else low, float("inf") if high is None else high)
     files = {}
     for name, record in data["files"].items():
         check_name(name)
@@ -123,7 +119,7 @@ def _from_json(data: dict[str, Any]) -> ArtefactManifest:
         **(
             data
             | {
-                "metric": Metric(**(data["metric"] | {"bounds": bounds})),
+                "metric": Metric.from_json(data["metric"]),
                 "members": _model(data["members"]),
                 "runtime": None if data["runtime"] is None else _model(data["runtime"]),
                 "exact": tuple(map(str, data["exact"])),

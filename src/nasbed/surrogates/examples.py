@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption, nearest
 from nasbed.core.metric import Metric
-from nasbed.results.rows import OK
+from nasbed.core.status import OK
 from nasbed.results.store import Results
 from nasbed.spaces.base import SearchSpace
 

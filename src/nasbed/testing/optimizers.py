@@ -14,7 +14,8 @@ import numpy as np
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
+from nasbed.core.status import Status
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 from nasbed.spaces import SearchSpace, space
 from nasbed.spaces.from_configspace import space_from_configspace

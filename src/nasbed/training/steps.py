@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nasbed.core.errors import InvalidOption
-from nasbed.datasets.augment import mixup
 from nasbed.training.devices import set_chance
+from nasbed.training.mixup import mixup
 from nasbed.training.optimizers import set_rate
 from nasbed.training.precision import computing
 from nasbed.training.recipe import Recipe

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from nasbed.benchmarks import TabularBenchmark
 from nasbed.core.errors import InvalidOption, UnknownName, nearest, shorten
 from nasbed.core.metric import Metric
+from nasbed.core.status import OK
 from nasbed.proxies.table import ScoreTable
-from nasbed.results.rows import OK
 from nasbed.spaces.base import Codes
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Any
 
 from nasbed.core.errors import InvalidOption, NotReady
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Status
+from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import campaign_code, facts_of, metrics_of
 from nasbed.experiments.campaign.journal import Journal
 from nasbed.experiments.campaign.plan import Campaign

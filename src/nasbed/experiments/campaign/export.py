@@ -17,7 +17,7 @@ from nasbed.experiments.campaign.journal import Ended, Journal
 from nasbed.experiments.campaign.makers import Maker, changed_code, maker_notes
 from nasbed.results.curves import Curves
 from nasbed.results.manifest import About
-from nasbed.results.rows import STATUSES, Rows
+from nasbed.results.rows import Rows
 from nasbed.results.store import Progress, Results, write_results
 from nasbed.spaces.base import SearchSpace
 
@@ -165,6 +165,6 @@ def _rows(batch: Sequence[Ended], space: SearchSpace, keys: list[str]) -> Rows:
         seed=np.array([trial.seed for trial in trials], dtype=np.int64),
         train_time_s=np.array([np.nan if each.train_time_s is None else each.train_time_s for each in found]),
         method=np.array([trial.method for trial in trials], dtype=np.str_),
-        status=np.array([STATUSES.index(each.status.value) for each in found], dtype=np.int8),
+        status=np.array([each.status.number for each in found], dtype=np.int8),
         timestamp_us=np.array([ended.ended_us for ended in batch], dtype=np.int64),
     )

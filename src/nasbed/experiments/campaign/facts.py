@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from nasbed.core.code_fingerprint import named_file
@@ -28,7 +26,7 @@ def facts_of(campaign: Campaign, trainer: Trainer) -> dict[str, Any]:
         "campaign": identity,
         "trainer": trainer.identity() | {"space_definition": trainer.space.definition()},
         "space": trainer.space.name,
-        "metrics": [_metric_facts(metric) for metric in trainer.metrics],
+        "metrics": [metric.to_json() for metric in trainer.metrics],
         "objective": trainer.objective.key,
         "fidelities": list(trainer.fidelities),
         "fidelity_unit": trainer.fidelity_unit,
@@ -49,20 +47,9 @@ def campaign_code(campaign: Campaign, trainer: Trainer) -> dict[str, CodeVersion
     return found
 
 
-def _metric_facts(metric: Metric) -> dict[str, Any]:
-    facts = asdict(metric)
-    del facts["key"]
-    return facts | {"bounds": [None if math.isinf(bound) else bound for bound in metric.bounds]}
-
-
 def metrics_of(facts: Mapping[str, Any]) -> tuple[Metric, ...]:
     """The metrics, in their order."""
-    found = []
-    for each in facts["metrics"]:
-        low, high = each["bounds"]
-        bounds = (-math.inf if low is None else low, math.inf if high is None else high)
-        found.append(Metric(**(each | {"bounds": bounds})))
-    return tuple(found)
+    return tuple(map(Metric.from_json, facts["metrics"]))
 
 
 def space_of_journal(facts: Mapping[str, Any]) -> SearchSpace | None:

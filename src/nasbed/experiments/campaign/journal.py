@@ -17,7 +17,7 @@ from typing import IO, Any, Self
 import nasbed
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, DiskFull, InvalidOption, shorten
-from nasbed.core.observation import Status
+from nasbed.core.status import Status
 from nasbed.experiments.campaign.makers import Code, Maker, changed_code, code_of, plain_code
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, NotReady, shorten
-from nasbed.core.observation import Status
+from nasbed.core.status import Status
 from nasbed.experiments.campaign.trainer import Trainer, check_keys
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 from nasbed.experiments.engines import told

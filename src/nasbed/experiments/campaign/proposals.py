@@ -9,8 +9,9 @@ from functools import partial
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
 from nasbed.core.raised import with_place
+from nasbed.core.status import Status
 from nasbed.experiments.campaign.journal import Ended, Journal
 from nasbed.experiments.campaign.listed import listed_architectures
 from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats

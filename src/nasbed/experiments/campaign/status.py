@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Status
+from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import Journal
 from nasbed.experiments.campaign.makers import maker_notes

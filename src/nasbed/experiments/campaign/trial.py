@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidMeasurement, nearest
 from nasbed.core.metric import Metric
-from nasbed.core.observation import Observation, Status
+from nasbed.core.observation import Observation
+from nasbed.core.status import Status
 
 Key = tuple[tuple[int, ...], int, int]
 """Code, fidelity and seed: what is evaluated once in a campaign and never again."""

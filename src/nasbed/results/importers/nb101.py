@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile
 from nasbed.core.metric import Metric
+from nasbed.core.status import DIVERGED, OK
 from nasbed.results.importers import nb101_kernel
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.nb101_record import read_record
 from nasbed.results.importers.tfrecord import Records, read_records
 from nasbed.results.manifest import About
-from nasbed.results.rows import DIVERGED, OK, Rows
+from nasbed.results.rows import Rows
 from nasbed.spaces.nb101 import NB101
 from nasbed.spaces.nb101.hashing import module_hashes
 

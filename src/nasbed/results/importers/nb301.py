@@ -26,10 +26,11 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, shorten
 from nasbed.core.metric import Metric
+from nasbed.core.status import DIVERGED, FAILED, OK
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.strict_json import number, parse, read_bytes
 from nasbed.results.manifest import About
-from nasbed.results.rows import DIVERGED, FAILED, OK, UNKNOWN, Rows
+from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import space
 from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.spaces.darts.space import CONFIG_PREFIX, Darts

@@ -34,10 +34,11 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, shorten
 from nasbed.core.metric import Metric
+from nasbed.core.status import FAILED, OK
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.strict_json import Reader, number, read_bytes
 from nasbed.results.manifest import About
-from nasbed.results.rows import FAILED, OK, Rows
+from nasbed.results.rows import Rows
 from nasbed.spaces import space
 from nasbed.spaces.darts.cell import NODES, OPERATIONS
 from nasbed.spaces.darts.genotype import Genotype

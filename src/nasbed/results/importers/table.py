@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
+from nasbed.core.status import FAILED, OK, STATUSES, Status
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.table_columns import Cells, Source
 from nasbed.results.importers.table_metrics import GRAMMAR, MetricColumn, parse_metrics
 from nasbed.results.manifest import About
-from nasbed.results.rows import FAILED, OK, STATUSES, UNKNOWN, Rows
+from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.named import space_of
 
@@ -168,9 +169,9 @@ class _Layout:
         for index, text in enumerate(texts):
             if text not in STATUSES:
                 cells.refuse(index, column, f"a status is one of {', '.join(STATUSES)}", text)
-            if text == "ok" and empty[index]:
+            if text == Status.OK and empty[index]:
                 cells.refuse(index, column, "a row without any value is diverged or failed", text)
-        return np.array([STATUSES.index(text) for text in texts], dtype=np.int8)
+        return np.array([Status(text).number for text in texts], dtype=np.int8)
 
     def _codes_of(self, cells: Cells) -> NDArray[np.int64]:
         codes = np.stack([cells.whole(column) for column in self.code], axis=1)

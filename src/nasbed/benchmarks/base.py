@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,32 @@ class Benchmark(ABC):
     @abstractmethod
     def optimum(self) -> tuple[Architecture, float]:
         """The architecture with the best mean test metric (validation, where there is no test metric) and that mean."""
+
+    @property
+    def knows_means(self) -> bool:
+        """Whether :meth:`expected_many` answers."""
+        return type(self).expected_many is not Benchmark.expected_many
+
+    def mean_judgement(self, archs: Batch) -> tuple[Metric | None, NDArray[np.float64]]:
+        """The metric by which a finished search is judged, and its mean for each of these architectures, NaN where
+        unknown: the test metric; without test results the objective, if the benchmark knows its means; else none."""
+        if self.test_metric is not None:
+            return self.test_metric, self.mean_test(archs)
+        if self.knows_means:
+            return self.objective, self.mean_objective(archs)
+        return None, np.full(len(archs), np.nan)
+
+    def mean_objective(self, archs: Batch) -> NDArray[np.float64]:
+        """The mean of the objective at the highest fidelity that has one. Not for searching."""
+        return self.expected_many(archs).column(self.objective)
+
+    def best_answer(self, fidelities: Sequence[int]) -> float:
+        """The best objective that any query can answer at one of these fidelities; NaN where that is not known."""
+        return float("nan")
+
+    def best_mean(self, fidelities: Sequence[int]) -> float:
+        """The best mean of the objective at one of these fidelities; NaN where that is not known."""
+        return float("nan")
 
     def metric(self, key: str) -> Metric:
         """The metric with that key."""

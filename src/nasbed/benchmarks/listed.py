@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.tabular import TabularBenchmark, best_place
 from nasbed.benchmarks.wrappers import SubSpace
@@ -29,6 +31,12 @@ class ListedTable(SubSpace):
         means = self.inner.held_means(metric)
         best = best_place(means, metric, self.name)
         return self.space.listed(best), float(means[best])
+
+    def best_answer(self, fidelities: Sequence[int]) -> float:
+        return self.inner.best_answer(fidelities)
+
+    def best_mean(self, fidelities: Sequence[int]) -> float:
+        return self.inner.best_mean(fidelities)
 
 
 def listed(benchmark: Benchmark) -> ListedTable:

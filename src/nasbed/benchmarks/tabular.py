@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.best import best_value
 from nasbed.benchmarks.observations import Observations
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
@@ -289,6 +290,18 @@ class TabularBenchmark(Benchmark):
             raise InvalidOption(f"{self.name} has no test metric; merge one in with: nasbed results merge")
         rows, _ = self._find_many(self.space.codes(archs))
         return self.cache.mean(self.test_metric.key, self.highest_fidelity(self.test_metric))[rows]
+
+    def mean_objective(self, archs: Batch) -> NDArray[np.float64]:
+        rows, _ = self._find_many(self.space.codes(archs))
+        return self.cache.mean(self.objective.key, self.highest_fidelity(self.objective))[rows]
+
+    def best_answer(self, fidelities: Sequence[int]) -> float:
+        positions = [self._position[fidelity] for fidelity in fidelities]
+        ended_well = self.cache.status[:, positions] == OK
+        return best_value([self.cache.values[self.objective.key][:, positions][ended_well]], self.objective)
+
+    def best_mean(self, fidelities: Sequence[int]) -> float:
+        return best_value([self.cache.mean(self.objective.key, fidelity) for fidelity in fidelities], self.objective)
 
     def highest_fidelity(self, metric: Metric) -> int:
         """The highest fidelity at which some evaluation that ended well has a metric; the table's highest if none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,19 @@ class Wrapper(Benchmark):
     def optimum(self) -> tuple[Architecture, float]:
         return self.inner.optimum()
 
+    @property
+    def knows_means(self) -> bool:
+        return self.inner.knows_means
+
+    def mean_objective(self, archs: Batch) -> NDArray[np.float64]:
+        return self.inner.mean_objective(archs)
+
+    def best_answer(self, fidelities: Sequence[int]) -> float:
+        return self.inner.best_answer(fidelities)
+
+    def best_mean(self, fidelities: Sequence[int]) -> float:
+        return self.inner.best_mean(fidelities)
+
 
 class NoiseFree(Wrapper):
     """Answers what queries average to: the mean over the stored repeats that ended well, the mean that a surrogate
@@ -83,6 +96,9 @@ class NoiseFree(Wrapper):
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         return self.inner.expected_many(archs, fidelity=fidelity)
+
+    def best_answer(self, fidelities: Sequence[int]) -> float:
+        return self.inner.best_mean(fidelities)
 
 
 class Restricted(Wrapper):
@@ -139,6 +155,13 @@ class SubSpace(Wrapper):
         ]
         best = best_place(means, metric, self.name)
         return inside[best], float(means[best])
+
+    def best_answer(self, fidelities: Sequence[int]) -> float:
+        """NaN: the best of the whole table may lie outside."""
+        return float("nan")
+
+    def best_mean(self, fidelities: Sequence[int]) -> float:
+        return float("nan")
 
 
 def nas_bench_mini(inner: TabularBenchmark) -> SubSpace:

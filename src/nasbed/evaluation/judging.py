@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.listed import ListedTable
-from nasbed.benchmarks.surrogate import SurrogateBenchmark
-from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import NoiseFree, SubSpace
+from nasbed.benchmarks.best import best_value
 from nasbed.core.errors import InvalidOption, TooLarge
 from nasbed.core.metric import Metric
 from nasbed.evaluation.trajectories import incumbent_index, regret
@@ -53,16 +50,17 @@ class Judged:
 
 def judge(runs: Runs, benchmark: Benchmark) -> Judged:
     """The regrets of all runs: the incumbent is chosen by validation, as a search would, and judged by the mean test
-    metric of its architecture. A table without test results judges by its mean validation metric, a surrogate by the
-    noise-free mean that it predicts, live training by the test results of what this process trained: against the best
-    of the whole space where that is known or can be listed, of these runs' incumbents where not.
+    metric of its architecture. A benchmark without test results judges by the mean of its objective: a table by its
+    mean validation metric, a surrogate by the noise-free mean that it predicts. Live training judges by the test
+    results of what this process trained. Regrets are against the best of the whole space where that is known or can be
+    listed, of these runs' incumbents where not.
 
     The benchmark is asked once, for all incumbents of all runs together.
     """
     objective = runs.setup.objective
     indices = [incumbent_index(run.value, objective.direction, fidelity=run.fidelity) for run in runs.runs]
     held = [run.codes[np.unique(index[index >= 0])] for run, index in zip(runs.runs, indices, strict=True)]
-    metric, means = _mean_judgement(benchmark, np.concatenate([*held, np.empty((0, benchmark.space.code_length), int)]))
+    metric, means = benchmark.mean_judgement(np.concatenate([*held, np.empty((0, benchmark.space.code_length), int)]))
     test_best, best_of_runs = _best_mean(benchmark, metric, means) if metric is not None else (float("nan"), True)
     validation_best = best_validation(runs, benchmark)
     trajectories, offset = [], 0
@@ -85,26 +83,13 @@ def judge(runs: Runs, benchmark: Benchmark) -> Judged:
 
 
 def best_validation(runs: Runs, benchmark: Benchmark) -> float:
-    """The best value of the objective that a query can answer at a fidelity that these runs used, from the table if
-    there is one, else the best in these runs; NaN if there is none."""
-    objective = runs.setup.objective
+    """The best value of the objective that a query can answer at a fidelity that these runs used, where the benchmark
+    knows it, else the best in these runs; NaN if there is none."""
     used = sorted({int(fidelity) for run in runs.runs for fidelity in np.unique(run.fidelity[~np.isnan(run.value)])})
-    noise_free = isinstance(benchmark, NoiseFree)
-    inner = benchmark.inner if isinstance(benchmark, NoiseFree) else benchmark
-    table = inner.inner if isinstance(inner, ListedTable) else inner
-    if isinstance(table, TabularBenchmark) and not noise_free:
-        positions = [table.cache.fidelities.index(fidelity) for fidelity in used]
-        ended_well = table.cache.status[:, positions] == 0
-        values = table.cache.values[objective.key][:, positions][ended_well].astype(np.float64)
-    elif isinstance(table, TabularBenchmark):
-        means = [table.cache.mean(objective.key, fidelity) for fidelity in used]
-        values = np.concatenate([*means, np.empty(0)])
-    else:
-        values = np.concatenate([*(run.value for run in runs.runs), np.empty(0)])
-    present = values[~np.isnan(values)]
-    if not len(present):
-        return float("nan")
-    return float(present.max() if objective.direction == "maximize" else present.min())
+    best = benchmark.best_answer(used)
+    if not np.isnan(best):
+        return best
+    return best_value([run.value for run in runs.runs], runs.setup.objective)
 
 
 def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
@@ -120,24 +105,9 @@ def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
     )
 
 
-def _mean_judgement(benchmark: Benchmark, codes: NDArray[np.int64]) -> tuple[Metric | None, NDArray[np.float64]]:
-    if benchmark.test_metric is not None:
-        return benchmark.test_metric, benchmark.mean_test(codes)
-    inner: Benchmark = benchmark
-    while isinstance(inner, NoiseFree | SubSpace):
-        inner = inner.inner
-    if isinstance(inner, TabularBenchmark | SurrogateBenchmark):
-        fidelity = inner.highest_fidelity(inner.objective) if isinstance(inner, TabularBenchmark) else None
-        return inner.objective, inner.expected_many(codes, fidelity=fidelity).values[inner.objective]
-    return None, np.full(len(codes), np.nan)
-
-
 def _best_mean(benchmark: Benchmark, metric: Metric, means: NDArray[np.float64]) -> tuple[float, bool]:
     """The best mean, and whether it is only that of these architectures."""
     try:
         return benchmark.optimum()[1], False
     except (TooLarge, InvalidOption):
-        known = means[~np.isnan(means)]
-        if not len(known):
-            return float("nan"), True
-        return float(known.max() if metric.direction == "maximize" else known.min()), True
+        return best_value([means], metric), True

@@ -31,6 +31,7 @@ from nasbed.experiments.challenge.running import run_challenge
 from nasbed.experiments.challenge.scoring import score_of
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.sandbox
 
 
 @pytest.fixture

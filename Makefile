@@ -14,7 +14,8 @@ demo: $(VENV)/.core
 	NASBED_HOME=build/home $(BIN)/nasbed run snb-darts-cifar10-16-lgb-v1.1 --optimizers rs,re,ls,de,bananas --seeds 10 --budget 200ev --out build/demo
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest --doctest-modules -q src
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check

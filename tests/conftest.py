@@ -22,6 +22,20 @@ settings.load_profile("nasbed")
 collect_ignore_glob = [] if find_spec("torch") else ["spaces/torch_*.py"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="Draw more: 20 moments to kill at, 10 000 damaged files, 1 000 networks.",
+    )
+
+
+@pytest.fixture(scope="session")
+def thorough(request: pytest.FixtureRequest) -> bool:
+    """Whether tests that draw moments to kill at, files to damage or networks to build draw many more of them."""
+    return bool(request.config.getoption("--thorough"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
     """No test reads or writes the tables of whoever runs it."""

@@ -8,7 +8,7 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -82,10 +82,18 @@ def test_copied_benchmark_gives_the_same_answers(benchmark: Benchmark, way: Call
     assert (other.name, other.metrics, other.fidelities) == (benchmark.name, benchmark.metrics, benchmark.fidelities)
 
 
-def test_copied_benchmark_gives_the_same_answers_in_a_spawned_process(benchmark: Benchmark) -> None:
-    archs = some_of(benchmark)[:20]
+@pytest.fixture(scope="module")
+def spawned() -> Iterator[ProcessPoolExecutor]:
+    """One process that shares nothing with this one: what it knows of a benchmark was sent to it."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        assert pool.submit(answers, benchmark, archs).result() == answers(benchmark, archs)
+        yield pool
+
+
+def test_copied_benchmark_gives_the_same_answers_in_a_spawned_process(
+    benchmark: Benchmark, spawned: ProcessPoolExecutor
+) -> None:
+    archs = some_of(benchmark)[:20]
+    assert spawned.submit(answers, benchmark, archs).result() == answers(benchmark, archs)
 
 
 IN_JOBLIB = """

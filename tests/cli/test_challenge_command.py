@@ -141,8 +141,3 @@ def test_challenge_refuses_bad_input_in_one_line(tmp_path: Path, datasets: list[
         assert done.returncode == 2 and not done.stdout, done
         assert word in done.stderr and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("command", ["run", "score"])
-def test_challenge_help_teaches(command: str, run: Callable[..., Done]) -> None:
-    assert f"Example: nasbed challenge {command}" in " ".join(run(command, "--help").stdout.split())

@@ -1,4 +1,4 @@
-"""``nasbed fetch`` and ``nasbed import`` as a user meets them: real processes against a real server on this machine.
+"""``nasbed fetch`` and ``nasbed import`` as a user meets them, against a real server on this machine.
 
 The file that is fetched and the format that reads it come from a small plug-in, as a third party would write it.
 """
@@ -13,12 +13,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from commands import run_command
 from local_server import Behaviour, Server, serving, sha256
 from nasbed.results import Results
+from nasbed.results.importers import IMPORTERS
+from nasbed.results.sources import SOURCES
 
 TABLE = "".join(f"{90 + number / 1000:.3f}\n" for number in range(2_000)).encode()
 RIGHT = sha256(TABLE)
@@ -70,10 +75,11 @@ tiny-named = tiny_plugin:NAMED
 
 
 class User:
-    """Somebody with a home of their own and the plug-in installed."""
+    """Somebody with a home of their own and the plug-in installed: for processes by its folder alone, and for commands
+    in this process by :func:`installed`."""
 
     def __init__(self, folder: Path) -> None:
-        plugin = folder / "plugin"
+        self.plugin = plugin = folder / "plugin"
         info = plugin / "tiny_plugin-1.0.dist-info"
         info.mkdir(parents=True)
         (plugin / "tiny_plugin.py").write_text(PLUGIN)
@@ -93,9 +99,8 @@ class User:
         return [sys.executable, "-m", "nasbed", *words]
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*words), capture_output=True, text=True, cwd=self.work, env=self.environment, timeout=60
-        )
+        with installed(self.plugin):
+            return run_command(*words, cwd=self.work, env=self.environment)
 
     def ok(self, *words: str) -> str:
         done = self.run(*words)
@@ -113,6 +118,18 @@ class User:
         """The names in the folder of downloads."""
         folder = self.home / "downloads"
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+@contextmanager
+def installed(plugin: Path) -> Iterator[None]:
+    """Registries that have not looked for plug-ins yet look in this folder too, and forget what they saw after."""
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(sys, "path", [str(plugin), *sys.path]))
+        stack.callback(sys.modules.pop, "tiny_plugin", None)
+        for registry in (IMPORTERS, SOURCES):
+            stack.enter_context(patch.dict(registry._entries))
+            stack.enter_context(patch.object(registry, "_plugins_loaded", False))
+        yield
 
 
 @pytest.fixture

@@ -211,9 +211,3 @@ def test_list_surrogates_names_models_and_defaults() -> None:
     assert found["lgb"]["settings"]["num_leaves"] == 40
     text = told("list", "surrogates")
     assert all(each["summary"] in text for each in found.values())
-
-
-@pytest.mark.parametrize("command", ["fit", "tune"])
-def test_help_shows_an_example(command: str) -> None:
-    text = told(command, "--help")
-    assert f"Example: nasbed {command} nb201/cifar10" in text

@@ -57,7 +57,3 @@ def test_local_search_refuses_bad_input_in_one_line(run: Run, table: str, tmp_pa
         status, _, told = run(table, "--out", str(out), *options)
         assert status == 2 and words in told and len(told.splitlines()) == 1, told
     assert not out.exists()
-
-
-def test_local_search_help_teaches(run: Run) -> None:
-    assert "Example: nasbed study local-search" in " ".join(run("--help")[1].split())

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from subprocess import CompletedProcess
 
 import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
+from commands import run_command
+
 INCEPTION = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "nasbed", "network", *arguments], capture_output=True, text=True)
+def run(*arguments: str) -> CompletedProcess[str]:
+    return run_command("network", *arguments)
 
 
 def test_network_prints_the_published_total() -> None:
@@ -28,10 +29,6 @@ def test_network_prints_json_of_a_sampled_architecture() -> None:
     found = json.loads(done.stdout)
     assert found["parts"][-1]["shape"] == [4] and found["parts"][0]["shape"] == [96, 16, 16]
     assert sum(part["parameters"] for part in found["parts"]) == found["parameters"]
-
-
-def test_network_help_has_an_example() -> None:
-    assert "Example: nasbed network nb101" in " ".join(run("--help").stdout.split())
 
 
 @pytest.mark.parametrize(

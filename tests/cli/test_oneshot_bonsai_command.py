@@ -58,6 +58,7 @@ def told(record: BonsaiRecord) -> dict[str, Any]:
     }
 
 
+@pytest.mark.kill
 def test_bonsai_killed_goes_on_to_the_same_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

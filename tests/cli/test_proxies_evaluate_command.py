@@ -111,8 +111,3 @@ def test_evaluate_refuses_bad_input_in_one_line(run: Run, pair: tuple[Path, Path
         assert isinstance(found.exception, NasbedError | OSError), found.output
         assert words in str(found.exception) and len(str(found.exception).splitlines()) == 1, str(found.exception)
     assert not out.exists()
-
-
-def test_evaluate_help_teaches_with_an_example(run: Run) -> None:
-    found = run("--help")
-    assert found.exit_code == 0 and "nasbed proxies evaluate scores.parquet nb201/cifar10" in found.output

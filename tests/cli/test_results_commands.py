@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pyarrow.csv as pa_csv
 import pytest
+
+from commands import run_command
 
 CELLS = [
     "|nor_conv_3x3~0|+|nor_conv_3x3~0|avg_pool_3x3~1|+|skip_connect~0|nor_conv_3x3~1|skip_connect~2|",
@@ -17,10 +18,8 @@ CELLS = [
 ]
 
 
-def run(*arguments: object, home: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "NASBED_HOME": str(home)}
-    command = [sys.executable, "-m", "nasbed", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=home)
+def run(*arguments: object, home: Path) -> CompletedProcess[str]:
+    return run_command(*arguments, cwd=home, env={**os.environ, "NASBED_HOME": str(home)})
 
 
 def ok(*arguments: object, home: Path) -> str:
@@ -41,14 +40,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         flags = [part for option in options for part in ("--option", option)]
         ok("import", "table", folder / f"{name}.csv", *flags, home=folder)
     return folder
-
-
-@pytest.mark.parametrize("words", [("results",), ("results", "info"), ("results", "merge"), ("results", "export")])
-def test_help_teaches(home: Path, words: tuple[str, ...]) -> None:
-    shown = " ".join(ok(*words, "--help", home=home).split())
-    assert "Usage" in shown
-    if len(words) == 2:
-        assert f"Example: nasbed results {words[1]}" in shown
 
 
 def test_info_by_name_and_by_folder(home: Path) -> None:

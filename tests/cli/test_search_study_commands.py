@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
+from commands import run_command
 from studied_tables import nb201_table
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "nasbed", "study", *arguments], capture_output=True, text=True)
+def run(*arguments: str) -> CompletedProcess[str]:
+    return run_command("study", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +37,6 @@ def test_study_methods_writes_a_page_and_resumes(table: str, tmp_path: Path) -> 
     assert "<dt>failed evaluations</dt><dd>0 of 40</dd>" in page
     numbers = json.loads((out / "numbers.json").read_text())
     assert list(numbers["methods"]) == ["rs", "re"] and len(numbers["methods"]["re"]["final_regret"]) == 2
-
-
-@pytest.mark.parametrize("command", ["generalisation", "methods"])
-def test_search_study_help_teaches(command: str) -> None:
-    shown = " ".join(run(command, "--help").stdout.split())
-    assert f"Example: nasbed study {command}" in shown
 
 
 def test_search_study_refuses_bad_input_in_one_line(table: str, tmp_path: Path) -> None:

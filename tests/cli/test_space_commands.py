@@ -1,4 +1,4 @@
-"""The command line as a user meets it: a real process, its output, its exit status."""
+"""``nasbed space`` and ``nasbed list`` as a user meets them: output, files and exit status."""
 
 from __future__ import annotations
 
@@ -12,28 +12,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import nasbed
-
-
-def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "nasbed", *arguments], capture_output=True, text=True, cwd=cwd)
+from commands import run_command
 
 
 def ok(*arguments: str, cwd: Path | None = None) -> str:
-    done = run(*arguments, cwd=cwd)
+    done = run_command(*arguments, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_version() -> None:
     assert ok("--version").strip() == f"nasbed {nasbed.__version__}"
-
-
-@pytest.mark.parametrize("words", [(), ("list",), ("space",), ("space", "sample"), ("space", "draw")])
-def test_help_teaches(words: tuple[str, ...]) -> None:
-    shown = ok(*words, "--help")
-    assert "Usage" in shown
-    if len(words) == 2:
-        assert "Example: nasbed space" in " ".join(shown.split())
 
 
 def test_list_spaces_shows_exact_sizes() -> None:
@@ -110,7 +99,7 @@ def test_draw_writes_the_picture(tmp_path: Path, suffix: str) -> None:
     ],
 )
 def test_user_errors_are_one_line_and_exit_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    done = run(*arguments, cwd=tmp_path)
+    done = run_command(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr

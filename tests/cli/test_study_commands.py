@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
+from commands import run_command
 from studied_tables import nb201_table
 
 FAST = ("--format", "svg", "--walk-steps", "100")
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "nasbed", "study", *arguments], capture_output=True, text=True)
+def run(*arguments: str) -> CompletedProcess[str]:
+    return run_command("study", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,6 @@ def test_study_landscape_is_decided_by_its_seed(table: Path, tmp_path: Path) -> 
         assert done.returncode == 0, done.stderr
     one, same = ((tmp_path / name / "numbers.json").read_text() for name in "ab")
     assert one == same
-
-
-@pytest.mark.parametrize("command", ["landscape", "nas-hpo"])
-def test_study_help_teaches(command: str) -> None:
-    shown = " ".join(run(command, "--help").stdout.split())
-    assert f"Example: nasbed study {command}" in shown
 
 
 def test_study_refuses_bad_input_in_one_line_before_working(table: Path, tmp_path: Path) -> None:

@@ -89,7 +89,3 @@ def test_one_shot_refuses_bad_input_in_one_line_before_working(darts: Path, tmp_
     ):
         assert words in refusal(*arguments, "--out", str(out)), words
     assert not out.exists()
-
-
-def test_one_shot_help_teaches() -> None:
-    assert "Example: nasbed study one-shot" in " ".join(run("--help").output.split())

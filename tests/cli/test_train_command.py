@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
+from commands import run_command
 from nasbed.cli import main
 
 QUICK = """
@@ -54,8 +55,8 @@ def test_train_prints_accuracies_and_resumes(tmp_path: Path, recipe: str) -> Non
         str(tmp_path / "c.pt"),
     )
 
-    def run(*more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "nasbed", *arguments, *more], capture_output=True, text=True)
+    def run(*more: str) -> CompletedProcess[str]:
+        return run_command(*arguments, *more)
 
     done = run()
     assert done.returncode == 0 and done.stderr == "", done.stderr
@@ -131,11 +132,8 @@ def test_list_recipes_prints_files_to_change(
 
 def test_run_compares_methods_by_live_training(tmp_path: Path, recipe: str) -> None:
     benchmark = f"live:nb201/digits/{recipe}"
-    done = subprocess.run(
-        [sys.executable, "-m", "nasbed", "run", benchmark, "--optimizers", "rs,re", "--seeds", "2", "--budget", "3ev",
-         "--engine", "serial", "--out", str(tmp_path / "runs")],
-        capture_output=True, text=True,
-    )  # fmt: skip
+    options = ("--optimizers", "rs,re", "--seeds", "2", "--budget", "3ev", "--engine", "serial")
+    done = run_command("run", benchmark, *options, "--out", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
     assert "the best in any of these runs" in done.stdout and "mean validation regret" in done.stdout
     assert (tmp_path / "runs" / "report.html").is_file()

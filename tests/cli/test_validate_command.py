@@ -99,8 +99,3 @@ def test_validate_refuses_bad_input_in_one_line_before_working(run: Run, table: 
         assert done.status == 2 and word in done.err, done.err
         assert len(done.err.splitlines()) == 1 and "Traceback" not in done.err
     assert not out.exists()
-
-
-def test_validate_help_teaches(run: Run) -> None:
-    shown = " ".join(run("--help").out.split())
-    assert "Example: nasbed validate nb201/cifar10" in shown

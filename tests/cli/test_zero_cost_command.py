@@ -76,7 +76,3 @@ def test_zero_cost_refuses_bad_input_in_one_line_before_working(pair: tuple[str,
     ):
         assert words in refusal(*arguments, "--out", str(out))
     assert not out.exists()
-
-
-def test_zero_cost_help_teaches() -> None:
-    assert "Example: nasbed study zero-cost" in " ".join(run("--help").output.split())

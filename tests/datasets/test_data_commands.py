@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
 from dataset_files import competition
+
+from commands import run_command
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +18,8 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NASBED_HOME", str(tmp_path / "home"))
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "nasbed", "data", *arguments], capture_output=True, text=True)
+def run(*arguments: str) -> CompletedProcess[str]:
+    return run_command("data", *arguments)
 
 
 def test_prepare_list_and_info(tmp_path: Path) -> None:
@@ -42,8 +43,3 @@ def test_user_errors_are_one_line_and_status_2(tmp_path: Path) -> None:
         done = run(*arguments)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert done.stderr.startswith("nasbed: ")
-
-
-@pytest.mark.parametrize("command", ["prepare", "info", "list"])
-def test_help_has_examples(command: str) -> None:
-    assert f"Example: nasbed data {command}" in " ".join(run(command, "--help").stdout.split())

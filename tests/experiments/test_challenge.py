@@ -31,6 +31,7 @@ from nasbed.challenge.scoring import score_of
 from nasbed.core.errors import BadFile, InvalidOption
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.sandbox
 
 
 @pytest.fixture

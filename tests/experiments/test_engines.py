@@ -22,7 +22,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.experiments.engines import WAIT, Engine, LocalEngine, SerialEngine
 
 
-@pytest.fixture(params=["serial", "local", "ray"])
+@pytest.fixture(params=["serial", "local", pytest.param("ray", marks=pytest.mark.ray)])
 def engine(request: pytest.FixtureRequest) -> Engine:
     if request.param == "serial":
         return SerialEngine()
@@ -120,6 +120,7 @@ def test_engine_refuses_no_processes() -> None:
         LocalEngine(-1)
 
 
+@pytest.mark.ray
 def test_ray_engine_counts_time_from_the_start_of_a_task(tmp_path: Path) -> None:
     """With one worker, the tasks behind the one that hangs wait longer than the time-out."""
     pytest.importorskip("ray", reason="needs the extra ray")
@@ -134,6 +135,7 @@ def test_ray_engine_counts_time_from_the_start_of_a_task(tmp_path: Path) -> None
         list(RayEngine(gpus=64).map_unordered(engine_tasks.square, [1]))
 
 
+@pytest.mark.ray
 def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
     """Arguments of a task of a user's own; one task for all of them, since most of its time goes into imports."""
     ray = pytest.importorskip("ray", reason="needs the extra ray")

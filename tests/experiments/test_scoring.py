@@ -94,6 +94,7 @@ def test_pieces_and_processes_give_the_same_as_one_go(tmp_path: Path) -> None:
     assert not journal_of(pieces).exists()
 
 
+@pytest.mark.kill
 def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
     out = tmp_path / "killed.parquet"
     command = [sys.executable, "-m", "nasbed", "proxies", "score", "--space", "nb201", "--n", "8", "--batch", "8"]

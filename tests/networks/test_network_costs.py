@@ -91,8 +91,10 @@ def without_initial_weights(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     [*((*each, 1000) for each in SMALL.items()), *((*each, 200) for each in ODD)],
     ids=lambda value: str(getattr(value, "image", value)),
 )
-def test_network_costs_of_many_architectures_are_the_closed_forms(name: str, skeleton: Any, count: int) -> None:
-    archs = sampled(name, count)
+def test_network_costs_of_many_architectures_are_the_closed_forms(
+    name: str, skeleton: Any, count: int, thorough: bool
+) -> None:
+    archs = sampled(name, count if thorough else count // 5)
     channels_in = getattr(skeleton, "image_channels", 3)
     found = [counted(build(arch, skeleton=skeleton), skeleton.image, channels_in) for arch in archs]
     assert found == closed_form(archs, skeleton)
@@ -142,9 +144,9 @@ def transnas_costs(code: tuple[int, ...], image: int, classes: int) -> tuple[int
 
 
 @pytest.mark.usefixtures("without_initial_weights")
-def test_transnas_micro_costs_of_1000_architectures_are_those_by_hand() -> None:
+def test_transnas_micro_costs_of_many_architectures_are_those_by_hand(thorough: bool) -> None:
     skeleton = TransNASSkeleton(cells_per_module=1)
-    for arch in sampled("transnas-micro", 1000):
+    for arch in sampled("transnas-micro", 1000 if thorough else 200):
         assert counted(build(arch, skeleton=skeleton), 32, 3) == transnas_costs(arch.code, 32, 10)
 
 

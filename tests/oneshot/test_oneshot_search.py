@@ -19,7 +19,7 @@ from nasbed.oneshot import METHODS, Searched, SearchEpoch, SearchSettings, searc
 from nasbed.oneshot.images import halves  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
 
-TINY = SearchSettings(epochs=4, batch=8, channels=6, cells=3, epoch_images=8, split=(200, 64), crop_padding=1)
+TINY = SearchSettings(epochs=4, batch=8, channels=6, cells=3, epoch_images=8, split=(32, 16), crop_padding=1)
 SMALL = SearchSettings(epochs=3, batch=16, channels=8, cells=1, epoch_images=32, split=(200, 64), flip=True)
 LEARNING = replace(SMALL, epochs=6, batch=32, epoch_images=256, split=(1000, 256), flip=False, learning_rate=0.1)
 OPTIONS: dict[str, dict[str, Any]] = {"random-ws": {"samples": 4, "epoch_samples": 2}}

@@ -1,12 +1,15 @@
 """Every registered method passes the public conformance suite."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from nasbed.core.errors import MissingDependency
+from nasbed.core.observation import Observation
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
+from nasbed.optimizers.base import Proposal
 from nasbed.testing import OptimizerConformance
 
 MODEL_FREE = {"de", "ls", "nre", "nsga2", "re", "rl", "rs"}
@@ -44,3 +47,35 @@ class TestEveryOptimizer(OptimizerConformance):
 
     def test_its_name_is_its_id(self) -> None:
         assert OPTIMIZERS.get(self.name).name == self.name
+
+
+class Rescanning(Optimizer):
+    """Random search that looks at all it was answered before it proposes."""
+
+    name = "rescanning"
+    summary = "goes over its history"
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        super().__init__(problem, rng)
+        self.seen: list[Observation] = []
+
+    def ask(self, n: int = 1) -> list[Proposal]:
+        assert not [one for one in self.seen if one.fidelity == -1]
+        return [Proposal(self.space.sample(self.rng)) for _ in range(n)]
+
+    def tell(self, observations: Sequence[Observation]) -> None:
+        self.seen += observations
+
+
+class RescanningConformance(OptimizerConformance):
+    model_free = True
+
+    def make_optimizer(self, problem: Problem, rng: np.random.Generator) -> Optimizer:
+        return Rescanning(problem, rng)
+
+
+def test_a_method_that_goes_over_its_history_is_caught_without_a_clock() -> None:
+    suite = RescanningConformance()
+    suite.test_a_method_without_a_model_is_cheap()
+    with pytest.raises(AssertionError):
+        suite.test_a_method_without_a_model_does_not_go_over_its_history()

@@ -28,7 +28,7 @@ FLAGS = (
     "--disable-dev-shm-usage",
 )
 CURVES = "[data-figure=figure-time] .mark-line.role-mark path"
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")

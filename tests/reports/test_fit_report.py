@@ -54,7 +54,7 @@ def test_figure_rows_say_what_is_beyond_bounds(artefact: Artefact) -> None:
     ]
 
 
-@pytest.mark.xdist_group("browser")
+@pytest.mark.browser
 def test_pages_are_drawn_by_a_browser(artefact: Artefact, tmp_path: Path) -> None:
     webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install selenium")
     from selenium.webdriver.chrome.service import Service

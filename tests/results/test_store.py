@@ -356,13 +356,14 @@ def test_two_processes_read_while_a_third_replaces_the_table(tmp_path: Path) -> 
     assert len(list(folder.glob("data-*"))) == 1, "what was still being read is cleaned up by the next write"
 
 
-def test_a_killed_writer_leaves_the_old_table_or_the_new_one(tmp_path: Path) -> None:
+@pytest.mark.kill
+def test_a_killed_writer_leaves_the_old_table_or_the_new_one(tmp_path: Path, thorough: bool) -> None:
     """Real kills at random moments. Each time the folder holds one of the two tables, whole, and what the dead writer
     left is gone after the next write."""
     folder, rng, version = tmp_path / "t", random.Random(7), 0
     write_results(folder, about(notes="0"), [random_rows("nb201", 40, part) for part in range(30)])
     leftovers, outcomes = 0, set()
-    for attempt in range(20):
+    for attempt in range(20 if thorough else 6):
         writer = run_script(WRITER, str(folder), str(version + 1), "1000")
         assert writer.stdout is not None
         writer.stdout.readline()
@@ -382,7 +383,7 @@ def test_a_killed_writer_leaves_the_old_table_or_the_new_one(tmp_path: Path) -> 
         outcomes.add(found - last)
         leftovers += len([path for path in folder.iterdir() if path.name.startswith(("data-", "."))]) - 3 > 0
         version = found
-    assert leftovers >= 3, "kills did hit writers at work"
+    assert leftovers >= (3 if thorough else 1), "kills did hit writers at work"
     write_results(folder, about(notes="x"), [random_rows("nb201", 3, 0)])
     del opened
     write_results(folder, about(notes="x"), [random_rows("nb201", 3, 0)])

@@ -22,7 +22,6 @@ from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, campaig
 from nasbed.experiments.engines import Engine, LocalEngine
 
 HERE = Path(__file__).parent
-KILLS = 20
 
 
 @pytest.fixture(scope="module")
@@ -66,17 +65,22 @@ def not_begun(journal: Path) -> bool:
     return False
 
 
-def test_campaign_killed_at_20_random_moments_loses_nothing_and_repeats_nothing(
-    campaign_file: Path, undisturbed: list[Row]
+@pytest.mark.kill
+def test_campaign_killed_at_random_moments_loses_nothing_and_repeats_nothing(
+    campaign_file: Path, undisturbed: list[Row], thorough: bool
 ) -> None:
-    """Once in five lives the trials run in processes of their own."""
+    """Once in five lives the trials run in processes of their own. Until a result is durable, lives grow longer, as a
+    busy machine needs."""
     draw = random.Random(7)
     journal, log = campaign_file.with_suffix(".sqlite"), campaign_file.with_suffix(".log")
     log.touch()
     durable: list[Row] = []
-    for kill in range(KILLS):
+    for kill in range(20):
+        if durable and kill >= 5 and not thorough:
+            break
         local = kill % 5 == 4
         moment = draw.uniform(0.5, 2.5) if local else draw.uniform(0.0, 0.5)
+        moment *= 1 if durable else 1 + kill / 2
         engine = ("--engine", "local", "--workers", "2") if local else ("--engine", "serial")
         begun = log.stat().st_size
         code, errors = ended(started(campaign_file, "--resume", *engine, moment=f"{moment:.4f}", log=log))
@@ -198,10 +202,13 @@ def dying_campaign(tmp_path: Path, engine: Engine) -> None:
     assert len(list(tmp_path.glob("(*"))) == 3, "each was killed once"
 
 
+@pytest.mark.kill
 def test_campaign_worker_killed_in_a_trial_is_replaced_and_the_trial_repeated(tmp_path: Path) -> None:
     dying_campaign(tmp_path, LocalEngine(2))
 
 
+@pytest.mark.ray
+@pytest.mark.kill
 def test_campaign_ray_worker_killed_in_a_trial_is_replaced_and_the_trial_repeated(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs the extra ray")
     from nasbed.experiments.ray_engine import RayEngine

@@ -70,8 +70,3 @@ def test_collect_refuses_engines_and_options_that_there_are_not(folder: Path) ->
     with pytest.raises(InvalidOption, match="--gpus-per-task is for the engine ray, got local"):
         run("run", "campaign.toml", "--gpus-per-task", "0.5")
     assert not (folder / "campaign.sqlite").exists()
-
-
-def test_collect_help_names_its_commands() -> None:
-    output = run("--help")
-    assert all(name in output for name in ("run", "status", "export"))

@@ -1,0 +1,52 @@
+"""The help of every command, read from the tree of commands itself: a new command is tested without being named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+
+from commands import run_command
+from nasbed.cli import app
+
+Words = tuple[str, ...]
+
+
+def commands(command: Any, words: Words = ()) -> Iterator[tuple[Words, Any]]:
+    yield words, command
+    for word, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, (*words, word))
+
+
+TREE = list(commands(typer.main.get_command(app)))
+
+
+def test_every_command_explains_itself_and_every_option() -> None:
+    assert len(TREE) > 50 and ("study", "landscape") in dict(TREE)
+    for words, command in TREE:
+        assert command.help and command.help.strip()[0].isupper(), words
+        for each in command.params:
+            assert each.help and each.help.strip(), (words, each.name)
+
+
+def test_every_command_that_needs_words_shows_them_in_an_example() -> None:
+    """A list is called by its name alone, and ``nasbed collect FILE`` is short for ``nasbed collect run FILE``."""
+    for words, command in TREE:
+        if hasattr(command, "commands") or "list" in words:
+            continue
+        called = words[:1] if words == ("collect", "run") else words
+        assert f"Example: nasbed {' '.join(called)} " in f"{' '.join(command.help.split())} ", words
+
+
+@pytest.mark.parametrize("words", [(), ("study",), ("results", "merge")])
+def test_help_shows_usage_text_examples_and_commands(words: Words) -> None:
+    shown = run_command(*words, "--help")
+    text = " ".join(shown.stdout.replace("│", " ").split())
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert text.startswith("Usage: ") and " ".join(("nasbed", *words, "[OPTIONS]")) in text
+    command = dict(TREE)[words]
+    assert " ".join(command.help.split()) in text
+    for word in getattr(command, "commands", {}):
+        assert f" {word} " in text

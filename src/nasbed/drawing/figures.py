@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nasbed.core.errors import InvalidOption, nearest
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 
 if TYPE_CHECKING:
     import altair as alt
@@ -69,11 +69,26 @@ def save_figure(chart: alt.TopLevelMixin, path: Path) -> None:
         draft.write_bytes(rendered)
 
 
+def save_figures(charts: Mapping[str, alt.TopLevelMixin], folder: Path, formats: Iterable[str]) -> None:
+    """Write every figure by its name in every format into a folder, which is made if need be."""
+    formats = tuple(formats)
+    for form in formats:
+        _check_format(form)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, chart in charts.items():
+        for form in formats:
+            save_figure(chart, folder / f"{name}.{form}")
+
+
+def _check_format(form: str) -> None:
+    if form not in FORMATS:
+        raise InvalidOption(f"a figure is written as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
+
+
 def _rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
     import vl_convert
 
-    if form not in FORMATS:
-        raise InvalidOption(f"a figure is written as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
+    _check_format(form)
     specification = chart.to_dict()
     specification["config"] = _CONFIG
     text = json.dumps(specification)
@@ -95,15 +110,7 @@ def write_report(
 ) -> None:
     """Write ``figures/NAME.FORMAT``, ``numbers.json`` and last ``report.html``, in which a section whose ``svg`` is the
     name of a figure shows it."""
-    formats = tuple(formats)
-    for form in formats:
-        if form not in FORMATS:
-            raise InvalidOption(f"a figure is written as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    for name, chart in figures.items():
-        for form in formats:
-            save_figure(chart, folder / "figures" / f"{name}.{form}")
-    with complete_file(folder / "numbers.json") as draft:
-        draft.write_text(json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    save_figures(figures, folder / "figures", formats)
+    write_numbers(folder, numbers)
     shown = [replace(each, svg=figure_svg(figures[each.svg], each.svg)) if each.svg else each for each in sections]
     write_page(folder / "report.html", title, shown)

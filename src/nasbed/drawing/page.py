@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from nasbed.core.files import complete_file
 
@@ -46,6 +48,13 @@ def write_page(path: Path, title: str, sections: Sequence[Section], *, head: str
     )
     with complete_file(path) as draft:
         draft.write_text(html, encoding="utf-8")
+
+
+def write_numbers(folder: Path, numbers: Mapping[str, Any]) -> None:
+    """Write ``numbers.json``, what a page shows for scripts, into a folder, which is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with complete_file(folder / "numbers.json") as draft:
+        draft.write_text(json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def _section(section: Section) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,10 @@ from nasbed.challenge.isolation import ABOUT
 from nasbed.challenge.leaderboard import Leaderboard, Standing
 from nasbed.challenge.results import Result
 from nasbed.challenge.scoring import WORST
-from nasbed.core.files import complete_file
 from nasbed.drawing.figures import COLOURS, figure_svg
 from nasbed.drawing.marks import Chart, inline
 from nasbed.drawing.number_tables import MISSING, Table, table_html
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
 
 BEST = 10.0
@@ -101,9 +99,7 @@ def score_chart(board: Leaderboard, dataset: str) -> Chart:
 def write_leaderboard(board: Leaderboard, folder: Path) -> None:
     """Write ``report.html`` and ``numbers.json`` into a folder, which is made if need be."""
     folder.mkdir(parents=True, exist_ok=True)
-    with complete_file(folder / "numbers.json") as draft:
-        numbers = json.dumps(leaderboard_numbers(board), indent=1, ensure_ascii=False, allow_nan=False)
-        draft.write_text(numbers + "\n", encoding="utf-8")
+    write_numbers(folder, leaderboard_numbers(board))
     results = [result for each in board.standings for result in each.results.values()]
     kinds = sorted({result.isolation for result in results})
     limits = sorted({(result.limits["time_s"], result.limits["memory_bytes"] / 1024**3) for result in results})

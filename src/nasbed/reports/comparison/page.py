@@ -12,7 +12,7 @@ import numpy as np
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.files import complete_file
 from nasbed.drawing.cells import cell_svg, save_cells
-from nasbed.drawing.figures import FORMATS, metric_label, save_figure
+from nasbed.drawing.figures import FORMATS, metric_label, save_figures
 from nasbed.drawing.interactive import Look, head, legend, looks, place, scripts
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.page import Section, write_page
@@ -130,13 +130,10 @@ def _charts(found: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> 
 
 
 def _save_figures(folder: Path, found: Comparison, styles: Mapping[str, Look], space: SearchSpace) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     charts = _charts(found, styles, on_page=False)
     if found.visited:
         charts["proposals"] = plane_figure(found, space)
-    for name, chart in charts.items():
-        for form in FORMATS:
-            save_figure(chart, folder / f"{name}.{form}")
+    save_figures(charts, folder, FORMATS)
     if found.best is not None:
         for form in FORMATS:
             save_cells(space.diagrams(found.best.architecture), folder / f"best.{form}")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from nasbed.core.errors import InvalidOption, nearest
-from nasbed.core.files import complete_file
-from nasbed.drawing.figures import FORMATS, figure_svg, metric_label, save_figure
+from nasbed.core.errors import InvalidOption
+from nasbed.drawing.figures import figure_svg, metric_label, save_figures
 from nasbed.drawing.number_tables import table_html
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.styles import TABLE_STYLE
 from nasbed.evaluation.proxies import JudgedTask
 from nasbed.reports.proxies.figures import proxies_figures, task_titles
@@ -42,18 +40,9 @@ def write_proxies_report(
     be."""
     if not judged:
         raise InvalidOption("a report of proxies is of at least 1 task, got none")
-    formats = tuple(formats)
-    for form in formats:
-        if form not in FORMATS:
-            raise InvalidOption(f"a figure is written as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
     charts = proxies_figures(judged)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    for name, chart in charts.items():
-        for form in formats:
-            save_figure(chart, folder / "figures" / f"{name}.{form}")
-    with complete_file(folder / "numbers.json") as draft:
-        numbers = json.dumps(proxies_numbers(judged), indent=1, ensure_ascii=False, allow_nan=False)
-        draft.write_text(numbers + "\n", encoding="utf-8")
+    save_figures(charts, folder / "figures", formats)
+    write_numbers(folder, proxies_numbers(judged))
     shown = {name: f"<figure>{figure_svg(chart, name)}</figure>" for name, chart in charts.items()}
     scatter = shown.pop("global-against-top")
     maps = f'<div class="maps">{"".join(shown.values())}</div>'

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from nasbed.core.files import complete_file
 from nasbed.core.json_values import plain
 from nasbed.drawing.anytime_figures import TIME, Axes, panel
-from nasbed.drawing.figures import figure_svg, metric_label, save_figure
+from nasbed.drawing.figures import figure_svg, metric_label, save_figures
 from nasbed.drawing.interactive import STYLE as COLOUR_STYLE
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.number_tables import Table, digits, table_html
 from nasbed.drawing.number_texts import spanned
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
 from nasbed.studies.local_search.study import LEVEL, SUBJECT, LocalSearchStudy, Moment
 
@@ -164,15 +162,9 @@ def write_local_search_report(
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
     charts = local_search_figures(study)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    shown = ""
-    for name, chart in charts.items():
-        for form in formats:
-            save_figure(chart, folder / "figures" / f"{name}.{form}")
-        shown += f"<figure>{figure_svg(chart, name)}</figure>"
-    with complete_file(folder / "numbers.json") as draft:
-        numbers = json.dumps(local_search_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
-        draft.write_text(numbers + "\n", encoding="utf-8")
+    save_figures(charts, folder / "figures", formats)
+    shown = "".join(f"<figure>{figure_svg(chart, name)}</figure>" for name, chart in charts.items())
+    write_numbers(folder, local_search_numbers(study))
     about: dict[str, object] = {
         "benchmark": study.benchmark,
         "runs": f"{study.seeds} seeds of each method, {study.budget} each, one worker",

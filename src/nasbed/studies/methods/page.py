@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
@@ -10,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from nasbed.core.files import complete_file
 from nasbed.core.json_values import plain
 from nasbed.drawing.anytime_figures import Axes, over_baseline
-from nasbed.drawing.figures import figure_svg, metric_label, save_figure
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.figures import figure_svg, metric_label, save_figures
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.studies.methods.study import Method, MethodsStudy
 
 WIDTH, HEIGHT = 250, 165
@@ -83,16 +81,13 @@ def methods_numbers(study: MethodsStudy) -> dict[str, Any]:
 def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
     axes = Axes.over([each.curve for each in study.methods], study.metric)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    cards = []
-    for each in study.methods:
-        chart = over_baseline(each.curve, study.baseline.curve, axes, width=WIDTH, height=HEIGHT)
-        for form in formats:
-            save_figure(chart, folder / "figures" / f"{each.name}.{form}")
-        cards.append(_card(each, figure_svg(chart, each.name)))
-    with complete_file(folder / "numbers.json") as draft:
-        numbers = json.dumps(methods_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
-        draft.write_text(numbers + "\n", encoding="utf-8")
+    charts = {
+        each.name: over_baseline(each.curve, study.baseline.curve, axes, width=WIDTH, height=HEIGHT)
+        for each in study.methods
+    }
+    save_figures(charts, folder / "figures", formats)
+    cards = [_card(each, figure_svg(charts[each.name], each.name)) for each in study.methods]
+    write_numbers(folder, methods_numbers(study))
     about: dict[str, object] = {
         "benchmark": study.benchmark,
         "runs": f"{study.seeds} seeds of each method, {study.budget} each, one worker",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from nasbed.core.files import complete_file
-from nasbed.drawing.figures import figure_svg, metric_label, save_figure
+from nasbed.drawing.figures import figure_svg, metric_label, save_figures
 from nasbed.drawing.interactive import STYLE as COLOUR_STYLE
 from nasbed.drawing.number_tables import table_html
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
 from nasbed.studies.one_shot.figures import one_shot_figures
 from nasbed.studies.one_shot.study import OneShotStudy
@@ -52,13 +50,8 @@ STOPPING = {
 def write_one_shot_report(study: OneShotStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
     charts, formats = one_shot_figures(study), tuple(formats)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    for name, chart in charts.items():
-        for form in formats:
-            save_figure(chart, folder / "figures" / f"{name}.{form}")
-    with complete_file(folder / "numbers.json") as draft:
-        numbers = json.dumps(one_shot_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
-        draft.write_text(numbers + "\n", encoding="utf-8")
+    save_figures(charts, folder / "figures", formats)
+    write_numbers(folder, one_shot_numbers(study))
     drawn = {name: figure_svg(chart, name) for name, chart in charts.items()}
     told = "".join(f"<p>{escape(each)}</p>" for each in outcome(study))
     each = f"<details><summary>each search</summary>{table_html(search_table(study))}</details>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
@@ -10,11 +9,10 @@ from typing import Any
 
 import altair as alt
 
-from nasbed.core.files import complete_file
-from nasbed.drawing.figures import COLOURS, figure_svg, save_figure
+from nasbed.drawing.figures import COLOURS, figure_svg, save_figures
 from nasbed.drawing.marks import Chart, inline, series
 from nasbed.drawing.number_tables import Table, table_html
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.styles import TABLE_STYLE
 from nasbed.studies.unseen.figures import EXPLAINED, FOUND_KEY, found_chart, found_lines, found_table
 from nasbed.studies.unseen.study import LARGE, UnseenStudy
@@ -40,14 +38,8 @@ BEST = "Filled: table 3. Rings: the best that was measured here of the same kind
 def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
     charts = unseen_figures(study)
-    formats = tuple(formats)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    for name, chart in charts.items():
-        for form in formats:
-            save_figure(chart, folder / "figures" / f"{name}.{form}")
-    with complete_file(folder / "numbers.json") as draft:
-        numbers = json.dumps(unseen_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
-        draft.write_text(numbers + "\n", encoding="utf-8")
+    save_figures(charts, folder / "figures", formats)
+    write_numbers(folder, unseen_numbers(study))
     drawn = {name: figure_svg(chart, name) for name, chart in charts.items()}
     sections = [Section("What came out", {}, html=_paragraphs(outcome(study)))]
     if "published-measured" in drawn:

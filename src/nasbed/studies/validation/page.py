@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from nasbed.core.files import complete_file
 from nasbed.core.json_values import plain
-from nasbed.drawing.figures import figure_svg, metric_label, save_figure
+from nasbed.drawing.figures import figure_svg, metric_label, save_figures
 from nasbed.drawing.interactive import STYLE as COLOUR_STYLE
 from nasbed.drawing.number_tables import Table, digits, table_html
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
 from nasbed.studies.validation.figures import Panel, panels
 from nasbed.studies.validation.study import PARTS, Validation
@@ -66,13 +64,9 @@ TEXTS = {
 def write_validation(study: Validation, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
     shown, told = panels(study), tables(study)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    for panel in (each for group in shown.values() for each in group):
-        for form in formats:
-            save_figure(panel.chart, folder / "figures" / f"{panel.name}.{form}")
-    with complete_file(folder / "numbers.json") as draft:
-        numbers = json.dumps(validation_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
-        draft.write_text(numbers + "\n", encoding="utf-8")
+    charts = {panel.name: panel.chart for group in shown.values() for panel in group}
+    save_figures(charts, folder / "figures", formats)
+    write_numbers(folder, validation_numbers(study))
     sections = [Section("What was validated", about_facts(study))]
     for part in PARTS:
         if part in shown or part in told:

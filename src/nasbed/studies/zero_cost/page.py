@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from nasbed.core.files import complete_file
-from nasbed.drawing.figures import figure_svg, metric_label, save_figure
+from nasbed.drawing.figures import figure_svg, metric_label, save_figures
 from nasbed.drawing.number_tables import table_html
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.styles import TABLE_STYLE
 from nasbed.evaluation.proxies.few_points import BOOSTING, ROUNDS
 from nasbed.studies.zero_cost.figures import zero_cost_figures
@@ -53,15 +51,9 @@ FEW = (
 
 def write_zero_cost_report(study: ZeroCostStudy, folder: Path, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
-    formats = tuple(formats)
     charts = zero_cost_figures(study)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    for name, chart in charts.items():
-        for form in formats:
-            save_figure(chart, folder / "figures" / f"{name}.{form}")
-    with complete_file(folder / "numbers.json") as draft:
-        numbers = json.dumps(zero_cost_numbers(study), indent=1, ensure_ascii=False, allow_nan=False)
-        draft.write_text(numbers + "\n", encoding="utf-8")
+    save_figures(charts, folder / "figures", formats)
+    write_numbers(folder, zero_cost_numbers(study))
     drawn = {name: f"<figure>{figure_svg(chart, name)}</figure>" for name, chart in charts.items()}
     maps = "".join(drawn[name] for name in ("spearman", "top", "overlap"))
     sections = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -58,3 +58,11 @@ def published_data() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="module")
+def without_figures() -> Iterator[None]:
+    """Comparisons without files of figures, which take most of their time; the page draws its own all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nasbed.reports.comparison._save_figures", lambda *_: None)
+        yield

@@ -16,6 +16,8 @@ from nasbed.experiments.runs import load_run, load_runs
 from nasbed.results import About, Rows, write_results
 from studied_tables import additive, nb201_table
 
+pytestmark = pytest.mark.usefixtures("without_figures")
+
 OWN = """
 from nasbed.optimizers.random_search import RandomSearch
 

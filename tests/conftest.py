@@ -64,5 +64,5 @@ def published_data() -> Callable[[str], Path]:
 def without_figures() -> Iterator[None]:
     """Comparisons without files of figures, which take most of their time; the page draws its own all the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nasbed.reports.comparison._save_figures", lambda *_: None)
+        patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
         yield

@@ -60,7 +60,7 @@ app.command()(release.release)
 app.add_typer(results.app, name="results")
 app.add_typer(space.app, name="space")
 app.add_typer(study.app, name="study")
-app.command("validate")(STUDIES.get("validation"))
+app.command("validate")(STUDIES.get(study.VALIDATION))
 
 
 def _version(asked: bool) -> None:

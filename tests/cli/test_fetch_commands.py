@@ -13,14 +13,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from configparser import ConfigParser
 from contextlib import ExitStack, contextmanager
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 
 from commands import run_command
 from local_server import Behaviour, Server, serving, sha256
+from nasbed.core.registry import Registry
 from nasbed.results import Results
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.sources import SOURCES
@@ -122,13 +126,18 @@ class User:
 
 @contextmanager
 def installed(plugin: Path) -> Iterator[None]:
-    """Registries that have not looked for plug-ins yet look in this folder too, and forget what they saw after."""
+    """The registries have the plug-in's entries meanwhile."""
+    groups = ConfigParser()
+    groups.read_string(ENTRY_POINTS)
+    registries: tuple[Registry[Any], ...] = (IMPORTERS, SOURCES)
     with ExitStack() as stack:
         stack.enter_context(patch.object(sys, "path", [str(plugin), *sys.path]))
         stack.callback(sys.modules.pop, "tiny_plugin", None)
-        for registry in (IMPORTERS, SOURCES):
+        for registry in registries:
             stack.enter_context(patch.dict(registry._entries))
-            stack.enter_context(patch.object(registry, "_plugins_loaded", False))
+            stack.enter_context(patch.object(registry, "_plugins_loaded", True))
+            for name, value in groups[registry.group].items():
+                registry.add(name, EntryPoint(name, value, registry.group))
         yield
 
 

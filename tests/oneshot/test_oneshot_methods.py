@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -311,6 +312,7 @@ def test_methods_refuse_options_they_do_not_have() -> None:
         method("drnas", kept=0.0)
 
 
+@patch.dict(METHODS._entries)
 def test_a_method_of_its_own_needs_a_class_and_a_line() -> None:
     from nasbed.oneshot.methods.darts import Darts
 

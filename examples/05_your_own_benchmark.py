@@ -13,8 +13,7 @@ import nasbed
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Repeats, collect, export_journals
 from nasbed.experiments.compare import compare
 from nasbed.experiments.engines import SerialEngine
-from nasbed.reports.comparison.page import write_comparison
-from nasbed.reports.comparison.standings import verdict
+from nasbed.reports.comparison import verdict, write_comparison
 from nasbed.studies.validation import Recipe, validate_results
 from nasbed.studies.validation.page import write_validation
 from nasbed.surrogates.making import make_surrogate

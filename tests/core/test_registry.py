@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -71,3 +72,17 @@ def test_an_installed_package_adds_a_space(tmp_path: Path) -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "15625"
+
+
+def test_registry_loads_plugins_that_another_package_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """importlib_metadata, once imported, lists entry points as objects of a class of its own."""
+
+    @dataclass(frozen=True)
+    class Foreign:
+        name: str
+        value: str
+        group: str
+
+    listed = [Foreign("digits", "string:digits", "nasbed.test")]
+    monkeypatch.setattr("nasbed.core.registry.entry_points", lambda group: listed)
+    assert Registry[str]("thing", group="nasbed.test").get("digits") == "0123456789"

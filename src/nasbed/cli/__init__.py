@@ -26,9 +26,9 @@ from nasbed.cli import (
     train,
     tune,
 )
-from nasbed.cli.data import commands as data
-from nasbed.cli.oneshot import command as oneshot
-from nasbed.cli.proxies import commands as proxies
+from nasbed.cli.data import commands as data_commands
+from nasbed.cli.oneshot import command as oneshot_command
+from nasbed.cli.proxies import commands as proxies_commands
 from nasbed.core.errors import NasbedError
 from nasbed.studies import STUDIES
 from nasbed.terminal.interruption import InterruptibleGroup, forced_end
@@ -43,13 +43,13 @@ app = typer.Typer(
 )
 app.add_typer(challenge.app, name="challenge")
 app.add_typer(collect.app, name="collect")
-app.add_typer(data.app, name="data")
+app.add_typer(data_commands.app, name="data")
 app.command()(fetch.fetch)
 app.command("import")(import_.import_)
 app.add_typer(list_.app, name="list")
 app.command()(network.network)
-app.command()(oneshot.oneshot)
-app.add_typer(proxies.app, name="proxies")
+app.command()(oneshot_command.oneshot)
+app.add_typer(proxies_commands.app, name="proxies")
 app.command()(query.query)
 app.command()(train.train)
 app.command()(run.run)

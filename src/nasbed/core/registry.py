@@ -77,8 +77,8 @@ class Registry(Generic[T]):
         if self._plugins_loaded:
             return
         self._plugins_loaded = True
-        for entry_point in entry_points(group=self.group):
-            self.add(entry_point.name, entry_point)
+        for found in entry_points(group=self.group):  # of another class once importlib_metadata has been imported
+            self.add(found.name, EntryPoint(found.name, found.value, found.group))
 
 
 def _origin(target: object) -> str:

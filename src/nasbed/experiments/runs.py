@@ -152,7 +152,7 @@ def traceback_file(folder: Path, method: str, seed: int) -> Path:
 def load_run(path: Path) -> Run:
     """The inverse of :func:`save_run`; what is not such a file is refused."""
     try:
-        with np.load(path, allow_pickle=False) as data:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as data:  # numpy leaves some damaged files open
             arrays = {name: data[name] for name in data if name != "facts"}
             facts = json.loads(str(data["facts"]))
         check_fields(facts, FACTS, needed=("method", "seed"))

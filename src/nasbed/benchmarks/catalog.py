@@ -159,15 +159,15 @@ def _part(benchmark: Benchmark, name: str) -> SubSpace:
 
 def surrogates_of(table: str) -> list[str]:
     """The ids of the present surrogates that were fitted on a table, those fitted on most architectures first."""
-    found: list[tuple[int, str]] = []
+    candidates: list[tuple[int, str]] = []
     for name, path in surrogate_paths().items():
         try:
             provenance = read_manifest(path).provenance
         except BadFile:
             continue
         if provenance.get("table") == table:
-            found.append((-int(provenance.get("architectures", 0)), name))
-    return [name for _, name in sorted(found)]
+            candidates.append((-int(provenance.get("architectures", 0)), name))
+    return [name for _, name in sorted(candidates)]
 
 
 def cards() -> list[Card]:

@@ -45,8 +45,8 @@ class Wrapper(Benchmark):
     @property
     def fingerprint(self) -> str:
         """That of the inner benchmark, and what this one makes of it; the space of a part is its name."""
-        made = (type(self).__name__, self.space.name, self.fidelities)
-        return values_sha256((made, self.inner.fingerprint)) if self.inner.fingerprint else ""
+        settings = (type(self).__name__, self.space.name, self.fidelities)
+        return values_sha256((settings, self.inner.fingerprint)) if self.inner.fingerprint else ""
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         return self.inner.query(arch, fidelity=fidelity, seed=seed)

@@ -67,13 +67,13 @@ def remarks_on(runs: Runs, *, repeated: Mapping[str, float], top_fidelity: int, 
         order: The methods in the order in which they are shown.
     """
     budget = Budget.parse(runs.setup.budget)
-    found: list[Remark] = []
+    remarks: list[Remark] = []
     for method in order:
         own = MethodRuns(
             method, runs.of(method), budget, runs.setup.settings.get(method, {}), top_fidelity, repeated[method]
         )
-        found += [Remark(kind, method, text) for kind, remark in ON_METHODS.items() for text in remark(own)]
-    return found
+        remarks += [Remark(kind, method, text) for kind, remark in ON_METHODS.items() for text in remark(own)]
+    return remarks
 
 
 def failed_share(run: Run) -> float:

@@ -83,32 +83,32 @@ def changes(before: Provenance | None, now: Provenance) -> list[str]:
     """What differs between a stored run and one that would be made now, a clause each; nothing where it still holds."""
     if before is None:
         return [UNRECORDED]
-    found = []
+    reasons = []
     if before.benchmark != now.benchmark:
-        found.append("the benchmark has changed")
+        reasons.append("the benchmark has changed")
     if before.source != now.source:
-        found.append(f"{_called(now.origin or before.origin)} or a module that it imports has changed")
+        reasons.append(f"{_called(now.origin or before.origin)} or a module that it imports has changed")
     if before.settings != now.settings:
-        found.append("its settings have changed")
+        reasons.append("its settings have changed")
     if before.nasbed != now.nasbed:
-        found.append(f"nasbed {before.nasbed} made them, this is {now.nasbed}")
-    return found
+        reasons.append(f"nasbed {before.nasbed} made them, this is {now.nasbed}")
+    return reasons
 
 
 def stale_methods(runs: Runs, benchmark: Benchmark) -> dict[str, str]:
     """Why runs of a method are out of date, a sentence by method; methods whose runs all hold are left out."""
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     sources: dict[str, str] = {}
     for run in runs.runs:
         reasons = _stored_changes(run, runs.setup, benchmark, sources)
         if reasons:
-            found.setdefault(run.method, Counter())["; ".join(reasons)] += 1
+            counts.setdefault(run.method, Counter())["; ".join(reasons)] += 1
     return {
         method: " ".join(
             f"{count} of {len(runs.of(method))} runs of {method} are out of date: {why}."
             for why, count in counted.items()
         )
-        for method, counted in found.items()
+        for method, counted in counts.items()
     }
 
 

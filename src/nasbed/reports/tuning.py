@@ -12,7 +12,7 @@ import altair as alt
 from nasbed.drawing.interactive import HUES, head, place, scripts
 from nasbed.drawing.marks import Chart, inline
 from nasbed.drawing.page import Section, write_page
-from nasbed.drawing.styles import TABLE_STYLE as STYLE
+from nasbed.drawing.styles import TABLE_STYLE
 from nasbed.experiments.trials import Trial
 from nasbed.experiments.tuning import Tuned
 from nasbed.surrogates import SURROGATES
@@ -49,7 +49,7 @@ def write_tuning_report(path: Path, tuned: Tuned, *, command: str = "", next_com
         Section("What was run", _facts(tuned, command)),
     ]
     style = (
-        f"\n<style>{STYLE}\n.settings {{ display: grid; gap: 1.2rem; "
+        f"\n<style>{TABLE_STYLE}\n.settings {{ display: grid; gap: 1.2rem; "
         "grid-template-columns: repeat(auto-fill, minmax(min(16rem, 100%), 1fr)); }</style>\n"
     )
     title = f"Tuning {tuned.setup.model} on {tuned.setup.space}"

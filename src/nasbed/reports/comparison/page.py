@@ -16,7 +16,7 @@ from nasbed.drawing.figures import FORMATS, metric_label, save_figures
 from nasbed.drawing.interactive import Look, head, legend, looks, place, scripts
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.page import Section, write_page
-from nasbed.drawing.styles import TABLE_STYLE as STYLE
+from nasbed.drawing.styles import TABLE_STYLE
 from nasbed.evaluation.summary import Summary
 from nasbed.experiments.runs import Runs
 from nasbed.reports.comparison.data import Comparison, comparison
@@ -71,7 +71,7 @@ def write_comparison(
         out / "report.html",
         f"Architecture search on {runs.setup.benchmark}",
         sections,
-        head=head() + f"\n<style>{STYLE}</style>\n",
+        head=head() + f"\n<style>{TABLE_STYLE}</style>\n",
         foot=scripts(charts | panels) + "\n",
     )
     with complete_file(out / "numbers.json") as draft:

@@ -15,7 +15,7 @@ from nasbed.drawing.figures import metric_label
 from nasbed.drawing.interactive import HUES, head, place, scripts
 from nasbed.drawing.marks import Chart, inline
 from nasbed.drawing.page import Section, write_page
-from nasbed.drawing.styles import TABLE_STYLE as STYLE
+from nasbed.drawing.styles import TABLE_STYLE
 from nasbed.reports.fit.data import LEVELS, FitData, figure_rows, fit_data
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.examples import Examples
@@ -64,7 +64,7 @@ def write_fit_report(
         sections.append(Section("Runtime", {}, html=_pair(charts, ("runtime",))))
     sections.append(Section("What it was made of", _facts(artefact, command)))
     style = (
-        f"\n<style>{STYLE}\n.fit tr:first-child td {{ font-weight: 400; }}\n"
+        f"\n<style>{TABLE_STYLE}\n.fit tr:first-child td {{ font-weight: 400; }}\n"
         ".fit td { padding: .2rem 1.5rem .2rem 0; }\n"
         ".pair { grid-template-columns: repeat(auto-fill, minmax(min(26rem, 100%), 1fr)); }</style>\n"
     )

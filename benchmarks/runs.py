@@ -92,8 +92,8 @@ def evolution_loop(table: Any, rng: random.Random) -> float:
 
 def many_seeds(out: Path) -> None:
     """500 seeds of three methods to a million simulated seconds on two processes, start and files included."""
+    from nasbed.core.execution import LocalEngine
     from nasbed.experiments.compare import compare
-    from nasbed.experiments.engines import LocalEngine
 
     start = perf_counter()
     compare("nb201/cifar10", ["rs", "re", "ls"], seeds=500, budget="1e6s", out=out, engine=LocalEngine(2))

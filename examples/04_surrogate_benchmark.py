@@ -11,8 +11,8 @@ from pathlib import Path
 
 import nasbed
 from nasbed.benchmarks import NoiseFree, SurrogateBenchmark, TabularBenchmark
+from nasbed.core.execution import SerialEngine
 from nasbed.experiments.compare import compare
-from nasbed.experiments.engines import SerialEngine
 from nasbed.surrogates.making import make_surrogate
 
 table = nasbed.load("nb201/cifar10")

@@ -10,9 +10,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
 import nasbed
+from nasbed.core.execution import SerialEngine
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Repeats, collect, export_journals
 from nasbed.experiments.compare import compare
-from nasbed.experiments.engines import SerialEngine
 from nasbed.reports.comparison import verdict, write_comparison
 from nasbed.studies.validation import Recipe, validate_results
 from nasbed.studies.validation.page import write_validation

@@ -17,10 +17,10 @@ from nasbed import Architecture, space
 from nasbed.benchmarks import NoiseFree, SurrogateBenchmark, cards
 from nasbed.benchmarks.catalog import card
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, TooLarge, UnknownName
+from nasbed.core.execution import SerialEngine
 from nasbed.core.home import surrogates_folder
 from nasbed.evaluation.judging import judge
 from nasbed.experiments.compare import compare
-from nasbed.experiments.engines import SerialEngine
 from nasbed.surrogates.ensemble import Ensemble
 from nasbed.surrogates.noise import Curve, NoiseModel
 

@@ -14,8 +14,8 @@ from made_up_tables import BUDGETS, PARAMETERS, REPEATS, TEST, VALIDATION, made_
 
 from nasbed import Architecture, Metric, NasbedError, Observation, Status, load, space
 from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini, without_pooling
+from nasbed.core.execution import SerialEngine
 from nasbed.experiments.compare import compare
-from nasbed.experiments.engines import SerialEngine
 from nasbed.reports.comparison.page import write_comparison
 from nasbed.results import About, Rows, write_results
 

@@ -15,8 +15,8 @@ import nasbed
 from made_up_surrogates import write_evaluations
 from nasbed import NasbedError
 from nasbed.cli import app
+from nasbed.core.execution import SerialEngine
 from nasbed.core.home import surrogates_folder
-from nasbed.experiments.engines import SerialEngine
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import Artefact
 
@@ -34,7 +34,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trials without processes of their own, which take seconds to start."""
-    monkeypatch.setattr("nasbed.experiments.engines.LocalEngine", lambda processes: SerialEngine())
+    monkeypatch.setattr("nasbed.core.execution.LocalEngine", lambda processes: SerialEngine())
 
 
 def call(*words: str | Path) -> Result:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from nasbed import Metric, NasbedError, space
+from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.experiments.compare import compare, optimizer_class
-from nasbed.experiments.engines import LocalEngine, SerialEngine
 from nasbed.experiments.runs import Run, join_runs, load_run, load_runs
 from nasbed.results import About, Rows, write_results
 

@@ -16,8 +16,8 @@ import nasbed
 from nasbed import Metric, NasbedError, space
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import MissingDependency
+from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.experiments.compare import compare
-from nasbed.experiments.engines import LocalEngine, SerialEngine
 from nasbed.experiments.guidance import OWN_SCORES, Guidance, Sieve, guided
 from nasbed.experiments.proxy_scores import ClosedForm, ScoreFile, Scores
 from nasbed.experiments.runs import load_run, load_runs

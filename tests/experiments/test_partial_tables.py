@@ -10,8 +10,8 @@ import pytest
 
 from nasbed import NasbedError, load
 from nasbed.benchmarks import TabularBenchmark
+from nasbed.core.execution import SerialEngine
 from nasbed.experiments.compare import compare
-from nasbed.experiments.engines import SerialEngine
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
 from nasbed.results import Rows, write_results

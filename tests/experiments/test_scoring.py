@@ -20,8 +20,8 @@ import nasbed
 from nasbed import datasets
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
+from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.core.user_code import object_named
-from nasbed.experiments.engines import LocalEngine, SerialEngine
 from nasbed.experiments.scorer import scoring_batch
 from nasbed.experiments.scoring import journal_of, random_architectures, score_architectures
 from nasbed.networks import build

@@ -20,8 +20,8 @@ from tuned_models import Blurred, Stepped
 import nasbed
 from made_up_surrogates import write_evaluations
 from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.execution import Engine, LocalEngine, SerialEngine, TaskOutcome, attempt
 from nasbed.core.user_code import object_named
-from nasbed.experiments.engines import Engine, LocalEngine, Outcome, SerialEngine, attempt
 from nasbed.experiments.journal import Journal
 from nasbed.experiments.trials import Trial
 from nasbed.experiments.tuning import BEST, JOURNAL, SETUP, Parts, load_settings, tune
@@ -122,7 +122,7 @@ class Interrupted(Engine):
 
     def map_unordered(
         self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[TaskOutcome]:
         for number, task in enumerate(tasks):
             if number == self.after:
                 raise KeyboardInterrupt

@@ -79,7 +79,7 @@ class Stepped(Blurred):
 
 def tune_until_killed(table: str, out: str, log: str) -> None:
     """What the process does that is killed."""
-    from nasbed.experiments.engines import LocalEngine
+    from nasbed.core.execution import LocalEngine
     from nasbed.experiments.tuning import tune
     from nasbed.results import Results
 

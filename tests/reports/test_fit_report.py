@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from made_up_surrogates import evaluations, made
+from nasbed.core.execution import SerialEngine
 from nasbed.core.metric import Metric
-from nasbed.experiments.engines import SerialEngine
 from nasbed.experiments.tuning import Parts, tune
 from nasbed.reports.fit.data import LEVELS, figure_rows, fit_data
 from nasbed.reports.fit.page import write_fit_report

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from nasbed import NasbedError
+from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.anytime import anytime, final_regrets
 from nasbed.evaluation.judging import Trajectory
-from nasbed.experiments.engines import SerialEngine
 from nasbed.experiments.runs import load_runs
 from nasbed.studies.generalisation.study import (
     GROUPS,

@@ -13,10 +13,10 @@ import pytest
 from nasbed import Metric
 from nasbed.benchmarks import load
 from nasbed.core.errors import InvalidOption
+from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.anytime import anytime
 from nasbed.evaluation.judging import Trajectory
 from nasbed.evaluation.summary import summarise
-from nasbed.experiments.engines import SerialEngine
 from nasbed.experiments.runs import load_runs
 from nasbed.studies.local_search.page import moments_table, outcome, write_local_search_report
 from nasbed.studies.local_search.study import LocalSearchStudy, compared, local_search_study

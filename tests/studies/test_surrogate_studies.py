@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import nasbed
 from made_up_surrogates import ACCURACY, Ridge, known_mean
 from nasbed.core.errors import InvalidOption
+from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.anytime import Anytime
-from nasbed.experiments.engines import SerialEngine
 from nasbed.experiments.runs import load_runs
 from nasbed.results import About, Results, Rows, write_results
 from nasbed.studies.validation.artefact_validation import validate_artefact

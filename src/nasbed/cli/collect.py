@@ -21,8 +21,8 @@ from nasbed.terminal.progress import LINE_S, note
 from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
+    from nasbed.core.execution import Engine
     from nasbed.experiments.campaign import CampaignStatus, Progress, Trainer
-    from nasbed.experiments.engines import Engine
 
 MOST_TOLD = 5
 """So many trials that did not end well are told of; then they are counted."""
@@ -159,8 +159,8 @@ def _results_kept(journal: Path, again: str) -> str:
 
 
 def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer) -> Engine:
+    from nasbed.core.execution import LocalEngine, SerialEngine
     from nasbed.experiments.campaign import FunctionTrainer
-    from nasbed.experiments.engines import LocalEngine, SerialEngine
 
     if gpus is not None and name != "ray":
         raise InvalidOption(f"--gpus-per-task is for the engine ray, got {name}; leave it out")
@@ -171,7 +171,7 @@ def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer
             note("the engine serial has no time-out; a trial that hangs hangs the campaign")
         return SerialEngine()
     if name == "ray":
-        from nasbed.experiments.ray_engine import RayEngine
+        from nasbed.core.execution.ray_engine import RayEngine
 
         return RayEngine(gpus=gpus or 0, workers=workers)
     raise InvalidOption(f"an engine is local, serial or ray, got {name!r}; choose one of them")

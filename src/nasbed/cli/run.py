@@ -17,7 +17,7 @@ from nasbed.terminal.report_options import check_folder
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
-    from nasbed.experiments.engines import Engine
+    from nasbed.core.execution import Engine
     from nasbed.experiments.guidance import Guidance
 
 DEFAULT = "rs,re,ls"
@@ -161,14 +161,14 @@ def _settings(texts: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def _engine(name: str, processes: int | None) -> Engine:
-    from nasbed.experiments.engines import LocalEngine, SerialEngine
+    from nasbed.core.execution import LocalEngine, SerialEngine
 
     if name == "local":
         return LocalEngine(processes)
     if name == "serial":
         return SerialEngine()
     if name == "ray":
-        from nasbed.experiments.ray_engine import RayEngine
+        from nasbed.core.execution.ray_engine import RayEngine
 
         return RayEngine()
     raise InvalidOption(f"an engine is local, serial or ray, got {name!r}; choose one of them")

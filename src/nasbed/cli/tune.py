@@ -118,8 +118,8 @@ def run_tuning(
     timeout: float | None,
 ) -> Tuned:
     """Tune with a bar, and tell of what failed."""
+    from nasbed.core.execution import LocalEngine
     from nasbed.experiments import tuning
-    from nasbed.experiments.engines import LocalEngine
 
     with _trial_bar(f"Tuning {model}", trials, score) as told:
         tuned = tuning.tune(

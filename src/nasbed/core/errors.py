@@ -102,6 +102,24 @@ def shorten(value: object, limit: int = 60) -> str:
     return f"{text[:half]} … {text[len(text) - half - 1 :]}"
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what an exception says; its repr where it says nothing.
+
+    >>> first_line(ValueError("no such thing\\nas that")), first_line(KeyError())
+    ('no such thing', 'KeyError()')
+    """
+    return next(iter(str(error).splitlines()), repr(error))
+
+
+def exception_line(error: BaseException) -> str:
+    """The kind of an exception and what it says, in one line.
+
+    >>> exception_line(ValueError("no such thing\\nas that")), exception_line(KeyError())
+    ('ValueError: no such thing', 'KeyError')
+    """
+    return f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of an error message for an unknown name: near matches first, otherwise everything there is.
 

@@ -19,9 +19,9 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
 from nasbed.benchmarks.live import LiveBenchmark
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
+from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.raised import whole_traceback
 from nasbed.core.user_code import run_file
-from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.provenance import Provenance, benchmark_fingerprint, provenance_of, source_fingerprint
 from nasbed.experiments.runs import Run, Runs, Setup, load_runs, load_setup, save_run, save_setup

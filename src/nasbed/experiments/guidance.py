@@ -12,7 +12,7 @@ import numpy as np
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
-from nasbed.experiments.engines import Engine
+from nasbed.core.execution import Engine
 from nasbed.experiments.proxy_scores import CLOSED_FORMS, ClosedForm, ScoreFile, Scores, read_scores
 from nasbed.experiments.scoring import random_architectures, score_architectures
 from nasbed.optimizers.base import Optimizer, Problem

@@ -14,8 +14,8 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import BadFile, InvalidOption, shorten
+from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.files import values_sha256
-from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.journal import Journal
 from nasbed.experiments.scorer import BATCH, Cell, Code, Scorer, dataset_of, scoring_batch
 from nasbed.networks import check_network, check_torch

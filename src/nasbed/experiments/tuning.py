@@ -15,9 +15,9 @@ import numpy as np
 import nasbed
 from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.execution import Engine, LocalEngine, attempt
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
-from nasbed.experiments.engines import Engine, LocalEngine, attempt
 from nasbed.experiments.journal import Journal
 from nasbed.experiments.trials import Fit, Search, Trial, Trials
 from nasbed.results.splits import stratified_split

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption, NasbedError
-from nasbed.core.processes import ProcessPool
+from nasbed.core.execution.processes import ProcessPool
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Progress, Surrogate

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.core.errors import InvalidOption, NasbedError, exception_line
 from nasbed.datasets.dataset import Dataset
 from nasbed.spaces.base import SearchSpace
 from nasbed.training.building import recipe_network
@@ -67,11 +67,6 @@ def _check_network(arch: Architecture, dataset: Dataset, recipe: Recipe) -> None
         channels, height, width = dataset.shape
         raise InvalidOption(
             f"networks of {arch.space} with the recipe {recipe.name} cannot take images of {channels}x{height}x{width} "
-            f"({one_line(error)}); choose larger images or another skeleton"
+            f"({exception_line(error)}); choose larger images or another skeleton"
         ) from None
     check_drop_path(network, recipe)
-
-
-def one_line(error: Exception) -> str:
-    """The first line of an exception, with its type."""
-    return next(iter(f"{type(error).__name__}: {error}".splitlines()), "").removesuffix(": ")

@@ -17,9 +17,9 @@ import pytest
 from campaign_functions import ADAPTIVE, Row, dying_once, misbehaving, table
 
 from nasbed.core.errors import BadFile
+from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.metric import Metric
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, campaign_status, collect, trainer_of
-from nasbed.experiments.engines import Engine, LocalEngine
 
 HERE = Path(__file__).parent
 
@@ -211,6 +211,6 @@ def test_campaign_worker_killed_in_a_trial_is_replaced_and_the_trial_repeated(tm
 @pytest.mark.kill
 def test_campaign_ray_worker_killed_in_a_trial_is_replaced_and_the_trial_repeated(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs the extra ray")
-    from nasbed.experiments.ray_engine import RayEngine
+    from nasbed.core.execution.ray_engine import RayEngine
 
     dying_campaign(tmp_path, RayEngine(cpus=0.5, workers=2))

@@ -9,9 +9,9 @@ import pytest
 from campaign_functions import quality, table
 
 from nasbed.core.architecture import Architecture
+from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.experiments.campaign import Campaign, Evaluation, FunctionTrainer, PopulationTrainer, Trial, collect
 from nasbed.experiments.campaign.tasks import tasks_of_round
-from nasbed.experiments.engines import LocalEngine, SerialEngine
 from nasbed.training.recipe import Recipe
 
 

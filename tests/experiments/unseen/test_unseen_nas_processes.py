@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine, TaskOutcome
 from nasbed.datasets.opening import opened
-from nasbed.experiments.engines import WAIT, Engine, LocalEngine, Outcome, SerialEngine
 from nasbed.experiments.unseen.budget import NasBudget
 from nasbed.experiments.unseen.processes import Task, measure_ahead
 from nasbed.experiments.unseen.results import UnseenResult, read_results
@@ -67,7 +67,7 @@ class Watched(Engine):
 
     def map_unordered(
         self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[TaskOutcome]:
         def noted(task: Task) -> Any:
             self.seen.append(task)
             if task == self.failing:
@@ -118,14 +118,14 @@ def test_a_training_waits_for_its_search(folder: str, tmp_path: Path) -> None:
     class Two(Engine):
         def map_unordered(
             self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
-        ) -> Iterator[Outcome]:
+        ) -> Iterator[TaskOutcome]:
             given = iter(tasks)
             search = next(given)
             assert search.seed is None and next(given) is WAIT
-            yield Outcome(0, function(search))
+            yield TaskOutcome(0, function(search))
             training = next(given)
             assert training == Task(search.search, 0)
-            yield Outcome(1, function(training))
+            yield TaskOutcome(1, function(training))
             assert next(given, None) is None
 
     plan = replace(PLAN, methods=("gdas",), train_seeds=1)

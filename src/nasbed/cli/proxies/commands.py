@@ -79,7 +79,7 @@ def score(
 
     Example: nasbed proxies score --table darts-cifar10-16 --dataset cifar10@16 --recipe collect-darts --out my.parquet
     """
-    from nasbed.experiments.engines import LocalEngine, SerialEngine
+    from nasbed.core.execution import LocalEngine, SerialEngine
     from nasbed.experiments.scoring import journal_of, score_architectures
     from nasbed.networks import check_torch
     from nasbed.proxies import PROXIES

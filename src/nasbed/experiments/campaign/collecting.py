@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from nasbed.core.errors import InvalidOption, NotReady
+from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine, TaskOutcome
 from nasbed.core.metric import Metric
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import campaign_code, facts_of, metrics_of
@@ -20,7 +21,6 @@ from nasbed.experiments.campaign.status import CampaignStatus, status_of
 from nasbed.experiments.campaign.tasks import CheckReady, TaskRunner, tasks_of_round
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trial import Evaluation, Trial, checked
-from nasbed.experiments.engines import WAIT, Engine, LocalEngine, Outcome, SerialEngine
 
 FAILED_IN_A_ROW = 100
 """After so many failures without a success between them, it is the trainer that fails, not the architectures."""
@@ -120,7 +120,7 @@ def collect(
 
 
 @contextmanager
-def _closing(outcomes: Iterator[Outcome]) -> Iterator[None]:
+def _closing(outcomes: Iterator[TaskOutcome]) -> Iterator[None]:
     """Ends the processes of an engine on the way out, before the journal is closed."""
     try:
         yield
@@ -130,7 +130,7 @@ def _closing(outcomes: Iterator[Outcome]) -> Iterator[None]:
             close()
 
 
-def _report_check(outcome: Outcome, on_note: Callable[[str], None] | None) -> None:
+def _report_check(outcome: TaskOutcome, on_note: Callable[[str], None] | None) -> None:
     """Raise if the trainer is not ready. A check that was cut short, by a time-out or a dead process, says nothing."""
     if outcome.refusal:
         raise NotReady(outcome.refusal)
@@ -161,7 +161,7 @@ class _Collection:
         self._in_a_row = 0
         self._trainer_works = False
 
-    def run(self, outcomes: Iterator[Outcome]) -> None:
+    def run(self, outcomes: Iterator[TaskOutcome]) -> None:
         """Record outcomes until there are no more."""
         for ended in self._journal.ended():
             self._tally.add(ended.trial, ended.evaluation)
@@ -184,7 +184,7 @@ class _Collection:
                 yield WAIT
         self._planned = proposed
 
-    def _end(self, outcome: Outcome) -> None:
+    def _end(self, outcome: TaskOutcome) -> None:
         if outcome.refusal and not self._trainer_works:
             raise NotReady(
                 f"{outcome.refusal}; its trials were not recorded: mend this, then resume {self._journal.path} or "
@@ -219,7 +219,7 @@ class _Collection:
                 f"the trainer, then resume {self._journal.path} or begin anew"
             )
 
-    def _evaluations(self, outcome: Outcome, count: int) -> list[Evaluation]:
+    def _evaluations(self, outcome: TaskOutcome, count: int) -> list[Evaluation]:
         if outcome.error:
             return [Evaluation.failed(outcome.error)] * count
         found = outcome.result

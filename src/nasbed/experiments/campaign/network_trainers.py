@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, NotReady, shorten
+from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, NotReady, exception_line, shorten
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.trainer import Trainer, check_keys
 from nasbed.experiments.campaign.trial import Evaluation, Trial
-from nasbed.experiments.engines import told
 from nasbed.spaces import space as registered_space
 
 if TYPE_CHECKING:
@@ -211,7 +210,7 @@ class PopulationTrainer(NetworkTrainer):
         except MissingDependency as error:
             raise NotReady(str(error)) from None
         except Exception as error:
-            reason, refusal = told(error), str(error) if isinstance(error, NasbedError) else ""
+            reason, refusal = exception_line(error), str(error) if isinstance(error, NasbedError) else ""
         if len(jobs) == 1:
             refusals += [refusal] if refusal else []
             return [Evaluation.failed(reason)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.core.errors import InvalidOption, NasbedError, exception_line
 from nasbed.core.observation import Observation
 from nasbed.core.raised import with_place
 from nasbed.core.status import Status
@@ -19,7 +19,6 @@ from nasbed.experiments.campaign.sources import generator, schedule, sources_of
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trajectories import searched_architectures
 from nasbed.experiments.campaign.trial import Key, Trial, observed
-from nasbed.experiments.engines import told
 from nasbed.optimizers import Proposal
 
 ASKED_A_TRIAL = 20
@@ -163,7 +162,7 @@ class Rounds:
                 except Exception as error:
                     # a method's own failure must not end the campaign: random architectures take its place
                     self._broken.add(name)
-                    reason = with_place(told(error), error)
+                    reason = with_place(exception_line(error), error)
                     current.notes.append(f"{name} broke, random architectures take its place: {reason}")
         self._fill(current, due.total() - len(current.trials))
 

@@ -6,10 +6,9 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from nasbed.core.errors import NasbedError, NotReady
+from nasbed.core.errors import NasbedError, NotReady, exception_line
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trial import Evaluation, Trial
-from nasbed.experiments.engines import told
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class TaskRunner:
         except NasbedError as error:
             raise NotReady(str(error)) from None
         except Exception as error:
-            raise NotReady(f"the trainer cannot begin: {told(error)}; mend it") from error
+            raise NotReady(f"the trainer cannot begin: {exception_line(error)}; mend it") from error
 
 
 def tasks_of_round(trials: Sequence[Trial], finished: Container[int], *, size: int, slots: int) -> Iterator[Task]:

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from nasbed.core.errors import NasbedError
+from nasbed.core.execution import WAIT, Engine
 from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import opened
-from nasbed.experiments.engines import WAIT, Engine
 from nasbed.experiments.unseen.budget import RANDOM, space_of
 from nasbed.experiments.unseen.nas import trained
 from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results

@@ -27,7 +27,7 @@ def generalisation(
     on_interrupt(lambda: runs_kept(out))
     check_report(out, format)
 
-    from nasbed.experiments.engines import LocalEngine
+    from nasbed.core.execution import LocalEngine
     from nasbed.studies.generalisation.page import (
         generalisation_facts,
         generalisation_table,

@@ -12,6 +12,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import PARTS, load
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.errors import InvalidOption
+from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime, Floats, anytime, final_regrets
 from nasbed.evaluation.judging import judge, paired
@@ -19,7 +20,6 @@ from nasbed.evaluation.landscape.relations import spearman
 from nasbed.evaluation.remarks import failed_evaluations
 from nasbed.evaluation.significance import wilcoxon
 from nasbed.experiments.compare import compare
-from nasbed.experiments.engines import Engine
 from nasbed.experiments.runs import Runs
 
 LEVEL = 0.05

@@ -30,8 +30,8 @@ def local_search(
     on_interrupt(lambda: runs_kept(out))
     check_report(out, format)
 
+    from nasbed.core.execution import LocalEngine
     from nasbed.experiments.compare import optimizer_class, short_name
-    from nasbed.experiments.engines import LocalEngine
     from nasbed.studies.local_search.page import moments_table, outcome, write_local_search_report
     from nasbed.studies.local_search.study import SUBJECT, local_search_study
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nasbed.benchmarks.catalog import load
 from nasbed.core.errors import InvalidOption
+from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime, anytime, regret_of
 from nasbed.evaluation.judging import Trajectory, judge
@@ -23,7 +24,6 @@ from nasbed.evaluation.remarks import Remark, failed_evaluations, run_remarks
 from nasbed.evaluation.significance import Interval, bootstrap_interval, holm, wilcoxon
 from nasbed.evaluation.trajectories import at_times, time_grid
 from nasbed.experiments.compare import compare, short_name
-from nasbed.experiments.engines import Engine
 from nasbed.experiments.runs import Runs
 from nasbed.experiments.simulate import Budget
 

@@ -31,7 +31,7 @@ def methods(
     on_interrupt(lambda: runs_kept(out))
     check_report(out, format)
 
-    from nasbed.experiments.engines import LocalEngine
+    from nasbed.core.execution import LocalEngine
     from nasbed.optimizers import OPTIMIZERS
     from nasbed.studies.methods.page import method_line, write_methods_report
     from nasbed.studies.methods.study import methods_study

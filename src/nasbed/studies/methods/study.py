@@ -11,13 +11,13 @@ import numpy as np
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
 from nasbed.core.errors import NasbedError
+from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.core.status import FAILED
 from nasbed.evaluation.anytime import Anytime, Floats, anytime, final_regrets
 from nasbed.evaluation.judging import judge
 from nasbed.evaluation.remarks import Remark, run_remarks
 from nasbed.experiments.compare import compare
-from nasbed.experiments.engines import Engine
 from nasbed.experiments.runs import Runs
 from nasbed.experiments.searchable import check_searchable
 from nasbed.experiments.simulate import problem_of

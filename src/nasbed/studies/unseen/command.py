@@ -226,7 +226,7 @@ def _measure(
         folders: dict[str, Any] = {"checkpoints": checkpoints, "searches": file.with_name(f"{file.name}.searches")}
         count = 0
         if processes > 1:
-            from nasbed.experiments.engines import LocalEngine
+            from nasbed.core.execution import LocalEngine
             from nasbed.experiments.unseen.processes import measure_ahead
 
             engine = LocalEngine(processes)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.experiments.engines import Engine
+from nasbed.core.execution import Engine
 from nasbed.results.manifest import FILE_NAME
 from nasbed.results.splits import stratified_split
 from nasbed.results.store import Results

@@ -15,7 +15,7 @@ from nasbed.terminal.report_options import check_report
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
-    from nasbed.experiments.engines import Engine
+    from nasbed.core.execution import Engine
     from nasbed.results.store import Results
     from nasbed.studies.validation.fitting import Recipe
     from nasbed.studies.validation.study import Options, Validation
@@ -198,7 +198,7 @@ def _note_left_out(reasons: Mapping[str, str], noted: dict[str, str]) -> None:
 
 
 def _engine(processes: int | None) -> Engine:
-    from nasbed.experiments.engines import LocalEngine, SerialEngine
+    from nasbed.core.execution import LocalEngine, SerialEngine
 
     return SerialEngine() if processes == 1 else LocalEngine(processes)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.experiments.engines import Engine, SerialEngine
+from nasbed.core.execution import Engine, SerialEngine
 from nasbed.results.splits import stratified_split
 from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.surrogates import SURROGATES, Examples

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
+from nasbed.core.execution import Engine
 from nasbed.experiments.campaign.plan import NOT_METHODS
-from nasbed.experiments.engines import Engine
 from nasbed.studies.validation.data import Data
 from nasbed.studies.validation.fitting import Job, Recipe, Told, answers, split_in_two
 from nasbed.studies.validation.scoring import Scatter, Scores, scatter, score

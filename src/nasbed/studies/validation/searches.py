@@ -13,8 +13,8 @@ import nasbed
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import InvalidOption
+from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.files import values_sha256
-from nasbed.experiments.engines import Engine, LocalEngine
 from nasbed.experiments.provenance import method_origin, source_fingerprint
 from nasbed.experiments.runs import Run, load_runs
 from nasbed.results.rows import Rows

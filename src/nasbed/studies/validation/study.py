@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.errors import InvalidOption, nearest
+from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
-from nasbed.experiments.engines import Engine
 from nasbed.results.store import Results
 from nasbed.spaces.base import Codes
 from nasbed.studies.validation.data import Data, Floats, read_data, repeats_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.experiments.engines import Engine
+from nasbed.core.execution import Engine
 from nasbed.studies.validation.data import Data, Floats, Repeats, repeats_of
 from nasbed.studies.validation.fitting import Job, Recipe, Told, answers
 from nasbed.studies.validation.scoring import Scores, score

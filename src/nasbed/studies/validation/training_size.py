@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.experiments.engines import Engine
+from nasbed.core.execution import Engine
 from nasbed.studies.validation.data import Data, Floats, Repeats, repeats_of
 from nasbed.studies.validation.fits import split_of
 from nasbed.studies.validation.fitting import Answer, Job, Recipe, Told, answers

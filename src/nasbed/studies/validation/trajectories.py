@@ -15,13 +15,13 @@ from scipy import stats
 
 from nasbed.benchmarks.catalog import load
 from nasbed.core.errors import InvalidOption
+from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime, anytime, final_regrets
 from nasbed.evaluation.judging import Trajectory, judge
 from nasbed.evaluation.significance import pairwise
 from nasbed.evaluation.trajectories import time_grid
 from nasbed.experiments.compare import compare
-from nasbed.experiments.engines import Engine
 from nasbed.studies.validation.data import Floats
 
 METHODS = ("rs", "re", "ls", "bananas")

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nasbed.core.processes import ProcessPool
+from nasbed.core.execution.processes import ProcessPool
 from nasbed.datasets.dataset import Dataset
 from nasbed.networks import build
 from nasbed.spaces.sides import Image

@@ -7,7 +7,7 @@ from statistics import fmean
 import torch
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError
+from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, exception_line
 from nasbed.datasets.dataset import Dataset
 from nasbed.spaces.base import SearchSpace
 from nasbed.training.building import recipe_network
@@ -15,7 +15,7 @@ from nasbed.training.devices import chosen_device
 from nasbed.training.population.launches import PopulationLayout
 from nasbed.training.population.program import Program
 from nasbed.training.population.tracing import trace
-from nasbed.training.readiness import of_samples, one_line
+from nasbed.training.readiness import of_samples
 from nasbed.training.recipe import Recipe
 
 _COPIES = 11
@@ -55,7 +55,7 @@ def traced(arch: Architecture, dataset: Dataset, recipe: Recipe) -> Program:
     try:
         return trace(network, channels=channels, side=(side[0], side[1]))
     except Exception as error:
-        reason = str(error).partition(";")[0] if isinstance(error, NasbedError) else one_line(error)
+        reason = str(error).partition(";")[0] if isinstance(error, NasbedError) else exception_line(error)
         raise InvalidOption(
             f'networks of {arch.space} cannot be a population: {reason}; train them alone: kind = "training"'
         ) from None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from signal import SIG_BLOCK, SIG_IGN, SIG_SETMASK, SIG_UNBLOCK, SIGINT, pthread_sigmask, signal
 from threading import Lock, Thread, local
 from time import sleep
 from typing import Any, TypeVar
@@ -28,21 +29,25 @@ def follow_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is None or parent.pid is None:
         return
-    signal(SIGINT, SIG_IGN)
-    pthread_sigmask(SIG_UNBLOCK, {SIGINT})  # of no effect here, but for programs that this process starts
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":  # of no effect here, but for programs that this process starts
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     Thread(target=_end_with, args=(parent.pid,), daemon=True).start()
 
 
 @contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Let a process that is started here never see Ctrl-C, not even in its imports, before :func:`follow_parent`: it
-    would print a traceback. This process sees a Ctrl-C that comes meanwhile afterwards."""
+    """Keep Ctrl-C from a process that is started here, even in its imports, before :func:`follow_parent`: it would
+    print a traceback. This process receives a Ctrl-C that comes meanwhile afterwards. Windows has no such mask."""
+    if sys.platform == "win32":
+        yield
+        return
     resource_tracker.ensure_running()  # starting it, as the first process does, would let signals through again
-    before = pthread_sigmask(SIG_BLOCK, {SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        pthread_sigmask(SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with(parent: int) -> None:

@@ -19,7 +19,7 @@ import pytest
 import nasbed
 from nasbed.benchmarks import NoiseFree, TabularBenchmark
 from nasbed.core.errors import InvalidOption
-from nasbed.experiments.engines import WAIT, Engine, LocalEngine, SerialEngine
+from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine
 
 
 @pytest.fixture(params=["serial", "local", pytest.param("ray", marks=pytest.mark.ray)])
@@ -29,7 +29,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
     if request.param == "local":
         return LocalEngine(2)
     pytest.importorskip("ray", reason="needs the extra ray")
-    from nasbed.experiments.ray_engine import RayEngine
+    from nasbed.core.execution.ray_engine import RayEngine
 
     return RayEngine()
 
@@ -124,7 +124,7 @@ def test_engine_refuses_no_processes() -> None:
 def test_ray_engine_counts_time_from_the_start_of_a_task(tmp_path: Path) -> None:
     """With one worker, the tasks behind the one that hangs wait longer than the time-out."""
     pytest.importorskip("ray", reason="needs the extra ray")
-    from nasbed.experiments.ray_engine import RayEngine
+    from nasbed.core.execution.ray_engine import RayEngine
 
     tasks = [("hang", ""), ("die once", str(tmp_path)), ("fine", "")]
     engine = RayEngine(workers=1)
@@ -139,7 +139,7 @@ def test_ray_engine_counts_time_from_the_start_of_a_task(tmp_path: Path) -> None
 def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
     """Arguments of a task of a user's own; one task for all of them, since most of its time goes into imports."""
     ray = pytest.importorskip("ray", reason="needs the extra ray")
-    from nasbed.experiments.ray_engine import RayEngine
+    from nasbed.core.execution.ray_engine import RayEngine
 
     RayEngine()  # starts Ray, unless another test has
     table = nasbed.load("nb101-mini-cifar10-16-v1.0")
@@ -161,7 +161,7 @@ def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str
     code = (
         "import threading, time, sys, engine_tasks\n"
         "from pathlib import Path\n"
-        "from nasbed.experiments.engines import LocalEngine\n"
+        "from nasbed.core.execution import LocalEngine\n"
         "def work():\n"
         f"    list(LocalEngine(2).map_unordered(engine_tasks.hang_after_telling, [r'{tmp_path}'] * 2))\n"
         "if __name__ == '__main__':\n"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from nasbed.core.processes import ProcessPool
+from nasbed.core.execution.processes import ProcessPool
 
 SCRIPT = """
 import os, time
-from nasbed.core.processes import ProcessPool
+from nasbed.core.execution.processes import ProcessPool
 if __name__ == "__main__":
     pool = ProcessPool(1, os.getpid)
     print(pool.submit(os.getpid).result(), flush=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("nasbed", deadline=None, max_examples=60)
 settings.load_profile("nasbed")
-
-collect_ignore_glob = [] if find_spec("torch") else ["spaces/torch_*.py"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -12,7 +12,6 @@ import pytest
 import nasbed
 import nasbed.oneshot
 import nasbed.training
-from made_up_surrogates import made, write_evaluations
 from nasbed.benchmarks import SurrogateBenchmark, TabularBenchmark
 from nasbed.drawing import save_cells
 from nasbed.experiments import campaign
@@ -27,6 +26,7 @@ from nasbed.results.export import export_results
 from nasbed.results.importing import import_tables
 from nasbed.results.merge import merge_results
 from nasbed.surrogates.artefact import Artefact
+from support.surrogates import small_surrogate, write_evaluations
 
 PUBLIC: list[Callable[..., Any]] = [
     *(nasbed.load, Results.open, write_results, Manifest.read, export_results, import_tables, merge_results),
@@ -57,7 +57,7 @@ def test_paths_as_text_are_written_and_read(tmp_path: Path, monkeypatch: pytest.
     [again] = import_tables("table", "rows.csv", "imported", options)
     assert again.manifest.rows == opened.manifest.rows
     assert merge_results([opened, source], "merged").results.manifest.rows == opened.manifest.rows
-    artefact = made(tmp_path)
+    artefact = small_surrogate(tmp_path)
     assert artefact.save("x.snb") == Path("x.snb")
     assert artefact.save("x") == Path("x")
     assert Artefact.load("x.snb").name == Artefact.load("x").name == artefact.name

@@ -11,7 +11,7 @@ from nasbed import Architecture, NasbedError, load
 from nasbed.benchmarks import Restricted, SubSpace, TabularBenchmark
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
-from studied_tables import nb201_table
+from support.tables import nb201_table
 
 
 @pytest.fixture(scope="module")

@@ -16,13 +16,13 @@ from typing import Any
 import cloudpickle
 import numpy as np
 import pytest
-from pickled_answers import answers
 
 import nasbed
-from made_up_surrogates import QUICK, evaluations, made, write_evaluations
 from nasbed import Architecture, Benchmark, NasbedError, space
 from nasbed.benchmarks import NoiseFree, Restricted, SubSpace, SurrogateBenchmark, TabularBenchmark
 from nasbed.surrogates import SURROGATES
+from support.pickled_answers import answers
+from support.surrogates import QUICK, evaluations, small_surrogate, write_evaluations
 
 MINI = "nb101-mini-cifar10-16-v1.0"
 WAYS: dict[str, Callable[[Any], Any]] = {
@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(params=["table", "mean", "restricted", "mini", "no-pooling", "surrogate", "surrogate-mean"])
 def benchmark(request: pytest.FixtureRequest, folder: Path) -> Benchmark:
     made_up = folder / "table-nb201"
-    artefact = made(folder)
+    artefact = small_surrogate(folder)
     kinds: dict[str, Callable[[], Benchmark]] = {
         "table": table,
         "mean": lambda: NoiseFree(table()),

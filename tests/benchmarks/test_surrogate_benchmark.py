@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import nasbed
-from made_up_surrogates import made
 from nasbed import Architecture, space
 from nasbed.benchmarks import NoiseFree, SurrogateBenchmark, cards
 from nasbed.benchmarks.catalog import card
@@ -23,6 +22,7 @@ from nasbed.evaluation.judging import judge
 from nasbed.experiments.compare import compare
 from nasbed.surrogates.ensemble import Ensemble
 from nasbed.surrogates.noise import Curve, NoiseModel
+from support.surrogates import small_surrogate
 
 NB201 = space("nb201")
 CELLS = st.tuples(*[st.integers(0, 4)] * 6).map(lambda code: Architecture("nb201", code))
@@ -35,7 +35,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def benchmark(home: Path) -> SurrogateBenchmark:
-    return SurrogateBenchmark(made(home))
+    return SurrogateBenchmark(small_surrogate(home))
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_surrogate_stays_within_bounds(benchmark: SurrogateBenchmark) -> None:
 
 def test_surrogate_answers_isomorphic_cells_alike(home: Path) -> None:
     nb101 = space("nb101")
-    surrogate = SurrogateBenchmark(made(home, "nb101"))
+    surrogate = SurrogateBenchmark(small_surrogate(home, "nb101"))
     one = nb101.parse("conv1x1:0/conv3x3:0/output:1,2")
     other = nb101.parse("conv3x3:0/conv1x1:0/output:1,2")
     assert one != other
@@ -160,7 +160,7 @@ def test_surrogate_optimum_is_the_best_mean(benchmark: SurrogateBenchmark) -> No
 
 
 def test_surrogate_of_a_large_space_has_no_optimum_to_find(home: Path, tmp_path: Path) -> None:
-    surrogate = SurrogateBenchmark(made(home, "darts"))
+    surrogate = SurrogateBenchmark(small_surrogate(home, "darts"))
     with pytest.raises(TooLarge, match="best that was found"):
         surrogate.optimum()
     path = str(surrogate.artefact.save(tmp_path / "darts"))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_tables import BUDGETS, PARAMETERS, REPEATS, TEST, VALIDATION, made_up_rows
 
 from nasbed import Architecture, Metric, NasbedError, Observation, Status, load, space
 from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini, without_pooling
@@ -18,13 +17,14 @@ from nasbed.core.execution import SerialEngine
 from nasbed.experiments.compare import compare
 from nasbed.reports.comparison.page import write_comparison
 from nasbed.results import About, Rows, write_results
+from support.generated_rows import BUDGETS, PARAMETERS, REPEATS, TEST, VALIDATION, generated_rows
 
 NB101: Any = space("nb101")
 
 
 @pytest.fixture(scope="session")
 def nb101_rows() -> list[Rows]:
-    return made_up_rows(np.concatenate([NB101.unique_codes(5), NB101.unique_codes(7)[:500]]))
+    return generated_rows(np.concatenate([NB101.unique_codes(5), NB101.unique_codes(7)[:500]]))
 
 
 @pytest.fixture(scope="session")

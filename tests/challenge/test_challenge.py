@@ -21,7 +21,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contestants import TESTED, limited, named, run_one, write_dataset, write_submission
 from nasbed.challenge import isolation
 from nasbed.challenge.isolation import chosen_isolation, readable_by_all
 from nasbed.challenge.limits import GIB, MIB, Limits
@@ -29,6 +28,7 @@ from nasbed.challenge.predictions import checked_predictions, one_line, read_rep
 from nasbed.challenge.running import run_challenge
 from nasbed.challenge.scoring import score_of
 from nasbed.core.errors import BadFile, InvalidOption
+from support.submissions import TESTED, make_limits, processes_with, run_submission, write_dataset, write_submission
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.sandbox
@@ -70,7 +70,7 @@ def _scratch_is_removed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_challenge_scores_as_the_formula_says(tmp_path: Path, predict: str, raw: float) -> None:
-    result, _ = run_one(tmp_path, predict=predict, benchmark=60.0)
+    result, _ = run_submission(tmp_path, predict=predict, benchmark=60.0)
     assert (result.ended, result.raw) == ("finished", raw)
     assert result.score == pytest.approx(max(-10, (raw - 60) * 10 / 40))
     kept = np.load(tmp_path / "runs" / "entry" / "secret" / "predictions.npy", allow_pickle=False)
@@ -82,7 +82,7 @@ def test_challenge_score_has_the_published_ends() -> None:
 
 
 def test_challenge_submission_is_given_what_the_kit_gives(tmp_path: Path) -> None:
-    made = """
+    processor_init = """
     for each in (train_x, valid_x, test_x):
         assert each.dtype == np.float32 and each.shape[1:] == (1, 8, 8) and each.flags.writeable
     assert train_y.dtype == np.int64 and len(train_y) == 40 and len(test_x) == 20
@@ -92,8 +92,10 @@ def test_challenge_submission_is_given_what_the_kit_gives(tmp_path: Path) -> Non
     assert 0 < metadata["time_remaining"] <= clock.check() + 5 < 70
     metadata["message"] = clock.check()
     """
-    trainer_made = "assert metadata['message'] > clock.check() and metadata['time_remaining'] < metadata['message']"
-    result, log = run_one(tmp_path, top="import numpy as np", made=made, trainer_made=trainer_made)
+    trainer_init = "assert metadata['message'] > clock.check() and metadata['time_remaining'] < metadata['message']"
+    result, log = run_submission(
+        tmp_path, top="import numpy as np", processor_init=processor_init, trainer_init=trainer_init
+    )
     assert result.ended == "finished", log
 
 
@@ -102,7 +104,7 @@ def test_challenge_runs_submissions_of_2022_which_take_no_clock(tmp_path: Path) 
     entry = write_submission(tmp_path / "entry")
     for path in entry.iterdir():
         path.write_text(path.read_text().replace(", clock)", ")").replace("self.clock = clock", "pass"))
-    (result,) = run_challenge(entry, [data], tmp_path / "runs", limits=limited())
+    (result,) = run_challenge(entry, [data], tmp_path / "runs", limits=make_limits())
     assert result.raw == 25.0, result.reason
 
 
@@ -114,7 +116,7 @@ def test_challenge_same_seed_same_chance(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         data = write_dataset(tmp_path / name / "data")
         entry = write_submission(tmp_path / name / "entry", predict=predict)
-        run_challenge(entry, [data], tmp_path / name / "runs", limits=limited(), seed=seed)
+        run_challenge(entry, [data], tmp_path / name / "runs", limits=make_limits(), seed=seed)
         kept.append(np.load(tmp_path / name / "runs" / "entry" / "data" / "predictions.npy").tolist())
     assert kept[0] == kept[1] != kept[2]
 
@@ -146,18 +148,18 @@ def test_challenge_reference_submission_learns(tmp_path: Path) -> None:
     ("where", "stage"),
     [
         ("top", "importing data_processor"),
-        ("made", "DataProcessor"),
+        ("processor_init", "DataProcessor"),
         ("process", "DataProcessor.process"),
-        ("search_made", "NAS"),
+        ("search_init", "NAS"),
         ("search", "NAS.search"),
-        ("trainer_made", "Trainer"),
+        ("trainer_init", "Trainer"),
         ("train", "Trainer.train"),
         ("predict", "Trainer.predict"),
     ],
 )
 def test_challenge_crash_scores_the_least_and_says_where(tmp_path: Path, where: str, stage: str) -> None:
     parts: Any = {where: "raise RuntimeError('broken\\nhere')"}
-    result, log = run_one(tmp_path, **parts)
+    result, log = run_submission(tmp_path, **parts)
     assert (result.ended, result.score, result.raw) == ("crash", -10, None)
     assert result.reason == f"RuntimeError: broken here, at {stage}"
     assert "Traceback" in log and "RuntimeError: broken" in log
@@ -178,7 +180,7 @@ def test_challenge_crash_scores_the_least_and_says_where(tmp_path: Path, where: 
     ],
 )
 def test_challenge_wrong_predictions_fail_with_the_reason(tmp_path: Path, predict: str, word: str) -> None:
-    result, _ = run_one(tmp_path, predict=predict)
+    result, _ = run_submission(tmp_path, predict=predict)
     assert result.score == -10 and result.ended in ("predictions", "crash")
     assert word in result.reason
     assert not (tmp_path / "runs" / "entry" / "secret" / "predictions.npy").exists()
@@ -187,17 +189,17 @@ def test_challenge_wrong_predictions_fail_with_the_reason(tmp_path: Path, predic
 @pytest.mark.parametrize("attribute", ["drop_last = True", "sampler = type('RandomSampler', (), {})()"])
 def test_challenge_test_loader_keeps_all_images_in_order(tmp_path: Path, attribute: str) -> None:
     process = f"class Loader:\n    {attribute}\nreturn self.train_x, self.valid_x, Loader()"
-    result, _ = run_one(tmp_path, process=process)
+    result, _ = run_submission(tmp_path, process=process)
     assert result.ended == "crash" and "the test loader" in result.reason
 
 
 def test_challenge_leaving_without_a_result_is_a_failure(tmp_path: Path) -> None:
-    result, _ = run_one(tmp_path / "a", train="import os; os._exit(0)")
+    result, _ = run_submission(tmp_path / "a", train="import os; os._exit(0)")
     assert (result.ended, result.score) == ("nothing", -10)
     assert result.reason == "it ended without predictions, exit status 0, at Trainer.train"
-    result, _ = run_one(tmp_path / "b", train="import sys; sys.exit(0)")
+    result, _ = run_submission(tmp_path / "b", train="import sys; sys.exit(0)")
     assert (result.ended, result.reason) == ("crash", "SystemExit: 0, at Trainer.train")
-    result, _ = run_one(tmp_path / "c", train="import os; os.kill(os.getpid(), 11)")
+    result, _ = run_submission(tmp_path / "c", train="import os; os.kill(os.getpid(), 11)")
     assert "killed by signal 11" in result.reason
 
 
@@ -207,29 +209,30 @@ def test_challenge_threads_that_exit_or_stay_do_no_harm(tmp_path: Path) -> None:
     threading.Thread(target=sys.exit).start()
     threading.Thread(target=time.sleep, args=(1000,)).start()
     """
-    result, _ = run_one(tmp_path, train=train)
+    result, _ = run_submission(tmp_path, train=train)
     assert (result.ended, result.raw) == ("finished", 25.0)
 
 
 def test_challenge_goes_on_with_the_next_dataset_and_runs_nothing_twice(tmp_path: Path) -> None:
     datasets = [write_dataset(tmp_path / name) for name in ("one", "two")]
-    entry = write_submission(tmp_path / "entry", made="assert metadata['codename'] == 'two'")
+    entry = write_submission(tmp_path / "entry", processor_init="assert metadata['codename'] == 'two'")
     runs = tmp_path / "runs"
     begun: list[str] = []
-    first = run_challenge(entry, datasets, runs, limits=limited(), begin=lambda name, _: begun.append(name))
+    first = run_challenge(entry, datasets, runs, limits=make_limits(), begin=lambda name, _: begun.append(name))
     assert [result.ended for result in first] == ["crash", "finished"] and begun == ["one", "two"]
-    again = run_challenge(entry, datasets, runs, limits=limited(), begin=lambda name, _: begun.append(name))
+    again = run_challenge(entry, datasets, runs, limits=make_limits(), begin=lambda name, _: begun.append(name))
     assert again == first and begun == ["one", "two"]
     shutil.rmtree(runs / "entry" / "one")  # as if it had been interrupted before
     assert (
-        run_challenge(entry, datasets, runs, limits=limited(), begin=lambda name, _: begun.append(name))[1] == first[1]
+        run_challenge(entry, datasets, runs, limits=make_limits(), begin=lambda name, _: begun.append(name))[1]
+        == first[1]
     )
     assert begun == ["one", "two", "one"]
     with pytest.raises(InvalidOption, match="other seed"):
-        run_challenge(entry, datasets, runs, limits=limited(), seed=1)
+        run_challenge(entry, datasets, runs, limits=make_limits(), seed=1)
     (entry / "helpers.py").write_text("changed = True")
     with pytest.raises(InvalidOption, match="other submission"):
-        run_challenge(entry, datasets, runs, limits=limited())
+        run_challenge(entry, datasets, runs, limits=make_limits())
     assert sorted(path.name for path in (runs / "entry").iterdir()) == ["one", "two"]
 
 
@@ -249,10 +252,10 @@ def test_challenge_hang_is_ended_with_all_descendants(tmp_path: Path, kind: str)
     while True:
         time.sleep(1)
     """
-    result, _ = run_one(tmp_path, isolation=kind, limits=limited(time_s=6), train=train)
+    result, _ = run_submission(tmp_path, isolation=kind, limits=make_limits(time_s=6), train=train)
     assert (result.ended, result.score) == ("time", -10) and "more than 6 s" in result.reason
     assert result.seconds >= 6
-    assert named(token) == []
+    assert processes_with(token) == []
 
 
 @pytest.mark.parametrize("kind", ["auto", "none"])
@@ -262,15 +265,15 @@ def test_challenge_leaves_no_process_behind_after_a_good_end(tmp_path: Path, kin
     import subprocess, sys
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)", "{token}"], start_new_session=True)
     """
-    result, _ = run_one(tmp_path, isolation=kind, train=train)
+    result, _ = run_submission(tmp_path, isolation=kind, train=train)
     assert result.ended == "finished"
-    assert named(token) == []
+    assert processes_with(token) == []
 
 
 @pytest.mark.parametrize("kind", ["auto", "none"])
 def test_challenge_memory_of_one_process_is_bounded(tmp_path: Path, kind: str) -> None:
     train = "import numpy as np\nkept = [np.ones(2**23) for _ in range(100)]"  # 64 MiB each
-    result, _ = run_one(tmp_path, isolation=kind, limits=limited(memory_mib=512), train=train)
+    result, _ = run_submission(tmp_path, isolation=kind, limits=make_limits(memory_mib=512), train=train)
     assert (result.ended, result.score) == ("memory", -10), result.reason
 
 
@@ -283,7 +286,7 @@ def test_challenge_memory_is_that_of_all_processes(tmp_path: Path) -> None:
             time.sleep(1000)
     time.sleep(1000)
     """
-    result, _ = run_one(tmp_path, limits=limited(memory_mib=512), train=train)
+    result, _ = run_submission(tmp_path, limits=make_limits(memory_mib=512), train=train)
     assert (result.ended, result.score) == ("memory", -10)
     assert "0.5 GiB" in result.reason and result.peak_memory_bytes > 512 * MIB
 
@@ -299,7 +302,7 @@ def test_challenge_processes_are_bounded(tmp_path: Path) -> None:
         count += 1
         assert count < 1000, "no limit"
     """
-    result, _ = run_one(tmp_path, limits=limited(processes=50), train=train)
+    result, _ = run_submission(tmp_path, limits=make_limits(processes=50), train=train)
     assert result.score == -10 and result.ended in ("crash", "processes")
     assert "Resource temporarily unavailable" in result.reason or "more than 50 processes" in result.reason
 
@@ -312,18 +315,18 @@ def test_challenge_files_are_bounded(tmp_path: Path) -> None:
     import time
     time.sleep(1000)
     """
-    result, _ = run_one(tmp_path, train=train)
+    result, _ = run_submission(tmp_path, train=train)
     assert result.score == -10 and result.ended in ("crash", "scratch")
     assert "No space left" in result.reason or "written" in result.reason
 
 
 def test_challenge_endless_output_leaves_a_small_log(tmp_path: Path) -> None:
     printed = "print('first words')\nfor _ in range(20_000): print('x' * 1000)\nprint('last words')"
-    result, log = run_one(tmp_path / "much", limits=limited(log_bytes=10_000), train=printed)
+    result, log = run_submission(tmp_path / "much", limits=make_limits(log_bytes=10_000), train=printed)
     assert result.ended == "finished" and len(log) < 11_000
     assert log.startswith("first words") and "bytes left out" in log and log.endswith("last words\n")
-    result, log = run_one(
-        tmp_path / "endless", limits=limited(time_s=3, log_bytes=10_000), train="while True: print('x' * 1000)"
+    result, log = run_submission(
+        tmp_path / "endless", limits=make_limits(time_s=3, log_bytes=10_000), train="while True: print('x' * 1000)"
     )
     assert (result.ended, result.score) == ("time", -10) and len(log) < 11_000
 
@@ -360,14 +363,14 @@ def test_challenge_never_unpickles_what_was_sent(tmp_path: Path) -> None:
             f"{SENT_BY}content = {content!r}\n"
             "os.write(fd, json.dumps({'predictions': len(content)}).encode() + b'\\n' + content)\nos._exit(0)"
         )
-        result, _ = run_one(tmp_path / str(number), predict=IS_PIPE + predict)
+        result, _ = run_submission(tmp_path / str(number), predict=IS_PIPE + predict)
         assert (result.ended, result.score) == ("predictions", -10), result.reason
     assert not marker.exists()
 
 
 def test_challenge_too_much_sent_is_a_failure(tmp_path: Path) -> None:
     predict = f"{IS_PIPE}{SENT_BY}while True: os.write(fd, b'x' * 4096)"
-    result, _ = run_one(tmp_path, predict=predict)
+    result, _ = run_submission(tmp_path, predict=predict)
     assert (result.ended, result.score) == ("output", -10)
 
 
@@ -402,7 +405,7 @@ def test_challenge_labels_cannot_be_found(tmp_path: Path, apart: str) -> None:
             pass
     print("FOUND", found)
     """
-    result, log = run_one(tmp_path, train=train)
+    result, log = run_submission(tmp_path, train=train)
     assert result.ended == "finished" and result.isolation == apart
     assert "FOUND []" in log, log
 
@@ -421,7 +424,7 @@ def test_challenge_data_in_a_shown_folder_are_covered(
     own = ["unshare", "-Urm", "sh", "-c", "umount -l {data}; umount -l {data}; ls {data}"]
     print("BELOW", subprocess.run(own, capture_output=True, text=True).stdout)
     """
-    _, log = run_one(tmp_path, train=train)
+    _, log = run_submission(tmp_path, train=train)
     assert "FOUND ['data', 'entry'] [] []" in log, log
     assert "BELOW" in log and "test_" not in log, log
 
@@ -443,7 +446,7 @@ def test_challenge_nothing_outside_can_be_written(tmp_path: Path, apart: str) ->
     open("mark", "w").close()
     print("WRITTEN", written)
     """
-    result, log = run_one(tmp_path, train=train)
+    result, log = run_submission(tmp_path, train=train)
     assert result.ended == "finished" and "WRITTEN []" in log, log
     assert not any(Path(path).exists() for path in (*targets, "/tmp/mark-of-a-submission"))
     assert not (tmp_path / "entry" / "mark").exists()
@@ -469,7 +472,7 @@ def test_challenge_has_no_network_nor_rights(tmp_path: Path, apart: str) -> None
         except ProcessLookupError:
             pass
         """
-        result, log = run_one(tmp_path, train=train)
+        result, log = run_submission(tmp_path, train=train)
     assert result.ended == "finished", result.reason
     assert "REFUSED" in log and "REACHED" not in log
 
@@ -488,7 +491,7 @@ def test_challenge_no_open_file_tells_where_the_data_are(tmp_path: Path, kind: s
             pass
     print("SEEN")
     """
-    result, log = run_one(tmp_path, isolation=kind, train=train)
+    result, log = run_submission(tmp_path, isolation=kind, train=train)
     assert result.ended == "finished" and "SEEN" in log
     assert "train_x" not in log and str(tmp_path) not in log, log
 
@@ -496,13 +499,15 @@ def test_challenge_no_open_file_tells_where_the_data_are(tmp_path: Path, kind: s
 def test_challenge_environment_is_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_PASSWORD", "hunter2")
     for kind in ("auto", "none"):
-        result, log = run_one(tmp_path / kind, isolation=kind, train="import os; print(dict(os.environ), os.getcwd())")
+        result, log = run_submission(
+            tmp_path / kind, isolation=kind, train="import os; print(dict(os.environ), os.getcwd())"
+        )
         assert result.ended == "finished" and "hunter2" not in log and "'HOME'" in log
         assert str(tmp_path) not in log  # the paths of the data and of the submission are not told
 
 
 def test_challenge_without_isolation_says_so(tmp_path: Path) -> None:
-    result, _ = run_one(tmp_path, isolation="none")
+    result, _ = run_submission(tmp_path, isolation="none")
     assert (result.isolation, result.ended) == ("none", "finished")
     with pytest.raises(InvalidOption, match="namespaces, user, none"):
         chosen_isolation("prison")
@@ -541,16 +546,16 @@ def test_challenge_takes_archives_and_refuses_what_is_none(tmp_path: Path) -> No
     with zipfile.ZipFile(tmp_path / "team-7.zip", "w") as archive:
         for path in entry.iterdir():
             archive.write(path, path.name)
-    (result,) = run_challenge(tmp_path / "team-7.zip", [data], tmp_path / "runs", limits=limited())
+    (result,) = run_challenge(tmp_path / "team-7.zip", [data], tmp_path / "runs", limits=make_limits())
     assert (result.submission, result.raw) == ("team-7", 25.0)
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["team-7"]
     (entry / "link").symlink_to(data / "test_y.npy")
     with pytest.raises(InvalidOption, match="files and folders only, link"):
-        run_challenge(entry, [data], tmp_path / "runs", limits=limited())
+        run_challenge(entry, [data], tmp_path / "runs", limits=make_limits())
     (entry / "link").unlink()
     (entry / "nas.py").unlink()
     with pytest.raises(InvalidOption, match=r"lacks nas\.py"):
-        run_challenge(entry, [data], tmp_path / "runs", limits=limited())
+        run_challenge(entry, [data], tmp_path / "runs", limits=make_limits())
 
 
 def test_challenge_broken_datasets_are_no_submissions_fault(tmp_path: Path) -> None:
@@ -566,10 +571,10 @@ def test_challenge_broken_datasets_are_no_submissions_fault(tmp_path: Path) -> N
         data = write_dataset(tmp_path / str(number) / "data")
         spoil(data)
         with pytest.raises(BadFile, match=word):
-            run_challenge(entry, [data], tmp_path / "runs", limits=limited())
+            run_challenge(entry, [data], tmp_path / "runs", limits=make_limits())
     good = write_dataset(tmp_path / "data")
     with pytest.raises(InvalidOption, match="different names"):
-        run_challenge(entry, [good, good], tmp_path / "runs", limits=limited())
+        run_challenge(entry, [good, good], tmp_path / "runs", limits=make_limits())
     assert not (tmp_path / "runs").exists()
 
 

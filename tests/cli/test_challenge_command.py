@@ -15,8 +15,8 @@ from uuid import uuid4
 
 import pytest
 
-from contestants import named, write_dataset, write_submission
 from nasbed.cli import main
+from support.submissions import processes_with, write_dataset, write_submission
 
 COMMAND = (sys.executable, "-m", "nasbed", "challenge")
 
@@ -107,7 +107,7 @@ def test_challenge_run_that_is_ended_leaves_nothing_running(
             time.sleep(0.05)
         process.send_signal(ending)
         _, said = process.communicate(timeout=30)
-    assert named(token) == []
+    assert processes_with(token) == []
     assert not list(runs.rglob("result.json"))
     if ending == signal.SIGINT:
         assert process.returncode == 130 and "the same command goes on" in said

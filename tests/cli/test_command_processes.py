@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import run_command, run_process
+from support.commands import run_command, run_process
 
 CELL = "|nor_conv_3x3~0|+|nor_conv_3x3~0|avg_pool_3x3~1|+|skip_connect~0|nor_conv_3x3~1|skip_connect~2|"
 needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="needs torch")

@@ -22,12 +22,12 @@ from unittest.mock import patch
 
 import pytest
 
-from commands import run_command
-from local_server import Behaviour, Server, serving, sha256
 from nasbed.core.registry import Registry
 from nasbed.results import Results
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.sources import SOURCES
+from support.commands import run_command
+from support.local_server import Behaviour, Server, serving, sha256
 
 TABLE = "".join(f"{90 + number / 1000:.3f}\n" for number in range(2_000)).encode()
 RIGHT = sha256(TABLE)

@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nasbed
-from made_up_surrogates import write_evaluations
 from nasbed import NasbedError
 from nasbed.cli import app
 from nasbed.core.execution import SerialEngine
 from nasbed.core.home import surrogates_folder
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import Artefact
+from support.surrogates import write_evaluations
 
 QUICK = ["--set", "rounds=20", "--set", "learning_rate=0.2", "--set", "lambda_l2=1.0", "--set", "features=onehot"]
 SMALL = ["--ensemble", "2", "--processes", "1", *QUICK]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import typer
 
-from commands import run_command
 from nasbed.cli import app
+from support.commands import run_command
 
 Words = tuple[str, ...]
 

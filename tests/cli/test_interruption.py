@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from made_up_surrogates import write_evaluations
 from nasbed.cli import app
+from support.surrogates import write_evaluations
 
 MINI = "nb101-mini-cifar10-16-v1.0"
 LONG_S = 30.0

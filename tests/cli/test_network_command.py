@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
-from commands import run_command
+from support.commands import run_command
 
 INCEPTION = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from nasbed.cli.proxies.evaluate import evaluate
 from nasbed.core.errors import NasbedError
 from nasbed.proxies.table import ScoresAbout, ScoreTable
-from studied_tables import additive, nb201_table
+from support.tables import additive, nb201_table
 
 Run = Callable[..., Result]
 

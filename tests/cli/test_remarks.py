@@ -14,7 +14,7 @@ from nasbed import Metric, space
 from nasbed.cli import app
 from nasbed.experiments.runs import load_run, load_runs
 from nasbed.results import About, Rows, write_results
-from studied_tables import additive, nb201_table
+from support.tables import additive, nb201_table
 
 pytestmark = pytest.mark.usefixtures("without_figures")
 

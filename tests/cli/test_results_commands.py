@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import pyarrow.csv as pa_csv
 import pytest
 
-from commands import run_command
+from support.commands import run_command
 
 CELLS = [
     "|nor_conv_3x3~0|+|nor_conv_3x3~0|avg_pool_3x3~1|+|skip_connect~0|nor_conv_3x3~1|skip_connect~2|",

@@ -16,7 +16,7 @@ from nasbed import Metric, NasbedError, space
 from nasbed.cli import app
 from nasbed.experiments.runs import load_runs, load_setup
 from nasbed.results import About, Rows, write_results
-from studied_tables import additive
+from support.tables import additive
 
 pytestmark = pytest.mark.usefixtures("without_figures")
 

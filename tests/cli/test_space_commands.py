@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nasbed
-from commands import run_command
+from support.commands import run_command
 
 
 def ok(*arguments: str, cwd: Path | None = None) -> str:

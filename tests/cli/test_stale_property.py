@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 import nasbed
 from nasbed import NasbedError
 from nasbed.cli import app
-from stored_comparisons import METHOD, numbers, report, restored, run, write_project, write_table
+from support.stored_comparisons import METHOD, numbers, report, restore, run, write_project, write_table
 
 BOTH, OWN = ("rs", "Greedy"), ("Greedy",)
 
@@ -92,7 +92,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def before(stored: Path) -> dict[str, str]:
     """The numbers before any edit."""
-    return numbers(report(restored(stored)))
+    return numbers(report(restore(stored)))
 
 
 def never_unmarked(result: Result, before: dict[str, str], affects: tuple[str, ...], stdout_marks: bool) -> None:
@@ -114,7 +114,7 @@ def never_unmarked(result: Result, before: dict[str, str], affects: tuple[str, .
 def test_no_edit_leaves_the_old_number_unmarked(
     stored: Path, before: dict[str, str], edit: Edit, reported: bool
 ) -> None:
-    folder = restored(stored)
+    folder = restore(stored)
     edit.do(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nasbed, "__version__", edit.version)
@@ -166,7 +166,7 @@ def search(folder: Path) -> Result:
 def test_no_byte_of_a_dataset_leaves_the_old_number_unmarked(
     trained: Path, which: int, place: int, bits: int, reported: bool
 ) -> None:
-    folder = restored(trained)
+    folder = restore(trained)
     assert os.environ["NASBED_HOME"] == str(folder)
     flip(files_of(folder / "datasets" / "digits")[which], place, bits)
     result = report(folder) if reported else search(folder)
@@ -174,7 +174,7 @@ def test_no_byte_of_a_dataset_leaves_the_old_number_unmarked(
 
 
 def test_an_edited_recipe_is_another_benchmark(trained: Path) -> None:
-    folder = restored(trained)
+    folder = restore(trained)
     assert search(folder).exit_code == report(folder).exit_code == 0
     path = folder / "small.toml"
     path.write_text(path.read_text().replace("epoch_images = 64", "epoch_images = 32"))
@@ -184,7 +184,7 @@ def test_an_edited_recipe_is_another_benchmark(trained: Path) -> None:
 
 def test_trainings_are_not_repeated_for_another_version(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are dear: they are kept and marked."""
-    folder = restored(trained)
+    folder = restore(trained)
     runs = (folder / "out" / "runs" / "rs-0.npz").stat().st_mtime_ns
     monkeypatch.setattr(nasbed, "__version__", "9.9.9")
     result = search(folder)

@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 import nasbed
-from made_up_surrogates import QUICK, write_evaluations
 from nasbed.cli import app
 from nasbed.core.errors import NasbedError
 from nasbed.experiments.runs import load_run
 from nasbed.surrogates.making import make_surrogate
-from stored_comparisons import METHOD, numbers, refusal, report, restored, run, write_project, write_table
+from support.stored_comparisons import METHOD, numbers, refusal, report, restore, run, write_project, write_table
+from support.surrogates import QUICK, write_evaluations
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(stored: Path) -> Path:
-    return restored(stored)
+    return restore(stored)
 
 
 @pytest.fixture(autouse=True, scope="module")

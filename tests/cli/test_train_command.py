@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
-from commands import run_command
 from nasbed.cli import main
+from support.commands import run_command
 
 QUICK = """
 name = "quick"

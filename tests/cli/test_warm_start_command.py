@@ -15,7 +15,7 @@ from nasbed.cli import app
 from nasbed.experiments.runs import load_runs
 from nasbed.proxies.table import ScoresAbout, table_of_rows
 from nasbed.results import About, Rows, write_results
-from studied_tables import additive
+from support.tables import additive
 
 
 @pytest.fixture(scope="module")

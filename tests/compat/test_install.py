@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compat_tables import write_nats, write_nb101
 
 from nasbed.compat import install
 from nasbed.core.errors import DuplicateName, UnknownName
+from support.published_tables import write_nats, write_nb101
 
 NASBENCH_SCRIPT = '''
 """Random search, then regularized evolution, by time budget: in the style of the published example."""

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compat_tables import NB101, REPEATS, accuracy, nb101_codes, seconds, write_nb101, write_tfrecord
 
 import nasbed
 from nasbed import Architecture, NasbedError
 from nasbed.benchmarks import TabularBenchmark
 from nasbed.compat.nasbench import api
 from nasbed.compat.nasbench.lib.config import build_config
+from support.published_tables import NB101, REPEATS, accuracy, nb101_codes, seconds, write_nb101, write_tfrecord
 
 INPUT, OUTPUT = "input", "output"
 CONV3, CONV1, POOL = "conv3x3-bn-relu", "conv1x1-bn-relu", "maxpool3x3"

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from made_up_surrogates import made
 from nasbed import space
 from nasbed.benchmarks import SurrogateBenchmark
 from nasbed.compat.nasbench301 import load_ensemble
 from nasbed.core.errors import InvalidOption, NasbedError, UnknownName
+from support.surrogates import small_surrogate
 
 SCRIPT = """
 import sys
@@ -44,7 +44,7 @@ Genotype = namedtuple("Genotype", "normal normal_concat reduce reduce_concat")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("nasbench301")
-    return made(place, "darts").save(place / "surrogate")
+    return small_surrogate(place, "darts").save(place / "surrogate")
 
 
 def test_nasbench301_predicts_genotypes_and_configurations(folder: Path) -> None:
@@ -99,7 +99,7 @@ def test_nasbench301_refuses_what_it_cannot_read(folder: Path, tmp_path: Path) -
             with pytest.raises(NasbedError):
                 ensemble.predict(wrong, representation)
     with pytest.raises(InvalidOption, match="space darts"):
-        load_ensemble(made(tmp_path).save(tmp_path / "nb201.snb"))
+        load_ensemble(small_surrogate(tmp_path).save(tmp_path / "nb201.snb"))
     with pytest.raises(UnknownName):
         load_ensemble(tmp_path / "nothing")
 

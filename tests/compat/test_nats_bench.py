@@ -11,7 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compat_tables import (
+
+from nasbed import NasbedError, space
+from nasbed.compat.nats_bench import NATSsize, NATStopology, create
+from nasbed.results import About, Rows, write_results
+from support.published_tables import (
     NB201,
     SEEDS,
     nats_order,
@@ -19,10 +23,6 @@ from compat_tables import (
     write_nats,
     write_validation_only,
 )
-
-from nasbed import NasbedError, space
-from nasbed.compat.nats_bench import NATSsize, NATStopology, create
-from nasbed.results import About, Rows, write_results
 
 CELLS = [NB201.format(arch) for arch in NB201.enumerate()]
 BEST = NB201.size - 1

@@ -8,9 +8,9 @@ from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
-from dataset_files import competition
 
-from commands import run_command
+from support.commands import run_command
+from support.dataset_files import competition
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dataset_files import binary_batch, competition, idx, png, python2_batch, some_images, some_labels
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile
@@ -18,6 +17,7 @@ from nasbed.datasets.cifar import read_batch, read_binary, read_picture
 from nasbed.datasets.competition import read_competition
 from nasbed.datasets.idx import read_idx
 from nasbed.datasets.png import read_png
+from support.dataset_files import binary_batch, competition, idx, png, python2_batch, random_images, random_labels
 
 BATCHES = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
 
@@ -60,7 +60,7 @@ def test_digits_are_those_of_scikit_learn() -> None:
 @pytest.mark.parametrize("form", ["raw", "packed", "below", "dotted"])
 @pytest.mark.parametrize("name", ["mnist", "fashion-mnist"])
 def test_idx_files_come_back(tmp_path: Path, name: str, form: str) -> None:
-    images, labels = some_images(1, 9, 28, 28), some_labels(2, 9, 10)
+    images, labels = random_images(1, 9, 28, 28), random_labels(2, 9, 10)
     folder = tmp_path / "MNIST" / "raw" if form == "below" else tmp_path
     folder.mkdir(parents=True, exist_ok=True)
     for part, chosen in (("train", slice(0, 6)), ("t10k", slice(6, 9))):
@@ -74,7 +74,7 @@ def test_idx_files_come_back(tmp_path: Path, name: str, form: str) -> None:
 
 @pytest.mark.parametrize("damage", ["cut", "longer", "other", "empty", "sides", "gzip cut", "gzip changed"])
 def test_idx_damage_is_refused(tmp_path: Path, damage: str) -> None:
-    data = idx(some_images(1, 4, 28, 28))
+    data = idx(random_images(1, 4, 28, 28))
     packed = gzip.compress(data)
     path = tmp_path / "train-images-idx3-ubyte"
     path.write_bytes(
@@ -95,7 +95,7 @@ def test_idx_damage_is_refused(tmp_path: Path, damage: str) -> None:
 
 @pytest.mark.parametrize("form", ["python 2", "python 3", "bytes keys", "binary", "pictures"])
 def test_cifar10_files_come_back(tmp_path: Path, form: str) -> None:
-    images, labels = some_images(3, 12, 3, 32, 32), some_labels(4, 12, 10)
+    images, labels = random_images(3, 12, 3, 32, 32), random_labels(4, 12, 10)
     folder = tmp_path / "cifar-10-batches-py"
     folder.mkdir()
     for number, batch in enumerate(BATCHES):
@@ -120,7 +120,7 @@ def test_cifar10_files_come_back(tmp_path: Path, form: str) -> None:
 
 @pytest.mark.parametrize("form", ["python 2", "binary"])
 def test_cifar100_files_give_the_fine_labels(tmp_path: Path, form: str) -> None:
-    images, fine, coarse = some_images(3, 5, 3, 32, 32), some_labels(4, 5, 100), some_labels(5, 5, 20)
+    images, fine, coarse = random_images(3, 5, 3, 32, 32), random_labels(4, 5, 100), random_labels(5, 5, 20)
     for part, chosen in (("train", slice(0, 3)), ("test", slice(3, 5))):
         if form == "binary":
             content = binary_batch(images[chosen], coarse[chosen], fine[chosen])
@@ -150,7 +150,7 @@ def test_cifar_pickle_executes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [0, 1, 40, 150, 300, 4000, -1, -2])
 def test_cifar_cut_batch_is_refused(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "data_batch_1"
-    path.write_bytes(python2_batch(some_images(1, 2, 3, 32, 32), some_labels(1, 2, 10), "labels")[:cut])
+    path.write_bytes(python2_batch(random_images(1, 2, 3, 32, 32), random_labels(1, 2, 10), "labels")[:cut])
     with pytest.raises(BadFile, match="data_batch_1"):
         read_batch(path, "labels")
 
@@ -184,7 +184,7 @@ def test_cifar_binary_of_another_size_is_refused(tmp_path: Path, size: int) -> N
 @pytest.mark.parametrize("channels", [1, 3, 4])
 @pytest.mark.parametrize("shape", [(7, 5), (5, 7), (1, 6), (6, 1), (1, 1)])
 def test_png_is_lossless_with_every_filter(tmp_path: Path, shape: tuple[int, int], channels: int) -> None:
-    pixels = some_images(6, shape[0], shape[1], channels)
+    pixels = random_images(6, shape[0], shape[1], channels)
     for filters in ([0], [1], [2], [3], [4], [4, 2, 0, 3, 1]):
         (tmp_path / "a.png").write_bytes(png(pixels, filters))
         np.testing.assert_array_equal(read_png(tmp_path / "a.png"), pixels)
@@ -198,7 +198,7 @@ def test_png_agrees_with_pillow(tmp_path: Path) -> None:
 
 
 def test_png_damage_is_refused(tmp_path: Path) -> None:
-    data = png(some_images(6, 4, 5, 3), [4])
+    data = png(random_images(6, 4, 5, 3), [4])
     path = tmp_path / "a.png"
     for position in range(len(data)):
         for damaged in (data[:position], data[:position] + bytes((data[position] ^ 1,)) + data[position + 1 :]):
@@ -208,7 +208,7 @@ def test_png_damage_is_refused(tmp_path: Path) -> None:
 
 
 def test_picture_of_another_width_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.png").write_bytes(png(some_images(6, 2, 1023, 3), [0]))
+    (tmp_path / "a.png").write_bytes(png(random_images(6, 2, 1023, 3), [0]))
     with pytest.raises(BadFile, match="1024 pixels"):
         read_picture(tmp_path / "a.png")
 

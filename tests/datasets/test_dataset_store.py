@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dataset_files import binary_batch, competition, idx, some_images, some_labels
 
-from local_server import Behaviour, serving, sha256
 from nasbed import datasets
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.core.registry import Registry
 from nasbed.datasets import DATASETS, Dataset, Part, Remote, Source, preparing, store
 from nasbed.datasets.cifar10 import Cifar10
 from nasbed.datasets.resize import area_weights, resized
+from support.dataset_files import binary_batch, competition, idx, random_images, random_labels
+from support.local_server import Behaviour, serving, sha256
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def write_mnist(folder: Path, train: int = 60_000, highest: int = 9) -> None:
     for part, count in (("train", train), ("t10k", 10_000)):
         labels = (np.arange(count) % 10).astype(np.uint8)
         labels[-1] = highest
-        (folder / f"{part}-images-idx3-ubyte").write_bytes(idx(some_images(1, count, 28, 28)))
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(idx(random_images(1, count, 28, 28)))
         (folder / f"{part}-labels-idx1-ubyte").write_bytes(idx(labels))
 
 
@@ -48,7 +48,7 @@ def test_prepare_keeps_what_load_opens(tmp_path: Path, home: Path) -> None:
     assert isinstance(found.train.images, np.memmap)
     assert found.train.images.dtype == np.uint8
     assert found.train.labels.dtype == np.int64
-    np.testing.assert_array_equal(found.train.images[:, 0], some_images(1, 60_000, 28, 28))
+    np.testing.assert_array_equal(found.train.images[:, 0], random_images(1, 60_000, 28, 28))
     assert np.bincount(found.test.labels).tolist() == [1_000] * 10
     values = found.train.images.astype(np.float64) / 255
     assert found.mean == pytest.approx([values.mean()], rel=1e-12)
@@ -84,7 +84,7 @@ def use(source: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tiny_archive() -> bytes:
-    data = binary_batch(some_images(1, 2, 3, 32, 32), some_labels(2, 2, 10))
+    data = binary_batch(random_images(1, 2, 3, 32, 32), random_labels(2, 2, 10))
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w:gz") as archive:
         for batch in (*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"):
@@ -100,7 +100,7 @@ def test_prepare_reads_an_archive(tmp_path: Path, home: Path, monkeypatch: pytes
     path = tmp_path / f"cifar{ending}"
     path.write_bytes(tiny_archive())
     made = datasets.prepare("tiny", str(path))
-    images, labels = some_images(1, 2, 3, 32, 32), some_labels(2, 2, 10)
+    images, labels = random_images(1, 2, 3, 32, 32), random_labels(2, 2, 10)
     np.testing.assert_array_equal(made.test.images, images)
     np.testing.assert_array_equal(made.train.labels, np.tile(labels, 5))
     assert drafts(home) == ["tiny"]
@@ -243,7 +243,7 @@ def half_to_even(value: Fraction) -> int:
 
 @pytest.mark.parametrize("ratio", [1, 2, 3, 4])
 def test_resized_is_the_mean_of_boxes(ratio: int) -> None:
-    images = some_images(ratio, 6, 2, 4 * ratio, 4 * ratio)
+    images = random_images(ratio, 6, 2, 4 * ratio, 4 * ratio)
     images[0, :, ::2] //= 128  # many halves
     made = resized(images, 4)
     for place in np.ndindex(made.shape):
@@ -254,7 +254,7 @@ def test_resized_is_the_mean_of_boxes(ratio: int) -> None:
 
 @pytest.mark.parametrize(("height", "width", "side"), [(7, 7, 5), (8, 6, 5), (5, 9, 3), (8, 8, 7)])
 def test_resized_is_the_mean_of_areas(height: int, width: int, side: int) -> None:
-    images = some_images(1, 3, 1, height, width)
+    images = random_images(1, 3, 1, height, width)
     made = resized(images, side)
     for image, row, column in np.ndindex(3, side, side):
         total = Fraction(0)
@@ -285,7 +285,7 @@ def test_prepare_downloads_what_has_its_checksum(home: Path, monkeypatch: pytest
         use(Remoted, monkeypatch)
         if right:
             made = datasets.prepare("tiny")
-            np.testing.assert_array_equal(made.test.images, some_images(1, 2, 3, 32, 32))
+            np.testing.assert_array_equal(made.test.images, random_images(1, 2, 3, 32, 32))
             assert store.origin("tiny") == "tiny.tar.gz"
         else:
             with pytest.raises(BadFile, match="SHA-256"):

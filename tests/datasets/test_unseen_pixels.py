@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dataset_files import idx, some_images
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
@@ -25,6 +24,7 @@ from nasbed.datasets.unseen.draws import Draws
 from nasbed.datasets.unseen.multnist import MultNIST
 from nasbed.datasets.unseen.pinned import pinned
 from nasbed.datasets.unseen.writing import write_unseen
+from support.dataset_files import idx, random_images
 
 
 class SmallAdd(AddNIST):
@@ -52,9 +52,9 @@ def quiet(what: str, done: int, total: int | None) -> None:
 
 def source_like(shape: tuple[int, int, int], train: int = 400, test: int = 150) -> Raw:
     return Raw(
-        some_images(1, train, *shape),
+        random_images(1, train, *shape),
         np.random.default_rng(2).permutation(np.arange(train) % 10),
-        some_images(3, test, *shape),
+        random_images(3, test, *shape),
         np.random.default_rng(4).permutation(np.arange(test) % 10),
         tuple("0123456789"),
     )

@@ -13,7 +13,7 @@ from nasbed.evaluation.proxies import RankedTask
 from nasbed.evaluation.proxies.combining import combine_proxies, greedy, rank_average, ranks_of_scores
 from nasbed.evaluation.proxies.few_points import ALONE, BOTH, SCORES, SHUFFLED, ScoreFeatures, few_points
 from nasbed.evaluation.ranking import spearman
-from studied_tables import additive
+from support.tables import additive
 
 ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 

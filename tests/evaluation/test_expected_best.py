@@ -21,7 +21,7 @@ from nasbed.evaluation.expected_best import ExpectedBest, best_quantile, expecte
 from nasbed.evaluation.trajectories import incumbent, incumbent_index
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers.random_search import RandomSearch
-from studied_tables import nb201_table
+from support.tables import nb201_table
 
 SEEDS, LONGEST = 240, 1000
 

@@ -27,7 +27,7 @@ from nasbed.evaluation.proxies.resampling import resampled_headlines
 from nasbed.evaluation.ranking import Measure, item_bootstrap, paired_bootstrap, rbo_normalised, spearman, within_top
 from nasbed.proxies.table import ScoresAbout, ScoreTable, table_of_rows
 from nasbed.results import About, Rows, write_results
-from studied_tables import TEST, VALIDATION, nb201_table
+from support.tables import TEST, VALIDATION, nb201_table
 
 NB201 = space("nb201")
 CODES = NB201.codes(list(NB201.enumerate()))

@@ -21,7 +21,7 @@ from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import Optimizer, Proposal
 from nasbed.optimizers.random_search import RandomSearch
 from nasbed.spaces.base import Batch
-from studied_tables import nb201_table
+from support.tables import nb201_table
 
 
 class Thorough(RandomSearch):

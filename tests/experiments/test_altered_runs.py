@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from nasbed import Metric, NasbedError, space
 from nasbed.cli import app
 from nasbed.results import About, Rows, write_results
-from studied_tables import additive
+from support.tables import additive
 
 Arrays = dict[str, Any]
 FILE = "rs-0.npz"

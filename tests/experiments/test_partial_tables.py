@@ -17,7 +17,7 @@ from nasbed.optimizers import OPTIMIZERS
 from nasbed.results import Rows, write_results
 from nasbed.studies.local_search.page import write_local_search_report
 from nasbed.studies.local_search.study import local_search_study
-from studied_tables import VALIDATION, nb201_table
+from support.tables import VALIDATION, nb201_table
 
 SETTINGS = {
     "re": {"population_size": 8},

@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tuned_models import Blurred, Stepped
 
 import nasbed
-from made_up_surrogates import write_evaluations
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.execution import Engine, LocalEngine, SerialEngine, TaskOutcome, attempt
 from nasbed.core.user_code import object_named
@@ -27,6 +25,8 @@ from nasbed.experiments.trials import Trial
 from nasbed.experiments.tuning import BEST, JOURNAL, SETUP, Parts, load_settings, tune
 from nasbed.results import Results
 from nasbed.surrogates.making import make_surrogate
+from support.surrogates import write_evaluations
+from support.tuned_models import Blurred, Stepped
 
 SERIAL = SerialEngine()
 
@@ -162,7 +162,7 @@ def test_tuning_of_a_finished_folder_fits_nothing(parts: Parts, tmp_path: Path) 
 def test_tuning_survives_a_kill(results: Results, tmp_path: Path) -> None:
     """All processes are killed amid trials; afterwards no trial that ended is fitted again, and none is missing."""
     out, log = tmp_path / "out", tmp_path / "log"
-    code = f"import tuned_models; tuned_models.tune_until_killed({str(results.folder)!r}, {str(out)!r}, {str(log)!r})"
+    code = f"from support import tuned_models; tuned_models.tune_until_killed({str(results.folder)!r}, {str(out)!r}, {str(log)!r})"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen([sys.executable, "-c", code], env=environment, start_new_session=True)
     try:
@@ -232,7 +232,7 @@ def test_tuning_keeps_unlike_trials_apart(results: Results, parts: Parts, tmp_pa
 
 def test_tuning_refuses_trials_of_an_edited_model(parts: Parts, tmp_path: Path) -> None:
     """A model of the user's own, as a plug-in has it: the trials are no longer of that model."""
-    text = "from tuned_models import Blurred\n\nclass Mine(Blurred):\n    name = 'mine'\n"
+    text = "from support.tuned_models import Blurred\n\nclass Mine(Blurred):\n    name = 'mine'\n"
     (tmp_path / "mine.py").write_text(text)
     out = tmp_path / "out"
     for trials in (2, 3):

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from searched import Formula, runs_of, search, three_methods
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.drawing.interactive import looks
 from nasbed.experiments.runs import Run, Runs
 from nasbed.reports.comparison.data import comparison, principal_plane
 from nasbed.reports.comparison.page import write_comparison
-from studied_tables import TEST
+from support.runs import Formula, runs_of, search, three_methods
+from support.tables import TEST
 
 
 class Reader(HTMLParser):

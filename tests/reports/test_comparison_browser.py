@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from searched import Formula, three_methods
 
 from nasbed.reports.comparison.page import write_comparison
-from studied_tables import TEST
+from support.runs import Formula, three_methods
+from support.tables import TEST
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install selenium")
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from made_up_surrogates import evaluations, made
 from nasbed.core.execution import SerialEngine
 from nasbed.core.metric import Metric
 from nasbed.experiments.tuning import Parts, tune
@@ -18,6 +17,7 @@ from nasbed.reports.fit.data import LEVELS, figure_rows, fit_data
 from nasbed.reports.fit.page import write_fit_report
 from nasbed.reports.tuning import write_tuning_report
 from nasbed.surrogates.artefact import Artefact
+from support.surrogates import evaluations, small_surrogate
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")
@@ -26,7 +26,7 @@ TEST = evaluations(150, 2, seed=9)
 
 @pytest.fixture(scope="module")
 def artefact(tmp_path_factory: pytest.TempPathFactory) -> Artefact:
-    return made(tmp_path_factory.mktemp("reported"))
+    return small_surrogate(tmp_path_factory.mktemp("reported"))
 
 
 def test_fit_data_counts_what_intervals_hold(artefact: Artefact) -> None:

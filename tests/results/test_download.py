@@ -11,11 +11,11 @@ from email.utils import formatdate
 from pathlib import Path
 
 import pytest
-from downloading import RIGHT, Serve, get, names, part_of, servers
 
-from local_server import CONTENT, Behaviour, serving, sha256
 from nasbed.core.download import LONGEST_WAIT_S, download
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption
+from support.downloads import RIGHT, Serve, get, names, part_of, servers
+from support.local_server import CONTENT, Behaviour, serving, sha256
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from downloading import RIGHT, Serve, get, names, part_of, servers
 
-from local_server import CONTENT, Server
 from nasbed.core.errors import DownloadFailed
+from support.downloads import RIGHT, Serve, get, names, part_of, servers
+from support.local_server import CONTENT, Server
 
 CODE = """
 import resource, sys

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nb101_files import (
+
+from nasbed.core.errors import BadFile
+from nasbed.core.status import DIVERGED, OK
+from nasbed.results import write_results
+from nasbed.results.importers import IMPORTERS, nb101, nb101_kernel
+from nasbed.results.importers import tfrecord as framing
+from nasbed.results.importers.nb101_record import read_record
+from nasbed.results.importers.tfrecord import Records, crc32c
+from nasbed.results.rows import Rows, concatenate
+from support.nb101_files import (
     CONV1,
     CONV3,
     INCEPTION,
@@ -31,15 +40,6 @@ from nb101_files import (
     tfrecord,
     varint,
 )
-
-from nasbed.core.errors import BadFile
-from nasbed.core.status import DIVERGED, OK
-from nasbed.results import write_results
-from nasbed.results.importers import IMPORTERS, nb101, nb101_kernel
-from nasbed.results.importers import tfrecord as framing
-from nasbed.results.importers.nb101_record import read_record
-from nasbed.results.importers.tfrecord import Records, crc32c
-from nasbed.results.rows import Rows, concatenate
 
 BUDGETS = (4, 12, 36, 108)
 Row = tuple[tuple[int, ...], int, float, float, float, float, float]

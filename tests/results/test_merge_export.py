@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from results_samples import ACCURACY, LOSS, TEST_ACCURACY, Row, about, random_rows, rows_of
 
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.metric import Metric
@@ -23,6 +22,7 @@ from nasbed.results.merge import merge_results
 from nasbed.results.rows import concatenate
 from nasbed.results.summary import summarize
 from nasbed.spaces import space
+from support.result_samples import ACCURACY, LOSS, TEST_ACCURACY, Row, about, random_rows, rows_of
 
 shared_folder = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from results_samples import mutated_bytes
 
 import nasbed
 from nasbed.core.errors import BadFile
 from nasbed.results import Results
 from nasbed.results.importers.nb301 import run_from
 from nasbed.results.importing import import_tables
+from support.result_samples import mutated_bytes
 
 P = "NetworkSelectorDatasetInfo:darts:"
 PUBLISHED = {

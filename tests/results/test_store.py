@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from results_samples import ACCURACY, about, plain_rows, random_rows, rows_of
 
 from nasbed.core.errors import BadFile, InvalidMeasurement, InvalidOption
 from nasbed.core.metric import Metric
@@ -28,8 +27,9 @@ from nasbed.results import Manifest, Results, Rows, write_results
 from nasbed.results.cache import code_key, code_keys
 from nasbed.results.splits import stratified_split
 from nasbed.spaces import space
+from support.result_samples import ACCURACY, about, plain_rows, random_rows, rows_of
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -298,7 +298,7 @@ def test_split_fractions_add_up(fractions: tuple[float, float, float]) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from results_samples import about, random_rows
+from support.result_samples import about, random_rows
 from nasbed.results import write_results
 folder, first, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 print("ready", flush=True)
@@ -311,7 +311,7 @@ for version in range(first, first + count):
 READER = """
 import sys
 from pathlib import Path
-from results_samples import about, plain_rows, random_rows
+from support.result_samples import about, plain_rows, random_rows
 from nasbed.results import Results
 folder = Path(sys.argv[1])
 expected, seen = {}, set()
@@ -329,7 +329,7 @@ print("done", flush=True)
 
 
 def run_script(code: str, *arguments: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True, env=environment, bufsize=1
     )

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from results_samples import mutated_bytes
 
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
 from nasbed.results import Results
 from nasbed.results.importers.suite_zero import architecture_of, contents, entries
 from nasbed.results.importing import import_tables
+from support.result_samples import mutated_bytes
 
 NB201_PUBLISHED = {
     "(4, 0, 3, 1, 4, 3)": (

@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from results_samples import mutated_bytes
 
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
@@ -29,6 +28,7 @@ from nasbed.results.importers.table import TableImporter
 from nasbed.results.importers.table_metrics import parse_metrics
 from nasbed.results.importing import import_tables
 from nasbed.results.summary import summarize
+from support.result_samples import mutated_bytes
 
 CELL = "|nor_conv_3x3~0|+|nor_conv_3x3~0|avg_pool_3x3~1|+|skip_connect~0|nor_conv_3x3~1|skip_connect~2|"
 OTHER = "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|"

@@ -87,7 +87,7 @@ def test_darts_published_parameters_of_darts_v2() -> None:
     ids=str,
 )
 def test_darts_costs_equal_a_torch_network(skeleton: DartsSkeleton) -> None:
-    torch_networks = pytest.importorskip("torch_networks", reason="needs torch", exc_type=ImportError)
+    torch_networks = pytest.importorskip("support.torch_networks", reason="needs torch", exc_type=ImportError)
     rng = np.random.default_rng(0)
     archs = [SPACE.sample(rng) for _ in range(6)] + [SPACE.parse(DARTS_V2)]
     parameters, multiply_adds = SPACE.parameters(archs, skeleton), SPACE.multiply_adds(archs, skeleton)

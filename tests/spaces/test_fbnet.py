@@ -132,8 +132,8 @@ def test_fbnet_sample_reaches_every_block_equally_and_repeats_with_the_seed() ->
 
 @pytest.mark.parametrize("imagenet", [False, True], ids=["cifar", "imagenet"])
 def test_fbnet_costs_equal_those_of_a_real_network(imagenet: bool, thorough: bool) -> None:
-    reference = pytest.importorskip("torch_fbnet", reason="needs torch", exc_type=ImportError)
-    from torch_networks import costs
+    reference = pytest.importorskip("support.torch_fbnet", reason="needs torch", exc_type=ImportError)
+    from support.torch_networks import costs
 
     skeleton = dataclasses.replace(FBNetSkeleton.imagenet(), image=64) if imagenet else FBNetSkeleton()
     rng = np.random.default_rng(1)
@@ -148,7 +148,7 @@ def test_fbnet_costs_equal_those_of_a_real_network(imagenet: bool, thorough: boo
 
 
 def test_fbnet_multiply_adds_are_half_of_what_torch_calls_flops() -> None:
-    reference = pytest.importorskip("torch_fbnet", reason="needs torch", exc_type=ImportError)
+    reference = pytest.importorskip("support.torch_fbnet", reason="needs torch", exc_type=ImportError)
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nb101_reference as reference
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from nasbed import Architecture, NasbedError
 from nasbed.spaces.nb101 import NB101, NB101Skeleton
+from support import nb101_reference as reference
 
 SPACE = NB101()
 INCEPTION = (
@@ -287,7 +287,7 @@ def _published(path: Path) -> tuple[list[Architecture], dict[str, np.ndarray]]:
 
 
 def test_nb101_costs_equal_a_torch_network() -> None:
-    torch_networks = pytest.importorskip("torch_networks", reason="needs torch", exc_type=ImportError)
+    torch_networks = pytest.importorskip("support.torch_networks", reason="needs torch", exc_type=ImportError)
     rng = np.random.default_rng(5)
     small = NB101Skeleton(channels=12, cells_per_stack=2, image=16)
     archs = [SPACE.sample(rng) for _ in range(25)] + [SPACE.parse("output:0"), SPACE.from_native(INCEPTION)]

@@ -46,7 +46,7 @@ def test_nb201_smallest_and_largest_published_costs(
 
 
 def test_nb201_costs_equal_a_torch_network() -> None:
-    torch_networks = pytest.importorskip("torch_networks", reason="needs torch", exc_type=ImportError)
+    torch_networks = pytest.importorskip("support.torch_networks", reason="needs torch", exc_type=ImportError)
     rng = np.random.default_rng(0)
     archs = [SPACE.sample(rng) for _ in range(15)] + [SPACE.parse(BEST)]
     for skeleton in (NB201Skeleton(), NB201Skeleton(channels=6, cells_per_stage=2, image=16, classes=120)):

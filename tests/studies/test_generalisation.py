@@ -24,7 +24,7 @@ from nasbed.studies.generalisation.study import (
     part_of,
     variants,
 )
-from studied_tables import nb201_table
+from support.tables import nb201_table
 
 SMALL_GROUPS = {"methods": (RS, RE), "rates": (Variant("1", "re"), Variant("4", "re", {"mutation_rate": 4}))}
 SEEDS = 8
@@ -102,7 +102,7 @@ def test_groups_hold_the_default_setting_of_re_in_each_row() -> None:
 
 def test_part_of_refuses_a_table_without_a_known_part(tmp_path: Path) -> None:
     from nasbed.results import About, Rows, write_results
-    from studied_tables import VALIDATION
+    from support.tables import VALIDATION
 
     rows = Rows.of(np.zeros((1, 6), dtype=np.int64), {VALIDATION.key: np.array([1.0])}, fidelity=1, seed=0)
     write_results(tmp_path / "t", About("t", "transnas-micro", (VALIDATION,), dataset="d", licence="none"), [rows])

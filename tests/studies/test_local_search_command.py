@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nasbed.cli import main
-from studied_tables import nb201_table
+from support.tables import nb201_table
 
 Run = Callable[..., tuple[int, str, str]]
 

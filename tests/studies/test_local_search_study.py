@@ -20,7 +20,7 @@ from nasbed.evaluation.summary import summarise
 from nasbed.experiments.runs import load_runs
 from nasbed.studies.local_search.page import moments_table, outcome, write_local_search_report
 from nasbed.studies.local_search.study import LocalSearchStudy, compared, local_search_study
-from studied_tables import nb201_table
+from support.tables import nb201_table
 
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 SEEDS = 10

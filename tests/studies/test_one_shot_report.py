@@ -15,7 +15,17 @@ from nasbed import Architecture
 from nasbed.studies.one_shot.page import write_one_shot_report
 from nasbed.studies.one_shot.study import OneShotStudy, one_shot_study
 from nasbed.studies.one_shot.tables import RULE, failure_words, method_table, outcome, search_table
-from watched_searches import ACCURACY, ERROR, FALLING, JUMP, RISING, Additive, cells, record, searched
+from support.oneshot_searches import (
+    ACCURACY,
+    ERROR,
+    FALLING,
+    JUMP,
+    RISING,
+    Additive,
+    nb201_search,
+    search_record,
+    search_result,
+)
 
 WORDS = (
     "2 of 2 go wrong (seeds 0 and 1): from epoch 5 on the prediction falls by 24.00 points in the mean while the "
@@ -26,9 +36,9 @@ WORDS = (
 @pytest.fixture(scope="module")
 def study() -> OneShotStudy:
     records = [
-        *(record("darts", seed, cells(FALLING, RISING, JUMP)) for seed in (0, 1)),
-        record("<gdas>", 0, cells([0] * 12)),
-        record("<gdas>", 1, cells([1] * 3, status="diverged")),
+        *(search_record("darts", seed, nb201_search(FALLING, RISING, JUMP)) for seed in (0, 1)),
+        search_record("<gdas>", 0, nb201_search([0] * 12)),
+        search_record("<gdas>", 1, nb201_search([1] * 3, status="diverged")),
     ]
     return one_shot_study(records, Additive(), random=200, rng=np.random.default_rng(0))
 
@@ -67,7 +77,7 @@ def test_outcome_says_who_goes_wrong_and_what_stopping_gains(study: OneShotStudy
 
 def test_an_error_that_rises_is_said_to_rise() -> None:
     own = one_shot_study(
-        [record("darts", 3, cells(FALLING)), record("gdas", 3, cells([0, 1]))],
+        [search_record("darts", 3, nb201_search(FALLING)), search_record("gdas", 3, nb201_search([0, 1]))],
         Additive(ERROR), random=50, rng=np.random.default_rng(0),
     )  # fmt: skip
     words = failure_words(own, own.methods[0])
@@ -78,12 +88,12 @@ def test_an_error_that_rises_is_said_to_rise() -> None:
 def test_a_search_that_ends_worse_than_random_is_not_said_to_go_well(tmp_path: Path) -> None:
     """Cells of pooling throughout have 42 %, so the search never declines; random cells have 56.4 % in the mean."""
     pooling = Architecture("nb201", (4,) * 6)
-    poor, brief = (searched([pooling] * count, [0] * count) for count in (12, 4))
-    fair = cells([0] * 12)
+    poor, brief = (search_result([pooling] * count, [0] * count) for count in (12, 4))
+    fair = nb201_search([0] * 12)
     for metric in (ACCURACY, ERROR):
         records = [
-            record("poor", 0, poor), record("mixed", 0, fair), record("mixed", 1, poor), record("mixed", 2, poor),
-            record("both", 4, cells(FALLING)), record("both", 5, poor), record("fair", 0, fair), record("brief", 0, brief),
+            search_record("poor", 0, poor), search_record("mixed", 0, fair), search_record("mixed", 1, poor), search_record("mixed", 2, poor),
+            search_record("both", 4, nb201_search(FALLING)), search_record("both", 5, poor), search_record("fair", 0, fair), search_record("brief", 0, brief),
         ]  # fmt: skip
         study = one_shot_study(records, Additive(metric), random=200, rng=np.random.default_rng(0))
         said = {each.name: failure_words(study, each) for each in study.methods}

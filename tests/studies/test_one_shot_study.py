@@ -16,8 +16,8 @@ from nasbed.oneshot.record import SearchRecord, write_record
 from nasbed.oneshot.record_file import write_sealed
 from nasbed.studies.one_shot.records import embedded_surrogate, grouped, read_searches
 from nasbed.studies.one_shot.study import Failure, OneShotStudy, Stop, failure, one_shot_study
-from studied_tables import nb201_table
-from watched_searches import ERROR, FALLING, JUMP, RISING, Additive, cells, record
+from support.oneshot_searches import ERROR, FALLING, JUMP, RISING, Additive, nb201_search, search_record
+from support.tables import nb201_table
 
 PREDICTED = [84.0] * 5 + [79.0, 74.0, 69.0, 64.0, 59.0, 54.0, 54.0]
 DOWN = np.array(PREDICTED)
@@ -31,7 +31,7 @@ def study_of(*records: SearchRecord, benchmark: Additive | None = None, random: 
 def test_study_watches_a_search_that_goes_wrong() -> None:
     """Two skip connections are there at epoch 7; the eigenvalue's two windows of five are complete at epoch 10 and it
     goes back by five."""
-    study = study_of(record("darts", 0, cells(FALLING, RISING, JUMP)))
+    study = study_of(search_record("darts", 0, nb201_search(FALLING, RISING, JUMP)))
     (own,) = study.methods[0].searches
     assert own.prediction.tolist() == PREDICTED and own.supernet.tolist() == list(RISING)
     assert own.skips["cell"].tolist() == list(FALLING) and own.time_s[-1] == 24
@@ -43,7 +43,7 @@ def test_study_watches_a_search_that_goes_wrong() -> None:
 
 def test_random_architectures_have_the_moments_of_the_space() -> None:
     """Each edge has the worth 0, 4, 7, 9 or 2 with equal probability: mean 4.4, variance 10.64."""
-    reference = study_of(record("darts", 0, cells(FALLING)), random=4000).reference
+    reference = study_of(search_record("darts", 0, nb201_search(FALLING)), random=4000).reference
     assert reference.count == 4000
     assert reference.mean == pytest.approx(30 + 6 * 4.4, abs=4 * math.sqrt(6 * 10.64 / 4000))
     assert reference.std == pytest.approx(math.sqrt(6 * 10.64), rel=0.05)
@@ -80,8 +80,8 @@ def test_failure_is_rare_among_independent_predictions() -> None:
 
 
 def test_less_is_better_turns_everything_round() -> None:
-    more = study_of(record("darts", 0, cells(FALLING, RISING, JUMP)))
-    less = study_of(record("darts", 0, cells(FALLING, RISING, JUMP)), benchmark=Additive(ERROR))
+    more = study_of(search_record("darts", 0, nb201_search(FALLING, RISING, JUMP)))
+    less = study_of(search_record("darts", 0, nb201_search(FALLING, RISING, JUMP)), benchmark=Additive(ERROR))
     (one,), (other,) = more.methods[0].searches, less.methods[0].searches
     assert other.final == 46 and other.prediction[other.best or 0] == 16
     assert other.failure == one.failure and other.correlation == pytest.approx(one.correlation)
@@ -89,35 +89,37 @@ def test_less_is_better_turns_everything_round() -> None:
 
 
 def test_an_architecture_that_stays_has_no_correlation_and_stops_nowhere() -> None:
-    (own,) = study_of(record("gdas", 0, cells([0] * 12))).methods[0].searches
+    (own,) = study_of(search_record("gdas", 0, nb201_search([0] * 12))).methods[0].searches
     assert math.isnan(own.correlation) and own.failure is None
     assert own.stops == {"skips": None}, "eigenvalues were not measured"
     assert own.at_stop("skips") == 84 and math.isnan(own.at_stop("eigenvalue"))
-    (few,) = study_of(record("gdas", 0, cells([0, 1]))).methods[0].searches
+    (few,) = study_of(search_record("gdas", 0, nb201_search([0, 1]))).methods[0].searches
     assert math.isnan(few.correlation) and not few.long_enough
-    (three,) = study_of(record("gdas", 0, cells([0, 1, 2]))).methods[0].searches
+    (three,) = study_of(search_record("gdas", 0, nb201_search([0, 1, 2]))).methods[0].searches
     assert three.correlation == pytest.approx(-1)
 
 
 def test_a_rule_stops_nothing_after_the_last_epoch() -> None:
-    (whole,) = study_of(record("gdas", 0, cells([0, 1, 2]))).methods[0].searches
+    (whole,) = study_of(search_record("gdas", 0, nb201_search([0, 1, 2]))).methods[0].searches
     assert whole.stops == {"skips": None}
-    (cut,) = study_of(record("gdas", 0, cells([0, 1, 2], status="stopped"))).methods[0].searches
+    (cut,) = study_of(search_record("gdas", 0, nb201_search([0, 1, 2], status="stopped"))).methods[0].searches
     assert cut.stops == {"skips": Stop(3, 3, 74.0)}
 
 
 def test_a_search_that_was_stopped_ends_with_what_it_took() -> None:
     (own,) = (
-        study_of(record("darts", 0, cells(FALLING[:10], RISING, JUMP, status="stopped", end=4))).methods[0].searches
+        study_of(search_record("darts", 0, nb201_search(FALLING[:10], RISING, JUMP, status="stopped", end=4)))
+        .methods[0]
+        .searches
     )
     assert own.end == 4 and own.final == 84
 
 
 def test_diverged_searches_have_no_end_and_leave_the_mean() -> None:
-    ended = record("darts", 0, cells([0, 2, 4]))
-    shorter = record("darts", 2, cells([2, 2]))
-    diverged = record("darts", 1, cells([6], status="diverged"))
-    empty = record("gdas", 0, cells([6], status="diverged"))
+    ended = search_record("darts", 0, nb201_search([0, 2, 4]))
+    shorter = search_record("darts", 2, nb201_search([2, 2]))
+    diverged = search_record("darts", 1, nb201_search([6], status="diverged"))
+    empty = search_record("gdas", 0, nb201_search([6], status="diverged"))
     empty = SearchRecord(**{name: getattr(empty, name) for name in empty.__slots__} | {"searched": _without(empty)})
     study = study_of(ended, diverged, shorter, empty)
     (method,) = study.methods
@@ -134,9 +136,12 @@ def _without(of: SearchRecord) -> object:
 
 
 def test_searches_are_grouped_by_all_but_the_seed() -> None:
-    a, b = record("darts", 1, cells([0])), record("darts", 0, cells([0]))
+    a, b = search_record("darts", 1, nb201_search([0])), search_record("darts", 0, nb201_search([0]))
     assert {name: [each.seed for each in own] for name, own in grouped([a, b]).items()} == {"darts": [0, 1]}
-    longer, set_ = record("darts", 0, cells([0]), epochs=50), record("darts", 0, cells([0]), rate=0.1)
+    longer, set_ = (
+        search_record("darts", 0, nb201_search([0]), epochs=50),
+        search_record("darts", 0, nb201_search([0]), rate=0.1),
+    )
     assert list(grouped([a, longer, set_])) == ["darts (epochs 12)", "darts (epochs 50)", "darts (epochs 12, rate 0.1)"]
     with pytest.raises(InvalidOption, match="darts with seed 0 is there twice"):
         grouped([b, b])
@@ -144,7 +149,9 @@ def test_searches_are_grouped_by_all_but_the_seed() -> None:
 
 def test_searches_are_found_in_files_and_below_folders(tmp_path: Path) -> None:
     for seed in (0, 1):
-        write_record(record("darts", seed, cells(FALLING)), tmp_path / "all" / f"darts-{seed}" / "search.json")
+        write_record(
+            search_record("darts", seed, nb201_search(FALLING)), tmp_path / "all" / f"darts-{seed}" / "search.json"
+        )
     one = tmp_path / "all" / "darts-1" / "search.json"
     assert [each.seed for each in read_searches([one, tmp_path / "all", one.parent])] == [1, 0]
     write_sealed({"format": "nasbed bonsai record 1"}, tmp_path / "all" / "bonsai" / "search.json")
@@ -155,19 +162,21 @@ def test_searches_are_found_in_files_and_below_folders(tmp_path: Path) -> None:
 
 
 def test_benchmark_must_answer_for_the_searched_space(tmp_path: Path) -> None:
-    other = record("darts", 0, cells(FALLING), of="darts")
+    other = search_record("darts", 0, nb201_search(FALLING), space_name="darts")
     with pytest.raises(InvalidOption, match="is in the space darts, additive answers for nb201; name a benchmark"):
         study_of(other)
     part = nb201_table(tmp_path / "part", share=0.01)
     with pytest.raises(InvalidOption, match="watch with a surrogate, or with a table of the whole space"):
-        one_shot_study([record("darts", 0, cells(FALLING))], part, rng=np.random.default_rng(0))
+        one_shot_study([search_record("darts", 0, nb201_search(FALLING))], part, rng=np.random.default_rng(0))
     with pytest.raises(InvalidOption, match="no stopping rule is called 'skip'"):
-        one_shot_study([record("darts", 0, cells([0]))], Additive(), rules=["skip"], rng=np.random.default_rng(0))
+        one_shot_study(
+            [search_record("darts", 0, nb201_search([0]))], Additive(), rules=["skip"], rng=np.random.default_rng(0)
+        )
 
 
 def test_a_table_of_nb201_watches_by_its_means_with_and_without_the_word(tmp_path: Path) -> None:
     table = nb201_table(tmp_path / "nb201")
-    own = record("darts", 0, cells(FALLING, RISING))
+    own = search_record("darts", 0, nb201_search(FALLING, RISING))
     plain, mean = (
         one_shot_study([own], each, rng=np.random.default_rng(0))
         for each in (table, load(f"{tmp_path / 'nb201'}:mean"))

@@ -34,7 +34,7 @@ from nasbed.studies.landscape.study import (
 )
 from nasbed.studies.nas_hpo.study import DEFINITIONS, PUBLISHED, nas_hpo_study
 from nasbed.studies.table import table_of
-from studied_tables import VALIDATION, nb201_table
+from support.tables import VALIDATION, nb201_table
 
 NB101: Any = space("nb101")
 needs_wheel = pytest.mark.skipif(

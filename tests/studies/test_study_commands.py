@@ -8,8 +8,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from commands import run_command
-from studied_tables import nb201_table
+from support.commands import run_command
+from support.tables import nb201_table
 
 FAST = ("--format", "svg", "--walk-steps", "100")
 

@@ -15,8 +15,8 @@ from nasbed.benchmarks import load
 from nasbed.oneshot.record import write_record
 from nasbed.studies.one_shot.command import one_shot
 from nasbed.studies.one_shot.records import embedded_surrogate
-from studied_tables import nb201_table
-from watched_searches import FALLING, JUMP, RISING, cells, record, searched
+from support.oneshot_searches import FALLING, JUMP, RISING, nb201_search, search_record, search_result
+from support.tables import nb201_table
 
 
 def run(*arguments: str) -> Result:
@@ -41,8 +41,10 @@ def darts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for place, (method, seed) in enumerate((("darts", 0), ("darts", 1), ("pc-darts", 0))):
         rng = np.random.default_rng(place)
         archs = [space("darts").sample(rng) for _ in FALLING]
-        found = searched(archs, FALLING, RISING, JUMP)
-        write_record(record(method, seed, found, of="darts"), folder / f"{method}-{seed}" / "search.json")
+        found = search_result(archs, FALLING, RISING, JUMP)
+        write_record(
+            search_record(method, seed, found, space_name="darts"), folder / f"{method}-{seed}" / "search.json"
+        )
     return folder
 
 
@@ -64,7 +66,7 @@ def test_one_shot_prints_a_table_and_writes_a_page_by_the_embedded_surrogate(dar
 
 def test_one_shot_prints_json_and_watches_other_spaces_by_their_tables(tmp_path: Path) -> None:
     nb201_table(tmp_path / "nb201")
-    write_record(record("gdas", 4, cells(FALLING, RISING)), tmp_path / "own.json")
+    write_record(search_record("gdas", 4, nb201_search(FALLING, RISING)), tmp_path / "own.json")
     shown = run(str(tmp_path / "own.json"), "--benchmark", f"{tmp_path / 'nb201'}:mean", "--stop", "skips", "--json")
     assert shown.exit_code == 0, shown.exception
     numbers = json.loads(shown.output)
@@ -75,7 +77,7 @@ def test_one_shot_prints_json_and_watches_other_spaces_by_their_tables(tmp_path:
 
 def test_one_shot_refuses_bad_input_in_one_line_before_working(darts: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    write_record(record("gdas", 0, cells(FALLING)), tmp_path / "nb201.json")
+    write_record(search_record("gdas", 0, nb201_search(FALLING)), tmp_path / "nb201.json")
     (tmp_path / "text.json").write_text("{}")
     for arguments, words in (
         ((str(tmp_path / "nb201.json"),), "no surrogate of nb201 comes with the package"),

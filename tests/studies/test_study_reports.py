@@ -20,7 +20,7 @@ from nasbed.studies.landscape.study import LandscapeStudy, landscape_study
 from nasbed.studies.nas_hpo.numbers import nas_hpo_numbers
 from nasbed.studies.nas_hpo.page import nearest_definition, write_nas_hpo_report
 from nasbed.studies.nas_hpo.study import DEFINITIONS, nas_hpo_study
-from studied_tables import VALIDATION, nb201_table
+from support.tables import VALIDATION, nb201_table
 
 FIGURES = {"distributions", "costs", "operations", "shapes", "walks", "distance", "fidelities"}
 MAGIC = {"svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}

@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.core.errors import NasbedError
 from nasbed.studies.unseen.command import unseen
-from unseen_folders import unseen_folder
+from support.unseen_dataset import unseen_folder
 
 APP = typer.Typer()
 APP.command()(unseen)

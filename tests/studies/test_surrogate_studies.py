@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nasbed
-from made_up_surrogates import ACCURACY, Ridge, known_mean
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.anytime import Anytime
@@ -45,6 +44,7 @@ from nasbed.studies.validation.training_size import crossing, default_sizes, tra
 from nasbed.studies.validation.trajectories import Side, agreement, trajectories
 from nasbed.surrogates import SURROGATES, Examples
 from nasbed.surrogates.making import make_surrogate
+from support.surrogates import ACCURACY, Ridge, true_mean
 
 NB201 = nasbed.space("nb201")
 RIDGE = Recipe("ridge")
@@ -65,7 +65,7 @@ def made_up(
     """Evaluations of known mean with normal noise, ``seeds`` of each cell."""
     rng = np.random.default_rng(1)
     codes = np.repeat(cells, seeds, axis=0)
-    y = known_mean(codes) + noise * rng.normal(size=len(codes))
+    y = true_mean(codes) + noise * rng.normal(size=len(codes))
     own = np.full(len(cells), "") if method is None else method
     _, architecture = np.unique(codes, axis=0, return_inverse=True)
     rows = Examples(
@@ -286,7 +286,7 @@ def test_parameter_free_truth_is_that_of_the_table() -> None:
     """With every cell in the table and no noise, a model that is right is the same line."""
     data = made_up(np.array(list(np.ndindex(*(5,) * 6))), noise=0.0)
     design = parameter_free_design(NB201, some_cells(40), np.random.default_rng(0))
-    found = parameter_free(data, design, {"right": known_mean(design.codes)})
+    found = parameter_free(data, design, {"right": true_mean(design.codes)})
     assert found.counts == found.evaluated
     lines = {(line.kind, line.label): line.mean for line in found.lines}
     for kind in ("skip_connect", "avg_pool_3x3"):
@@ -342,7 +342,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Results:
     batches = [
         Rows.of(
             cells,
-            {ACCURACY.key: known_mean(cells) + 0.3 * rng.normal(size=len(cells))},
+            {ACCURACY.key: true_mean(cells) + 0.3 * rng.normal(size=len(cells))},
             fidelity=12,
             seed=seed,
             train_time_s=10.0 + (cells == 3).sum(axis=1),
@@ -357,9 +357,11 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_searches_on_a_faithful_surrogate_agree_with_those_on_the_table(table: Results, tmp_path: Path) -> None:
     whole_table(table)
     path = fitted_surrogate(table, RIDGE, tmp_path / "surrogate")
-    made = {"ridge": dict.fromkeys(("rs", "ls"), path)}
+    artefacts = {"ridge": dict.fromkeys(("rs", "ls"), path)}
     engine = SerialEngine()
-    found = trajectories(table.folder, made, methods=("rs", "ls"), seeds=3, budget="80ev", out=tmp_path, engine=engine)
+    found = trajectories(
+        table.folder, artefacts, methods=("rs", "ls"), seeds=3, budget="80ev", out=tmp_path, engine=engine
+    )
     assert found.surrogates[0].order == found.real.order == ("ls", "rs")
     assert found.agreement["ridge"].order == 1.0 and found.agreement["ridge"].curves > 0.8
 
@@ -386,7 +388,7 @@ def test_evaluations_that_two_runs_met_are_there_once(table: Results, tmp_path: 
 
 
 def test_a_sample_of_a_space_cannot_be_searched(tmp_path: Path) -> None:
-    rows = Rows.of(some_cells(50), {ACCURACY.key: known_mean(some_cells(50))}, fidelity=1)
+    rows = Rows.of(some_cells(50), {ACCURACY.key: true_mean(some_cells(50))}, fidelity=1)
     results = write_results(tmp_path / "part", About("part", "nb201", (ACCURACY,)), [rows])
     with pytest.raises(InvalidOption, match="holds 50 of"):
         whole_table(results)
@@ -397,7 +399,7 @@ def test_a_sample_of_a_space_cannot_be_searched(tmp_path: Path) -> None:
 
 def test_parts_that_do_not_apply_say_why(tmp_path: Path) -> None:
     cells = some_cells(300)
-    rows = Rows.of(cells, {ACCURACY.key: known_mean(cells)}, fidelity=1)
+    rows = Rows.of(cells, {ACCURACY.key: true_mean(cells)}, fidelity=1)
     results = write_results(tmp_path / "part", About("part", "nb201", (ACCURACY,)), [rows])
     options = Options(sizes=(50, 200), repeats=1, points=50)
     found = validate_results(results, [RIDGE], out=tmp_path / "out", options=options)
@@ -408,11 +410,11 @@ def test_parts_that_do_not_apply_say_why(tmp_path: Path) -> None:
 
 
 def test_a_surrogate_is_tested_on_what_it_was_not_fitted_on(table: Results, tmp_path: Path) -> None:
-    made = make_surrogate(table, "ridge", members=2, runtime=None, seed=5)
-    path = made.save(tmp_path / "surrogate")
-    found = validate_artefact(made, path, table, out=tmp_path, parts=("fits", "size", "depth", "free"))
+    artefact = make_surrogate(table, "ridge", members=2, runtime=None, seed=5)
+    path = artefact.save(tmp_path / "surrogate")
+    found = validate_artefact(artefact, path, table, out=tmp_path, parts=("fits", "size", "depth", "free"))
     assert found.fits is not None and found.left_out is not None and set(found.left_out) == {"size"}
-    assert found.fits.test == made.manifest.provenance["test_rows"]
-    assert found.fits.fits[0].scores.r2 == pytest.approx(made.manifest.figures["r2"], rel=1e-12)
-    assert found.fits.fits[0].scores.sparse_kendall == pytest.approx(made.manifest.figures["sparse_kendall"])
+    assert found.fits.test == artefact.manifest.provenance["test_rows"]
+    assert found.fits.fits[0].scores.r2 == pytest.approx(artefact.manifest.figures["r2"], rel=1e-12)
+    assert found.fits.fits[0].scores.sparse_kendall == pytest.approx(artefact.manifest.figures["sparse_kendall"])
     assert found.depth is not None and found.free is not None

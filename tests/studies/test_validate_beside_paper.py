@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from made_up_surrogates import made, write_evaluations
 from nasbed.cli import main
+from support.surrogates import small_surrogate, write_evaluations
 
 LABEL = "paper (SNB-DARTS, CIFAR-10 32x32)"
 FAST = ("--set", "lgb.rounds=20", "--set", "lgb.features=onehot", "--format", "svg", "--processes", "1")
@@ -54,7 +54,7 @@ def test_a_table_of_darts_has_the_papers_rows(validate: Validate, tmp_path: Path
 
 
 def test_a_surrogate_of_darts_has_the_row_of_its_model(validate: Validate, tmp_path: Path) -> None:
-    path = made(tmp_path, "darts").save(tmp_path / "it.snb")
+    path = small_surrogate(tmp_path, "darts").save(tmp_path / "it.snb")
     text = validate(
         str(path), "--results", str(tmp_path / "table-darts"), "--parts", "fits", "--out", str(tmp_path / "out"),
         "--format", "svg",

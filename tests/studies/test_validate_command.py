@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from made_up_surrogates import made, write_evaluations
 from nasbed.cli import main
+from support.surrogates import small_surrogate, write_evaluations
 
 QUICK = ("--set", "lgb.rounds=20", "--set", "lgb.learning_rate=0.3", "--format", "svg", "--processes", "1")
 
@@ -68,7 +68,7 @@ def test_validate_writes_a_page_and_prints_its_numbers(run: Run, table: Path, tm
 
 
 def test_validate_tests_a_surrogate_on_its_own_table(run: Run, tmp_path: Path) -> None:
-    artefact = made(tmp_path)
+    artefact = small_surrogate(tmp_path)
     path = artefact.save(tmp_path / "it.snb")
     table = tmp_path / "table-nb201"
     done = run(str(path), "--results", str(table), "--parts", "fits,size", "--out", str(tmp_path / "out"), *QUICK)

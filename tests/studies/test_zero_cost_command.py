@@ -14,7 +14,7 @@ from nasbed import NasbedError
 from nasbed.benchmarks import TabularBenchmark
 from nasbed.proxies.table import ScoresAbout, ScoreTable
 from nasbed.studies.zero_cost.command import zero_cost
-from studied_tables import additive, nb201_table
+from support.tables import additive, nb201_table
 
 FAST = ("--top", "10", "--resamples", "30", "--repeats", "2", "--format", "svg")
 

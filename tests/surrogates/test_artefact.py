@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from made_up_surrogates import made
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
 from nasbed.core.sealed_json import sealed
 from nasbed.surrogates.archive import pack
 from nasbed.surrogates.artefact import Artefact, is_artefact, read_manifest
 from nasbed.surrogates.artefact_manifest import ArtefactManifest, artefact_name
+from support.surrogates import small_surrogate
 
 FRESH = """
 import json, sys
@@ -39,7 +39,7 @@ CODES = [[0, 1, 2, 3, 4, 0], [3, 3, 3, 3, 3, 3], [4, 4, 0, 0, 1, 2]]
 
 @pytest.fixture(scope="module")
 def artefact(tmp_path_factory: pytest.TempPathFactory) -> Artefact:
-    return made(tmp_path_factory.mktemp("artefact"))
+    return small_surrogate(tmp_path_factory.mktemp("artefact"))
 
 
 @pytest.fixture

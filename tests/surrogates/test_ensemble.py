@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from made_up_surrogates import ACCURACY, QUICK, Ridge, evaluations, known_mean, known_std
 from nasbed import space
 from nasbed.core.errors import InvalidOption
 from nasbed.surrogates import Surrogate
@@ -16,6 +15,7 @@ from nasbed.surrogates.ensemble import Ensemble, fit_ensemble, joint
 from nasbed.surrogates.figures import fit_figures
 from nasbed.surrogates.models.lgb import LightGBM
 from nasbed.surrogates.scores import coverage
+from support.surrogates import ACCURACY, QUICK, Ridge, evaluations, true_mean, true_std
 
 NB201 = space("nb201")
 
@@ -46,15 +46,15 @@ def test_ensemble_intervals_cover_ninety_percent_of_new_evaluations(fitted: Ense
     new = evaluations(6000, 1, seed=1)
     found = fitted.predict(new.codes)
     assert 0.87 <= coverage(new.y, found.mean, found.std) <= 0.93
-    better = known_mean(new.codes) > np.median(known_mean(new.codes))
+    better = true_mean(new.codes) > np.median(true_mean(new.codes))
     assert 0.86 <= coverage(new.y[better], found.mean[better], found.std[better]) <= 0.94
 
 
 def test_ensemble_noise_is_that_of_repeats(fitted: Ensemble) -> None:
     codes = evaluations(500, 1, seed=2).codes
     found = fitted.predict(codes)
-    middle = np.abs(known_mean(codes) - 82) < 6
-    assert found.noise[middle] == pytest.approx(known_std(known_mean(codes))[middle], rel=0.25)
+    middle = np.abs(true_mean(codes) - 82) < 6
+    assert found.noise[middle] == pytest.approx(true_std(true_mean(codes))[middle], rel=0.25)
     assert (found.noise <= found.std).all()
 
 

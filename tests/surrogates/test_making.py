@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from made_up_surrogates import ACCURACY, PARAMETERS, QUICK, made, write_evaluations
 from nasbed import Metric, space, space_from_configspace
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.core.errors import InvalidOption
@@ -20,6 +19,7 @@ from nasbed.surrogates.exact import ExactCosts
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.scores import coverage
+from support.surrogates import ACCURACY, PARAMETERS, QUICK, small_surrogate, write_evaluations
 
 SMALL: dict[str, Any] = {"members": 2, "settings": {**QUICK, "rounds": 5}}
 
@@ -30,7 +30,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_making_says_where_the_surrogate_comes_from(tmp_path: Path) -> None:
-    about = made(tmp_path).manifest
+    about = small_surrogate(tmp_path).manifest
     assert about.provenance["methods"].keys() == {"rs", "re"}
     assert about.provenance["rows"] + about.provenance["test_rows"] == 800
     assert about.provenance["seeds"] == [0, 1]

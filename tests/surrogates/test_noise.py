@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_up_surrogates import known_std
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.surrogates.noise import Curve, NoiseModel, learn_noise
 from nasbed.surrogates.scores import coverage
+from support.surrogates import true_std
 
 
 def residuals(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Truth and prediction; the noise is known_std."""
     rng = np.random.default_rng(seed)
     predicted = rng.uniform(70, 94, count)
-    return predicted + rng.normal(size=count) * known_std(predicted), predicted
+    return predicted + rng.normal(size=count) * true_std(predicted), predicted
 
 
 def learned(count: int = 8000, **options: object) -> NoiseModel:
@@ -29,7 +29,7 @@ def learned(count: int = 8000, **options: object) -> NoiseModel:
 
 def test_noise_follows_the_predicted_value() -> None:
     at = np.linspace(72, 92, 21)
-    assert learned().total(at, np.zeros(21)) == pytest.approx(known_std(at), rel=0.15)
+    assert learned().total(at, np.zeros(21)) == pytest.approx(true_std(at), rel=0.15)
 
 
 def test_noise_covers_ninety_percent_everywhere() -> None:
@@ -51,7 +51,7 @@ def test_noise_is_not_widened_by_outliers() -> None:
 def test_noise_scale_is_that_of_unseen_architectures() -> None:
     """Out-of-fold residuals twice as large as those of the ensemble's mean are scaled down."""
     predicted = residuals(2000, 3)[1]
-    half = predicted + np.random.default_rng(4).normal(size=2000) * known_std(predicted) / 2
+    half = predicted + np.random.default_rng(4).normal(size=2000) * true_std(predicted) / 2
     model = learned(held=(half, predicted, np.zeros(2000)))
     y, mean = residuals(10_000, 5)
     std = model.total(mean, np.zeros(10_000))

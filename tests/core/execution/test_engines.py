@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import engine_tasks
 import numpy as np
 import pytest
 
@@ -20,6 +19,7 @@ import nasbed
 from nasbed.benchmarks import NoiseFree, TabularBenchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine
+from support import engine_tasks
 
 
 @pytest.fixture(params=["serial", "local", pytest.param("ray", marks=pytest.mark.ray)])
@@ -159,18 +159,18 @@ def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
 def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str) -> None:
     """They hang in a task when the process that started them is killed, or exits without having stopped them."""
     code = (
-        "import threading, time, sys, engine_tasks\n"
+        "import threading, time, sys\nfrom support import engine_tasks\n"
         "from pathlib import Path\n"
         "from nasbed.core.execution import LocalEngine\n"
         "def work():\n"
-        f"    list(LocalEngine(2).map_unordered(engine_tasks.hang_after_telling, [r'{tmp_path}'] * 2))\n"
+        f"    list(LocalEngine(2).map_unordered(engine_tasks.write_pid_and_hang, [r'{tmp_path}'] * 2))\n"
         "if __name__ == '__main__':\n"
         "    threading.Thread(target=work, daemon=True).start()\n"
         f"    while not Path(r'{tmp_path}', 'end').exists():\n"
         "        time.sleep(0.02)\n"
     )
     (tmp_path / "script.py").write_text(code)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=environment)
     until = time.monotonic() + 30
     while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < until:

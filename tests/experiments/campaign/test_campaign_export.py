@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from campaign_functions import own_space, quality, table
 
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.metric import Metric
@@ -28,6 +27,7 @@ from nasbed.experiments.campaign import (
 from nasbed.results.rows import concatenate
 from nasbed.results.store import Results
 from nasbed.spaces.nb201 import NB201
+from support.campaign_functions import own_space, quality, table
 
 CAMPAIGN = Campaign("small", trials=30, shares={"rs": 0.5, "re": 0.5}, round=10)
 

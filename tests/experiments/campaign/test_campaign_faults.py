@@ -14,14 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from campaign_functions import ADAPTIVE, Row, dying_once, misbehaving, table
 
 from nasbed.core.errors import BadFile
 from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.metric import Metric
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, campaign_status, collect, trainer_of
-
-HERE = Path(__file__).parent
+from support.campaign_functions import ADAPTIVE, Row, dying_once, misbehaving, table
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +42,10 @@ def started(
 ) -> subprocess.Popen[str]:
     environment = (
         os.environ
-        | {"PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+        | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         | ({"CAMPAIGN_LOG": str(log)} if log else {})
     )
-    command = [sys.executable, str(HERE / "campaign_process.py"), moment, limit, "collect", str(campaign), *options]
+    command = [sys.executable, "-m", "support.campaign_process", moment, limit, "collect", str(campaign), *options]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

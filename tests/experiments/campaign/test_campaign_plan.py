@@ -9,10 +9,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from campaign_functions import ADAPTIVE
 
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, Repeats, trainer_of
+from support.campaign_functions import ADAPTIVE
 
 WHOLE = """
 [campaign]
@@ -24,7 +24,7 @@ round = 16
 
 [trainer]
 kind = "function"
-function = "campaign_functions:quality"
+function = "support.campaign_functions:quality"
 fidelities = [4, 12]
 timeout_s = 600
 
@@ -118,10 +118,18 @@ def test_campaign_refuses_what_it_cannot_be(old: str, new: str, message: str) ->
     ("old", "new", "message"),
     [
         ('kind = "function"', 'kind = "guess"', "kind is training, population or function, got 'guess'"),
-        ('"campaign_functions:quality"', '"campaign_functions:none"', "campaign_functions has nothing called none"),
-        ('"campaign_functions:quality"', '"no_such_module:f"', "the module no_such_module could not be imported"),
-        ('"campaign_functions:quality"', '"gone.py:f"', "gone.py is no file"),
-        ('function = "campaign_functions:quality"\n', "", "of kind function has function, got no function"),
+        (
+            '"support.campaign_functions:quality"',
+            '"support.campaign_functions:none"',
+            "support.campaign_functions has nothing called none",
+        ),
+        (
+            '"support.campaign_functions:quality"',
+            '"no_such_module:f"',
+            "the module no_such_module could not be imported",
+        ),
+        ('"support.campaign_functions:quality"', '"gone.py:f"', "gone.py is no file"),
+        ('function = "support.campaign_functions:quality"\n', "", "of kind function has function, got no function"),
         ("timeout_s = 600", "timeout = 600", "has no key 'timeout'"),
         ("timeout_s = 600", "timeout_s = 0", "a time-out is a number of seconds above 0"),
         ("fidelities = [4, 12]", "fidelities = [12, 4]", "fidelities of a trainer rise"),

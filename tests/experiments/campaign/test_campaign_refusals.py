@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from campaign_functions import table
 
 import nasbed
 from nasbed.cli import main
@@ -18,6 +17,7 @@ from nasbed.experiments.campaign import Campaign, FunctionTrainer, PopulationTra
 from nasbed.training.outcome import Job, Trained
 from nasbed.training.recipe import Recipe
 from nasbed.training.recipe_files import recipe_toml
+from support.campaign_functions import table
 
 torch = pytest.importorskip("torch", reason="needs the extra torch")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from campaign_functions import ADAPTIVE, Row, quality, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from nasbed.optimizers import OPTIMIZERS, Optimizer, Proposal
 from nasbed.optimizers.random_search import RandomSearch
 from nasbed.spaces import space
 from nasbed.spaces.nb101 import NB101
+from support.campaign_functions import ADAPTIVE, Row, quality, table
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=8), st.integers(1, 400))

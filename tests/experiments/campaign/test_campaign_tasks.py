@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from campaign_functions import quality, table
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.experiments.campaign import Campaign, Evaluation, FunctionTrainer, PopulationTrainer, Trial, collect
 from nasbed.experiments.campaign.tasks import tasks_of_round
 from nasbed.training.recipe import Recipe
+from support.campaign_functions import quality, table
 
 
 def trials(count: int) -> list[Trial]:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from campaign_functions import quality, table
 
 import nasbed
 from nasbed.core.architecture import Architecture
@@ -29,6 +28,7 @@ from nasbed.oneshot import Searched, SearchEpoch, SearchSettings
 from nasbed.oneshot.record import SearchRecord, write_record
 from nasbed.studies.validation.data import read_data
 from nasbed.studies.validation.left_out import search_methods
+from support.campaign_functions import quality, table
 
 SPACE = nasbed.space("nb201")
 SOME = [SPACE.sample(np.random.default_rng(seed)) for seed in range(8)]

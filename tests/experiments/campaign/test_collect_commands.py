@@ -6,17 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-from campaign_functions import own_space  # noqa: F401 (the campaign's space, found by name)
 from typer.testing import CliRunner
 
 from nasbed.cli import app
 from nasbed.core.errors import InvalidOption
 from nasbed.results.store import Results
+from support.campaign_functions import own_space  # noqa: F401 (the campaign's space, found by name)
 
 FILE = """
 [campaign]
 name = "own"
-space = "campaign_functions:own_space"
+space = "support.campaign_functions:own_space"
 trials = 30
 round = 10
 [trainer]

@@ -20,7 +20,7 @@ from nasbed.experiments.unseen.results import UnseenResult, read_results
 from nasbed.experiments.unseen.runs import NasPlan, measure
 from nasbed.training import load_recipe
 from nasbed.training.devices import threads_used
-from unseen_folders import unseen_folder
+from support.unseen_dataset import unseen_folder
 
 BUDGET = NasBudget.alike(
     search_epochs=1, search_channels=4, search_cells=2, search_images=64, channels=4, cells=2, supernet={"batch": 32}

@@ -1,4 +1,4 @@
-"""``nasbed …`` in a process that kills itself: ``campaign_process.py SECONDS|never FILE_LIMIT|none ARGUMENTS…``.
+"""``nasbed …`` in a process that kills itself: ``-m support.campaign_process SECONDS|never FILE_LIMIT|none ARGUMENTS…``.
 
 The clock starts when the imports are done, so that the moment falls into the campaign. A file limit makes the disk look
 full to this process.
@@ -15,7 +15,6 @@ import time
 
 
 def main() -> None:
-    import campaign_functions  # noqa: F401
     import rich.progress  # noqa: F401
 
     import nasbed.cli
@@ -23,6 +22,7 @@ def main() -> None:
     import nasbed.optimizers.evolution
     import nasbed.optimizers.local_search
     import nasbed.spaces.nb201
+    import support.campaign_functions  # noqa: F401
 
     moment, limit, *sys.argv[1:] = sys.argv[1:]
     if limit != "none":

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from nasbed import Metric, NasbedError, space
 from nasbed.cli import app
 from nasbed.results import About, Rows, write_results
-from studied_tables import additive
+from support.tables import additive
 
 METHOD = """
 from nasbed.optimizers import Optimizer, Proposal
@@ -49,10 +49,10 @@ def write_table(folder: Path, *, seed: int, searched: str = "nb201") -> None:
 
 
 def run(folder: Path, *more: str, out: str = "out", methods: str = "rs,mine.py:Greedy") -> Result:
-    own = [f"{folder / each}" if ":" in each else each for each in methods.split(",")]
+    optimizers = [f"{folder / name}" if ":" in name else name for name in methods.split(",")]
     return CliRunner().invoke(
         app,
-        ["run", str(folder / "table"), "--optimizers", ",".join(own), "--seeds", "2", "--budget", "15ev", "--engine",
+        ["run", str(folder / "table"), "--optimizers", ",".join(optimizers), "--seeds", "2", "--budget", "15ev", "--engine",
          "serial", "--out", str(folder / out), *more],
     )  # fmt: skip
 
@@ -85,7 +85,7 @@ def write_project(folder: Path) -> Path:
     return folder
 
 
-def restored(folder: Path) -> Path:
+def restore(folder: Path) -> Path:
     """The folder as it was, at the path that its runs name."""
     shutil.rmtree(folder)
     return Path(shutil.copytree(folder.with_name("copy"), folder))

@@ -50,8 +50,8 @@ class Ridge(Surrogate[Settings]):
         return np.concatenate([onehot, np.ones((len(codes), 1))], axis=1)
 
     def predict(self, codes: np.ndarray) -> Floats:
-        found: Floats = (self._rows(codes) * self.weights).sum(axis=1)
-        return found
+        predictions: Floats = (self._rows(codes) * self.weights).sum(axis=1)
+        return predictions
 
     def dump(self) -> dict[str, bytes]:
         return {"weights.json": json.dumps(self.weights.tolist()).encode()}
@@ -63,17 +63,17 @@ class Ridge(Surrogate[Settings]):
         return model
 
 
-def known_mean(codes: np.ndarray) -> np.ndarray:
+def true_mean(codes: np.ndarray) -> np.ndarray:
     """Percent, from 70 to 94: linear in the one-hots of nb201."""
     worth = np.array([0.0, 1.0, 3.0, 4.0, 2.0])
-    found: np.ndarray = 70 + worth[codes].sum(axis=1)
-    return found
+    mean: np.ndarray = 70 + worth[codes].sum(axis=1)
+    return mean
 
 
-def known_std(mean: np.ndarray) -> np.ndarray:
+def true_std(mean: np.ndarray) -> np.ndarray:
     """Percent: 3 for the worst, 0.3 for the best."""
-    found: np.ndarray = np.interp(mean, [70, 94], [3.0, 0.3])
-    return found
+    std: np.ndarray = np.interp(mean, [70, 94], [3.0, 0.3])
+    return std
 
 
 def evaluations(count: int, repeats: int, seed: int) -> Examples:
@@ -81,8 +81,8 @@ def evaluations(count: int, repeats: int, seed: int) -> Examples:
     rng = np.random.default_rng(seed)
     cells = rng.integers(5, size=(count, 6))
     codes = np.repeat(cells, repeats, axis=0)
-    mean = known_mean(codes)
-    y = mean + rng.normal(size=len(codes)) * known_std(mean)
+    mean = true_mean(codes)
+    y = mean + rng.normal(size=len(codes)) * true_std(mean)
     _, architecture = np.unique(codes, axis=0, return_inverse=True)
     return Examples(
         codes,
@@ -117,7 +117,7 @@ def write_evaluations(folder: Path, *, name: str = "made-up", space_name: str = 
 
 
 @cache
-def made(folder: Path, space_name: str = "nb201") -> Artefact:
+def small_surrogate(folder: Path, space_name: str = "nb201") -> Artefact:
     """A surrogate of such a table: three small LightGBM members and a runtime."""
     results = write_evaluations(folder / f"table-{space_name}", space_name=space_name)
     return make_surrogate(results, "lgb", members=3, settings=QUICK)

@@ -13,7 +13,7 @@ PARAMETERS = Metric("parameters", direction="minimize", bounds=(0, float("inf"))
 BUDGETS, REPEATS = (4, 12, 36, 108), 3
 
 
-def made_up_rows(codes: np.ndarray, seed: int = 0) -> list[Rows]:
+def generated_rows(codes: np.ndarray, seed: int = 0) -> list[Rows]:
     """Generated values, one row for each budget and repeat: what matters is that they come back."""
     rng = np.random.default_rng(seed)
     batches = []

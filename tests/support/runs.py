@@ -15,7 +15,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.experiments.runs import Run, Runs, Setup
 from nasbed.spaces.base import Batch, Codes
-from studied_tables import VALIDATION, additive
+from support.tables import VALIDATION, additive
 
 PARAMETERS = Metric("parameters", direction="minimize")
 
@@ -33,9 +33,9 @@ class Formula(Benchmark):
     @classmethod
     def with_parameters(cls, test_metric: Metric) -> Formula:
         """One that measures what an architecture costs, too."""
-        made = cls(test_metric)
-        made.metrics = (VALIDATION, PARAMETERS)
-        return made
+        benchmark = cls(test_metric)
+        benchmark.metrics = (VALIDATION, PARAMETERS)
+        return benchmark
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         raise NotImplementedError
@@ -67,15 +67,15 @@ def search(
     best = np.sort(np.argsort(-additive(codes), kind="stable")[:evaluations])
     codes = codes[best]
     value = np.minimum(additive(codes) + 0.3 * rng.normal(size=evaluations), 100)
-    gone = rng.random(evaluations) < lost
+    missing = rng.random(evaluations) < lost
     end = np.cumsum(rng.uniform(50, 500, size=evaluations))
     return Run(
         method=method,
         seed=seed,
         codes=codes,
         fidelity=np.full(evaluations, 200),
-        value=np.where(gone, np.nan, value),
-        status=np.where(gone, 1, 0).astype(np.int8),
+        value=np.where(missing, np.nan, value),
+        status=np.where(missing, 1, 0).astype(np.int8),
         start_s=end - 10,
         end_s=end,
         others={PARAMETERS.key: 7e4 + 1e5 * (codes == 3).sum(axis=1)},

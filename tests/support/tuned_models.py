@@ -24,7 +24,7 @@ class Settings:
 
 
 class Blurred(Surrogate[Settings]):
-    """The known mean of ``made_up_surrogates``, plus noise of a deviation that is the setting ``blur``: the smaller,
+    """The known mean of ``support.surrogates``, plus noise of a deviation that is the setting ``blur``: the smaller,
     the better. Kinds other than plain raise, hang, give the same for all, or say in a file that they were fitted."""
 
     name = "blurred"
@@ -56,8 +56,8 @@ class Blurred(Surrogate[Settings]):
         rng = np.random.default_rng(self.seed)
         if self.settings.kind == "constant":
             return np.zeros(len(codes))
-        found: Floats = 70 + (codes % 5).sum(axis=1) / 5 + self.settings.blur * rng.normal(size=len(codes))
-        return found
+        predictions: Floats = 70 + (codes % 5).sum(axis=1) / 5 + self.settings.blur * rng.normal(size=len(codes))
+        return predictions
 
     def dump(self) -> dict[str, bytes]:
         return {}

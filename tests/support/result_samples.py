@@ -46,11 +46,11 @@ def random_rows(space_name: str, count: int, seed: int, metrics: tuple[Metric, .
 
 def plain_rows(batches: Iterable[Rows]) -> list[Row]:
     """Each row as one tuple, None for what is missing, in order."""
-    found = []
+    tuples = []
     for rows in batches:
         for i in range(len(rows)):
             values = tuple(sorted((key, _plain(float(column[i]))) for key, column in rows.values.items()))
-            found.append(
+            tuples.append(
                 (
                     tuple(rows.codes[i].tolist()),
                     values,
@@ -62,7 +62,7 @@ def plain_rows(batches: Iterable[Rows]) -> list[Row]:
                     int(rows.timestamp_us[i]),
                 )
             )
-    return found
+    return tuples
 
 
 def rows_of(results: Results) -> list[Row]:

@@ -61,7 +61,7 @@ ADAPTIVE = Campaign(
     settings={"re": {"population_size": 12, "sample_size": 4}},
     repeats=Repeats(architectures=6, seeds=3, source="re"),
     space="nb201",
-    trainer={"kind": "function", "function": "campaign_functions:slow_quality"},
+    trainer={"kind": "function", "function": "support.campaign_functions:slow_quality"},
 )
 """A campaign of which each round depends on the one before."""
 
@@ -71,8 +71,13 @@ Row = tuple[Trial, Status, dict[str, float], str]
 
 def table(journal: Path) -> list[Row]:
     """All that a campaign found, but for times."""
-    with Journal.reading(journal) as opened:
+    with Journal.reading(journal) as reader:
         return [
-            (each.trial, each.evaluation.status, dict(each.evaluation.values), each.evaluation.reason)
-            for each in opened.ended()
+            (
+                completed.trial,
+                completed.evaluation.status,
+                dict(completed.evaluation.values),
+                completed.evaluation.reason,
+            )
+            for completed in reader.ended()
         ]

@@ -45,11 +45,11 @@ def write_submission(
     folder: Path,
     *,
     top: str = "",
-    made: str = "",
+    processor_init: str = "",
     process: str = "return self.train_x, self.valid_x, self.test_x",
-    search_made: str = "",
+    search_init: str = "",
     search: str = "return None",
-    trainer_made: str = "",
+    trainer_init: str = "",
     train: str = "",
     predict: str = "return [0] * len(test)",
 ) -> Path:
@@ -58,32 +58,32 @@ def write_submission(
     (folder / "data_processor.py").write_text(
         dedent(top)
         + "\nclass DataProcessor:\n"
-        + _method("__init__", "train_x, train_y, valid_x, valid_y, test_x, metadata, clock", _store(made))
+        + _method("__init__", "train_x, train_y, valid_x, valid_y, test_x, metadata, clock", _store(processor_init))
         + _method("process", "", process)
     )
     (folder / "nas.py").write_text(
         "class NAS:\n"
-        + _method("__init__", "train, valid, metadata, clock", search_made or "pass")
+        + _method("__init__", "train, valid, metadata, clock", search_init or "pass")
         + _method("search", "", search)
     )
     (folder / "trainer.py").write_text(
         "class Trainer:\n"
-        + _method("__init__", "model, device, train, valid, metadata, clock", trainer_made or "self.clock = clock")
+        + _method("__init__", "model, device, train, valid, metadata, clock", trainer_init or "self.clock = clock")
         + _method("train", "", train or "return None")
         + _method("predict", "test", predict)
     )
     return folder
 
 
-def _store(made: str) -> str:
-    return "self.train_x, self.valid_x, self.test_x = train_x, valid_x, test_x\n" + dedent(made)
+def _store(body: str) -> str:
+    return "self.train_x, self.valid_x, self.test_x = train_x, valid_x, test_x\n" + dedent(body)
 
 
 def _method(name: str, arguments: str, body: str) -> str:
     return f"    def {name}(self, {arguments}):\n" + indent(dedent(body), " " * 8) + "\n"
 
 
-def run_one(
+def run_submission(
     tmp_path: Path,
     *,
     isolation: str = "auto",
@@ -96,12 +96,12 @@ def run_one(
     submission = write_submission(tmp_path / "entry", **parts)
     runs = tmp_path / "runs"
     (result,) = run_challenge(
-        submission, [data], runs, limits=limits or limited(), seed=0, device="cpu", isolation=isolation
+        submission, [data], runs, limits=limits or make_limits(), seed=0, device="cpu", isolation=isolation
     )
     return result, (runs / "entry" / "secret" / "log.txt").read_text(errors="replace")
 
 
-def limited(
+def make_limits(
     *, time_s: float = TIME_S, memory_mib: int = 1024, processes: int = 200, log_bytes: int = 100_000
 ) -> Limits:
     return Limits(
@@ -114,14 +114,14 @@ def limited(
     )
 
 
-def named(token: str) -> list[int]:
+def processes_with(token: str) -> list[int]:
     """Processes whose command line has a word; those that are being killed get a moment to go."""
     until = time.monotonic() + 10
-    while found := [number for number in all_processes() if _has(number, token)]:
+    while matches := [number for number in all_processes() if _has(number, token)]:
         if time.monotonic() > until:
             break
         time.sleep(0.05)
-    return found
+    return matches
 
 
 def _has(number: int, token: str) -> bool:

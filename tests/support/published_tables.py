@@ -133,9 +133,9 @@ def write_nats(folder: Path, dataset: str, order: np.ndarray, epochs: tuple[int,
         for budget in epochs:
             values = {}
             for split in ("validation", "test", "train"):
-                known = split == "test" or dataset != "cifar10" or seed != 999
+                published = split == "test" or dataset != "cifar10" or seed != 999
                 accuracies = np.array([percent(number, budget, seed, split) for number in order.tolist()])
-                values[f"{split}_accuracy"] = accuracies if known else np.full(len(order), np.nan)
+                values[f"{split}_accuracy"] = accuracies if published else np.full(len(order), np.nan)
                 values[f"{split}_loss"] = 100 - values[f"{split}_accuracy"]
             values["latency"] = np.full(len(order), 0.25)
             values["parameters"] = values["flops"] = 1e6 + order.astype(float)

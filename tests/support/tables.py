@@ -18,8 +18,8 @@ TEST = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 def additive(codes: NDArray[np.int64]) -> NDArray[np.float64]:
     """An accuracy to which each choice of a cell adds its part: options 3 and 2 most, none nothing."""
     worth = np.array([0.0, 4.0, 7.0, 9.0, 2.0])
-    found: NDArray[np.float64] = 30 + worth[codes].sum(axis=1)
-    return found
+    accuracy: NDArray[np.float64] = 30 + worth[codes].sum(axis=1)
+    return accuracy
 
 
 def nb201_table(folder: Path, share: float = 1) -> TabularBenchmark:

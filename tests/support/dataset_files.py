@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 
 
-def some_images(seed: int, count: int, *shape: int) -> Bytes:
+def random_images(seed: int, count: int, *shape: int) -> Bytes:
     return np.random.default_rng(seed).integers(0, 256, (count, *shape), dtype=np.uint8)
 
 
-def some_labels(seed: int, count: int, classes: int) -> NDArray[np.int64]:
+def random_labels(seed: int, count: int, classes: int) -> NDArray[np.int64]:
     return np.random.default_rng(seed).integers(0, classes, count)
 
 
@@ -47,7 +47,7 @@ def python2_batch(images: Bytes, labels: NDArray[np.int64], key: str) -> bytes:
 
 
 def binary_batch(images: Bytes, *labels: NDArray[np.int64]) -> bytes:
-    columns = [each.astype(np.uint8)[:, None] for each in labels]
+    columns = [column.astype(np.uint8)[:, None] for column in labels]
     return np.concatenate([*columns, images.reshape(len(images), -1)], axis=1).tobytes()
 
 
@@ -63,7 +63,7 @@ def png(pixels: Bytes, filters: Sequence[int]) -> bytes:
                 up = int(pixels[row - 1, column, channel]) if row else 0
                 corner = int(pixels[row - 1, column - 1, channel]) if row and column else 0
                 guess = left + up - corner
-                nearest = min((left, up, corner), key=lambda each: abs(guess - each))
+                nearest = min((left, up, corner), key=lambda neighbour: abs(guess - neighbour))
                 predicted = (0, left, up, (left + up) // 2, nearest)[line[0]]
                 line.append((int(pixels[row, column, channel]) - predicted) % 256)
         lines.append(bytes(line))

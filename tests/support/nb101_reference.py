@@ -17,10 +17,10 @@ def prune(matrix: list[list[int]], ops: list[str]) -> Cell | None:
     graph.add_nodes_from(range(len(matrix)))
     graph.add_edges_from((x, y) for x, row in enumerate(matrix) for y, bit in enumerate(row) if bit)
     last = len(matrix) - 1
-    kept = sorted((nx.descendants(graph, 0) | {0}) & (nx.ancestors(graph, last) | {last}))
-    if 0 not in kept or last not in kept:
+    connected = sorted((nx.descendants(graph, 0) | {0}) & (nx.ancestors(graph, last) | {last}))
+    if 0 not in connected or last not in connected:
         return None
-    return [[matrix[x][y] for y in kept] for x in kept], [ops[x] for x in kept]
+    return [[matrix[x][y] for y in connected] for x in connected], [ops[x] for x in connected]
 
 
 def module_hash(matrix: list[list[int]], ops: list[str]) -> str:
@@ -53,9 +53,9 @@ def as_graph(matrix: list[list[int]], ops: list[str]) -> nx.DiGraph:
     return graph
 
 
-def isomorphic(one: Cell, other: Cell) -> bool:
+def isomorphic(first: Cell, second: Cell) -> bool:
     """By networkx: the labelled graphs match."""
-    return bool(nx.is_isomorphic(as_graph(*one), as_graph(*other), node_match=lambda a, b: bool(a["op"] == b["op"])))
+    return bool(nx.is_isomorphic(as_graph(*first), as_graph(*second), node_match=lambda a, b: bool(a["op"] == b["op"])))
 
 
 def depth(matrix: list[list[int]]) -> int:
@@ -77,7 +77,7 @@ def width(matrix: list[list[int]]) -> int:
 def first_of_each_class(vertices: int) -> list[tuple[int, tuple[int, ...]]]:
     """All unique cells of so many vertices, found as the authors did: count upward and keep what hashes anew."""
     pairs = [(x, y) for y in range(vertices) for x in range(y)]
-    seen, found = set(), []
+    hashes, cells = set(), []
     for bits in range(1 << len(pairs)):
         matrix = [[0] * vertices for _ in range(vertices)]
         for bit, (x, y) in enumerate(pairs):
@@ -89,10 +89,10 @@ def first_of_each_class(vertices: int) -> list[tuple[int, tuple[int, ...]]]:
             continue
         for labels in product(range(3), repeat=vertices - 2):
             digest = module_hash(matrix, ["input", *(OPS[label] for label in labels), "output"])
-            if digest not in seen:
-                seen.add(digest)
-                found.append((bits, labels))
-    return found
+            if digest not in hashes:
+                hashes.add(digest)
+                cells.append((bits, labels))
+    return cells
 
 
 def renumbered(matrix: list[list[int]], ops: list[str]) -> list[Cell]:

@@ -14,7 +14,7 @@ from nasbed.benchmarks.observations import Observations
 from nasbed.oneshot import Searched, SearchEpoch, SearchSettings
 from nasbed.oneshot.record import SearchRecord
 from nasbed.spaces.base import Batch
-from studied_tables import additive
+from support.tables import additive
 
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 ERROR = Metric("error", split="validation", direction="minimize", unit="%", bounds=(0, 100))
@@ -68,7 +68,7 @@ def cell(skips: int) -> Architecture:
     return Architecture("nb201", (SKIP,) * skips + (CONV,) * (6 - skips))
 
 
-def searched(
+def search_result(
     archs: Sequence[Architecture],
     skips: Sequence[int],
     accuracies: Sequence[float] = RISING,
@@ -95,13 +95,15 @@ def searched(
     return Searched(status, None if status == "diverged" else archs[end], epochs, 2.0 * len(epochs), reason)
 
 
-def cells(skips: Sequence[int], *more: Any, **options: Any) -> Searched:
+def nb201_search(skips: Sequence[int], *more: Any, **options: Any) -> Searched:
     """A search in nb201 whose architectures have these skip connections."""
-    return searched([cell(count) for count in skips], skips, *more, **options)
+    return search_result([cell(count) for count in skips], skips, *more, **options)
 
 
-def record(
-    method: str, seed: int, found: Searched, *, of: str = "nb201", epochs: int = 12, **options: Any
+def search_record(
+    method: str, seed: int, result: Searched, *, space_name: str = "nb201", epochs: int = 12, **options: Any
 ) -> SearchRecord:
     settings = SearchSettings(epochs=epochs)
-    return SearchRecord(method, of, "digits", "0" * 64, seed, settings, options, "a CPU", {"nasbed": "0"}, found)
+    return SearchRecord(
+        method, space_name, "digits", "0" * 64, seed, settings, options, "a CPU", {"nasbed": "0"}, result
+    )

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from local_server import CONTENT, Behaviour, Server, serving, sha256
 from nasbed.core.download import download
+from support.local_server import CONTENT, Behaviour, Server, serving, sha256
 
 RIGHT = sha256(CONTENT)
 Serve = Callable[..., Server]

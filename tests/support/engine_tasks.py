@@ -39,7 +39,7 @@ def misbehave(task: tuple[str, str]) -> str:
     return kind
 
 
-def hang_after_telling(folder: str) -> None:
+def write_pid_and_hang(folder: str) -> None:
     """Leave a file with the number of this process, and hang."""
     (Path(folder) / f"{os.getpid()}.pid").touch()
     time.sleep(60)

@@ -1,0 +1,1 @@
+"""Helpers that tests share: small tables, surrogates, submissions, servers and functions for worker processes."""

@@ -231,7 +231,7 @@ NO_VALUES = {
     "checked_columns": "columns as they are, or an error, tested in test_ranking_errors",
     "checked_depth": "a number as it is, or an error, tested in test_ranking_errors",
     "checked_ties": "a name as it is, or an error, tested in test_ranking_errors",
-    "places": "ranks in another form, tested through overlaps",
+    "rank_ranges": "ranks in another form, tested through overlaps",
     "ranks_of": "ranks in another form, tested through overlaps",
     "top_count": "a number of counts, tested in test_rank_correlations",
     "top_weight": "a number of counts, tested in test_persistence",

@@ -1,4 +1,4 @@
-"""Evaluation: pure functions from measurements to statistics. Studies put them together for a whole table.
+"""Evaluation: pure functions from measurements to statistics. Studies apply them to a whole table.
 
 Nothing is loaded before it is used: studies that train run on machines with torch and little else.
 """

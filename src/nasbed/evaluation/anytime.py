@@ -25,23 +25,25 @@ class Anytime:
 
 
 def regret_of(trajectory: Trajectory) -> Floats:
-    """The test regret or, where nothing is known to judge by, the validation regret."""
-    known = bool(np.isfinite(trajectory.test_regret).any())
-    return trajectory.test_regret if known else trajectory.validation_regret
+    """The test regret or, where the benchmark has nothing to judge by, the validation regret."""
+    has_test = bool(np.isfinite(trajectory.test_regret).any())
+    return trajectory.test_regret if has_test else trajectory.validation_regret
 
 
 def final_regrets(trajectories: Sequence[Trajectory]) -> Floats:
-    """Where each run ended, by seed; infinite for one that found nothing."""
-    ordered = sorted(trajectories, key=lambda each: each.seed)
-    return np.array([regret_of(each)[-1] if len(each.time_s) else np.inf for each in ordered], dtype=np.float64)
+    """The final regret of each run, by seed; infinite for a run that found nothing."""
+    ordered = sorted(trajectories, key=lambda trajectory: trajectory.seed)
+    return np.array(
+        [regret_of(trajectory)[-1] if len(trajectory.time_s) else np.inf for trajectory in ordered], dtype=np.float64
+    )
 
 
 def anytime(trajectories: Sequence[Trajectory], *, points: int = 80) -> Anytime:
-    """The curve of some runs on a logarithmic grid of times; empty where a run has no incumbent at all."""
-    if not trajectories or not all(len(each.time_s) and each.time_s[-1] > 0 for each in trajectories):
+    """The curve of several runs on a logarithmic grid of times; empty if a run has no incumbent."""
+    if not trajectories or not all(len(trajectory.time_s) and trajectory.time_s[-1] > 0 for trajectory in trajectories):
         return Anytime(*[np.empty(0)] * 4)
-    last = max(float(each.time_s[-1]) for each in trajectories)
-    first = min(max(float(each.time_s[0]) for each in trajectories), last)
+    last = max(float(trajectory.time_s[-1]) for trajectory in trajectories)
+    first = min(max(float(trajectory.time_s[0]) for trajectory in trajectories), last)
     grid = time_grid(first, last, points=points)
-    found = bands([at_times(each.time_s, regret_of(each), grid_s=grid) for each in trajectories])
-    return Anytime(grid, found.median, found.low, found.high)
+    band = bands([at_times(trajectory.time_s, regret_of(trajectory), grid_s=grid) for trajectory in trajectories])
+    return Anytime(grid, band.median, band.low, band.high)

@@ -1,7 +1,7 @@
 """Random search in closed form: the best of n draws with replacement from a finite table.
 
-Whoever draws n times from values with the distribution function F has a best with the distribution function F^n. So
-the whole curve of random search on a table is known exactly, without running it.
+The best of n draws from the distribution function F has the distribution function F^n. So the whole curve of random
+search on a table is known exactly, without running it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CHUNK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class ExpectedBest:
-    """The mean and standard deviation, over all random searches, of what is found after each number of draws."""
+    """The mean and standard deviation, over all random searches, of the best after each number of draws."""
 
     draws: NDArray[np.int64]
     mean: NDArray[np.float64]
@@ -27,15 +27,15 @@ class ExpectedBest:
 
 
 def repeat_weights(present: ArrayLike) -> NDArray[np.float64]:
-    """The probability of each cell of a table ``[architectures, repeats]`` when an architecture is drawn uniformly and
-    then one of its repeats that are there: as a query does.
+    """The probability of each cell of a table ``[architectures, repeats]`` when an architecture is drawn uniformly,
+    then one of its existing repeats: as a query does.
 
     >>> repeat_weights([[True, True], [True, False]]).tolist()
     [[0.25, 0.25], [0.5, 0.0]]
     """
-    there = np.asarray(present, dtype=np.bool_)
-    counts = there.sum(axis=1, keepdims=True)
-    return np.where(there, 1 / np.maximum(counts, 1), 0.0) / max(int((counts > 0).sum()), 1)
+    mask = np.asarray(present, dtype=np.bool_)
+    counts = mask.sum(axis=1, keepdims=True)
+    return np.where(mask, 1 / np.maximum(counts, 1), 0.0) / max(int((counts > 0).sum()), 1)
 
 
 def expected_best(
@@ -46,12 +46,18 @@ def expected_best(
     weights: ArrayLike | None = None,
     judged: ArrayLike | None = None,
 ) -> ExpectedBest:
-    """What random search has found after each number of ``draws``: the best of ``values``, or the ``judged`` value of
-    that best, such as the mean test metric of its architecture.
+    """The best value that random search has after each number of ``draws``.
 
-    ``weights`` are the probabilities of the values, of the same shape, uniform by default. Of equal values the first
-    drawn is the incumbent. A missing value is a draw that finds nothing; the numbers are then of the searches that
-    have found something.
+    With ``judged``, the judged value of that best, such as the mean test metric of its architecture. Of equal values
+    the first drawn is the incumbent. A missing value is a draw that finds nothing; the result then covers only searches
+    that have found something.
+
+    Args:
+        values: What each draw can give.
+        draws: The numbers of draws after which the best is wanted.
+        direction: Whether a high or a low value is best.
+        weights: The probabilities of the values, of the same shape; uniform by default.
+        judged: What the incumbent is judged by, one for each value; the value itself by default.
 
     >>> expected_best([1.0, 2.0, 3.0], [1, 2], direction="maximize").mean.round(4).tolist()
     [2.0, 2.4444]
@@ -64,16 +70,25 @@ def expected_best(
     mean = table.group_means(judgement)
     centre = mean[-1]
     columns = np.stack([mean - centre, table.group_means((judgement - centre) ** 2)], axis=1)
-    found = columns[-1] - table.powers(numbers, np.diff(columns, axis=0, prepend=0.0))
-    first, second = (found / (1 - table.below[0] ** numbers)[:, None]).T
+    moments = columns[-1] - table.powers(numbers, np.diff(columns, axis=0, prepend=0.0))
+    first, second = (moments / (1 - table.below[0] ** numbers)[:, None]).T
     return ExpectedBest(numbers, centre + first, np.sqrt(np.maximum(second - first**2, 0.0)))
 
 
 def best_quantile(
     values: ArrayLike, draws: ArrayLike, *, direction: Direction, fraction: float, weights: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """The value that the best of so many draws is no better than in a ``fraction`` of all random searches, exactly: the
-    first value of the table, from the worst, for which that is so. NaN where so many searches have found nothing.
+    """An exact quantile of the best of so many draws, over all random searches.
+
+    It is the first value of the table, from the worst, that the best does not exceed in a ``fraction`` of the searches.
+    NaN where that many searches have found nothing.
+
+    Args:
+        values: What each draw can give.
+        draws: The numbers of draws.
+        direction: Whether a high or a low value is best.
+        fraction: The fraction of searches, in (0, 1].
+        weights: The probabilities of the values, of the same shape; uniform by default.
 
     >>> best_quantile([1.0, 2.0, 3.0, 4.0], [1, 2, 8], direction="maximize", fraction=0.5).tolist()
     [2.0, 3.0, 4.0]
@@ -95,7 +110,7 @@ class _Distribution:
     masses: NDArray[np.float64]
     weights: NDArray[np.float64]  # as given, of the draws that find something
     owner: NDArray[np.int64]  # which distinct value each of those has
-    kept: NDArray[np.bool_]
+    mask: NDArray[np.bool_]
     shape: tuple[int, ...]
 
     @classmethod
@@ -104,21 +119,21 @@ class _Distribution:
         chances = np.ones(table.shape) if weights is None else np.asarray(weights, dtype=np.float64)
         if chances.shape != table.shape or (chances < 0).any():
             raise InvalidOption(f"weights are one chance a value, got {chances.shape} for {table.shape}")
-        kept = (~np.isnan(table) & (chances > 0)).ravel()
-        if not kept.any():
+        mask = (~np.isnan(table) & (chances > 0)).ravel()
+        if not mask.any():
             raise InvalidOption(f"the best of a table needs a value, got {table.size} without any")
-        worth = table.ravel()[kept]
-        chosen = chances.ravel()[kept] / chances.sum()
+        worth = table.ravel()[mask]
+        chosen = chances.ravel()[mask] / chances.sum()
         distinct, owner = np.unique(-worth if direction == "minimize" else worth, return_inverse=True)
         masses = np.bincount(owner, chosen).astype(np.float64)
-        missing = float(chances.ravel()[~kept].sum() / chances.sum())
+        missing = float(chances.ravel()[~mask].sum() / chances.sum())
         below = np.clip(missing + np.concatenate([[0.0], np.cumsum(masses[:-1])]), 0.0, 1.0)
         signed = -distinct if direction == "minimize" else distinct
-        return cls(signed, below, masses, chosen, owner, kept, table.shape)
+        return cls(signed, below, masses, chosen, owner, mask, table.shape)
 
     def group_means(self, judged: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean judgement of the draws that have each distinct value."""
-        spread = np.broadcast_to(judged, self.shape).ravel()[self.kept]
+        spread = np.broadcast_to(judged, self.shape).ravel()[self.mask]
         means: NDArray[np.float64] = np.bincount(self.owner, self.weights * spread) / self.masses
         return means
 

@@ -19,7 +19,7 @@ def non_dominated(points: ArrayLike) -> NDArray[np.bool_]:
     """
     table = _table(points)
     complete = np.flatnonzero(~np.isnan(table).any(axis=1))
-    kept = np.zeros(len(table), dtype=np.bool_)
+    result = np.zeros(len(table), dtype=np.bool_)
     unique, owner = np.unique(table[complete], axis=0, return_inverse=True)
     survivors = np.zeros(len(unique), dtype=np.bool_)
     front = np.empty((0, table.shape[1]))
@@ -27,8 +27,8 @@ def non_dominated(points: ArrayLike) -> NDArray[np.bool_]:
         if not (front <= row).all(axis=1).any():
             survivors[position] = True
             front = np.concatenate([front, row[None]])
-    kept[complete] = survivors[owner.ravel()]
-    return kept
+    result[complete] = survivors[owner.ravel()]
+    return result
 
 
 def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:

@@ -29,8 +29,8 @@ class Trajectory:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """The trajectories of a set of runs, and what their regrets are against.
+class JudgedRuns:
+    """The trajectories of a set of runs, and the best values that their regrets are measured from.
 
     ``validation_best`` is the best single answer that the table can give or, without a table, the best seen in any of
     these runs: then a validation regret of 0 means as good as the best of them. ``best_of_runs`` says that
@@ -44,29 +44,36 @@ class Judged:
     best_of_runs: bool = False
 
     def of(self, method: str) -> list[Trajectory]:
-        """Those of one method, by seed."""
-        return sorted((each for each in self.trajectories if each.method == method), key=lambda each: each.seed)
+        """The trajectories of one method, by seed."""
+        return sorted(
+            (trajectory for trajectory in self.trajectories if trajectory.method == method),
+            key=lambda trajectory: trajectory.seed,
+        )
 
 
-def judge(runs: Runs, benchmark: Benchmark) -> Judged:
-    """The regrets of all runs: the incumbent is chosen by validation, as a search would, and judged by the mean test
-    metric of its architecture. A benchmark without test results judges by the mean of its objective: a table by its
-    mean validation metric, a surrogate by the noise-free mean that it predicts. Live training judges by the test
-    results of what this process trained. Regrets are against the best of the whole space where that is known or can be
-    listed, of these runs' incumbents where not.
+def judge(runs: Runs, benchmark: Benchmark) -> JudgedRuns:
+    """The regrets of all runs.
+
+    The incumbent is chosen by validation, as a search would, and judged by the mean test metric of its architecture. A
+    benchmark without test results judges by the mean of its objective: a table by its mean validation metric, a
+    surrogate by the noise-free mean that it predicts. Live training judges by the test results of what this process
+    trained. Regrets are measured from the best of the whole space where that is known or can be listed, otherwise from
+    the best incumbent of these runs.
 
     The benchmark is asked once, for all incumbents of all runs together.
     """
     objective = runs.setup.objective
     indices = [incumbent_index(run.value, objective.direction, fidelity=run.fidelity) for run in runs.runs]
-    held = [run.codes[np.unique(index[index >= 0])] for run, index in zip(runs.runs, indices, strict=True)]
-    metric, means = benchmark.mean_judgement(np.concatenate([*held, np.empty((0, benchmark.space.code_length), int)]))
+    incumbents = [run.codes[np.unique(index[index >= 0])] for run, index in zip(runs.runs, indices, strict=True)]
+    metric, means = benchmark.mean_judgement(
+        np.concatenate([*incumbents, np.empty((0, benchmark.space.code_length), int)])
+    )
     test_best, best_of_runs = _best_mean(benchmark, metric, means) if metric is not None else (float("nan"), True)
     validation_best = best_validation(runs, benchmark)
     trajectories, offset = [], 0
     for run, index in zip(runs.runs, indices, strict=True):
-        begun = index[index >= 0]
-        distinct, owner = np.unique(begun, return_inverse=True)
+        evaluations = index[index >= 0]
+        distinct, owner = np.unique(evaluations, return_inverse=True)
         judged = means[offset : offset + len(distinct)][owner]
         offset += len(distinct)
         trajectories.append(
@@ -74,17 +81,17 @@ def judge(runs: Runs, benchmark: Benchmark) -> Judged:
                 method=run.method,
                 seed=run.seed,
                 time_s=run.end_s[index >= 0],
-                incumbent=begun,
-                validation_regret=regret(run.value[begun], objective.direction, best=validation_best),
+                incumbent=evaluations,
+                validation_regret=regret(run.value[evaluations], objective.direction, best=validation_best),
                 test_regret=regret(judged, (metric or objective).direction, best=test_best),
             )
         )
-    return Judged(trajectories, validation_best, metric, test_best, best_of_runs)
+    return JudgedRuns(trajectories, validation_best, metric, test_best, best_of_runs)
 
 
 def best_validation(runs: Runs, benchmark: Benchmark) -> float:
-    """The best value of the objective that a query can answer at a fidelity that these runs used, where the benchmark
-    knows it, else the best in these runs; NaN if there is none."""
+    """The best objective value that a query can give at a fidelity of these runs, if the benchmark knows it. Otherwise
+    the best value in these runs; NaN if there is none."""
     used = sorted({int(fidelity) for run in runs.runs for fidelity in np.unique(run.fidelity[~np.isnan(run.value)])})
     best = benchmark.best_answer(used)
     if not np.isnan(best):
@@ -106,7 +113,7 @@ def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
 
 
 def _best_mean(benchmark: Benchmark, metric: Metric, means: NDArray[np.float64]) -> tuple[float, bool]:
-    """The best mean, and whether it is only that of these architectures."""
+    """The best mean, and whether it is only the best of these architectures."""
     try:
         return benchmark.optimum()[1], False
     except (TooLarge, InvalidOption):

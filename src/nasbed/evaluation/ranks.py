@@ -1,4 +1,4 @@
-"""Methods ranked against each other seed by seed, so that one hard seed counts no more than an easy one."""
+"""Ranks of methods seed by seed, so that a hard seed counts no more than an easy one."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class MeanRanks:
 def ranks(losses: ArrayLike) -> NDArray[np.float64]:
     """The rank of each method among all for each seed: ``losses [methods, seeds, ...]``, the lowest gets 1.
 
-    Equal ones share the mean of their ranks. A missing loss, of a run that has found nothing yet, is behind all others.
+    Equal ones share the mean of their ranks. A missing loss, of a run without a result yet, ranks last.
 
     >>> ranks([[1.0, 2.0], [3.0, 2.0], [float("nan"), 1.0]]).tolist()
     [[1.0, 2.5], [2.0, 2.5], [3.0, 1.0]]
     """
     table = _table(losses)
-    found: NDArray[np.float64] = rankdata(np.where(np.isnan(table), np.inf, table), axis=0)
-    return found
+    result: NDArray[np.float64] = rankdata(np.where(np.isnan(table), np.inf, table), axis=0)
+    return result
 
 
 def mean_ranks(losses: ArrayLike, rng: np.random.Generator, *, level: float = 0.95, resamples: int = 1000) -> MeanRanks:
@@ -39,19 +39,19 @@ def mean_ranks(losses: ArrayLike, rng: np.random.Generator, *, level: float = 0.
     A third axis, such as the times of a grid, is kept: with ``losses [methods, seeds, times]`` this is the rank over
     time, and the same seeds are drawn at all times.
 
-    >>> found = mean_ranks([[1.0, 2.0, 1.0, 1.0], [3.0, 1.0, 2.0, 2.0]], np.random.default_rng(0))
-    >>> found.mean.tolist(), found.low.tolist(), found.high.tolist()
+    >>> result = mean_ranks([[1.0, 2.0, 1.0, 1.0], [3.0, 1.0, 2.0, 2.0]], np.random.default_rng(0))
+    >>> result.mean.tolist(), result.low.tolist(), result.high.tolist()
     ([1.25, 1.75], [1.0, 1.25], [1.75, 2.0])
     """
     by_seed = ranks(losses)
     seeds = by_seed.shape[1]
     if not 0 < level < 1 or resamples < 1:
         raise InvalidOption(f"an interval has a level in (0, 1) and 1 resample or more, got {level} and {resamples}")
-    drawn = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples) / seeds
+    shares = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples) / seeds
     flat = by_seed.reshape(*by_seed.shape[:2], -1)
     ends = np.empty((2, len(flat), flat.shape[2]))
     for method, columns in enumerate(flat):
-        ends[:, method] = np.quantile(drawn @ columns, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        ends[:, method] = np.quantile(shares @ columns, [(1 - level) / 2, (1 + level) / 2], axis=0)
     mean = by_seed.mean(axis=1)
     return MeanRanks(mean, ends[0].reshape(mean.shape), ends[1].reshape(mean.shape))
 

@@ -1,7 +1,7 @@
-"""What a reader of a comparison must know so as not to misread it, a sentence each.
+"""Remarks that keep a reader from misreading a comparison, a sentence each.
 
 All remarks are collected here: :data:`ON_METHODS` holds one function for each kind, which looks at the runs of one
-method. What a method says of itself (``Optimizer.remarks``, ``Optimizer.random_start``) is stored in its runs.
+method. What a method says about itself (``Optimizer.remarks``, ``Optimizer.random_start``) is stored in its runs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class MethodRuns:
-    """What a remark on a method is made from."""
+    """The runs of one method, from which its remarks are made."""
 
     method: str
     runs: Sequence[Run]
@@ -46,7 +46,7 @@ class MethodRuns:
     settings: Mapping[str, Any]
     top_fidelity: int
     repeated: float
-    """Mean share of evaluations of what the same run had evaluated before."""
+    """The mean share of evaluations that repeat an earlier one of the same run."""
 
     @property
     def evaluations(self) -> int:
@@ -69,10 +69,10 @@ def remarks_on(runs: Runs, *, repeated: Mapping[str, float], top_fidelity: int, 
     budget = Budget.parse(runs.setup.budget)
     remarks: list[Remark] = []
     for method in order:
-        own = MethodRuns(
+        group = MethodRuns(
             method, runs.of(method), budget, runs.setup.settings.get(method, {}), top_fidelity, repeated[method]
         )
-        remarks += [Remark(kind, method, text) for kind, remark in ON_METHODS.items() for text in remark(own)]
+        remarks += [Remark(kind, method, text) for kind, remark in ON_METHODS.items() for text in remark(group)]
     return remarks
 
 
@@ -82,13 +82,13 @@ def failed_share(run: Run) -> float:
 
 
 def run_remarks(runs: Runs, benchmark: Benchmark, methods: Sequence[str]) -> list[Remark]:
-    """All remarks on some methods, from their runs and the benchmark alone."""
+    """All remarks on the given methods, from their runs and the benchmark alone."""
     shares = {
         method: [repeated_share(run, benchmark.space) for run in runs.of(method) if len(run)] for method in methods
     }
     return remarks_on(
         runs,
-        repeated={method: float(np.mean(each)) if each else 0.0 for method, each in shares.items()},
+        repeated={method: float(np.mean(values)) if values else 0.0 for method, values in shares.items()},
         top_fidelity=benchmark.fidelities[-1],
         order=methods,
     )
@@ -100,74 +100,75 @@ def failed_evaluations(runs: Sequence[Run]) -> tuple[int, int]:
 
 
 def marked_seeds(runs: Sequence[Run]) -> list[int]:
-    """The seeds of the runs of which more than :data:`MOST_FAILED` failed."""
+    """The seeds of the runs in which more than :data:`MOST_FAILED` of the evaluations failed."""
     return [run.seed for run in runs if failed_share(run) > MOST_FAILED]
 
 
-def _own_statements(own: MethodRuns) -> Iterator[str]:
-    for sentence in dict.fromkeys(sentence for run in own.runs for sentence in run.remarks):
-        yield f"{own.method}: {sentence}"
+def _own_statements(group: MethodRuns) -> Iterator[str]:
+    for sentence in dict.fromkeys(sentence for run in group.runs for sentence in run.remarks):
+        yield f"{group.method}: {sentence}"
 
 
-def _in_start(own: MethodRuns) -> Iterator[str]:
+def _in_start(group: MethodRuns) -> Iterator[str]:
     """A method is ranked by what it learned only if its runs go on after its start."""
-    saying = [run for run in own.runs if run.random_start is not None and len(run)]
-    if not saying:
+    with_start = [run for run in group.runs if run.random_start is not None and len(run)]
+    if not with_start:
         return
-    start = max(run.random_start or 0 for run in saying)
-    longest = max(len(run) for run in saying)
-    guided = "warm_start" in own.settings or "filter" in own.settings
-    what = "what its proxy chose" if guided else "random search"
-    if all(len(run) <= (run.random_start or 0) for run in saying):
+    start = max(run.random_start or 0 for run in with_start)
+    longest = max(len(run) for run in with_start)
+    guided = "warm_start" in group.settings or "filter" in group.settings
+    ranked = "what its proxy chose" if guided else "random search"
+    if all(len(run) <= (run.random_start or 0) for run in with_start):
         yield (
-            f"{own.method} never left its start: it takes {start} evaluations and a run has {longest}. What is ranked "
-            f"here is {what}."
+            f"{group.method} never left its start: it takes {start} evaluations and a run has {longest}. What is "
+            f"ranked here is {ranked}."
         )
         return
-    share = float(np.mean([min(1.0, (run.random_start or 0) / len(run)) for run in saying]))
+    share = float(np.mean([min(1.0, (run.random_start or 0) / len(run)) for run in with_start]))
     if share > MOSTLY:
-        yield f"{own.method} is mostly {what}: {percent(share)} of its evaluations are its start of {start}."
+        yield f"{group.method} is mostly {ranked}: {percent(share)} of its evaluations are its start of {start}."
 
 
-def _mixed_fidelities(own: MethodRuns) -> Iterator[str]:
-    if np.isfinite(own.budget.seconds):
+def _mixed_fidelities(group: MethodRuns) -> Iterator[str]:
+    if np.isfinite(group.budget.seconds):
         return
-    lower = own.share(lambda run: run.fidelity < own.top_fidelity)
+    lower = group.share(lambda run: run.fidelity < group.top_fidelity)
     if lower > 0:
         yield (
-            f"Of the evaluations of {own.method}, {percent(lower)} are below the highest fidelity, {own.top_fidelity}, "
-            "and count as much as full ones in a budget of evaluations: compare it with a budget in seconds."
+            f"Of the evaluations of {group.method}, {percent(lower)} are below the highest fidelity, "
+            f"{group.top_fidelity}, and count as much as full ones in a budget of evaluations: compare it with a "
+            "budget in seconds."
         )
 
 
-def _without_time(own: MethodRuns) -> Iterator[str]:
-    if not np.isfinite(own.budget.seconds):
+def _without_time(group: MethodRuns) -> Iterator[str]:
+    if not np.isfinite(group.budget.seconds):
         return
-    free = own.share(lambda run: (run.end_s == run.start_s) & (run.status != FAILED))
+    free = group.share(lambda run: (run.end_s == run.start_s) & (run.status != FAILED))
     if free > 0:
         yield (
-            f"Of the evaluations of {own.method}, {percent(free)} have no time in the benchmark and were free: a "
+            f"Of the evaluations of {group.method}, {percent(free)} have no time in the benchmark and were free: a "
             "budget in seconds does not limit them. Compare with a budget of evaluations."
         )
 
 
-def _failed(own: MethodRuns) -> Iterator[str]:
-    count = sum(int((run.status == FAILED).sum()) for run in own.runs)
-    by_kind = {_QUOTED.sub("", reason): reason for run in reversed(own.runs) for reason in reversed(run.refusals)}
+def _failed(group: MethodRuns) -> Iterator[str]:
+    count = sum(int((run.status == FAILED).sum()) for run in group.runs)
+    by_kind = {_QUOTED.sub("", reason): reason for run in reversed(group.runs) for reason in reversed(run.refusals)}
     reasons = list(reversed(by_kind.values()))[:MOST_REASONS]
-    marked = marked_seeds(own.runs)
+    marked = marked_seeds(group.runs)
     if not reasons and not marked:
         return
-    text = f"{count} evaluation{'s' if count != 1 else ''} of {own.method} failed"
+    text = f"{count} evaluation{'s' if count != 1 else ''} of {group.method} failed"
     if marked:
-        text += f", more than {percent(MOST_FAILED)} in {len(marked)} of {len(own.runs)} runs"
+        text += f", more than {percent(MOST_FAILED)} in {len(marked)} of {len(group.runs)} runs"
     yield f"{text}. The benchmark refused: {' | '.join(reasons)}" if reasons else f"{text}."
 
 
-def _repeating(own: MethodRuns) -> Iterator[str]:
-    if own.repeated > MOSTLY:
+def _repeating(group: MethodRuns) -> Iterator[str]:
+    if group.repeated > MOSTLY:
         yield (
-            f"{own.method} repeats itself: {percent(own.repeated)} of its evaluations are of an architecture that "
+            f"{group.method} repeats itself: {percent(group.repeated)} of its evaluations are of an architecture that "
             "it had evaluated before."
         )
 

@@ -1,4 +1,4 @@
-"""How often a search asks for what it has had already."""
+"""How often a search repeats an evaluation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from nasbed.spaces.base import SearchSpace
 
 
 def repeated_share(run: Run, space: SearchSpace) -> float:
-    """The share of a run's evaluations that are of an architecture, in canonical form, which it had evaluated before at
-    the same fidelity; NaN for a run without any."""
+    """The share of a run's evaluations that repeat an earlier architecture, in canonical form, at the same fidelity;
+    NaN for a run without evaluations."""
     if not len(run):
         return float("nan")
     codes = run.codes.copy()
-    known = run.status != FAILED  # what failed may be no architecture: it is only equal to itself
-    distinct, owner = np.unique(codes[known], axis=0, return_inverse=True)
-    codes[known] = space.canonical_codes(distinct)[owner.ravel()]
+    evaluated = run.status != FAILED  # what failed may be no architecture: it is only equal to itself
+    distinct, owner = np.unique(codes[evaluated], axis=0, return_inverse=True)
+    codes[evaluated] = space.canonical_codes(distinct)[owner.ravel()]
     return 1 - len(np.unique(np.column_stack([codes, run.fidelity]), axis=0)) / len(run)

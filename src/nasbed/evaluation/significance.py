@@ -1,4 +1,4 @@
-"""Whether a difference between methods is more than the luck of their seeds.
+"""Whether a difference between methods is more than chance over seeds.
 
 The tests of Demšar (2006), Statistical comparisons of classifiers over multiple data sets, with seeds for data sets.
 Losses throughout: lower is better.
@@ -48,8 +48,8 @@ class Interval:
 def wilcoxon(x: ArrayLike, y: ArrayLike) -> float:
     """The two-sided p-value of Wilcoxon's signed-rank test for losses paired by seed: 1 if no pair differs.
 
-    Pairs without a difference or with a missing value are left out; an infinite loss, of a run that found nothing, is
-    behind all others. Exact, also with ties, up to 50 pairs.
+    Pairs without a difference or with a missing value are left out; an infinite loss, of a run that found nothing,
+    ranks last. Exact, also with ties, up to 50 pairs.
 
     >>> wilcoxon([1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0])
     0.125
@@ -71,20 +71,20 @@ def wilcoxon(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def mann_whitney(x: ArrayLike, y: ArrayLike) -> float:
-    """The two-sided p-value of the Mann–Whitney test for losses that are not paired, of which missing ones are left
-    out; 1 if either side has none.
+    """The two-sided p-value of the Mann–Whitney test for unpaired losses; 1 if either side has none. Missing losses
+    are left out.
 
     >>> round(mann_whitney([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]), 3)
     0.1
     """
-    one, other = _present(x), _present(y)
-    if not len(one) or not len(other) or len(set(one.tolist()) | set(other.tolist())) == 1:
+    first, second = _present(x), _present(y)
+    if not len(first) or not len(second) or len(set(first.tolist()) | set(second.tolist())) == 1:
         return 1.0
-    return float(stats.mannwhitneyu(one, other, alternative="two-sided").pvalue)
+    return float(stats.mannwhitneyu(first, second, alternative="two-sided").pvalue)
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """P-values corrected for being several by Holm's step-down method: reject those at most the level you want.
+    """P-values corrected for multiple tests by Holm's step-down method.
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
@@ -107,10 +107,10 @@ def pairwise(losses: ArrayLike, *, test: Test = "wilcoxon") -> Pairwise:
     function = {"wilcoxon": wilcoxon, "mann-whitney": mann_whitney}[test]
     pairs = list(combinations(range(len(table)), 2))
     p, corrected = np.ones((2, len(table), len(table)))
-    raw = [function(table[one], table[other]) for one, other in pairs]
-    for (one, other), each, better in zip(pairs, raw, holm(raw).tolist(), strict=True):
-        p[one, other] = p[other, one] = each
-        corrected[one, other] = corrected[other, one] = better
+    raw = [function(table[row], table[column]) for row, column in pairs]
+    for (row, column), raw_p, corrected_p in zip(pairs, raw, holm(raw).tolist(), strict=True):
+        p[row, column] = p[column, row] = raw_p
+        corrected[row, column] = corrected[column, row] = corrected_p
     return Pairwise(p, corrected)
 
 
@@ -149,11 +149,11 @@ def superiority(x: ArrayLike, y: ArrayLike) -> float:
     >>> superiority([1.0, 2.0], [2.0, 3.0])
     0.875
     """
-    one, other = _present(x), np.sort(_present(y))
-    if not len(one) or not len(other):
+    first, second = _present(x), np.sort(_present(y))
+    if not len(first) or not len(second):
         return float("nan")
-    at_most, below = np.searchsorted(other, one, side="right"), np.searchsorted(other, one, side="left")
-    return float((len(other) - (at_most + below) / 2).mean() / len(other))
+    at_most, below = np.searchsorted(second, first, side="right"), np.searchsorted(second, first, side="left")
+    return float((len(second) - (at_most + below) / 2).mean() / len(second))
 
 
 def bootstrap_interval(
@@ -164,8 +164,16 @@ def bootstrap_interval(
     level: float = 0.95,
     resamples: int = 2000,
 ) -> Interval:
-    """A percentile bootstrap interval for a mean or median. Missing values are left out. For a difference between two
-    methods give the differences of their paired losses.
+    """A percentile bootstrap interval for a mean or median. Missing values are left out.
+
+    For a difference between two methods, pass the differences of their paired losses.
+
+    Args:
+        sample: The values.
+        rng: Draws the resamples.
+        statistic: The mean or the median.
+        level: The level of the interval.
+        resamples: The number of resamples.
 
     >>> bootstrap_interval([1.0, 1.0, 1.0], np.random.default_rng(0))
     Interval(estimate=1.0, low=1.0, high=1.0)
@@ -174,8 +182,8 @@ def bootstrap_interval(
     if not len(values):
         return Interval(*[float("nan")] * 3)
     function = np.mean if statistic == "mean" else np.median
-    drawn = function(values[rng.integers(len(values), size=(resamples, len(values)))], axis=1)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    resampled = function(values[rng.integers(len(values), size=(resamples, len(values)))], axis=1)
+    low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(function(values)), float(low), float(high))
 
 
@@ -188,18 +196,29 @@ def bootstrap_difference(
     level: float = 0.95,
     resamples: int = 2000,
 ) -> Interval:
-    """A percentile bootstrap interval for the mean or median of ``x`` less that of ``y``, the two drawn independently.
+    """A percentile bootstrap interval for the mean or median of ``x`` less that of ``y``, which are resampled
+    independently.
+
+    Args:
+        x: The first values.
+        y: The second values.
+        rng: Draws the resamples.
+        statistic: The mean or the median.
+        level: The level of the interval.
+        resamples: The number of resamples.
 
     >>> bootstrap_difference([3.0, 3.0], [1.0, 1.0], np.random.default_rng(0))
     Interval(estimate=2.0, low=2.0, high=2.0)
     """
     function = np.mean if statistic == "mean" else np.median
-    one, other = _present(x), _present(y)
-    if not len(one) or not len(other):
+    first, second = _present(x), _present(y)
+    if not len(first) or not len(second):
         return Interval(*[float("nan")] * 3)
-    drawn = [function(each[rng.integers(len(each), size=(resamples, len(each)))], axis=1) for each in (one, other)]
-    low, high = np.quantile(drawn[0] - drawn[1], [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(function(one) - function(other)), float(low), float(high))
+    resampled = [
+        function(values[rng.integers(len(values), size=(resamples, len(values)))], axis=1) for values in (first, second)
+    ]
+    low, high = np.quantile(resampled[0] - resampled[1], [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(function(first) - function(second)), float(low), float(high))
 
 
 def _column(values: ArrayLike) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""A comparison of methods in numbers: one row a method, and which differences are more than luck."""
+"""A comparison of methods in numbers: one row per method, and which differences are significant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.core.json_values import plain
 from nasbed.core.status import FAILED
-from nasbed.evaluation.judging import Judged, Trajectory, judge, paired
+from nasbed.evaluation.judging import JudgedRuns, Trajectory, judge, paired
 from nasbed.evaluation.ranks import mean_ranks
 from nasbed.evaluation.remarks import Remark, marked_seeds, remarks_on
 from nasbed.evaluation.repeats import repeated_share
@@ -40,12 +40,12 @@ NOT_KNOWN = float("nan")
 class MethodSummary:
     """One method over its seeds. Intervals are 95 % bootstrap intervals over seeds.
 
-    A run that broke is named in ``errors``, is behind all others in ``mean_rank``, and is left out of all else.
+    ``errors`` lists the runs that broke. They rank last in ``mean_rank`` and are left out of everything else.
 
-    ``validation_regret`` and ``test_regret`` are those of the final incumbents: the interval is of the mean, the
-    median stands beside it. ``mean_rank`` is by final test regret (validation regret where nothing is known to judge
-    by) over the seeds that all methods have. ``area`` is the mean regret of the same kind over logarithmic time, from
-    the moment at which every run has an incumbent to the last end of any; NaN where there is no such span.
+    ``validation_regret`` and ``test_regret`` are the mean regrets of the final incumbents; the medians are separate
+    fields. ``mean_rank`` is by final test regret over the seeds that all methods have; by validation regret where the
+    benchmark has nothing to judge by. ``area`` is the mean of the same regret over logarithmic time, from the moment at
+    which every run has an incumbent until the last run ends; NaN where there is no such span.
     """
 
     method: str
@@ -61,7 +61,7 @@ class MethodSummary:
     area: Interval
     thinking_s: float  # mean real seconds in the method itself
     repeated: float  # mean share of evaluations of what the run had evaluated before
-    hypervolume: Interval  # of Summary.second; NaN without one
+    hypervolume: Interval  # of ComparisonSummary.second; NaN without one
     failed: int = 0  # evaluations that failed, over all runs
     failed_share: float = 0.0  # of all evaluations
     failed_seeds: Sequence[int] = ()  # the runs that are marked: more than MOST_FAILED of their evaluations failed
@@ -75,7 +75,7 @@ class MethodSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ComparisonSummary:
     """All methods of a set of runs. Ranks and tests are about the same final regret as ``MethodSummary.mean_rank``."""
 
     benchmark: str
@@ -99,37 +99,37 @@ class Summary:
 
     @property
     def kind(self) -> str:
-        """Of the regret by which methods are compared: test, or validation where no test results are known."""
+        """The kind of regret by which methods are compared: test, or validation without test results."""
         return "test" if self.judged_by.startswith("test_") else "validation"
 
     @property
     def best(self) -> float:
-        """What that regret is the distance to."""
+        """The best value, from which that regret is measured."""
         return self.test_best if self.judged_by else self.validation_best
 
-    def regret(self, each: MethodSummary) -> Interval:
+    def regret(self, method: MethodSummary) -> Interval:
         """The mean final regret by which methods are compared."""
-        return each.test_regret if self.judged_by else each.validation_regret
+        return method.test_regret if self.judged_by else method.validation_regret
 
-    def median(self, each: MethodSummary) -> float:
+    def median(self, method: MethodSummary) -> float:
         """The median of the same regret."""
-        return each.test_regret_median if self.judged_by else each.validation_regret_median
+        return method.test_regret_median if self.judged_by else method.validation_regret_median
 
     def standings(self) -> list[MethodSummary]:
-        """The best first: by mean final regret. Those that broke in half of their runs or more come after all others,
-        as the mean of the rest says little."""
+        """The methods by mean final regret, the best first. Methods that broke in half of their runs or more come last,
+        because the mean of the remaining runs says little."""
 
-        def place(each: MethodSummary) -> tuple[bool, bool, float]:
-            mean = self.regret(each).estimate
-            return math.isnan(mean), 2 * each.finished <= each.seeds, mean
+        def place(method: MethodSummary) -> tuple[bool, bool, float]:
+            mean = self.regret(method).estimate
+            return math.isnan(mean), 2 * method.finished <= method.seeds, mean
 
         return sorted(self.methods, key=place)
 
     def beats(self, method: str) -> list[str]:
-        """Which others it is significantly better than, best first: Wilcoxon's test after Holm's correction."""
-        row = {each.method: i for i, each in enumerate(self.methods)}
+        """The methods that it is significantly better than, best first, by Wilcoxon's test with Holm's correction."""
+        row = {summary.method: i for i, summary in enumerate(self.methods)}
         better = (self.holm < LEVEL) & (self.superiority > 0.5)
-        return [each.method for each in self.standings() if better[row[method], row[each.method]]]
+        return [summary.method for summary in self.standings() if better[row[method], row[summary.method]]]
 
     @property
     def can_tell(self) -> bool:
@@ -139,28 +139,31 @@ class Summary:
 
     def broken(self) -> list[tuple[str, str, list[int]]]:
         """The runs that broke, in the order of the standings: method, error, seeds."""
-        found: dict[tuple[str, str], list[int]] = {}
-        for each in self.standings():
-            for seed, error in each.errors.items():
-                found.setdefault((each.method, error), []).append(seed)
-        return [(method, error, seeds) for (method, error), seeds in found.items()]
+        failures: dict[tuple[str, str], list[int]] = {}
+        for summary in self.standings():
+            for seed, error in summary.errors.items():
+                failures.setdefault((summary.method, error), []).append(seed)
+        return [(method, error, seeds) for (method, error), seeds in failures.items()]
 
     def remarked(self, method: str) -> bool:
         """Whether there is a remark on a method."""
         return any(remark.method == method for remark in self.remarks)
 
     def numbers(self) -> dict[str, Any]:
-        """Everything here as JSON has it. The regret by which methods are compared is called what it is:
-        ``compared_by`` names it, ``test_regret``, or ``mean_validation_regret`` where there are no test results, or
-        ``validation_regret`` where nothing is known but what the runs measured. What does not apply is not there."""
-        found: dict[str, Any] = plain(asdict(self))
+        """The whole summary as plain JSON values.
+
+        ``compared_by`` names the regret by which methods are compared: ``test_regret``, or ``mean_validation_regret``
+        without test results, or ``validation_regret`` where only the runs' own measurements are known. Fields that do
+        not apply are left out.
+        """
+        numbers: dict[str, Any] = plain(asdict(self))
         kind = "test" if self.kind == "test" else "mean_validation"
-        for row in (found, *found["methods"]):
+        for row in (numbers, *numbers["methods"]):
             for name in ("test_best", "test_regret", "test_regret_median"):
                 if name in row:
                     value = row.pop(name)
                     row |= {name.replace("test", kind): value} if self.judged_by else {}
-        return {"compared_by": f"{kind}_regret" if self.judged_by else "validation_regret", **found}
+        return {"compared_by": f"{kind}_regret" if self.judged_by else "validation_regret", **numbers}
 
 
 def summarise(
@@ -168,14 +171,19 @@ def summarise(
     benchmark: Benchmark,
     rng: np.random.Generator,
     *,
-    judged: Judged | None = None,
+    judged: JudgedRuns | None = None,
     traded: Tradeoffs | None = None,
     stale: Mapping[str, str] | None = None,
-) -> Summary:
+) -> ComparisonSummary:
     """Compare the methods of a set of runs on their benchmark (NAS-Bench-101, section 4.2).
 
-    The generator is for the bootstrap; the same one gives the same intervals. ``judged`` and ``traded`` are of the
-    finished runs, for a caller who has them at hand; ``stale`` says why runs of a method are out of date.
+    Args:
+        runs: The runs.
+        benchmark: The benchmark that they ran on.
+        rng: Draws the bootstrap resamples; the same generator gives the same intervals.
+        judged: The judged finished runs, for a caller who has them.
+        traded: The trade-offs of the finished runs, for a caller who has them.
+        stale: Why runs of a method are out of date, by method.
     """
     if not runs.runs:
         raise InvalidOption("a summary is of 1 run or more, got none")
@@ -185,12 +193,12 @@ def summarise(
     count, common = losses.shape
     ranked: Sequence[Interval] = [Interval(*[NOT_KNOWN] * 3)] * count
     if common:
-        found = mean_ranks(losses, rng)
-        ranked = [Interval(*map(float, each)) for each in zip(found.mean, found.low, found.high, strict=True)]
+        ranks = mean_ranks(losses, rng)
+        ranked = [Interval(*map(float, item)) for item in zip(ranks.mean, ranks.low, ranks.high, strict=True)]
     areas = _areas(judged)
     several = common > 0 and count > 1
     tested = pairwise(losses)
-    summary = Summary(
+    summary = ComparisonSummary(
         benchmark=runs.setup.benchmark,
         budget=runs.setup.budget,
         workers=runs.setup.workers,
@@ -214,7 +222,9 @@ def summarise(
         common_seeds=common,
         p=tested.p,
         holm=tested.holm,
-        superiority=np.array([[superiority(one, other) for other in losses] for one in losses]),
+        superiority=np.array(
+            [[superiority(losses_of_row, losses_of_column) for losses_of_column in losses] for losses_of_row in losses]
+        ),
         friedman_p=friedman(losses).p if several else NOT_KNOWN,
         critical_difference=critical_difference(count, common) if several else NOT_KNOWN,
         second=traded.second.key if traded else "",
@@ -222,21 +232,21 @@ def summarise(
         best_of_runs=judged.best_of_runs,
     )
     outdated = [
-        Remark("out of date", each.method, each.out_of_date) for each in summary.standings() if each.out_of_date
+        Remark("out of date", item.method, item.out_of_date) for item in summary.standings() if item.out_of_date
     ]
     return replace(summary, remarks=[*outdated, *_too_few_seeds(summary), *_remarks(runs, summary, benchmark)])
 
 
-def _remarks(runs: Runs, summary: Summary, benchmark: Benchmark) -> list[Remark]:
+def _remarks(runs: Runs, summary: ComparisonSummary, benchmark: Benchmark) -> list[Remark]:
     return remarks_on(
         runs,
-        repeated={each.method: each.repeated for each in summary.methods},
+        repeated={method.method: method.repeated for method in summary.methods},
         top_fidelity=benchmark.fidelities[-1],
-        order=[each.method for each in summary.standings()],
+        order=[method.method for method in summary.standings()],
     )
 
 
-def _too_few_seeds(summary: Summary) -> list[Remark]:
+def _too_few_seeds(summary: ComparisonSummary) -> list[Remark]:
     count, pairs = summary.common_seeds, len(summary.methods) * (len(summary.methods) - 1) // 2
     if not pairs or summary.can_tell:
         return []
@@ -247,13 +257,13 @@ def _too_few_seeds(summary: Summary) -> list[Remark]:
     return [Remark("seeds", "", text)]
 
 
-def _losses(runs: Runs, judged: Judged) -> NDArray[np.float64]:
-    """The final regrets ``[methods, seeds]`` of the seeds that all methods have; infinite, behind all others, for a run
-    that broke or found nothing."""
-    by = _final_test if judged.judge is not None else _final_validation
+def _losses(runs: Runs, judged: JudgedRuns) -> NDArray[np.float64]:
+    """The final regrets ``[methods, seeds]`` of the seeds that all methods have; infinite for a run that broke or found
+    nothing, so that it ranks last."""
+    final_regret = _final_test if judged.judge is not None else _final_validation
     rows = {method: dict.fromkeys((run.seed for run in runs.of(method)), np.inf) for method in runs.methods}
-    for each in judged.trajectories:
-        rows[each.method][each.seed] = by(each)
+    for trajectory in judged.trajectories:
+        rows[trajectory.method][trajectory.seed] = final_regret(trajectory)
     table = paired(rows)
     return np.where(np.isnan(table), np.inf, table)
 
@@ -270,8 +280,8 @@ def _method(
     out_of_date: str,
 ) -> MethodSummary:
     finished = [run for run in runs if not run.error]
-    validation = np.array([_final_validation(each) for each in trajectories])
-    test = np.array([_final_test(each) for each in trajectories])
+    validation = np.array([_final_validation(trajectory) for trajectory in trajectories])
+    test = np.array([_final_test(trajectory) for trajectory in trajectories])
     failed = sum(int((run.status == FAILED).sum()) for run in runs)
     return MethodSummary(
         method=runs[0].method,
@@ -283,8 +293,8 @@ def _method(
         test_regret=bootstrap_interval(test, rng),
         test_regret_median=_median(test),
         mean_rank=mean_rank,
-        time_to_best_s=_median(np.array([_time_to_best(each) for each in trajectories])),
-        area=bootstrap_interval([areas(each) for each in trajectories], rng),
+        time_to_best_s=_median(np.array([_time_to_best(trajectory) for trajectory in trajectories])),
+        area=bootstrap_interval([areas(trajectory) for trajectory in trajectories], rng),
         thinking_s=_mean([run.thinking_s for run in finished]),
         repeated=_mean([repeated_share(run, space) for run in finished if len(run)]),
         hypervolume=bootstrap_interval([volumes[seed] for seed in sorted(volumes)], rng),
@@ -296,30 +306,34 @@ def _method(
     )
 
 
-def _areas(judged: Judged) -> Callable[[Trajectory], float]:
-    begun = [each for each in judged.trajectories if len(each.time_s)]
-    first = max((float(each.time_s[0]) for each in begun), default=0.0)
-    last = max((float(each.time_s[-1]) for each in begun), default=0.0)
+def _areas(judged: JudgedRuns) -> Callable[[Trajectory], float]:
+    started = [trajectory for trajectory in judged.trajectories if len(trajectory.time_s)]
+    first = max((float(trajectory.time_s[0]) for trajectory in started), default=0.0)
+    last = max((float(trajectory.time_s[-1]) for trajectory in started), default=0.0)
 
-    def area(each: Trajectory) -> float:
-        if not 0 < first < last or not len(each.time_s):
+    def area(trajectory: Trajectory) -> float:
+        if not 0 < first < last or not len(trajectory.time_s):
             return NOT_KNOWN
-        curve = each.test_regret if judged.judge is not None else each.validation_regret
-        return area_under_curve(each.time_s, curve, first_s=first, last_s=last)
+        curve = trajectory.test_regret if judged.judge is not None else trajectory.validation_regret
+        return area_under_curve(trajectory.time_s, curve, first_s=first, last_s=last)
 
     return area
 
 
-def _final_validation(each: Trajectory) -> float:
-    return float(each.validation_regret[-1]) if len(each.validation_regret) else NOT_KNOWN
+def _final_validation(trajectory: Trajectory) -> float:
+    return float(trajectory.validation_regret[-1]) if len(trajectory.validation_regret) else NOT_KNOWN
 
 
-def _final_test(each: Trajectory) -> float:
-    return float(each.test_regret[-1]) if len(each.test_regret) else NOT_KNOWN
+def _final_test(trajectory: Trajectory) -> float:
+    return float(trajectory.test_regret[-1]) if len(trajectory.test_regret) else NOT_KNOWN
 
 
-def _time_to_best(each: Trajectory) -> float:
-    return float(each.time_s[each.incumbent == each.incumbent[-1]][0]) if len(each.incumbent) else NOT_KNOWN
+def _time_to_best(trajectory: Trajectory) -> float:
+    return (
+        float(trajectory.time_s[trajectory.incumbent == trajectory.incumbent[-1]][0])
+        if len(trajectory.incumbent)
+        else NOT_KNOWN
+    )
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What nothing else in one run is both cheaper and better than: from the cheapest, each worth its cost."""
+    """The Pareto front of one run, from the cheapest."""
 
     method: str
     seed: int
@@ -57,18 +57,18 @@ def tradeoffs(runs: Runs, benchmark: Benchmark, *, best: float) -> Tradeoffs | N
     """The fronts of all runs in the objective, as its regret against ``best``, and a second metric that they measured;
     none where the benchmark has no such metric.
 
-    That is the one that a method was told by its setting ``second``, or else the parameters, or else the first metric
-    of the architecture alone that is to be small.
+    The second metric is the one that a method's setting ``second`` names. Without one it is the parameters, or else the
+    first minimised metric of the architecture alone.
     """
-    costs = [each for each in benchmark.metrics if each.split is None and each.direction == "minimize"]
+    costs = [item for item in benchmark.metrics if item.split is None and item.direction == "minimize"]
     if not costs:
         return None
-    told = {values.get("second") for values in runs.setup.settings.values()}
-    second = min(costs, key=lambda each: (each.key not in told, each.key != "parameters"))
+    requested = {values.get("second") for values in runs.setup.settings.values()}
+    second = min(costs, key=lambda item: (item.key not in requested, item.key != "parameters"))
     top = max((int(run.fidelity[~np.isnan(run.value)].max(initial=-1)) for run in runs.runs), default=-1)
     fronts = [_front(run, runs.setup.objective, second, top, best) for run in runs.runs]
-    cost = np.concatenate([*(each.cost for each in fronts), np.empty(0)])
-    loss = np.concatenate([*(each.regret for each in fronts), np.empty(0)])
+    cost = np.concatenate([*(item.cost for item in fronts), np.empty(0)])
+    loss = np.concatenate([*(item.regret for item in fronts), np.empty(0)])
     if not len(cost):
         nothing = (float("nan"), float("nan"))
         return Tradeoffs(second, fronts, nothing, nothing)
@@ -77,24 +77,24 @@ def tradeoffs(runs: Runs, benchmark: Benchmark, *, best: float) -> Tradeoffs | N
 
 
 def cheapest_first(cost: ArrayLike, loss: ArrayLike) -> NDArray[np.int64]:
-    """Which points nothing else is at most as dear and as bad as, from the cheapest to the best. Both are minimised;
-    the first of equals stays, and a point with a missing value is never among them.
+    """The Pareto front of two minimised quantities, as indices from the cheapest to the best. Of equal points the first
+    stays; a point with a missing value is never on the front.
 
     >>> cheapest_first([3.0, 1.0, 2.0, 2.0], [1.0, 9.0, 5.0, 4.0]).tolist()
     [1, 3, 0]
     """
     costs, losses = np.asarray(cost, dtype=np.float64), np.asarray(loss, dtype=np.float64)
-    there = np.flatnonzero(~(np.isnan(costs) | np.isnan(losses)))
-    order = there[np.lexsort((losses[there], costs[there]))]
+    present = np.flatnonzero(~(np.isnan(costs) | np.isnan(losses)))
+    order = present[np.lexsort((losses[present], costs[present]))]
     falling = losses[order]
     before = np.concatenate([[np.inf], np.minimum.accumulate(falling)[:-1]])[: len(order)]
-    kept: NDArray[np.int64] = order[falling < before]
-    return kept
+    front: NDArray[np.int64] = order[falling < before]
+    return front
 
 
 def _front(run: Run, objective: Metric, second: Metric, fidelity: int, best: float) -> Front:
     rows = np.flatnonzero(run.fidelity == fidelity)
     cost = run.others.get(second.key, np.full(len(run), np.nan))[rows]
     loss = regret(run.value[rows], objective.direction, best=best)
-    kept = cheapest_first(cost, loss)
-    return Front(run.method, run.seed, cost[kept], loss[kept])
+    members = cheapest_first(cost, loss)
+    return Front(run.method, run.seed, cost[members], loss[members])

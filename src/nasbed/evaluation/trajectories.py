@@ -40,13 +40,13 @@ def incumbent_index(values: ArrayLike, direction: Direction, *, fidelity: ArrayL
     [0, 1, 1, 3]
     """
     loss = _losses(values, direction)
-    there = ~np.isnan(loss)
+    present = ~np.isnan(loss)
     levels = np.zeros(len(loss), dtype=np.int64) if fidelity is None else np.asarray(fidelity, dtype=np.int64)
     lowest = int(levels.min(initial=0)) - 1
-    reached = np.maximum.accumulate(np.where(there, levels, lowest)) if len(loss) else levels
+    reached = np.maximum.accumulate(np.where(present, levels, lowest)) if len(loss) else levels
     index = np.full(len(loss), -1, dtype=np.int64)
-    for level in np.unique(levels[there]):
-        entered = np.where(there & (levels == level), loss, np.inf)
+    for level in np.unique(levels[present]):
+        entered = np.where(present & (levels == level), loss, np.inf)
         before = np.concatenate([[np.inf], np.minimum.accumulate(entered)[:-1]])
         best = np.maximum.accumulate(np.where(entered < before, np.arange(len(loss)), -1))
         index = np.where(reached == level, best, index)
@@ -106,8 +106,8 @@ def at_times(times_s: ArrayLike, values: ArrayLike, *, grid_s: ArrayLike) -> NDA
 def bands(curves: ArrayLike, *, level: float = 0.5) -> Bands:
     """The mean, the median and the middle ``level`` of curves ``[seeds, times]`` at each time.
 
-    >>> found = bands([[4.0, 1.0], [6.0, 2.0], [5.0, float("nan")]])
-    >>> found.mean.tolist(), found.low.tolist(), found.high.tolist()
+    >>> result = bands([[4.0, 1.0], [6.0, 2.0], [5.0, float("nan")]])
+    >>> result.mean.tolist(), result.low.tolist(), result.high.tolist()
     ([5.0, nan], [4.5, nan], [5.5, nan])
     """
     table = np.asarray(curves, dtype=np.float64)
@@ -121,8 +121,16 @@ def bands(curves: ArrayLike, *, level: float = 0.5) -> Bands:
 def area_under_curve(
     times_s: ArrayLike, values: ArrayLike, *, first_s: float, last_s: float, scale: Scale = "log"
 ) -> float:
-    """The mean of a step function over a span of (logarithmic) time, exactly: in the unit of its values, and the same
-    for the same curve however often it is evaluated. NaN if the curve begins after ``first_s``.
+    """The exact mean of a step function over a span of (logarithmic) time, in the unit of its values.
+
+    It is the same for the same curve however often that is evaluated. NaN if the curve begins after ``first_s``.
+
+    Args:
+        times_s: When the values begin, rising.
+        values: The values from those times on.
+        first_s: The start of the span.
+        last_s: The end of the span.
+        scale: Whether time is logarithmic or linear.
 
     >>> area_under_curve([1.0, 10.0], [4.0, 2.0], first_s=1.0, last_s=100.0)
     3.0

@@ -1,4 +1,4 @@
-"""Whether one set of hyperparameters does for all architectures (NAS-Bench-101, section 5.1)."""
+"""Whether one set of hyperparameters is enough for all architectures (NAS-Bench-101, section 5.1)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def hyperparameter_transfer(performance: ArrayLike, *, direction: Direction) -> 
     H† is the column of the best mean over all architectures. Missing values are refused: which column is best would
     depend on where they are.
 
-    >>> found = hyperparameter_transfer([[1.0, 2.0], [3.0, 2.5], [9.0, 3.0]], direction="minimize")
-    >>> found.tuned.tolist(), found.fixed.tolist(), found.chosen, found.spearman
+    >>> result = hyperparameter_transfer([[1.0, 2.0], [3.0, 2.5], [9.0, 3.0]], direction="minimize")
+    >>> result.tuned.tolist(), result.fixed.tolist(), result.chosen, result.spearman
     ([1.0, 2.5, 3.0], [2.0, 2.5, 3.0], 1, 1.0)
     """
     table = np.asarray(performance, dtype=np.float64)

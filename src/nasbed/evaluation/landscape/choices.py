@@ -46,18 +46,20 @@ def choices_of(space: SearchSpace, codes: Codes) -> Choices:
 
 def single_changes(values: Codes, position: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """All pairs of rows that differ in this one column, as arrays (row, other row); each pair once."""
-    rest = values.copy()
-    rest[:, position] = 0
-    keys = code_keys(rest)
+    unchanged = values.copy()
+    unchanged[:, position] = 0
+    keys = code_keys(unchanged)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     for apart in range(1, len(keys)):
         near = np.flatnonzero(keys[apart:] == keys[:-apart])
         if not len(near):
             return
-        one, other = order[near], order[near + apart]
-        differ = (rest[one] == rest[other]).all(axis=1) & (values[one, position] != values[other, position])
-        yield one[differ], other[differ]
+        first, second = order[near], order[near + apart]
+        differ = (unchanged[first] == unchanged[second]).all(axis=1) & (
+            values[first, position] != values[second, position]
+        )
+        yield first[differ], second[differ]
 
 
 class Lookup:

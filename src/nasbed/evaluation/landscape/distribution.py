@@ -29,9 +29,9 @@ class Ecdf:
         """The same distribution at no more than so many of its steps, first and last included: enough for a drawing."""
         if len(self.values) <= points:
             return self
-        kept = np.unique(np.searchsorted(self.fractions, np.linspace(self.fractions[0], 1.0, points)))
-        kept = np.minimum(kept, len(self.values) - 1)
-        return Ecdf(self.values[kept], self.fractions[kept], self.count)
+        steps = np.unique(np.searchsorted(self.fractions, np.linspace(self.fractions[0], 1.0, points)))
+        steps = np.minimum(steps, len(self.values) - 1)
+        return Ecdf(self.values[steps], self.fractions[steps], self.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class GroupMeans:
 def ecdf(values: ArrayLike) -> Ecdf:
     """The empirical cumulative distribution of all values that are not missing (Figure 2).
 
-    >>> found = ecdf([3.0, 1.0, 1.0, float("nan"), 2.0])
-    >>> found.values.tolist(), found.fractions.tolist()
+    >>> result = ecdf([3.0, 1.0, 1.0, float("nan"), 2.0])
+    >>> result.values.tolist(), result.fractions.tolist()
     ([1.0, 2.0, 3.0], [0.5, 0.75, 1.0])
     """
     present = np.asarray(values, dtype=np.float64).ravel()
@@ -79,8 +79,8 @@ def repeat_noise(values: ArrayLike, ddof: int = 1) -> NDArray[np.float64]:
 def mean_by(keys: ArrayLike, values: ArrayLike) -> GroupMeans:
     """The mean of ``values`` among the architectures with each integer property ``keys``; missing values are left out.
 
-    >>> found = mean_by([2, 1, 2], [4.0, 1.0, 6.0])
-    >>> found.keys.tolist(), found.counts.tolist(), found.means.tolist()
+    >>> result = mean_by([2, 1, 2], [4.0, 1.0, 6.0])
+    >>> result.keys.tolist(), result.counts.tolist(), result.means.tolist()
     ([1, 2], [1, 2], [1.0, 5.0])
     """
     groups, column = np.asarray(keys), np.asarray(values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Whether near architectures are alike: random walks through a table (section 3.3, Figure 6)."""
+"""Whether neighbouring architectures are alike: random walks through a table (section 3.3, Figure 6)."""
 
 from __future__ import annotations
 
@@ -100,10 +100,18 @@ def random_walk_autocorrelation(
     times as often. Many walks side by side, each started in the stationary distribution, estimate the same as a single
     long one, and their spread gives the error.
 
+    Args:
+        graph: The neighbours of each row, as :func:`neighbor_graph` gives them.
+        values: The metric of each row, NaN where it is missing.
+        rng: Draws the starts and the steps.
+        lags: The largest lag.
+        steps: The length of a walk.
+        walks: The number of walks.
+
     >>> from scipy.sparse import csr_array
     >>> ring = csr_array(np.roll(np.eye(4), 1, axis=1) + np.roll(np.eye(4), -1, axis=1))
-    >>> found = random_walk_autocorrelation(ring, [1.0, 0.0, 1.0, 0.0], np.random.default_rng(0), lags=3)
-    >>> found.correlations.round(2).tolist(), found.coverage
+    >>> result = random_walk_autocorrelation(ring, [1.0, 0.0, 1.0, 0.0], np.random.default_rng(0), lags=3)
+    >>> result.correlations.round(2).tolist(), result.coverage
     ([1.0, -1.0, 1.0, -1.0], 1.0)
     """
     from scipy.sparse.csgraph import connected_components
@@ -142,10 +150,18 @@ def space_walk_autocorrelation(
     spread between walks, does not hold the choice of the sample itself, which at short lags can be the larger part:
     with a tenth of NAS-Bench-201, 0.04 at lag 1.
 
+    Args:
+        graph: The neighbours of every architecture of the space.
+        values: The metric of each architecture, NaN where it was not measured.
+        rng: Draws the starts and the steps.
+        lags: The largest lag.
+        steps: The length of a walk.
+        walks: The number of walks.
+
     >>> from scipy.sparse import csr_array
     >>> ring = csr_array(np.roll(np.eye(4), 1, axis=1) + np.roll(np.eye(4), -1, axis=1))
-    >>> found = space_walk_autocorrelation(ring, [1.0, 0.0, np.nan, np.nan], np.random.default_rng(0), lags=3)
-    >>> found.correlations.round(1).tolist(), found.reachable, found.total
+    >>> result = space_walk_autocorrelation(ring, [1.0, 0.0, np.nan, np.nan], np.random.default_rng(0), lags=3)
+    >>> result.correlations.round(1).tolist(), result.reachable, result.total
     ([1.0, -1.0, 1.0, -1.0], 2, 2)
     """
     column = _checked(graph, values, lags=lags, steps=steps, walks=walks)
@@ -175,22 +191,22 @@ def _walk(graph: Any, rng: np.random.Generator, *, steps: int, walks: int) -> ND
     edges = np.cumsum(1.0 / np.maximum(degrees[sources], degrees[targets]))
     nodes = np.concatenate([[0.0], edges])[graph.indptr]  # where the links of each node start and end
     visited = np.empty((steps, walks), dtype=np.int64)
-    visited[0] = sources[_drawn(edges, np.zeros(walks), edges[-1], rng)]
+    visited[0] = sources[_draw_links(edges, np.zeros(walks), edges[-1], rng)]
     for step in range(1, steps):
         here = visited[step - 1]
-        link = _drawn(edges, nodes[here], nodes[here + 1], rng)
+        link = _draw_links(edges, nodes[here], nodes[here + 1], rng)
         visited[step] = targets[np.clip(link, graph.indptr[here], graph.indptr[here + 1] - 1)]
     return visited
 
 
-def _drawn(
+def _draw_links(
     edges: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64] | np.float64,
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    drawn: NDArray[np.int64] = np.searchsorted(edges, low + rng.random(len(low)) * (high - low), side="right")
-    return np.minimum(drawn, len(edges) - 1)
+    index: NDArray[np.int64] = np.searchsorted(edges, low + rng.random(len(low)) * (high - low), side="right")
+    return np.minimum(index, len(edges) - 1)
 
 
 def _autocorrelation(
@@ -230,10 +246,10 @@ Pairs = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 def _nb101_pairs(codes: Codes) -> Pairs:
     lookup, space = Lookup(codes), NB101()
-    kept = kept_batch(codes[:, 0])
+    vertices = kept_batch(codes[:, 0])
     edits = []
     for vertex in range(1, LAST):
-        rows = np.flatnonzero(kept >> vertex & 1)
+        rows = np.flatnonzero(vertices >> vertex & 1)
         for step in range(1, len(OPERATIONS)):
             edited = codes[rows]
             edited[:, vertex] = (edited[:, vertex] + step) % len(OPERATIONS)
@@ -244,11 +260,11 @@ def _nb101_pairs(codes: Codes) -> Pairs:
         edited[:, 0] ^= 1 << bit
         connected = kept_batch(edited[:, 0]) != 0
         edits.append((rows[connected], lookup.find(space.canonical_codes(edited[connected]))))
-    return [(rows[found >= 0], found[found >= 0]) for rows, found in edits]
+    return [(rows[targets >= 0], targets[targets >= 0]) for rows, targets in edits]
 
 
 def _listed_pairs(space: SearchSpace, codes: Codes) -> Pairs:
-    """By listing every neighbour: for spaces without a faster way."""
+    """Pairs found by listing every neighbour, for spaces without a faster way."""
     lookup = Lookup(codes)
     pairs = []
     for start in range(0, len(codes), CHUNK):
@@ -257,6 +273,6 @@ def _listed_pairs(space: SearchSpace, codes: Codes) -> Pairs:
             near = list(space.neighbors(arch))
             around += near
             sources += [row] * len(near)
-        found = lookup.find(space.canonical_codes(around))
-        pairs.append((np.array(sources, dtype=np.int64)[found >= 0], found[found >= 0]))
+        targets = lookup.find(space.canonical_codes(around))
+        pairs.append((np.array(sources, dtype=np.int64)[targets >= 0], targets[targets >= 0]))
     return pairs

@@ -45,8 +45,8 @@ def fitness_distance_correlation(
     >>> from nasbed import space
     >>> nb201 = space("nb201")
     >>> codes = nb201.codes(list(nb201.enumerate()))
-    >>> found = fitness_distance_correlation(nb201, codes, (codes == 3).sum(axis=1), direction="maximize")
-    >>> codes[found.best].tolist(), round(found.correlation, 9), found.by_distance.means.tolist()
+    >>> result = fitness_distance_correlation(nb201, codes, (codes == 3).sum(axis=1), direction="maximize")
+    >>> codes[result.best].tolist(), round(result.correlation, 9), result.by_distance.means.tolist()
     ([3, 3, 3, 3, 3, 3], -1.0, [6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.0])
     """
     column = np.asarray(values, dtype=np.float64)
@@ -84,9 +84,9 @@ def _nb101_distances(codes: Codes, arch: Architecture) -> NDArray[np.int64]:
     """Over every numbering of the interior of ``arch``. An edge that a numbering turns backward is in none of the
     rows, so it counts as one to remove beside one to add."""
     edges, ops = arch.code[0], arch.code[1:]
-    own_kept = int(kept_batch(np.array([edges]))[0])
-    kept = kept_batch(codes[:, 0])
-    live = kept[:, None] >> np.arange(1, LAST) & 1 == 1
+    arch_vertices = int(kept_batch(np.array([edges]))[0])
+    vertices = kept_batch(codes[:, 0])
+    live = vertices[:, None] >> np.arange(1, LAST) & 1 == 1
     nearest = np.full(len(codes), np.iinfo(np.int64).max)
     for order in interior_orders(MAX_VERTICES):
         forward, backward = 0, 0
@@ -99,7 +99,7 @@ def _nb101_distances(codes: Codes, arch: Architecture) -> NDArray[np.int64]:
                         backward += 1
         distance = np.bitwise_count(codes[:, 0] ^ forward).astype(np.int64) + backward
         for vertex in range(1, LAST):
-            if own_kept >> vertex & 1:
+            if arch_vertices >> vertex & 1:
                 place = order[vertex]
                 distance += live[:, place - 1] & (codes[:, place] != ops[vertex - 1])
         nearest = np.minimum(nearest, distance)

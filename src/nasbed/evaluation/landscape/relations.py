@@ -1,4 +1,4 @@
-"""How measured quantities go together: fidelities, cost and quality (section 3.1, Figure 3)."""
+"""How measured quantities relate: fidelities, cost and quality (section 3.1, Figure 3)."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ def rank_correlations(columns: ArrayLike) -> NDArray[np.float64]:
     if table.ndim != 2:
         raise InvalidOption(f"rank correlations need an array [architectures, columns], got shape {table.shape}")
     width = table.shape[1]
-    found = np.full((width, width), np.nan)
+    correlations = np.full((width, width), np.nan)
     for i in range(width):
         for j in range(i, width):
-            found[i, j] = found[j, i] = spearman(table[:, i], table[:, j])
-    return found
+            correlations[i, j] = correlations[j, i] = spearman(table[:, i], table[:, j])
+    return correlations
 
 
 def binned_mean(x: ArrayLike, y: ArrayLike, *, values: ArrayLike, bins: tuple[int, int] = (48, 36)) -> Binned:
     """Count points of a plane by rectangle and average ``values`` in each, so that any table gives a small drawing.
 
-    >>> found = binned_mean([0.0, 0.1, 1.0], [0.0, 0.0, 1.0], values=[1.0, 3.0, 5.0], bins=(2, 2))
-    >>> found.counts.tolist(), found.means.tolist()
+    >>> result = binned_mean([0.0, 0.1, 1.0], [0.0, 0.0, 1.0], values=[1.0, 3.0, 5.0], bins=(2, 2))
+    >>> result.counts.tolist(), result.means.tolist()
     ([[2, 0], [0, 1]], [[2.0, nan], [nan, 5.0]])
     """
     triples = _complete(x, y, values)
@@ -81,7 +81,8 @@ def binned_mean(x: ArrayLike, y: ArrayLike, *, values: ArrayLike, bins: tuple[in
 
 
 def pareto_front(cost: ArrayLike, metric: ArrayLike, *, direction: Direction) -> NDArray[np.int64]:
-    """The rows that no other row beats: none has at most the cost and a better metric, or less cost and as good a one.
+    """The rows that no other row dominates: none has at most the cost and a better metric, or less cost and as good a
+    one.
 
     Cheapest first. Of equal rows the first one stands for all.
 

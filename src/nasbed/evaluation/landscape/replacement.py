@@ -49,8 +49,8 @@ def operation_replacement(
     >>> from nasbed import space
     >>> nb201 = space("nb201")
     >>> codes = nb201.codes(list(nb201.enumerate()))
-    >>> (found,) = operation_replacement(nb201, codes, metric=codes.sum(axis=1))
-    >>> found.operations[3], found.operations[2], float(found.change[3, 2]), int(found.counts[3, 2])
+    >>> (result,) = operation_replacement(nb201, codes, metric=codes.sum(axis=1))
+    >>> result.operations[3], result.operations[2], float(result.change[3, 2]), int(result.counts[3, 2])
     ('nor_conv_3x3', 'nor_conv_1x1', -1.0, 18750)
     """
     values = np.asarray(metric, dtype=np.float64)
@@ -59,43 +59,43 @@ def operation_replacement(
     codes, values, times = codes[present], values[present], times[present]
     if isinstance(space, NB101):
         names = tuple(operation.removesuffix("-bn-relu") for operation in OPERATIONS)
-        return (_averaged((), names, _relabelled(codes), values, times),)
+        return (_mean_replacement((), names, _label_changes(codes), values, times),)
     choices = choices_of(space, codes)
-    found = []
+    replacements = []
     for options in dict.fromkeys(choices.options):
-        positions = [position for position, own in enumerate(choices.options) if own == options]
-        changes = _rechosen(choices.values, positions)
+        positions = [position for position, available in enumerate(choices.options) if available == options]
+        changes = _option_changes(choices.values, positions)
         where = tuple(choices.names[position] for position in positions)
-        found.append(_averaged(where, options, changes, values, times))
-    return tuple(found)
+        replacements.append(_mean_replacement(where, options, changes, values, times))
+    return tuple(replacements)
 
 
-def _relabelled(codes: Codes) -> Changes:
+def _label_changes(codes: Codes) -> Changes:
     """Every vertex of every NAS-Bench-101 cell with each other label, where that cell is in the table too."""
     lookup, space = Lookup(codes), NB101()
-    kept = kept_batch(codes[:, 0])
+    vertices = kept_batch(codes[:, 0])
     for vertex in range(1, LAST):
-        rows = np.flatnonzero(kept >> vertex & 1)
+        rows = np.flatnonzero(vertices >> vertex & 1)
         for step in range(1, len(OPERATIONS)):
             edited = codes[rows]
             before = edited[:, vertex].copy()
             edited[:, vertex] = (before + step) % len(OPERATIONS)
             after = lookup.find(space.canonical_codes(edited))
-            there = after >= 0
-            yield rows[there], after[there], before[there], edited[there, vertex]
+            present = after >= 0
+            yield rows[present], after[present], before[present], edited[present, vertex]
 
 
-def _rechosen(values: Codes, positions: list[int]) -> Changes:
+def _option_changes(values: Codes, positions: list[int]) -> Changes:
     for position in positions:
-        for one, other in single_changes(values, position):
-            before, after = values[one, position], values[other, position]
+        for first, second in single_changes(values, position):
+            before, after = values[first, position], values[second, position]
             active = (before != INACTIVE) & (after != INACTIVE)
-            one, other, before, after = one[active], other[active], before[active], after[active]
-            yield one, other, before, after
-            yield other, one, after, before
+            first, second, before, after = first[active], second[active], before[active], after[active]
+            yield first, second, before, after
+            yield second, first, after, before
 
 
-def _averaged(
+def _mean_replacement(
     where: tuple[str, ...],
     operations: tuple[str, ...],
     changes: Changes,
@@ -108,19 +108,19 @@ def _averaged(
     sums, squares, time_sums = (np.zeros(kinds) for _ in range(3))
     ends: list[NDArray[np.int64]] = []
     differences: list[NDArray[np.float64]] = []
-    for one, other, before, after in changes:
+    for first, second, before, after in changes:
         pair = before * size + after
-        difference = values[other] - values[one]
+        difference = values[second] - values[first]
         counts += np.bincount(pair, minlength=kinds)
         sums += np.bincount(pair, difference, minlength=kinds)
         squares += np.bincount(pair, difference**2, minlength=kinds)
-        ends += [pair * rows + one, pair * rows + other]
+        ends += [pair * rows + first, pair * rows + second]
         differences += [difference, difference]
         with np.errstate(invalid="ignore", divide="ignore"):
-            relative = times[other] / times[one] - 1
-        known = np.isfinite(relative)
-        timed += np.bincount(pair[known], minlength=kinds)
-        time_sums += np.bincount(pair[known], relative[known], minlength=kinds)
+            relative = times[second] / times[first] - 1
+        finite = np.isfinite(relative)
+        timed += np.bincount(pair[finite], minlength=kinds)
+        time_sums += np.bincount(pair[finite], relative[finite], minlength=kinds)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts
         alone = np.maximum(squares - counts * means**2, 0.0)

@@ -1,17 +1,23 @@
 """How good zero-cost proxies are: over all architectures, among the best, and in what a search would pick."""
 
 from nasbed.evaluation.proxies.ceiling import NoiseCeiling, noise_ceiling
-from nasbed.evaluation.proxies.judged import Against, JudgedProxy, JudgedTask, Measured, judge_proxies
+from nasbed.evaluation.proxies.judgement import (
+    BaselineComparison,
+    JudgedProxy,
+    JudgedTask,
+    MeasureEstimate,
+    judge_proxies,
+)
 from nasbed.evaluation.proxies.measures import HEADLINES, MEASURES, Yardstick
 from nasbed.evaluation.proxies.tasks import RankedTask, task_of
 
 __all__ = [
     "HEADLINES",
     "MEASURES",
-    "Against",
+    "BaselineComparison",
     "JudgedProxy",
     "JudgedTask",
-    "Measured",
+    "MeasureEstimate",
     "NoiseCeiling",
     "RankedTask",
     "Yardstick",
@@ -19,3 +25,6 @@ __all__ = [
     "noise_ceiling",
     "task_of",
 ]
+
+Against, Measured = BaselineComparison, MeasureEstimate
+"""Former names, until version 0.3."""

@@ -40,21 +40,23 @@ def noise_ceiling(
     repeated = task.repeats[np.isfinite(task.repeats).sum(axis=1) > 1]
     if len(repeated) < LEAST:
         return None
-    known = np.isfinite(repeated)
-    totals, counts = np.where(known, repeated, 0.0).sum(axis=1), known.sum(axis=1)
-    found = []
+    finite = np.isfinite(repeated)
+    totals, counts = np.where(finite, repeated, 0.0).sum(axis=1), finite.sum(axis=1)
+    measurements = []
     for number in range(repeated.shape[1]):
-        there = known[:, number]
-        if there.sum() < LEAST:
+        present = finite[:, number]
+        if present.sum() < LEAST:
             continue
-        one = repeated[there, number]
-        others = (totals[there] - one) / (counts[there] - 1)
-        measured = Yardstick.of(others, task.metric, top_percent=top_percent, weight=weight, k=k).headlines(others, one)
+        single = repeated[present, number]
+        mean_of_others = (totals[present] - single) / (counts[present] - 1)
+        measured = Yardstick.of(mean_of_others, task.metric, top_percent=top_percent, weight=weight, k=k).headlines(
+            mean_of_others, single
+        )
         correlation, within, overlap = measured.values()
-        enough = len(one) * top_percent / 100 >= LEAST
-        found.append((correlation, within if enough else np.nan, overlap))
+        enough = len(single) * top_percent / 100 >= LEAST
+        measurements.append((correlation, within if enough else np.nan, overlap))
     correlation, top, overlap = (
         float(column[~np.isnan(column)].mean()) if (~np.isnan(column)).any() else float("nan")
-        for column in np.array(found).T
+        for column in np.array(measurements).T
     )
     return NoiseCeiling(correlation, top, overlap, int(counts.max()), len(repeated))

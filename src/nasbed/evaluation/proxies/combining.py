@@ -1,4 +1,4 @@
-"""Several proxies as one: the mean of their ranks, judged on architectures that had no say in which were taken.
+"""Several proxies as one: the mean of their ranks, judged on architectures that were not used to choose them.
 
 The published proxies differ in what they look at, so their errors may cancel. That is only known if the choice is
 honest: proxies are chosen on one half of the architectures and judged on the other, and so is the best single one.
@@ -31,15 +31,15 @@ def score_columns(scores: Mapping[str, Floats], proxies: Sequence[str] | None = 
     >>> score_columns({"a": np.array([[1.0, 3.0], [np.nan, 5.0], [np.nan, np.nan]])}).ravel().tolist()
     [2.0, 5.0, -inf]
     """
-    found = []
+    columns = []
     for name in scores if proxies is None else proxies:
         if name not in scores:
             raise UnknownName(f"there are no scores by {shorten(name)}; {nearest(name, scores)}")
         table = scores[name]
-        known = np.isfinite(table)
-        count = known.sum(axis=1)
-        found.append(np.where(count > 0, np.where(known, table, 0.0).sum(axis=1) / np.maximum(count, 1), -np.inf))
-    return np.stack(found, axis=1)
+        finite = np.isfinite(table)
+        count = finite.sum(axis=1)
+        columns.append(np.where(count > 0, np.where(finite, table, 0.0).sum(axis=1) / np.maximum(count, 1), -np.inf))
+    return np.stack(columns, axis=1)
 
 
 def ranks_of_scores(columns: Floats) -> Floats:
@@ -60,8 +60,8 @@ def rank_average(scores: Mapping[str, Floats], proxies: Sequence[str] | None = N
     >>> rank_average({"a": np.array([[1.0], [2.0]]), "b": np.array([[5.0], [5.0]])}).tolist()
     [0.375, 0.625]
     """
-    found: Floats = ranks_of_scores(score_columns(scores, proxies)).mean(axis=1)
-    return found
+    means: Floats = ranks_of_scores(score_columns(scores, proxies)).mean(axis=1)
+    return means
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,11 @@ class Halves:
     def interval(self, values: Floats) -> Interval:
         """The mean over halves and where the middle 95 % of them lie. Halves share architectures, so this says how much
         the split matters; it is no test."""
-        known = values[~np.isnan(values)]
-        if not len(known):
+        finite = values[~np.isnan(values)]
+        if not len(finite):
             return Interval(*[float("nan")] * 3)
-        low, high = np.quantile(known, [(1 - self.level) / 2, (1 + self.level) / 2])
-        return Interval(float(known.mean()), float(low), float(high))
+        low, high = np.quantile(finite, [(1 - self.level) / 2, (1 + self.level) / 2])
+        return Interval(float(finite.mean()), float(low), float(high))
 
     @property
     def gain(self) -> Interval:
@@ -115,30 +115,30 @@ def greedy(truth: Floats, ranks: Floats, measure: Measure) -> list[int]:
     >>> greedy(truth, np.array([[0, 1, 2, 4, 3, 5], [1, 0, 2, 3, 5, 4], [5, 4, 3, 2, 1, 0]]).T.astype(float), spearman)
     [0, 1]
     """
-    taken: list[int] = []
+    selected: list[int] = []
     best = -np.inf
     total = np.zeros(len(truth))
-    while len(taken) < ranks.shape[1]:
-        left = [column for column in range(ranks.shape[1]) if column not in taken]
-        found = [_number(measure(truth, total + ranks[:, column])) for column in left]
-        place = int(np.argmax(found))
-        if taken and found[place] <= best:
+    while len(selected) < ranks.shape[1]:
+        candidates = [column for column in range(ranks.shape[1]) if column not in selected]
+        results = [_number(measure(truth, total + ranks[:, column])) for column in candidates]
+        place = int(np.argmax(results))
+        if selected and results[place] <= best:
             break
-        best = found[place]
-        taken.append(left[place])
-        total = total + ranks[:, left[place]]
-    return taken
+        best = results[place]
+        selected.append(candidates[place])
+        total = total + ranks[:, candidates[place]]
+    return selected
 
 
 def measures_for(items: int, *, top_percent: float = 1, weight: float = 0.5) -> dict[str, Measure]:
     """The measures of figures 1 to 3 for so many items: Spearman over all, within the top, and normalised RBO. The
     last two are left out where the top is too small to have an order."""
-    found: dict[str, Measure] = {"spearman": spearman}
+    measures: dict[str, Measure] = {"spearman": spearman}
     if items * top_percent / 100 >= SMALLEST_TOP and top_count(items, top_percent) >= SMALLEST_TOP:
-        found["top"] = partial(within_top, percent=top_percent, measure=spearman)
+        measures["top"] = partial(within_top, percent=top_percent, measure=spearman)
         p = persistence_for(items, top_percent=top_percent, weight=weight)
-        found["rbo"] = partial(rbo_normalised, p=p)
-    return found
+        measures["rbo"] = partial(rbo_normalised, p=p)
+    return measures
 
 
 def combine_proxies(
@@ -149,33 +149,44 @@ def combine_proxies(
     top_percent: float = 1,
     weight: float = 0.5,
 ) -> dict[str, Halves]:
-    """For each measure: the rank average of proxies chosen by it on a random half, the average of all, and the single
-    best on that half, all measured on the other half. Ranks are taken within a half; the top is that of the half."""
+    """Rank averages of proxies against the best single proxy, chosen on one half of the architectures and measured on
+    the other.
+
+    For each measure there are three scorings: the average of the proxies chosen by it, the average of all, and the best
+    single proxy. Ranks are taken within a half, and the top is that of the half.
+
+    Args:
+        task: The architectures with their scores and true values.
+        rng: Draws the halves.
+        halves: The number of random halves.
+        top_percent: The size of the top, in per cent.
+        weight: The weight of the top in rank-biased overlap.
+    """
     if halves < 1 or len(task) < 4:
         raise InvalidOption(
             f"proxies are combined on 1 half or more of 4 architectures or more, got {halves} of {len(task)}"
         )
     columns, names = score_columns(task.scores), task.proxies
-    known = measures_for(len(task) // 2, top_percent=top_percent, weight=weight)
-    values: dict[str, list[list[float]]] = {name: [] for name in known}
-    singles: dict[str, list[str]] = {name: [] for name in known}
-    sets: dict[str, list[tuple[str, ...]]] = {name: [] for name in known}
+    measures = measures_for(len(task) // 2, top_percent=top_percent, weight=weight)
+    values: dict[str, list[list[float]]] = {name: [] for name in measures}
+    singles: dict[str, list[str]] = {name: [] for name in measures}
+    sets: dict[str, list[tuple[str, ...]]] = {name: [] for name in measures}
     for _ in range(halves):
         order = rng.permutation(len(task))
         size = len(task) // 2
-        one, other = order[:size], order[size : 2 * size]
-        ranks_one, ranks_other = ranks_of_scores(columns[one]), ranks_of_scores(columns[other])
-        for name, measure in known.items():
-            taken = greedy(task.truth[one], ranks_one, measure)
-            judged = (ranks_other[:, taken[0]], ranks_other.mean(axis=1), ranks_other[:, taken].mean(axis=1))
-            values[name].append([measure(task.truth[other], scores) for scores in judged])
-            singles[name].append(names[taken[0]])
-            sets[name].append(tuple(names[column] for column in taken))
-    found = {}
-    for name in known:
+        chosen_on, judged_on = order[:size], order[size : 2 * size]
+        ranks, judged_ranks = ranks_of_scores(columns[chosen_on]), ranks_of_scores(columns[judged_on])
+        for name, measure in measures.items():
+            selected = greedy(task.truth[chosen_on], ranks, measure)
+            judged = (judged_ranks[:, selected[0]], judged_ranks.mean(axis=1), judged_ranks[:, selected].mean(axis=1))
+            values[name].append([measure(task.truth[judged_on], scores) for scores in judged])
+            singles[name].append(names[selected[0]])
+            sets[name].append(tuple(names[column] for column in selected))
+    results = {}
+    for name in measures:
         single, every, chosen = np.array(values[name]).T
-        found[name] = Halves(name, single, every, chosen, tuple(singles[name]), tuple(sets[name]))
-    return found
+        results[name] = Halves(name, single, every, chosen, tuple(singles[name]), tuple(sets[name]))
+    return results
 
 
 def _number(value: float) -> float:

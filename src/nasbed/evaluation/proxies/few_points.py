@@ -77,16 +77,16 @@ class ScoreFeatures:
             ) from None
 
 
-def boosted(x: Floats, y: Floats, wanted: Floats, seed: int) -> Floats:
+def boosted_trees(x: Floats, y: Floats, queries: Floats, seed: int) -> Floats:
     """LightGBM with small trees that few examples can split."""
     import lightgbm
 
     data = lightgbm.Dataset(x, label=(y - y.mean()) / (y.std() or 1.0), params={"verbosity": -1})
     booster = lightgbm.train({**BOOSTING, "seed": seed}, data, ROUNDS)
-    return np.asarray(booster.predict(wanted), dtype=np.float64)
+    return np.asarray(booster.predict(queries), dtype=np.float64)
 
 
-def support_vectors(x: Floats, y: Floats, wanted: Floats, seed: int) -> Floats:
+def support_vectors(x: Floats, y: Floats, queries: Floats, seed: int) -> Floats:
     """The package's ε-support vector regression with its usual settings; it draws nothing."""
     from sklearn.svm import SVR
 
@@ -94,10 +94,10 @@ def support_vectors(x: Floats, y: Floats, wanted: Floats, seed: int) -> Floats:
     columns, target = ColumnScale.of(x), TargetScale.of(y, logarithm=usual.log_transform)
     machine = SVR(kernel=usual.kernel, gamma=usual.gamma, C=usual.c, epsilon=usual.epsilon, tol=usual.tolerance)
     fitted = machine.fit(columns.apply(x), target.apply(y))
-    return np.asarray(fitted.predict(columns.apply(wanted)), dtype=np.float64)
+    return np.asarray(fitted.predict(columns.apply(queries)), dtype=np.float64)
 
 
-MODELS: dict[str, Model] = {"lgb": boosted, "svr": support_vectors}
+MODELS: dict[str, Model] = {"lgb": boosted_trees, "svr": support_vectors}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,8 @@ class FewPoints:
 
     def best(self, variant: str) -> Floats:
         """The mean Kendall of the better model with a variant, for each size."""
-        found: Floats = np.max([self.taus[model, variant].mean(axis=1) for model in self.models], axis=0)
-        return found
+        means: Floats = np.max([self.taus[model, variant].mean(axis=1) for model in self.models], axis=0)
+        return means
 
 
 def few_points(
@@ -145,56 +145,69 @@ def few_points(
     encoding: str = ENCODING,
     models: Mapping[str, Model] = MODELS,
 ) -> FewPoints:
-    """Fit every model on every variant. The architectures to be predicted are drawn once, up to ``held_out`` and at
-    most half; each repeat draws what is learnt from, the same for all, the smaller sets within the larger ones.
+    """Fit every model on every variant and measure it on held-out architectures.
 
-    Architectures that the space takes for one are one here, so none is both learnt from and predicted."""
+    The held-out architectures are drawn once. Each repeat draws a training set, the same for all variants; smaller sets
+    are parts of larger ones. Architectures that the space takes for one are one here, so none is both learnt from and
+    predicted.
+
+    Args:
+        task: The architectures with their scores and true values.
+        rng: Draws the held-out architectures, the training sets and the seeds of the models.
+        sizes: The sizes of the training sets; sizes that leave too few architectures are skipped.
+        repeats: How often training sets are drawn.
+        held_out: How many architectures are held out, at most half of all.
+        encoding: The features of an architecture.
+        models: The models by name.
+    """
     searched = space(task.space)
     first = np.unique(searched.canonical_codes(task.codes), axis=0, return_index=True)[1]
-    kept = np.sort(first)
-    aside = min(held_out, len(kept) // 2)
-    allowed = tuple(size for size in sorted(set(sizes)) if size <= len(kept) - aside)
+    distinct = np.sort(first)
+    aside = min(held_out, len(distinct) // 2)
+    allowed = tuple(size for size in sorted(set(sizes)) if size <= len(distinct) - aside)
     if repeats < 2 or not allowed or aside < 2:
         raise InvalidOption(
             f"a comparison with few points takes 2 repeats and a table with {min(sizes, default=0)} architectures to "
-            f"learn from beside those held out, got {repeats} repeats and {len(kept)} architectures; give more"
+            f"learn from beside those held out, got {repeats} repeats and {len(distinct)} architectures; give more"
         )
-    encoded = Features(searched, encoding)(task.codes[kept])
-    scored = ScoreFeatures(task.codes, task.scores)(searched, task.codes[kept])
+    encoded = Features(searched, encoding)(task.codes[distinct])
+    scored = ScoreFeatures(task.codes, task.scores)(searched, task.codes[distinct])
     blocks = {
         ALONE: encoded,
         BOTH: np.concatenate([encoded, scored], axis=1),
         SCORES: scored,
-        SHUFFLED: np.concatenate([encoded, scored[rng.permutation(len(kept))]], axis=1),
+        SHUFFLED: np.concatenate([encoded, scored[rng.permutation(len(distinct))]], axis=1),
     }
     rows = {name: block.astype(np.float64) for name, block in blocks.items()}
-    truth = task.truth[kept]
-    order = rng.permutation(len(kept))
+    truth = task.truth[distinct]
+    order = rng.permutation(len(distinct))
     test, pool = order[:aside], order[aside:]
     taus = {(model, variant): np.full((len(allowed), repeats), np.nan) for model in models for variant in VARIANTS}
     for repeat in range(repeats):
-        drawn = rng.permutation(pool)
+        shuffled = rng.permutation(pool)
         seed = int(rng.integers(2**31))
         for place, size in enumerate(allowed):
-            learnt = drawn[:size]
-            for (model, variant), found in taus.items():
+            learnt = shuffled[:size]
+            for (model, variant), values in taus.items():
                 x = rows[variant]
                 predicted = models[model](x[learnt], truth[learnt], x[test], seed)
-                found[place, repeat] = np.nan_to_num(kendall(truth[test], predicted))
+                values[place, repeat] = np.nan_to_num(kendall(truth[test], predicted))
     return FewPoints(allowed, aside, encoding, task.proxies, taus, _gains(taus, rng))
 
 
 def _gains(taus: Mapping[tuple[str, str], Floats], rng: np.random.Generator) -> dict[tuple[str, str], tuple[Gain, ...]]:
-    found = {}
+    gains = {}
     for variant in VARIANTS[1:]:
         keys = [key for key in taus if key[1] == variant]
         raw = [
-            [wilcoxon(-own, -base) for own, base in zip(taus[key], taus[key[0], ALONE], strict=True)] for key in keys
+            [wilcoxon(-values, -baseline) for values, baseline in zip(taus[key], taus[key[0], ALONE], strict=True)]
+            for key in keys
         ]
         corrected = holm(np.ravel(raw)).reshape(np.shape(raw))
         for key, ps in zip(keys, corrected.tolist(), strict=True):
             means = [
-                bootstrap_interval(own - base, rng) for own, base in zip(taus[key], taus[key[0], ALONE], strict=True)
+                bootstrap_interval(values - baseline, rng)
+                for values, baseline in zip(taus[key], taus[key[0], ALONE], strict=True)
             ]
-            found[key] = tuple(Gain(mean, p) for mean, p in zip(means, ps, strict=True))
-    return found
+            gains[key] = tuple(Gain(mean, p) for mean, p in zip(means, ps, strict=True))
+    return gains

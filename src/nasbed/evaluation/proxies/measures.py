@@ -60,6 +60,15 @@ class Yardstick:
 
     @classmethod
     def of(cls, truth: Floats, metric: Metric, *, top_percent: float, weight: float, k: int) -> Yardstick:
+        """The yardstick of a task.
+
+        Args:
+            truth: The true values.
+            metric: The metric that they are of.
+            top_percent: The size of the top, in per cent.
+            weight: The weight of the top in rank-biased overlap.
+            k: How many architectures a search could train.
+        """
         items = len(truth)
         if items < 2:
             raise InvalidOption(f"a ranking has 2 architectures or more, scores and table share {items}; score more")
@@ -95,7 +104,7 @@ class Yardstick:
     def measured(self, truth: Floats, scores: Floats) -> dict[str, float]:
         """Every measure of one column of scores, NaN where it cannot be had. Equal scores stand for the mean over
         their orders; at the boundary of the top, the first of equal true values count."""
-        others: dict[str, Callable[[Floats, Floats], float]] = {
+        functions: dict[str, Callable[[Floats, Floats], float]] = {
             "kendall": kendall,
             "sparse_kendall": partial(sparse_kendall, precision=self.grid, rounded="truth"),
             "rbo_textbook": partial(rbo_extrapolated, p=self.p),
@@ -104,7 +113,7 @@ class Yardstick:
             "best_rank": partial(best_rank_at, k=self.k),
             "ndcg": partial(ndcg_at, k=self.k),
         }
-        return self.headlines(truth, scores) | self._values(others, truth, scores)
+        return self.headlines(truth, scores) | self._values(functions, truth, scores)
 
     def headlines(self, truth: Floats, scores: Floats) -> dict[str, float]:
         """Those of :meth:`measured` that are in :data:`HEADLINES`, in that order."""

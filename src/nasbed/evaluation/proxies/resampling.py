@@ -25,6 +25,13 @@ def resampled_headlines(
     """The headline measures of each column of scores on each resample, [headlines, columns, resamples].
 
     Copies of an architecture stay in one order in all rankings, and other equal ones in the random order of the draw.
+
+    Args:
+        truth: The true values.
+        columns: The scores, one column for each proxy and seed.
+        yardstick: How the scores are measured.
+        rng: Draws the resamples.
+        resamples: The number of resamples.
     """
     if resamples < 1:
         raise InvalidOption(f"an interval takes 1 resample or more, got {shorten(resamples)}")
@@ -32,20 +39,20 @@ def resampled_headlines(
     by_truth, by_score = _blocks(truth), [_blocks(column) for column in columns]
     overlap = _Overlap(yardstick.p, items) if "rbo" not in yardstick.missing else None
     top = top_count(items, yardstick.top_percent) if "top_spearman" not in yardstick.missing else 0
-    found = np.full((len(HEADLINES), len(columns), resamples), np.nan)
+    values = np.full((len(HEADLINES), len(columns), resamples), np.nan)
     for number in range(resamples):
-        drawn = rng.integers(items, size=items)
-        true = by_truth[drawn]
+        sample = rng.integers(items, size=items)
+        true = by_truth[sample]
         ranks, centred = _ranks(true), _centred(true)
         best = np.flatnonzero(ranks <= top)
         for place, blocks in enumerate(by_score):
-            scored = blocks[drawn]
-            found[0, place, number] = _correlation(centred, _centred(scored))
+            scored = blocks[sample]
+            values[0, place, number] = _correlation(centred, _centred(scored))
             if top:
-                found[1, place, number] = spearman(true[best], scored[best])
+                values[1, place, number] = spearman(true[best], scored[best])
             if overlap is not None:
-                found[2, place, number] = overlap(ranks, _ranks(scored))
-    return found
+                values[2, place, number] = overlap(ranks, _ranks(scored))
+    return values
 
 
 class _Overlap:
@@ -57,8 +64,8 @@ class _Overlap:
         self.from_depth = np.concatenate([[0.0], np.cumsum(weights[::-1])[::-1]])
         self.most = float(self.from_depth.sum())
 
-    def __call__(self, one: Integers, other: Integers) -> float:
-        return float(self.from_depth[np.maximum(one, other)].sum()) / self.most
+    def __call__(self, ranks: Integers, other_ranks: Integers) -> float:
+        return float(self.from_depth[np.maximum(ranks, other_ranks)].sum()) / self.most
 
 
 def _blocks(values: Floats) -> Blocks:
@@ -81,6 +88,6 @@ def _centred(blocks: Blocks) -> Floats:
     return middles[blocks]
 
 
-def _correlation(one: Floats, other: Floats) -> float:
-    spread = float(np.sqrt((one * one).sum() * (other * other).sum()))
-    return float(np.clip((one * other).sum() / spread, -1.0, 1.0)) if spread else float("nan")
+def _correlation(x: Floats, y: Floats) -> float:
+    spread = float(np.sqrt((x * x).sum() * (y * y).sum()))
+    return float(np.clip((x * y).sum() / spread, -1.0, 1.0)) if spread else float("nan")

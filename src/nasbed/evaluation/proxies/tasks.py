@@ -1,4 +1,4 @@
-"""What scores of zero-cost proxies are held against: the architectures of a score file that a table has measured."""
+"""What scores of zero-cost proxies are compared with: the architectures of a score file that a table has measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RankedTask:
     """The same architectures with their true values and their scores, higher being better in both.
 
     The truth is a metric's mean over repeated trainings, negated where the metric is to be minimised. An architecture
-    that is scored under two names which the space takes for one is there twice, as it was scored.
+    that was scored under two codes which the space takes for one appears twice.
     """
 
     name: str
@@ -72,31 +72,31 @@ def task_of(table: ScoreTable, benchmark: TabularBenchmark, *, metric: str | Non
     fidelity = benchmark.highest_fidelity(chosen)
     rows = _rows(benchmark, table.codes)
     means = sign * benchmark.cache.mean(chosen.key, fidelity)
-    kept = np.flatnonzero(rows >= 0)
-    kept = kept[np.isfinite(means[rows[kept]])]
-    if not len(kept):
+    scored = np.flatnonzero(rows >= 0)
+    scored = scored[np.isfinite(means[rows[scored]])]
+    if not len(scored):
         raise InvalidOption(
             f"scores and table have architectures in common, none of the {len(table)} scored has a {chosen.key} in "
             f"{benchmark.name}; give the scores of its architectures, or name another metric"
         )
-    found = rows[kept]
+    table_rows = rows[scored]
     return RankedTask(
         name or benchmark.name,
         chosen,
         table.about.space,
-        table.codes[kept],
-        means[found],
-        {proxy: column[kept] for proxy, column in table.values.items()},
+        table.codes[scored],
+        means[table_rows],
+        {proxy: column[scored] for proxy, column in table.values.items()},
         {proxy: _median(table.seconds.get(proxy)) for proxy in table.values},
-        _repeats(benchmark, chosen, sign, found),
-        len(table) - len(kept),
+        _repeats(benchmark, chosen, sign, table_rows),
+        len(table) - len(scored),
     )
 
 
 def _metric(benchmark: TabularBenchmark, key: str | None) -> Metric:
     if key is None:
         return benchmark.test_metric or benchmark.objective
-    present = {each.key: each for each in benchmark.results.about.metrics if each.key in benchmark.cache.values}
+    present = {item.key: item for item in benchmark.results.about.metrics if item.key in benchmark.cache.values}
     if key not in present:
         raise UnknownName(f"{benchmark.name} has no metric {shorten(key)}; {nearest(key, present)}")
     return present[key]
@@ -119,5 +119,5 @@ def _repeats(benchmark: TabularBenchmark, metric: Metric, sign: float, rows: NDA
 
 
 def _median(seconds: Floats | None) -> float:
-    known = np.array([]) if seconds is None else seconds[np.isfinite(seconds)]
-    return float(np.median(known)) if len(known) else float("nan")
+    finite = np.array([]) if seconds is None else seconds[np.isfinite(seconds)]
+    return float(np.median(finite)) if len(finite) else float("nan")

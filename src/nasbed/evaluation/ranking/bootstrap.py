@@ -45,13 +45,21 @@ def item_bootstrap(
 
     Resamples for which the measure is NaN, such as those of a single item over and over, are left out.
 
-    >>> found = item_bootstrap([1, 2, 3, 4, 5], [1, 3, 2, 5, 4], np.random.default_rng(0))
-    >>> round(found.estimate, 3), found.low < 0.8 < found.high
+    Args:
+        truth: The true values.
+        scores: The scores of the same items.
+        rng: Draws the resamples.
+        measure: From true values and scores to a number.
+        level: The level of the interval.
+        resamples: The number of resamples.
+
+    >>> result = item_bootstrap([1, 2, 3, 4, 5], [1, 3, 2, 5, 4], np.random.default_rng(0))
+    >>> round(result.estimate, 3), result.low < 0.8 < result.high
     (0.8, True)
     """
-    one, other = checked_columns(truth, scores)
-    drawn = _resampled(one, [other], rng, measure, level, resamples)[0]
-    return Interval(measure(one, other), *_ends(drawn, level))
+    true_values, column = checked_columns(truth, scores)
+    resampled = _resampled(true_values, [column], rng, measure, level, resamples)[0]
+    return Interval(measure(true_values, column), *_ends(resampled, level))
 
 
 def paired_bootstrap(
@@ -69,16 +77,25 @@ def paired_bootstrap(
     The p-value is twice the share of resamples on which the difference is not of its sign, (count + 1) over
     (resamples + 1), at most 1.
 
-    >>> found = paired_bootstrap([1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [2, 1, 3, 5, 4], np.random.default_rng(0))
-    >>> round(found.estimate, 3), found.p > 0.05
+    Args:
+        truth: The true values.
+        scores: The scores of the same items.
+        other_scores: The scores that they are compared with.
+        rng: Draws the resamples.
+        measure: From true values and scores to a number.
+        level: The level of the interval.
+        resamples: The number of resamples.
+
+    >>> result = paired_bootstrap([1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [2, 1, 3, 5, 4], np.random.default_rng(0))
+    >>> round(result.estimate, 3), result.p > 0.05
     (0.2, True)
     """
-    one, first, second = checked_columns(truth, scores, other_scores)
-    drawn = np.subtract(*_resampled(one, [first, second], rng, measure, level, resamples))
-    known = drawn[~np.isnan(drawn)]
-    against = min(int((known <= 0).sum()), int((known >= 0).sum()))
-    p = min(1.0, 2 * (against + 1) / (len(known) + 1)) if len(known) else float("nan")
-    return Difference(measure(one, first) - measure(one, second), *_ends(drawn, level), p)
+    true_values, first, second = checked_columns(truth, scores, other_scores)
+    resampled = np.subtract(*_resampled(true_values, [first, second], rng, measure, level, resamples))
+    finite = resampled[~np.isnan(resampled)]
+    against = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
+    p = min(1.0, 2 * (against + 1) / (len(finite) + 1)) if len(finite) else float("nan")
+    return Difference(measure(true_values, first) - measure(true_values, second), *_ends(resampled, level), p)
 
 
 def _resampled(
@@ -89,15 +106,15 @@ def _resampled(
         raise InvalidOption(
             f"an interval has a level in (0, 1) and 1 resample or more, got {shorten(level)} and {shorten(resamples)}"
         )
-    found = []
+    results = []
     correlations = [_WeightedSpearman(truth, scores) for scores in scorings] if measure is spearman else []
-    for drawn in _draws(len(truth), resamples, rng):
+    for samples in _draws(len(truth), resamples, rng):
         if correlations:
-            counts = np.stack([np.bincount(row, minlength=len(truth)) for row in drawn]).astype(np.float64)
-            found.append(np.stack([each(counts) for each in correlations]))
+            counts = np.stack([np.bincount(row, minlength=len(truth)) for row in samples]).astype(np.float64)
+            results.append(np.stack([correlation(counts) for correlation in correlations]))
         else:
-            found.append(np.array([[measure(truth[row], scores[row]) for row in drawn] for scores in scorings]))
-    return np.concatenate(found, axis=1)
+            results.append(np.array([[measure(truth[row], scores[row]) for row in samples] for scores in scorings]))
+    return np.concatenate(results, axis=1)
 
 
 def _draws(items: int, resamples: int, rng: np.random.Generator) -> Iterator[Integers]:
@@ -119,13 +136,13 @@ class _WeightedSpearman:
             self.columns.append((order, block, starts))
 
     def __call__(self, counts: Floats) -> Floats:
-        one, other = (self._centred(counts, *column) for column in self.columns)
-        weighted = counts * one
+        x, y = (self._centred(counts, *column) for column in self.columns)
+        weighted = counts * x
         with np.errstate(invalid="ignore", divide="ignore"):
-            found: Floats = (weighted * other).sum(axis=1) / np.sqrt(
-                (weighted * one).sum(axis=1) * (counts * other**2).sum(axis=1)
+            correlations: Floats = (weighted * y).sum(axis=1) / np.sqrt(
+                (weighted * x).sum(axis=1) * (counts * y**2).sum(axis=1)
             )
-        return np.clip(found, -1.0, 1.0)
+        return np.clip(correlations, -1.0, 1.0)
 
     @staticmethod
     def _centred(counts: Floats, order: Integers, block: Integers, starts: Integers) -> Floats:
@@ -135,9 +152,9 @@ class _WeightedSpearman:
         return ranks[:, block]
 
 
-def _ends(drawn: Floats, level: float) -> tuple[float, float]:
-    known = drawn[~np.isnan(drawn)]
-    if not len(known):
+def _ends(resampled: Floats, level: float) -> tuple[float, float]:
+    finite = resampled[~np.isnan(resampled)]
+    if not len(finite):
         return float("nan"), float("nan")
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

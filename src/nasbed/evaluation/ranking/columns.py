@@ -45,12 +45,12 @@ def checked_depth(depth: int, items: int, name: str) -> int:
     3
     """
     try:
-        found = index(depth)
+        number = index(depth)
     except TypeError:
-        found = 0
-    if not 1 <= found <= items:
+        number = 0
+    if not 1 <= number <= items:
         raise InvalidOption(f"{name} is a whole number from 1 to the {items} items, got {shorten(depth)}")
-    return found
+    return number
 
 
 def _column(values: ArrayLike, name: str) -> Floats:

@@ -32,8 +32,8 @@ def kendall(truth: ArrayLike, scores: ArrayLike) -> float:
     >>> round(kendall([1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 40.0, 30.0]), 6)
     0.666667
     """
-    one, other = checked_columns(truth, scores)
-    return fits.kendall(one, other) if _differ(one) and _differ(other) else float("nan")
+    true_values, column = checked_columns(truth, scores)
+    return fits.kendall(true_values, column) if _differ(true_values) and _differ(column) else float("nan")
 
 
 def sparse_kendall(
@@ -47,15 +47,15 @@ def sparse_kendall(
     >>> sparse_kendall([93.01, 93.02, 95.0], [7.0, 5.0, 9.0], precision=0.1, rounded="truth") > 0.8
     True
     """
-    one, other = checked_columns(truth, scores)
+    true_values, column = checked_columns(truth, scores)
     if not 0 < precision < np.inf:
         raise InvalidOption(f"what a sparse Kendall rounds to is above 0, got {shorten(precision)}")
     if rounded not in ("scores", "truth"):
         raise InvalidOption(f"a sparse Kendall rounds the scores or the truth, got {shorten(rounded)}")
-    left, cut = (one, other) if rounded == "scores" else (other, one)
-    if not _differ(left) or not _differ(np.round(cut / precision)):
+    exact, coarse = (true_values, column) if rounded == "scores" else (column, true_values)
+    if not _differ(exact) or not _differ(np.round(coarse / precision)):
         return float("nan")
-    return fits.sparse_kendall(left, cut, precision=precision)
+    return fits.sparse_kendall(exact, coarse, precision=precision)
 
 
 def _differ(column: Floats) -> bool:

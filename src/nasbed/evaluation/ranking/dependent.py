@@ -25,13 +25,13 @@ def williams(one: float, other: float, *, between: float, items: int) -> William
     """Williams' test (1959) that the correlations ``one`` and ``other`` of two columns with a third are equal, given
     that ``between`` those two; it is T2 of Steiger (1980), who prefers it to Hotelling's.
 
-    >>> found = williams(0.4, 0.5, between=0.1, items=103)  # the example of Steiger (1980) has t = -0.89
-    >>> round(found.t, 2), round(found.p, 2)
+    >>> result = williams(0.4, 0.5, between=0.1, items=103)  # the example of Steiger (1980) has t = -0.89
+    >>> round(result.t, 2), round(result.p, 2)
     (-0.89, 0.37)
     """
     if items < 4:
         raise InvalidOption(f"Williams' test takes 4 items or more, got {shorten(items)}; give more items")
-    if any(abs(each) > 1 for each in (one, other, between)):
+    if any(abs(correlation) > 1 for correlation in (one, other, between)):
         raise InvalidOption(f"a correlation is from -1 to 1, got {one}, {other} and {between}")
     if isnan(one + other + between):
         return Williams(float("nan"), float("nan"))
@@ -52,5 +52,10 @@ def compare_spearman(truth: ArrayLike, scores: ArrayLike, other_scores: ArrayLik
     >>> compare_spearman([1, 2, 3, 4, 5], [1, 3, 2, 5, 4], [5, 4, 2, 3, 1]).p < 0.1
     True
     """
-    one, first, second = checked_columns(truth, scores, other_scores)
-    return williams(spearman(one, first), spearman(one, second), between=spearman(first, second), items=len(one))
+    true_values, first, second = checked_columns(truth, scores, other_scores)
+    return williams(
+        spearman(true_values, first),
+        spearman(true_values, second),
+        between=spearman(first, second),
+        items=len(true_values),
+    )

@@ -1,6 +1,6 @@
 """Rank-biased overlap: agreement of two rankings, the more important the nearer to the top.
 
-At depth d, the overlap O_d is how many items are among the first d of both rankings. An item is from depth
+At depth d, the overlap O_d is how many items are among the first d of both rankings. An item counts from depth
 max(rank by truth, rank by score) on, so all overlaps are one cumulative count.
 
 *The paper* is Zero-Cost Benchmarks: Towards Lower Reliance on Spearman Rank Correlation, whose overlap is that count.
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.evaluation.ranking.columns import Floats, Integers, checked_columns, checked_depth
-from nasbed.evaluation.ranking.ties import Places, Ties, checked_ties, places, ranks_of
+from nasbed.evaluation.ranking.ties import RankRange, Ties, checked_ties, rank_ranges, ranks_of
 
 
 def overlaps(truth: ArrayLike, scores: ArrayLike, *, ties: Ties = "average") -> Floats:
@@ -28,7 +28,7 @@ def overlaps(truth: ArrayLike, scores: ArrayLike, *, ties: Ties = "average") -> 
     >>> overlaps([4, 3, 2, 1], [4, 1, 2, 3]).tolist(), overlaps([4, 3, 2, 1], [2, 2, 1, 1]).tolist()
     ([1.0, 1.0, 2.0, 4.0], [0.5, 2.0, 2.5, 4.0])
     """
-    by_truth, by_score = map(places, checked_columns(truth, scores))
+    by_truth, by_score = map(rank_ranges, checked_columns(truth, scores))
     if not by_truth.tied and not by_score.tied:
         checked_ties(ties)
         return _entered(by_truth.first, by_score.first).astype(np.float64)
@@ -43,8 +43,8 @@ def rbo_counted(truth: ArrayLike, scores: ArrayLike, *, p: float, ties: Ties = "
     >>> rbo_counted([3, 2, 1], [3, 1, 2], p=0.5)  # overlaps 1, 1, 3
     1.125
     """
-    found = overlaps(truth, scores, ties=ties)
-    return (1 - _checked(p)) * _dot(_weights(p, len(found)), found)
+    counts = overlaps(truth, scores, ties=ties)
+    return (1 - _checked(p)) * _dot(_weights(p, len(counts)), counts)
 
 
 def rbo_normalised(truth: ArrayLike, scores: ArrayLike, *, p: float, ties: Ties = "average") -> float:
@@ -53,9 +53,9 @@ def rbo_normalised(truth: ArrayLike, scores: ArrayLike, *, p: float, ties: Ties 
     >>> rbo_normalised([3, 2, 1], [3, 1, 2], p=0.5)
     0.8181818181818182
     """
-    found = overlaps(truth, scores, ties=ties)
-    weights = _weights(_checked(p), len(found))
-    return _dot(weights, found) / _dot(weights, np.arange(1.0, len(found) + 1))
+    counts = overlaps(truth, scores, ties=ties)
+    weights = _weights(_checked(p), len(counts))
+    return _dot(weights, counts) / _dot(weights, np.arange(1.0, len(counts) + 1))
 
 
 def rbo_truncated(
@@ -63,6 +63,13 @@ def rbo_truncated(
 ) -> float:
     """The textbook's measure up to a depth, all items by default: (1 − p) Σ p^(d−1) O_d / d. Equal rankings have
     1 − p^depth: what lies deeper is taken to disagree.
+
+    Args:
+        truth: The true values.
+        scores: The scores of the same items.
+        p: The persistence, in (0, 1).
+        depth: The last depth that counts; all items by default.
+        ties: The rule for equal items.
 
     >>> rbo_truncated([3, 2, 1], [3, 1, 2], p=0.5)  # agreements 1, 1/2, 1
     0.75
@@ -77,6 +84,13 @@ def rbo_extrapolated(
     """The textbook's RBO_EXT for two rankings of one length: the agreement at the last depth is taken
     to go on for ever, which adds p^depth O_depth / depth. Equal rankings without ties have 1.
 
+    Args:
+        truth: The true values.
+        scores: The scores of the same items.
+        p: The persistence, in (0, 1).
+        depth: The last depth that is seen; all items by default.
+        ties: The rule for equal items.
+
     >>> rbo_extrapolated([3, 2, 1], [3, 1, 2], p=0.5)
     0.875
     """
@@ -86,9 +100,9 @@ def rbo_extrapolated(
 
 
 def _agreements(truth: ArrayLike, scores: ArrayLike, depth: int | None, ties: Ties) -> Floats:
-    found = overlaps(truth, scores, ties=ties)
-    count = len(found) if depth is None else checked_depth(depth, len(found), "the depth of an overlap")
-    agreements: Floats = found[:count] / np.arange(1, count + 1)
+    counts = overlaps(truth, scores, ties=ties)
+    count = len(counts) if depth is None else checked_depth(depth, len(counts), "the depth of an overlap")
+    agreements: Floats = counts[:count] / np.arange(1, count + 1)
     return agreements
 
 
@@ -98,9 +112,9 @@ def _weights(p: float, count: int) -> Floats:
     return weights
 
 
-def _dot(one: Floats, other: Floats) -> float:
+def _dot(x: Floats, y: Floats) -> float:
     """By numpy alone: threads of a BLAS that wait for each other take longer than the sum."""
-    return float((one * other).sum())
+    return float((x * y).sum())
 
 
 def _checked(p: float) -> float:
@@ -109,34 +123,34 @@ def _checked(p: float) -> float:
     return p
 
 
-def _entered(one: Integers, other: Integers) -> Integers:
+def _entered(ranks: Integers, other_ranks: Integers) -> Integers:
     """How many items have both ranks at most 1, 2, ... n."""
-    return np.cumsum(np.bincount(np.maximum(one, other), minlength=len(one) + 1)[1:])
+    return np.cumsum(np.bincount(np.maximum(ranks, other_ranks), minlength=len(ranks) + 1)[1:])
 
 
-def _mean_overlaps(one: Places, other: Places) -> Floats:
+def _mean_overlaps(first: RankRange, second: RankRange) -> Floats:
     """At each depth a single block of equal items a ranking is cut. With counts of the items that are wholly within
     both, within one and in the cut block of the other, or in both cut blocks, the mean is exact at any length."""
-    inside = _entered(one.last, other.last)
-    only_other = _spans(np.maximum(one.first, other.last), one.last - 1)
-    only_one = _spans(np.maximum(other.first, one.last), other.last - 1)
-    neither = _spans(np.maximum(one.first, other.first), np.minimum(one.last, other.last) - 1)
-    cut_one, cut_other = _shares(one), _shares(other)
-    found: Floats = inside + cut_one * only_other + cut_other * only_one + cut_one * cut_other * neither
-    return found
+    inside = _entered(first.last, second.last)
+    only_other = _spans(np.maximum(first.first, second.last), first.last - 1)
+    only_one = _spans(np.maximum(second.first, first.last), second.last - 1)
+    neither = _spans(np.maximum(first.first, second.first), np.minimum(first.last, second.last) - 1)
+    cut_one, cut_other = _shares(first), _shares(second)
+    means: Floats = inside + cut_one * only_other + cut_other * only_one + cut_one * cut_other * neither
+    return means
 
 
 def _spans(first: Integers, last: Integers) -> Integers:
     """How many of the spans ``first`` to ``last`` hold each of the depths 1 to n; those that end early hold none."""
-    count, some = len(first), first <= last
-    steps = np.bincount(first[some], minlength=count + 2) - np.bincount(last[some] + 1, minlength=count + 2)
+    count, valid = len(first), first <= last
+    steps = np.bincount(first[valid], minlength=count + 2) - np.bincount(last[valid] + 1, minlength=count + 2)
     return np.cumsum(steps)[1 : count + 1]
 
 
-def _shares(own: Places) -> Floats:
+def _shares(ranges: RankRange) -> Floats:
     """At each depth, the share within it of the block that it cuts or ends with."""
-    at_first = np.bincount(own.first)[1:]
+    at_first = np.bincount(ranges.first)[1:]
     starts = np.flatnonzero(at_first)
     sizes = at_first[starts]
-    shares: Floats = (np.arange(1, len(own.first) + 1) - np.repeat(starts, sizes)) / np.repeat(sizes, sizes)
+    shares: Floats = (np.arange(1, len(ranges.first) + 1) - np.repeat(starts, sizes)) / np.repeat(sizes, sizes)
     return shares

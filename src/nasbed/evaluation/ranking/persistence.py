@@ -58,7 +58,7 @@ def persistence_for(items: int, *, top_percent: float, weight: float, inner: Inn
 
     start = LEAST
     if depth == 1 and inner == "paper":
-        start = float(minimize_scalar(lambda at: -excess(at), bounds=(-5.0, 5.0), method="bounded").x)
+        start = float(minimize_scalar(lambda value: -excess(value), bounds=(-5.0, 5.0), method="bounded").x)
     if excess(start) < 0 or excess(MOST) > 0:
         low, high = excess(MOST) + weight, excess(start) + weight
         raise InvalidOption(
@@ -70,9 +70,9 @@ def persistence_for(items: int, *, top_percent: float, weight: float, inner: Inn
 
 def _tail(p: float, terms: int) -> float:
     """(ln 1/(1 − p) − Σ_{i ≤ terms} p^i / i) / p, as the sum of what is left over where that is short."""
-    left = 40 / (1 - p)
-    if left < LONGEST:
-        i = np.arange(terms + 1, terms + int(left) + 2)
+    remaining = 40 / (1 - p)
+    if remaining < LONGEST:
+        i = np.arange(terms + 1, terms + int(remaining) + 2)
         return float((np.exp((i - 1) * log(p)) / i).sum())
     i = np.arange(1, terms + 1)
     return (-log1p(-p) - float((np.exp(i * log(p)) / i).sum())) * exp(-log(p))

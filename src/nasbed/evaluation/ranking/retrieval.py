@@ -10,25 +10,39 @@ from numpy.typing import ArrayLike
 
 from nasbed.core.errors import InvalidMeasurement
 from nasbed.evaluation.ranking.columns import Floats, checked_columns, checked_depth
-from nasbed.evaluation.ranking.ties import Ties, checked_ties, places, ranks_of
+from nasbed.evaluation.ranking.ties import Ties, checked_ties, rank_ranges, ranks_of
 
 
 def precision_at(truth: ArrayLike, scores: ArrayLike, *, k: int, best: int, ties: Ties = "average") -> float:
-    """The share of the ``k`` highest scored items that are among the truly ``best`` so many.
+    """The share of the ``k`` highest scored items that are truly among the best.
+
+    Args:
+        truth: The true values.
+        scores: The scores of the same items.
+        k: How many of the highest scored items count.
+        best: How many of the highest true values count as the best.
+        ties: The rule for equal items.
 
     >>> precision_at([9, 8, 7, 6, 5], [5, 1, 4, 3, 2], k=2, best=3)
     1.0
     """
-    return _found(truth, scores, k, best, ties) / k
+    return _hit_count(truth, scores, k, best, ties) / k
 
 
 def recall_at(truth: ArrayLike, scores: ArrayLike, *, k: int, best: int, ties: Ties = "average") -> float:
-    """The share of the truly ``best`` so many items that are among the ``k`` highest scored.
+    """The share of the truly best items that are among the ``k`` highest scored.
+
+    Args:
+        truth: The true values.
+        scores: The scores of the same items.
+        k: How many of the highest scored items count.
+        best: How many of the highest true values count as the best.
+        ties: The rule for equal items.
 
     >>> round(recall_at([9, 8, 7, 6, 5], [5, 1, 4, 3, 2], k=2, best=3), 3)
     0.667
     """
-    return _found(truth, scores, k, best, ties) / best
+    return _hit_count(truth, scores, k, best, ties) / best
 
 
 def best_rank_at(truth: ArrayLike, scores: ArrayLike, *, k: int, ties: Ties = "average") -> float:
@@ -39,7 +53,7 @@ def best_rank_at(truth: ArrayLike, scores: ArrayLike, *, k: int, ties: Ties = "a
     >>> best_rank_at([9, 8, 7, 6], [1, 2, 3, 4], k=2), best_rank_at([9, 8, 7, 6], [0, 0, 0, 0], k=1)
     (3.0, 2.5)
     """
-    by_truth, by_score = map(places, checked_columns(truth, scores))
+    by_truth, by_score = map(rank_ranges, checked_columns(truth, scores))
     depth = checked_depth(k, len(by_truth.first), "k")
     if checked_ties(ties) != "average":
         _, ranks = ranks_of(by_truth, by_score, ties)
@@ -49,9 +63,9 @@ def best_rank_at(truth: ArrayLike, scores: ArrayLike, *, k: int, ties: Ties = "a
     cut = np.sort(by_truth.first[(by_score.first <= depth) & (by_score.last > depth)])
     if not len(cut):
         return float(bound)
-    drawn = depth - len(sure)  # of the equal ones, without order: the chance that the r-th best is the best drawn
+    open_places = depth - len(sure)  # filled by equal ones at random: the chance that the r-th best is the best of them
     earlier = np.arange(len(cut))
-    missed = np.cumprod(np.clip(1 - drawn / (len(cut) - earlier), 0.0, None))
+    missed = np.cumprod(np.clip(1 - open_places / (len(cut) - earlier), 0.0, None))
     chances = np.concatenate([[1.0], missed[:-1]]) - missed
     return float((chances * np.minimum(cut, bound)).sum())
 
@@ -82,20 +96,20 @@ def ndcg_at(truth: ArrayLike, scores: ArrayLike, *, k: int, ties: Ties = "averag
 
 def _discounted(gains: Floats, scores: Floats, discounts: Floats, ties: Ties) -> Floats:
     """The discount of each item."""
-    by_score = places(scores)
+    by_score = rank_ranges(scores)
     if checked_ties(ties) == "average":
         sums = np.concatenate([[0.0], np.cumsum(discounts)])
         means: Floats = (sums[by_score.last] - sums[by_score.first - 1]) / (by_score.last - by_score.first + 1)
         return means
-    return discounts[ranks_of(places(gains), by_score, ties)[1] - 1]
+    return discounts[ranks_of(rank_ranges(gains), by_score, ties)[1] - 1]
 
 
-def _found(truth: ArrayLike, scores: ArrayLike, k: int, best: int, ties: Ties) -> float:
+def _hit_count(truth: ArrayLike, scores: ArrayLike, k: int, best: int, ties: Ties) -> float:
     """How many of the k highest scored are among the truly best."""
-    by_truth, by_score = map(places, checked_columns(truth, scores))
+    by_truth, by_score = map(rank_ranges, checked_columns(truth, scores))
     count = len(by_truth.first)
     depth, relevant = checked_depth(k, count, "k"), checked_depth(best, count, "the number of the truly best")
     if checked_ties(ties) == "average":
         return float((by_truth.chance(relevant) * by_score.chance(depth)).sum())
-    one, other = ranks_of(by_truth, by_score, ties)
-    return float(((one <= relevant) & (other <= depth)).sum())
+    true_ranks, ranks = ranks_of(by_truth, by_score, ties)
+    return float(((true_ranks <= relevant) & (ranks <= depth)).sum())

@@ -25,8 +25,8 @@ Ties = Literal["average", "pessimistic", "optimistic", "index"]
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """The places that each item may take among all, from ``first`` to ``last``; 1 is that of the highest value."""
+class RankRange:
+    """The ranks that each item may take, from ``first`` to ``last``; 1 is that of the highest value."""
 
     first: Integers
     last: Integers
@@ -40,11 +40,11 @@ class Places:
         return np.clip((depth - self.first + 1) / (self.last - self.first + 1), 0.0, 1.0)
 
 
-def places(values: Floats) -> Places:
-    """The places of items by value, the highest first.
+def rank_ranges(values: Floats) -> RankRange:
+    """The rank ranges of items by value, the highest first.
 
-    >>> places(np.array([5.0, 7.0, 5.0]))
-    Places(first=array([2, 1, 2]), last=array([3, 1, 3]))
+    >>> rank_ranges(np.array([5.0, 7.0, 5.0]))
+    RankRange(first=array([2, 1, 2]), last=array([3, 1, 3]))
     """
     order = np.argsort(-values)
     falling = values[order]
@@ -52,19 +52,19 @@ def places(values: Floats) -> Places:
     first, last = np.empty((2, len(values)), dtype=np.int64)
     if len(ends) == len(values):
         first[order] = ends
-        return Places(first, first)
+        return RankRange(first, first)
     sizes = np.diff(ends, prepend=0)
     first[order], last[order] = np.repeat(ends - sizes + 1, sizes), np.repeat(ends, sizes)
-    return Places(first, last)
+    return RankRange(first, last)
 
 
-def ranks_of(truth: Places, scores: Places, ties: Ties) -> tuple[Integers, Integers]:
+def ranks_of(truth: RankRange, scores: RankRange, ties: Ties) -> tuple[Integers, Integers]:
     """The rank of each item, 1 to n without equals, by truth and by scores.
 
     ``pessimistic`` puts the worst of the other column first among equals, and opposite ways those that are equal in
     both; so the overlap of any two prefixes is as small as an order can make it. ``optimistic`` does the opposite.
 
-    >>> one = places(np.array([2.0, 1.0, 1.0]))
+    >>> one = rank_ranges(np.array([2.0, 1.0, 1.0]))
     >>> [ranks.tolist() for ranks in ranks_of(one, one, "pessimistic")], ranks_of(one, one, "index")[1].tolist()
     ([[1, 3, 2], [1, 2, 3]], [1, 2, 3])
     """
@@ -73,7 +73,7 @@ def ranks_of(truth: Places, scores: Places, ties: Ties) -> tuple[Integers, Integ
     if ties == "optimistic":
         return _ranked(truth, scores.first), _ranked(scores, truth.first)
     if ties == "pessimistic":
-        backwards = Places(truth.first[::-1], truth.last[::-1])
+        backwards = RankRange(truth.first[::-1], truth.last[::-1])
         least = len(truth.first) + 1
         return _ranked(backwards, least - scores.first[::-1])[::-1], _ranked(scores, least - truth.first)
     raise InvalidOption(f"equal items are ranked by one order, with ties {_listed(get_args(Ties)[1:])}, got {ties!r}")
@@ -90,13 +90,13 @@ def checked_ties(ties: Ties) -> Ties:
     return ties
 
 
-def _ranked(own: Places, then: Integers | None) -> Integers:
+def _ranked(ranges: RankRange, tie_breaker: Integers | None) -> Integers:
     """Ranks by place, among equals by the smaller ``then``, among those by position."""
-    if not own.tied:
-        return own.first
-    keys = [own.first] if then is None else [then, own.first]
+    if not ranges.tied:
+        return ranges.first
+    keys = [ranges.first] if tie_breaker is None else [tie_breaker, ranges.first]
     halves = [half.astype(np.uint16) for key in keys for half in (key & 0xFFFF, key >> 16)]  # sorted in linear time
-    ranks = np.empty(len(own.first), dtype=np.int64)
+    ranks = np.empty(len(ranges.first), dtype=np.int64)
     ranks[np.lexsort(halves)] = np.arange(1, len(ranks) + 1)
     return ranks
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.evaluation.ranking.columns import Floats, checked_columns
-from nasbed.evaluation.ranking.ties import places, ranks_of
+from nasbed.evaluation.ranking.ties import rank_ranges, ranks_of
 
 Measure = Callable[[Floats, Floats], float]
 """From true values and scores to a number."""
@@ -45,25 +45,34 @@ def in_top(truth: ArrayLike, *, percent: float, ties: Boundary = "all") -> NDArr
     [True, True, False, False]
     """
     (column,) = checked_columns(truth)
-    count, found = top_count(len(column), percent), places(column)
+    count, ranges = top_count(len(column), percent), rank_ranges(column)
     if ties not in ("all", "index"):
         raise InvalidOption(f"equal items at a boundary are taken by the rule all or index, got {shorten(ties)}")
-    kept: NDArray[np.bool_] = (found.first if ties == "all" else ranks_of(found, found, "index")[0]) <= count
-    return kept
+    members: NDArray[np.bool_] = (ranges.first if ties == "all" else ranks_of(ranges, ranges, "index")[0]) <= count
+    return members
 
 
 def within_top(
     truth: ArrayLike, scores: ArrayLike, *, percent: float, measure: Measure, ties: Boundary = "all"
 ) -> float:
-    """A ``measure`` among the top ``percent`` by truth only; ``ties`` as for :func:`in_top`.
+    """A ``measure`` among the top items by truth only.
+
+    Args:
+        truth: The true values.
+        scores: The scores of the same items.
+        percent: The size of the top, in per cent.
+        measure: From true values and scores to a number.
+        ties: The rule at the boundary, as for :func:`in_top`.
 
     >>> from nasbed.evaluation.ranking import spearman
     >>> truth, scores = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 2.0, 3.0, 6.0, 5.0, 4.0]
     >>> round(spearman(truth, scores), 3), within_top(truth, scores, percent=50, measure=spearman)
     (0.771, -1.0)
     """
-    one, other = checked_columns(truth, scores)
-    kept = in_top(one, percent=percent, ties=ties)
-    if kept.sum() < 2:
-        raise InvalidOption(f"the top {percent} % of {len(one)} items is a single one; ask for a larger percentage")
-    return measure(one[kept], other[kept])
+    true_values, column = checked_columns(truth, scores)
+    members = in_top(true_values, percent=percent, ties=ties)
+    if members.sum() < 2:
+        raise InvalidOption(
+            f"the top {percent} % of {len(true_values)} items is a single one; ask for a larger percentage"
+        )
+    return measure(true_values[members], column[members])

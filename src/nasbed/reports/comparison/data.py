@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
-from nasbed.evaluation.judging import Judged, Trajectory, judge
+from nasbed.evaluation.judging import JudgedRuns, Trajectory, judge
 from nasbed.evaluation.ranks import mean_ranks
-from nasbed.evaluation.summary import Summary, summarise
+from nasbed.evaluation.summary import ComparisonSummary, summarise
 from nasbed.evaluation.tradeoffs import Tradeoffs, tradeoffs
 from nasbed.evaluation.trajectories import at_times, bands, time_grid
 from nasbed.experiments.runs import Runs
@@ -64,7 +64,7 @@ class Visited:
 class Comparison:
     """Everything on the page; runs that broke are in ``summary`` alone, and rank last."""
 
-    summary: Summary
+    summary: ComparisonSummary
     finals: Mapping[str, Floats]
     over_time: Sequence[Curve]
     over_evaluations: Sequence[Curve]
@@ -179,7 +179,7 @@ def _steps(traded: Tradeoffs) -> list[tuple[str, Floats, Floats]]:
     ]
 
 
-def _best(runs: Runs, judged: Judged, by_test: bool, benchmark: Benchmark) -> Best | None:
+def _best(runs: Runs, judged: JudgedRuns, by_test: bool, benchmark: Benchmark) -> Best | None:
     best: Best | None = None
     for line in judged.trajectories:
         if not len(line.incumbent):

@@ -17,7 +17,7 @@ from nasbed.drawing.interactive import Look, head, legend, looks, place, scripts
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.page import Section, write_page
 from nasbed.drawing.styles import TABLE_STYLE
-from nasbed.evaluation.summary import Summary
+from nasbed.evaluation.summary import ComparisonSummary
 from nasbed.experiments.runs import Runs
 from nasbed.reports.comparison.data import Comparison, comparison
 from nasbed.reports.comparison.figures import curves_figure, ecdf_figure, plane_figure, plane_panel
@@ -44,7 +44,7 @@ def write_comparison(
     *,
     rng: np.random.Generator,
     stale: Mapping[str, str] | None = None,
-) -> Summary:
+) -> ComparisonSummary:
     """Write ``report.html``, one page that needs nothing else, its figures as SVG, PNG and PDF into ``figures/``, and
     its numbers into ``numbers.json``.
 
@@ -145,7 +145,7 @@ def _lead(runs: Runs) -> str:
     return f"{methods}, {runs.setup.budget} a run."
 
 
-def _setup_facts(runs: Runs, summary: Summary) -> dict[str, object]:
+def _setup_facts(runs: Runs, summary: ComparisonSummary) -> dict[str, object]:
     setup = runs.setup
     seeds = sorted({run.seed for run in runs.runs})
     facts: dict[str, object] = {
@@ -173,7 +173,7 @@ def _setup_facts(runs: Runs, summary: Summary) -> dict[str, object]:
     return facts
 
 
-def _standings_html(summary: Summary, styles: Mapping[str, Look]) -> str:
+def _standings_html(summary: ComparisonSummary, styles: Mapping[str, Look]) -> str:
     notes = "".join(f'<p class="note">{escape(marked(remark))}</p>' for remark in summary.remarks)
     about = f'<p class="caption">{escape(caption(summary))}</p>'
     return notes + standings_table(summary, styles) + about + failures_table(summary) + pairs_table(summary)

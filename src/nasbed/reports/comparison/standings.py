@@ -6,7 +6,7 @@ import math
 
 from nasbed.drawing.number_texts import NONE, digits, duration, share, spanned
 from nasbed.evaluation.remarks import Remark, percent
-from nasbed.evaluation.summary import MethodSummary, Summary
+from nasbed.evaluation.summary import ComparisonSummary, MethodSummary
 
 MARK = "*"
 """Beside a method that has a remark."""
@@ -16,12 +16,12 @@ MOST_NAMED = 4
 TEST = "Wilcoxon's signed-rank test by seed, Holm's correction"
 
 
-def regret_label(summary: Summary) -> str:
+def regret_label(summary: ComparisonSummary) -> str:
     """What methods are compared by, as the title of an axis or a column."""
     return f"{summary.kind} regret" + (f" [{summary.unit}]" if summary.unit else "")
 
 
-def regret_meaning(summary: Summary) -> str:
+def regret_meaning(summary: ComparisonSummary) -> str:
     """What the regret is the distance of, and to what."""
     if not summary.judged_by:
         return f"{summary.kind} regret is the distance of the best value found to {_best(summary)} in any of these runs"
@@ -31,16 +31,16 @@ def regret_meaning(summary: Summary) -> str:
     )
 
 
-def best_is(summary: Summary) -> str:
+def best_is(summary: ComparisonSummary) -> str:
     """Whose best the regret is the distance to."""
     return "of these runs" if summary.best_of_runs else "known"
 
 
-def _best(summary: Summary) -> str:
+def _best(summary: ComparisonSummary) -> str:
     return f"{summary.best:.4g}, the best" if math.isfinite(summary.best) else "the best"
 
 
-def verdict(summary: Summary) -> str:
+def verdict(summary: ComparisonSummary) -> str:
     """The result in words."""
     ranked = [each for each in summary.standings() if math.isfinite(summary.regret(each).estimate)]
     if not ranked:
@@ -59,7 +59,7 @@ def verdict(summary: Summary) -> str:
     return f"{text} Not significantly different from it: {', '.join(equal)}."
 
 
-def _cause(summary: Summary) -> str:
+def _cause(summary: ComparisonSummary) -> str:
     """Why nothing was found: what broke the first run, or what the benchmark refused."""
     broken = summary.broken()
     if broken:
@@ -68,7 +68,7 @@ def _cause(summary: Summary) -> str:
     return f"The benchmark refused: {refused}" if refused else ""
 
 
-def called(summary: Summary, each: MethodSummary) -> str:
+def called(summary: ComparisonSummary, each: MethodSummary) -> str:
     """A method's name, with a mark where there is a remark on it."""
     return f"{each.method} {MARK}" if summary.remarked(each.method) else each.method
 
@@ -83,7 +83,7 @@ def failures(each: MethodSummary) -> str:
     return f"{each.failed} ({percent(each.failed_share)})" if each.failed else "0"
 
 
-def table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def table(summary: ComparisonSummary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Columns and rows for a terminal, the best first."""
     unit = f" [{summary.unit}]" if summary.unit else ""
     columns = ("method", "seeds", f"mean {summary.kind} regret{unit}", "mean rank", "beats", "time to best",
@@ -104,7 +104,7 @@ def table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     ]
 
 
-def caption(summary: Summary) -> str:
+def caption(summary: ComparisonSummary) -> str:
     """What the columns of the table are."""
     meaning = regret_meaning(summary)
     return (
@@ -115,7 +115,7 @@ def caption(summary: Summary) -> str:
     )
 
 
-def footnotes(summary: Summary) -> list[str]:
+def footnotes(summary: ComparisonSummary) -> list[str]:
     """What the table means, what to know of it, and which runs broke."""
     meaning = regret_meaning(summary)
     lines = [
@@ -128,7 +128,7 @@ def footnotes(summary: Summary) -> list[str]:
     ]
 
 
-def beaten(summary: Summary, each: MethodSummary) -> str:
+def beaten(summary: ComparisonSummary, each: MethodSummary) -> str:
     """The methods that it is significantly better than; those that it is not, where these are fewer to name."""
     found, others = summary.beats(each.method), [other.method for other in summary.standings() if other is not each]
     rest = [method for method in others if method not in found]

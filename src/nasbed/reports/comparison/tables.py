@@ -9,7 +9,7 @@ from html import escape
 from nasbed.drawing.interactive import Look, key
 from nasbed.drawing.number_texts import digits, duration, share, span
 from nasbed.evaluation.significance import Interval
-from nasbed.evaluation.summary import LEVEL, MethodSummary, Summary
+from nasbed.evaluation.summary import LEVEL, ComparisonSummary, MethodSummary
 from nasbed.reports.comparison.standings import (
     OUT_OF_DATE,
     TEST,
@@ -20,7 +20,7 @@ from nasbed.reports.comparison.standings import (
 )
 
 
-def standings_table(summary: Summary, styles: Mapping[str, Look]) -> str:
+def standings_table(summary: ComparisonSummary, styles: Mapping[str, Look]) -> str:
     """Methods, the best first."""
     heads = (
         f'<th>method</th><th class="number">mean final {escape(regret_label(summary))}</th><th>95 % interval</th>'
@@ -35,7 +35,7 @@ def standings_table(summary: Summary, styles: Mapping[str, Look]) -> str:
     return _table("standings", heads, rows)
 
 
-def _row(summary: Summary, each: MethodSummary, look: Look, widest: float) -> str:
+def _row(summary: ComparisonSummary, each: MethodSummary, look: Look, widest: float) -> str:
     outdated = f"<small>{OUT_OF_DATE}</small>" if each.out_of_date else ""
     broken = f"<small>{len(each.errors)} broke</small>" if each.errors else ""
     regret = summary.regret(each)
@@ -53,7 +53,7 @@ def _row(summary: Summary, each: MethodSummary, look: Look, widest: float) -> st
     )
 
 
-def hypervolume_table(summary: Summary, styles: Mapping[str, Look]) -> str:
+def hypervolume_table(summary: ComparisonSummary, styles: Mapping[str, Look]) -> str:
     """Methods by mean hypervolume, the largest first."""
     shown = [each for each in summary.methods if math.isfinite(each.hypervolume.estimate)]
     shown.sort(key=lambda each: -each.hypervolume.estimate)
@@ -79,7 +79,7 @@ def _bar(interval: Interval, look: Look, widest: float) -> str:
     )
 
 
-def pairs_table(summary: Summary) -> str:
+def pairs_table(summary: ComparisonSummary) -> str:
     """P-values of all pairs, folded away."""
     if len(summary.methods) < 2:
         return ""
@@ -102,7 +102,7 @@ def _p(value: float, same: bool) -> str:
     return f'<td class="sure">{text}</td>' if value < LEVEL else f"<td>{text}</td>"
 
 
-def failures_table(summary: Summary) -> str:
+def failures_table(summary: ComparisonSummary) -> str:
     """The runs that broke, with what broke them."""
     broken = summary.broken()
     if not broken:

@@ -9,7 +9,7 @@ from typing import Any
 
 from nasbed.core.json_values import plain
 from nasbed.drawing.number_tables import MISSING, Table, digits, fixed, seconds
-from nasbed.evaluation.proxies import HEADLINES, JudgedProxy, JudgedTask, Measured
+from nasbed.evaluation.proxies import HEADLINES, JudgedProxy, JudgedTask, MeasureEstimate
 from nasbed.reports.proxies.figures import HIGH, lost_at_the_top, ordered_proxies, task_titles
 
 WIDEST = 16
@@ -120,7 +120,7 @@ def _marked(each: JudgedProxy, measure: str) -> str:
     return _spanned(each.measures[measure], 2) + (MARKS[against.verdict] if against else " ")
 
 
-def _spanned(found: Measured, places: int) -> str:
+def _spanned(found: MeasureEstimate, places: int) -> str:
     """A value with its interval."""
     if not isfinite(found.value):
         return MISSING

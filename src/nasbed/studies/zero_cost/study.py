@@ -15,7 +15,7 @@ import numpy as np
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.proxies.combining import Halves, combine_proxies
 from nasbed.evaluation.proxies.few_points import SIZES, FewPoints, few_points
-from nasbed.evaluation.proxies.judged import JudgedTask, judge_proxies
+from nasbed.evaluation.proxies.judgement import JudgedTask, judge_proxies
 from nasbed.evaluation.proxies.tasks import RankedTask
 from nasbed.studies.zero_cost.samples import Sampled, sampled
 from nasbed.studies.zero_cost.statements import Statement, statements

@@ -28,7 +28,7 @@ FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasureEstimate:
     """A measure: its mean over seeds, its standard deviation between them (NaN for a single one), the ends of a 95 %
     bootstrap interval over architectures where it is a headline, and why it is missing where it is NaN."""
 
@@ -40,7 +40,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class BaselineComparison:
     """A headline measure less that of the baseline on the same resamples; ``holm`` is p corrected for the number of
     proxies that are compared."""
 
@@ -49,7 +49,7 @@ class Against:
 
     @property
     def verdict(self) -> str:
-        """``better``, ``worse``, or nothing where the two are not told apart."""
+        """``better``, ``worse``, or empty where the two do not differ significantly."""
         if not self.holm < LEVEL:
             return ""
         return "better" if self.difference.estimate > 0 else "worse"
@@ -61,8 +61,8 @@ class JudgedProxy:
     no score at all."""
 
     name: str
-    measures: Mapping[str, Measured]
-    against: Mapping[str, Against]
+    measures: Mapping[str, MeasureEstimate]
+    against: Mapping[str, BaselineComparison]
     missing: float
     seeds: int
     empty_seeds: int
@@ -90,10 +90,10 @@ class JudgedTask:
     notes: tuple[str, ...] = field(default=())
 
     def proxy(self, name: str) -> JudgedProxy:
-        found = {each.name: each for each in self.proxies}
-        if name not in found:
-            raise UnknownName(f"{self.name} has no scores by {shorten(name)}; {nearest(name, found)}")
-        return found[name]
+        by_name = {proxy.name: proxy for proxy in self.proxies}
+        if name not in by_name:
+            raise UnknownName(f"{self.name} has no scores by {shorten(name)}; {nearest(name, by_name)}")
+        return by_name[name]
 
 
 def judge_proxies(
@@ -108,9 +108,17 @@ def judge_proxies(
 ) -> JudgedTask:
     """Judge every proxy of a task.
 
-    The top are the best ``top_percent`` by truth; rank-biased overlap gives them the ``weight`` by equation 4; a search
-    could train ``k`` architectures. Where there are no scores by ``params``, the baseline is the proxy with the highest
-    Spearman correlation; another that is named has to be there.
+    Where there are no scores by ``params``, the proxy with the highest Spearman correlation is the baseline. Any other
+    baseline must have scores.
+
+    Args:
+        task: The architectures with their scores and true values.
+        rng: Draws the resamples.
+        top_percent: The best so many per cent by truth are the top.
+        weight: The weight of the top in rank-biased overlap, by equation 4.
+        k: How many architectures a search could train.
+        resamples: The number of bootstrap resamples.
+        baseline: The proxy that the others are compared with.
     """
     yardstick = Yardstick.of(task.truth, task.metric, top_percent=top_percent, weight=weight, k=k)
     if baseline not in task.scores and baseline != BASELINE:
@@ -118,14 +126,17 @@ def judge_proxies(
             f"{task.name} has no scores by the baseline {shorten(baseline)}; {nearest(baseline, task.scores)}"
         )
     columns = {name: _columns(scores) for name, scores in task.scores.items()}
-    by_seed = {name: [yardstick.measured(task.truth, column) for column in found] for name, found in columns.items()}
-    drawn = _drawn(task, columns, yardstick, rng, resamples)
+    by_seed = {name: [yardstick.measured(task.truth, column) for column in seeds] for name, seeds in columns.items()}
+    resampled = _resampled_means(task, columns, yardstick, rng, resamples)
     chosen = baseline if columns.get(baseline) else _best(by_seed)
-    against = _against(chosen, by_seed, drawn)
+    against = _comparisons(chosen, by_seed, resampled)
     judged = tuple(
         JudgedProxy(
             name,
-            {measure: _measured(measure, by_seed[name], drawn[name], columns[name], yardstick) for measure in MEASURES},
+            {
+                measure: _estimate_of(measure, by_seed[name], resampled[name], columns[name], yardstick)
+                for measure in MEASURES
+            },
             against.get(name, {}),
             missing=_missing(scores),
             seeds=len(columns[name]),
@@ -147,7 +158,7 @@ def judge_proxies(
         resamples,
         judged,
         ceiling,
-        tuple(_notes(yardstick, judged, wanted=baseline, chosen=chosen, resamples=resamples)),
+        tuple(_notes(yardstick, judged, requested=baseline, chosen=chosen, resamples=resamples)),
     )
 
 
@@ -159,11 +170,11 @@ def _columns(scores: Floats) -> list[Floats]:
 def _missing(scores: Floats) -> float:
     """How many architectures lack a score, the mean over seeds that have any; all of them where none has."""
     counts = np.isnan(scores).sum(axis=0)
-    some = counts[counts < len(scores)]
-    return float(some.mean()) if len(some) else float(len(scores))
+    partial = counts[counts < len(scores)]
+    return float(partial.mean()) if len(partial) else float(len(scores))
 
 
-def _drawn(
+def _resampled_means(
     task: RankedTask,
     columns: Mapping[str, Sequence[Floats]],
     yardstick: Yardstick,
@@ -171,9 +182,9 @@ def _drawn(
     resamples: int,
 ) -> dict[str, Floats]:
     """By proxy, the mean over seeds of the headline measures on each resample, [headlines, resamples]."""
-    flat = [column for found in columns.values() for column in found]
+    flat = [column for seeds in columns.values() for column in seeds]
     values = resampled_headlines(task.truth, flat, yardstick, rng, resamples=resamples)
-    ends = np.cumsum([0, *(len(found) for found in columns.values())])
+    ends = np.cumsum([0, *(len(seeds) for seeds in columns.values())])
     return {
         name: _mean(values[:, first:last], axis=1)
         for name, first, last in zip(columns, ends[:-1], ends[1:], strict=True)
@@ -181,27 +192,27 @@ def _drawn(
 
 
 def _mean(values: Floats, axis: int) -> Floats:
-    """Over what is known."""
-    known = ~np.isnan(values)
+    """The mean of the values that are not NaN."""
+    finite = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        found: Floats = np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis)
-    return found
+        means: Floats = np.where(finite, values, 0.0).sum(axis=axis) / finite.sum(axis=axis)
+    return means
 
 
-def _measured(
+def _estimate_of(
     measure: str,
     by_seed: Sequence[Mapping[str, float]],
-    drawn: Floats,
+    resampled: Floats,
     columns: Sequence[Floats],
     yardstick: Yardstick,
-) -> Measured:
-    values = np.array([found[measure] for found in by_seed])
+) -> MeasureEstimate:
+    values = np.array([values_of_seed[measure] for values_of_seed in by_seed])
     values = values[~np.isnan(values)]
     if not len(values):
-        return Measured(float("nan"), reason=_reason(measure, columns, yardstick))
+        return MeasureEstimate(float("nan"), reason=_reason(measure, columns, yardstick))
     std = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-    low, high = _ends(drawn[HEADLINES.index(measure)]) if measure in HEADLINES else (float("nan"), float("nan"))
-    return Measured(float(values.mean()), std, low, high)
+    low, high = _ends(resampled[HEADLINES.index(measure)]) if measure in HEADLINES else (float("nan"), float("nan"))
+    return MeasureEstimate(float(values.mean()), std, low, high)
 
 
 def _reason(measure: str, columns: Sequence[Floats], yardstick: Yardstick) -> str:
@@ -214,11 +225,11 @@ def _reason(measure: str, columns: Sequence[Floats], yardstick: Yardstick) -> st
     return "all scores in the top are equal" if measure == "top_spearman" else "all true values are equal"
 
 
-def _ends(drawn: Floats) -> tuple[float, float]:
-    known = drawn[~np.isnan(drawn)]
-    if not len(known):
+def _ends(resampled: Floats) -> tuple[float, float]:
+    finite = resampled[~np.isnan(resampled)]
+    if not len(finite):
         return float("nan"), float("nan")
-    low, high = np.quantile(known, [LEVEL / 2, 1 - LEVEL / 2])
+    low, high = np.quantile(finite, [LEVEL / 2, 1 - LEVEL / 2])
     return float(low), float(high)
 
 
@@ -227,63 +238,65 @@ def _ends(drawn: Floats) -> tuple[float, float]:
 
 def _best(by_seed: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
     """The proxy with the highest Spearman correlation, the first where none has any."""
-    means = {name: _estimate(found, "spearman") for name, found in by_seed.items()}
+    means = {name: _estimate(values_of_seeds, "spearman") for name, values_of_seeds in by_seed.items()}
     return max(means, key=lambda name: means[name] if means[name] == means[name] else -np.inf)
 
 
 def _estimate(by_seed: Sequence[Mapping[str, float]], measure: str) -> float:
-    known = [found[measure] for found in by_seed if found[measure] == found[measure]]
-    return sum(known) / len(known) if known else float("nan")
+    finite = [
+        values_of_seed[measure] for values_of_seed in by_seed if values_of_seed[measure] == values_of_seed[measure]
+    ]
+    return sum(finite) / len(finite) if finite else float("nan")
 
 
-def _against(
-    baseline: str, by_seed: Mapping[str, Sequence[Mapping[str, float]]], drawn: Mapping[str, Floats]
-) -> dict[str, dict[str, Against]]:
+def _comparisons(
+    baseline: str, by_seed: Mapping[str, Sequence[Mapping[str, float]]], resampled: Mapping[str, Floats]
+) -> dict[str, dict[str, BaselineComparison]]:
     """By proxy and headline measure; nothing where either has none."""
-    found: dict[str, dict[str, Against]] = {name: {} for name in by_seed}
+    comparisons: dict[str, dict[str, BaselineComparison]] = {name: {} for name in by_seed}
     for place, measure in enumerate(HEADLINES):
         differences = {}
         for name in by_seed:
             estimate = _estimate(by_seed[name], measure) - _estimate(by_seed[baseline], measure)
             if name != baseline and estimate == estimate:
-                differences[name] = _difference(estimate, drawn[name][place] - drawn[baseline][place])
+                differences[name] = _difference(estimate, resampled[name][place] - resampled[baseline][place])
         corrected = holm([each.p for each in differences.values()]).tolist()
         for (name, difference), p in zip(differences.items(), corrected, strict=True):
-            found[name][measure] = Against(difference, p)
-    return found
+            comparisons[name][measure] = BaselineComparison(difference, p)
+    return comparisons
 
 
-def _difference(estimate: float, drawn: Floats) -> Difference:
-    """As :func:`nasbed.evaluation.ranking.paired_bootstrap` has it; p is 1 where no resample tells."""
-    known = drawn[~np.isnan(drawn)]
-    count = min(int((known <= 0).sum()), int((known >= 0).sum()))
-    p = min(1.0, 2 * (count + 1) / (len(known) + 1)) if len(known) else 1.0
-    return Difference(estimate, *_ends(drawn), p)
+def _difference(estimate: float, resampled: Floats) -> Difference:
+    """As :func:`nasbed.evaluation.ranking.paired_bootstrap` has it; p is 1 without a finite resample."""
+    finite = resampled[~np.isnan(resampled)]
+    count = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
+    p = min(1.0, 2 * (count + 1) / (len(finite) + 1)) if len(finite) else 1.0
+    return Difference(estimate, *_ends(resampled), p)
 
 
-# --- what to tell ----------------------------------------------------------------------------------------------------
+# --- notes ----------------------------------------------------------------------------------------------------------
 
 
 def _notes(
-    yardstick: Yardstick, judged: Sequence[JudgedProxy], *, wanted: str, chosen: str, resamples: int
+    yardstick: Yardstick, judged: Sequence[JudgedProxy], *, requested: str, chosen: str, resamples: int
 ) -> list[str]:
     notes = []
     if 2 <= yardstick.top < FEW:
         notes.append(f"the top {yardstick.top_percent:g} % are {yardstick.top} architectures: too few to say much")
     notes += dict.fromkeys(yardstick.missing[name] for name in HEADLINES if name in yardstick.missing)
-    if wanted != chosen:
-        notes.append(f"there are no scores by {wanted}; the baseline is {chosen}, which has the highest Spearman")
+    if requested != chosen:
+        notes.append(f"there are no scores by {requested}; the baseline is {chosen}, which has the highest Spearman")
     rivals = len(judged) - 1
     if rivals and 2 * rivals / (resamples + 1) >= LEVEL:
         most = int(2 * rivals / LEVEL)
         notes.append(f"with {resamples} resamples no difference can be significant; take more than {most}")
-    for each in judged:
-        if each.empty_seeds:
-            notes.append(f"{each.name} has no score at all with {each.empty_seeds} of its seeds: left out")
-        if each.missing and each.seeds:
-            count = f"{each.missing:.4g} architecture{'' if each.missing == 1 else 's'}"
-            notes.append(f"{each.name} has no score for {count}: ranked last")
-        reason = each.measures["spearman"].reason
-        if reason and reason not in notes and each.seeds:
-            notes.append(f"{each.name} has no correlation: {reason}")
+    for proxy in judged:
+        if proxy.empty_seeds:
+            notes.append(f"{proxy.name} has no score at all with {proxy.empty_seeds} of its seeds: left out")
+        if proxy.missing and proxy.seeds:
+            count = f"{proxy.missing:.4g} architecture{'' if proxy.missing == 1 else 's'}"
+            notes.append(f"{proxy.name} has no score for {count}: ranked last")
+        reason = proxy.measures["spearman"].reason
+        if reason and reason not in notes and proxy.seeds:
+            notes.append(f"{proxy.name} has no correlation: {reason}")
     return notes

@@ -22,8 +22,9 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.core.user_code import object_named
+from nasbed.experiments.score_journal import journal_of
 from nasbed.experiments.scorer import scoring_batch
-from nasbed.experiments.scoring import journal_of, random_architectures, score_architectures
+from nasbed.experiments.scoring import random_architectures, score_architectures
 from nasbed.networks import build
 from nasbed.proxies import PROXIES, Proxy, score_all
 from nasbed.proxies.table import ScoreTable

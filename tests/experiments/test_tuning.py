@@ -20,7 +20,6 @@ import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.execution import Engine, LocalEngine, SerialEngine, TaskOutcome, attempt
 from nasbed.core.user_code import object_named
-from nasbed.experiments.journal import Journal
 from nasbed.experiments.trials import Trial
 from nasbed.experiments.tuning import BEST, JOURNAL, SETUP, Parts, load_settings, tune
 from nasbed.results import Results
@@ -268,15 +267,6 @@ def test_tuning_names_the_line_that_is_wrong(line: str, parts: Parts, tmp_path: 
     (tmp_path / JOURNAL).write_text(line + "\n")
     with pytest.raises(BadFile, match=r"trials\.jsonl, line 1"):
         tune(Blurred, parts, trials=2, out=tmp_path, engine=SERIAL)
-
-
-def test_journal_is_held_by_one_process_at_a_time(tmp_path: Path) -> None:
-    with Journal(tmp_path / "lines") as journal:
-        journal.add({"one": 1})
-        with pytest.raises(InvalidOption, match="another has it open"):
-            Journal(tmp_path / "lines")
-    with Journal(tmp_path / "lines") as journal:
-        assert journal.lines == [{"one": 1}]
 
 
 def test_tuning_keeps_to_the_ranges_of_the_paper(parts: Parts, tmp_path: Path) -> None:

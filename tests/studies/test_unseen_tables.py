@@ -133,13 +133,20 @@ def test_results_are_appended_and_come_back(tmp_path: Path) -> None:
     assert read_results([path]) == [full, replace(full, seed=1)]
 
 
-def test_a_torn_line_is_kept_apart_and_named(tmp_path: Path) -> None:
+def test_a_torn_last_line_is_as_if_never_written(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     append_result(path, RESULT)
     path.write_bytes(path.read_bytes() + b'{"format": 1, "data')
+    assert read_results([path]) == [RESULT]
+    append_result(path, replace(RESULT, seed=1))
+    assert read_results([path]) == [RESULT, replace(RESULT, seed=1)]
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b'{"format": 1, "data\n')
     append_result(path, RESULT)
-    assert len(path.read_text().splitlines()) == 3
-    with pytest.raises(BadFile, match=r"line 2: a result is an object of JSON.*remove the line"):
+    with pytest.raises(BadFile, match=r"line 1: a result is an object of JSON.*remove the line"):
         read_results([path])
 
 

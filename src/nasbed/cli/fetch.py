@@ -84,7 +84,7 @@ def _fetch(source: Source, address: str, sha256: str | None, out: Path | None, k
 
 def _import(source: Source, path: Path, out: Path | None, *, keep: bool, trusted: bool) -> list[Results]:
     from nasbed.core.home import tables_folder
-    from nasbed.core.partial import reading
+    from nasbed.core.locks import reading
     from nasbed.results.importing import import_tables
 
     with reading(path) as remove:

@@ -20,7 +20,8 @@ from urllib.parse import urlsplit
 
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption, NasbedError, shorten
 from nasbed.core.files import file_sha256
-from nasbed.core.partial import Origin, Part, locked
+from nasbed.core.locks import locked
+from nasbed.core.partial import Origin, Part
 
 CHUNK = 1 << 18
 ENOUGH = 1 << 20

@@ -6,11 +6,10 @@ where they come from, and ``name.lock``. The file itself appears in one step, wh
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -137,47 +136,3 @@ def _sync_folder(folder: Path) -> None:
         return
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def locked(target: Path, say: Callable[[str], None], *, doing: str = "fetching") -> Iterator[None]:
-    """One process a file at a time; a second one waits. The lock goes with the process, however that ends."""
-    path = target.with_name(f"{target.name}.lock")
-    while True:
-        with path.open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                say(f"another process is {doing} {target.name}; waiting for it")
-                fcntl.flock(file, fcntl.LOCK_EX)
-            if not _is_at(file.fileno(), path):  # its holder removed it when done: a lock on that keeps nobody out
-                continue
-            try:
-                yield
-            finally:
-                path.unlink(missing_ok=True)
-            return
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[Callable[[], None]]:
-    """Keeps a finished download from being removed while it is read; the function given removes it, unless another
-    process reads it too: that one will."""
-    with path.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
-
-        def remove() -> None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
-            path.unlink(missing_ok=True)
-
-        yield remove
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False

@@ -20,6 +20,7 @@ from nasbed.benchmarks.catalog import load
 from nasbed.benchmarks.live import LiveBenchmark
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
 from nasbed.core.execution import Engine, LocalEngine
+from nasbed.core.execution.journal import check_same_inputs
 from nasbed.core.raised import whole_traceback
 from nasbed.core.user_code import run_file
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
@@ -369,11 +370,11 @@ def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
     if not (out / "setup.json").is_file():
         return setup
     old = load_setup(out)
-    for name in ("benchmark", "budget", "workers", "charge_thinking"):
-        if getattr(old, name) != getattr(setup, name):
-            raise InvalidOption(
-                f"{out} holds runs with {name} {getattr(old, name)}, not {getattr(setup, name)}; choose another folder"
-            )
+    before, now = (
+        {name: getattr(each, name) for name in ("benchmark", "budget", "workers", "charge_thinking")}
+        for each in (old, setup)
+    )
+    check_same_inputs(f"{out} holds runs", before, now, remedy="choose another folder")
     if old.benchmark_sha256 not in ("", setup.benchmark_sha256):
         raise BadFile(
             f"{out} holds runs on another content of {old.benchmark} than it has now; put the old one back, or choose "

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import BadFile, InvalidOption, shorten
+from nasbed.core.errors import BadFile, InvalidOption, first_line, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
 from nasbed.experiments.provenance import Provenance
@@ -165,7 +165,7 @@ def load_run(path: Path) -> Run:
         others = {name.removeprefix(OTHER): arrays[name] for name in arrays if name.startswith(OTHER)}
         return Run(**facts, **{name: arrays[name] for name in COLUMNS}, others=others)
     except _UNREADABLE as error:
-        raise BadFile(f"{path} is no complete run: {_reason(error)}; delete it") from None
+        raise BadFile(f"{path} is no complete run: {first_line(error)}; delete it") from None
 
 
 def save_setup(folder: Path, setup: Setup) -> None:
@@ -187,7 +187,9 @@ def load_setup(folder: str | Path) -> Setup:
         read = {"objective": objective_of(data["objective"]), "methods": tuple(data.get("methods", ()))}
         return Setup(**(data | read))
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise BadFile(f"{path} is no setup of runs: {_reason(error)}; delete {folder}, or put the file back") from None
+        raise BadFile(
+            f"{path} is no setup of runs: {first_line(error)}; delete {folder}, or put the file back"
+        ) from None
 
 
 def load_runs(folder: str | Path) -> Runs:
@@ -201,10 +203,6 @@ def load_runs(folder: str | Path) -> Runs:
         except ValueError as error:
             raise BadFile(f"{path} is no run of {folder / 'setup.json'}: {error}; delete it") from None
     return Runs(setup, runs)
-
-
-def _reason(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), repr(error))
 
 
 def join_runs(sets: Sequence[Runs]) -> Runs:

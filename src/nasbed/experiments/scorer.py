@@ -23,8 +23,8 @@ _IMAGES = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """What a proxy said of a network: its score, or why there is none, and how long it would take alone."""
+class NetworkScore:
+    """The score of a network by one proxy, or why there is none, and how long it would take alone."""
 
     value: float | None
     seconds: float
@@ -44,14 +44,14 @@ class Scorer:
     device: str
     dataset_hash: str = ""
 
-    def __call__(self, task: tuple[Code, int, tuple[str, ...]]) -> dict[str, Cell]:
+    def __call__(self, task: tuple[Code, int, tuple[str, ...]]) -> dict[str, NetworkScore]:
         from nasbed.training.devices import threads_used
 
         code, seed, proxies = task
         with threads_used(1):
             return self._scored(Architecture(self.space, code), seed, proxies)
 
-    def _scored(self, arch: Architecture, seed: int, proxies: Sequence[str]) -> dict[str, Cell]:
+    def _scored(self, arch: Architecture, seed: int, proxies: Sequence[str]) -> dict[str, NetworkScore]:
         from nasbed.networks import build
         from nasbed.proxies import score_all
         from nasbed.training.building import recipe_network
@@ -68,7 +68,7 @@ class Scorer:
         batch = self._images(seed)
         found = score_all(network.to(self.device), batch, proxies=proxies, seed=seed)
         return {
-            name: Cell(each.value, each.seconds + each.shared_seconds, each.reason, each.remark)
+            name: NetworkScore(each.value, each.seconds + each.shared_seconds, each.reason, each.remark)
             for name, each in found.items()
         }
 

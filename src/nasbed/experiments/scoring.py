@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,18 @@ import numpy as np
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.code_fingerprint import object_fingerprint
-from nasbed.core.errors import BadFile, InvalidOption, shorten
+from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.files import values_sha256
-from nasbed.experiments.journal import Journal
-from nasbed.experiments.scorer import BATCH, Cell, Code, Scorer, dataset_of, scoring_batch
+from nasbed.experiments.score_journal import (
+    ScoreJournal,
+    ScoreKey,
+    Scores,
+    check_same_scores,
+    report_stale,
+    together,
+)
+from nasbed.experiments.scorer import BATCH, NetworkScore, Scorer, dataset_of, scoring_batch
 from nasbed.networks import check_network, check_torch
 from nasbed.proxies import PROXIES
 from nasbed.proxies.table import ScoresAbout, ScoreTable, check_suffix, table_of_rows
@@ -61,39 +68,40 @@ def score_architectures(
     check_suffix(out)
     tell = on_note or _LOG.warning
     first_about = _checked(archs, dataset, proxies, seeds, batch, recipe)
-    before, about = _already(out, first_about, tell)
+    rows, about = _already(out, first_about, tell)
     engine = engine or LocalEngine()
-    with Journal(journal_of(out)) as journal:
-        begun = not journal.lines
+    with ScoreJournal(out, about, tell) as journal:
         try:
-            rows, about = _journalled(journal, about, before, tell)
-            wanted = [(arch.code, seed) for arch in dict.fromkeys(archs) for seed in seeds]
+            for key, scores in journal.items():
+                rows[key].update(scores)
+            about = journal.about
+            keys = [(arch.code, seed) for arch in dict.fromkeys(archs) for seed in seeds]
             tasks = [
-                (code, seed, missing)
-                for code, seed in wanted
-                if (missing := tuple(name for name in proxies if name not in rows.get((code, seed), {})))
+                (*key, missing)
+                for key in keys
+                if (missing := tuple(name for name in proxies if name not in rows.get(key, {})))
             ]
-            done = len(wanted) - len(tasks)
+            done = len(keys) - len(tasks)
             if progress is not None:
-                progress(done, len(wanted))
+                progress(done, len(keys))
             scorer = Scorer(about.space, dataset, recipe, batch, device, about.dataset_hash)
             for outcome in engine.map_unordered(scorer, tasks, timeout_s=timeout_s):
-                code, seed, asked = tasks[outcome.task]
-                found = outcome.result or {name: Cell(None, 0.0, outcome.error) for name in asked}
-                journal.add(_line(code, seed, found))
-                rows[code, seed].update(found)
+                code, seed, missing = tasks[outcome.task]
+                scores = outcome.result or {name: NetworkScore(None, 0.0, outcome.error) for name in missing}
+                journal.record((code, seed), scores)
+                rows[code, seed].update(scores)
                 done += 1
                 if progress is not None:
-                    progress(done, len(wanted))
+                    progress(done, len(keys))
             if not tasks and out.exists():  # this version has added nothing
                 about = replace(about, source=about.source.removesuffix(f"; {first_about.source}"))
             table = _table(about, rows)
             table.write(out)
         except BaseException:
-            if begun and len(journal.lines) <= 1:  # nothing was scored
-                journal.path.unlink()
+            if journal.is_new and not len(journal):
+                journal.remove()
             raise
-        journal.path.unlink()
+        journal.remove()
     return table
 
 
@@ -113,11 +121,6 @@ def random_architectures(searched: SearchSpace, count: int, rng: np.random.Gener
             "fewer"
         )
     return list(found)
-
-
-def journal_of(out: Path) -> Path:
-    """Where scores are kept until their file is written."""
-    return out.with_name(f"{out.name}.journal")
 
 
 def _checked(
@@ -155,7 +158,8 @@ def _checked(
     return ScoresAbout(searched, dataset, data.hash, recipe_name, batch, recipe_sha256=recipe_sha256, code=own)
 
 
-Rows = defaultdict[tuple[Code, int], dict[str, Cell]]
+Rows = defaultdict[ScoreKey, Scores]
+"""All scores of a file."""
 
 
 def _already(out: Path, about: ScoresAbout, tell: Tell) -> tuple[Rows, ScoresAbout]:
@@ -165,8 +169,8 @@ def _already(out: Path, about: ScoresAbout, tell: Tell) -> tuple[Rows, ScoresAbo
     if not out.exists():
         return rows, about
     table = ScoreTable.read(out)
-    _check_same(table.about, about, out)
-    stale = _stale(table.about, about, table.proxies, out, tell)
+    check_same_scores(table.about, about, out)
+    stale = report_stale(table.about, about, table.proxies, out, tell)
     codes = [tuple(code) for code in table.codes.tolist()]
     for row, code in enumerate(codes):
         for column, seed in enumerate(table.seeds):
@@ -178,11 +182,11 @@ def _already(out: Path, about: ScoresAbout, tell: Tell) -> tuple[Rows, ScoresAbo
                 value = float(values[row, column])
                 if name in reasons or value == value:
                     seconds = float(table.seconds[name][row, column]) if name in table.seconds else 0.0
-                    cell = Cell(
+                    cell = NetworkScore(
                         None if name in reasons else value, seconds, reasons.get(name, ""), remarks.get(name, "")
                     )
                     rows[code, seed][name] = cell
-    return rows, _together(table.about, about)
+    return rows, together(table.about, about)
 
 
 def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
@@ -191,72 +195,11 @@ def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
     return dict(part.split(": ", 1) for part in text.split("; ")) if text else {}
 
 
-def _check_same(there: ScoresAbout, wanted: ScoresAbout, path: Path) -> None:
-    for name in ("space", "dataset", "dataset_hash", "recipe", "recipe_sha256", "batch"):
-        unknown = name == "recipe_sha256" and not there.recipe_sha256  # as an older nasbed wrote it
-        if getattr(there, name) != getattr(wanted, name) and not unknown:
-            raise InvalidOption(
-                f"{path} holds scores with {name} {shorten(getattr(there, name))}, not "
-                f"{shorten(getattr(wanted, name))}; choose another file"
-            )
-
-
-def _stale(there: ScoresAbout, now: ScoresAbout, proxies: Iterable[str], path: Path, tell: Tell) -> set[str]:
-    """The proxies that are asked for again and whose code has changed. Tells of them, and of another version."""
-    stale = {name for name in proxies if name in now.code and there.code.get(name) != now.code[name]}
-    for name in sorted(stale):
-        tell(f"scores by {name} in {path} are made again: its code has changed")
-    if there.source != now.source:
-        tell(
-            f"{path} has scores by {there.source}, this is {now.source}; they are kept, score into another file to redo"
-        )
-    return stale
-
-
-def _together(there: ScoresAbout, now: ScoresAbout) -> ScoresAbout:
-    """What the scores of a file are about when others have come to it."""
-    sources = dict.fromkeys([*there.source.split("; "), now.source])
-    return replace(now, source="; ".join(sources), code={**there.code, **now.code})
-
-
-def _journalled(journal: Journal, about: ScoresAbout, rows: Rows, tell: Tell) -> tuple[Rows, ScoresAbout]:
-    """What a journal has on top of the file; it begins with what it is about, which may be told again later."""
-    written = {"about": asdict(about)}
-    if not journal.lines:
-        journal.add(written)
-        return rows, about
-    try:
-        there = ScoresAbout(**journal.lines[0]["about"])
-        _check_same(there, about, journal.path)
-        stale: set[str] = set()
-        for line in journal.lines:
-            if "about" in line:
-                there = ScoresAbout(**line["about"])
-                stale = {name for name in about.code if there.code.get(name) != about.code[name]}
-                continue
-            cells = {name: Cell(*cell) for name, cell in line["cells"].items() if name not in stale}
-            rows[tuple(line["code"]), line["seed"]].update(cells)
-    except (KeyError, TypeError, AttributeError):
-        raise BadFile(f"{journal.path} is no journal of scores; delete it and start again") from None
-    if (there.source, there.code) != (about.source, about.code):
-        _stale(there, about, about.code, journal.path, tell)
-        journal.add(written)
-    return rows, _together(there, about)
-
-
-def _line(code: Code, seed: int, cells: Mapping[str, Cell]) -> dict[str, Any]:
-    return {
-        "code": list(code),
-        "seed": seed,
-        "cells": {name: [each.value, round(each.seconds, 6), each.reason, each.remark] for name, each in cells.items()},
-    }
-
-
 def _table(about: ScoresAbout, rows: Rows) -> ScoreTable:
     keys = sorted(rows)
     names = [name for name in PROXIES if any(name in cells for cells in rows.values())]
     names += sorted({name for cells in rows.values() for name in cells} - set(names))
-    nothing = Cell(None, np.nan)
+    nothing = NetworkScore(None, np.nan)
     columns = {name: [rows[key].get(name, nothing) for key in keys] for name in names}
     return table_of_rows(
         about,

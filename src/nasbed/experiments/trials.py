@@ -12,11 +12,11 @@ from typing import Any, overload
 import numpy as np
 
 import nasbed
-from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.errors import BadFile, InvalidOption, first_line
+from nasbed.core.execution.journal import JournalLines
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
-from nasbed.experiments.journal import Journal
 from nasbed.optimizers.base import Optimizer, Problem
 from nasbed.optimizers.bohb import BOHB
 from nasbed.spaces.base import SearchSpace
@@ -163,7 +163,7 @@ class Trials(Sequence[Mapping[str, Any]]):
     def __init__(
         self,
         search: Search,
-        journal: Journal,
+        journal: JournalLines,
         score: str,
         trials: int,
         progress: Callable[[Trial], None] | None,
@@ -222,7 +222,7 @@ class Trials(Sequence[Mapping[str, Any]]):
 
     def _replay(self) -> None:
         """Repeat the calls of the journal; what it says was proposed holds."""
-        for at, line in enumerate(self._journal.lines, 1):
+        for number, line in enumerate(self._journal.lines, 1):
             try:
                 if "asked" in line:
                     if line["asked"]:
@@ -232,7 +232,7 @@ class Trials(Sequence[Mapping[str, Any]]):
                 elif not self._has_ended(line["ended"]):
                     self._learn(line)
             except (KeyError, TypeError, ValueError) as error:
-                reason = next(iter(str(error).splitlines()), repr(error))
                 raise BadFile(
-                    f"{self._journal.path}, line {at}, is no line of a tuning: {reason}; use another folder"
+                    f"{self._journal.path}, line {number}, is no line of a tuning: {first_line(error)}; use another "
+                    "folder"
                 ) from None

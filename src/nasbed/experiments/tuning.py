@@ -14,11 +14,11 @@ import numpy as np
 
 import nasbed
 from nasbed.core.code_fingerprint import object_fingerprint
-from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.errors import BadFile, InvalidOption, first_line
 from nasbed.core.execution import Engine, LocalEngine, attempt
+from nasbed.core.execution.journal import JournalLines, check_same_inputs
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
-from nasbed.experiments.journal import Journal
 from nasbed.experiments.trials import Fit, Search, Trial, Trials
 from nasbed.results.splits import stratified_split
 from nasbed.results.store import Results
@@ -171,7 +171,7 @@ def tune(
         code_sha256=object_fingerprint(kind),
     )
     out.mkdir(parents=True, exist_ok=True)
-    with Journal(out / JOURNAL) as journal:
+    with JournalLines(out / JOURNAL) as journal:
         _check_setup(out, setup)
         engine = engine or LocalEngine()
         ended = Trials(search, journal, score, trials, progress)
@@ -217,13 +217,17 @@ def _check_setup(out: Path, setup: Setup) -> None:
         with complete_file(path) as draft:
             draft.write_text(json.dumps(data | {"nasbed_version": nasbed.__version__}, indent=1) + "\n")
         return
-    before = read_json(path)
-    unlike = {"data_sha256": "other evaluations", "code_sha256": f"another content of the code of {setup.model}"}
-    for name, value in data.items():
-        unknown = name == "code_sha256" and name not in before  # as an older nasbed wrote it
-        if before.get(name) != value and not unknown:
-            what = unlike.get(name, f"{name} {before.get(name)}, not {value}")
-            raise InvalidOption(f"{out} holds trials with {what}; choose another folder")
+    check_same_inputs(
+        f"{out} holds trials",
+        read_json(path),
+        data,
+        remedy="choose another folder",
+        optional=("code_sha256",),
+        differences={
+            "data_sha256": "other evaluations",
+            "code_sha256": f"another content of the code of {setup.model}",
+        },
+    )
 
 
 def _best(trials: Sequence[Trial], setup: Setup, highest: int | None) -> Trial:
@@ -282,7 +286,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text())
     except (OSError, ValueError) as error:
-        raise BadFile(f"{path} cannot be read: {next(iter(str(error).splitlines()), '')}; give another file") from None
+        raise BadFile(f"{path} cannot be read: {first_line(error)}; give another file") from None
     if not isinstance(data, dict):
         raise BadFile(f"{path} holds no JSON object; give another file")
     return data

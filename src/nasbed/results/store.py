@@ -7,13 +7,12 @@ that makes it count. A reader sees the old table or the new one, never a mix, wh
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
@@ -22,6 +21,7 @@ from pathlib import Path
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.files import values_sha256
+from nasbed.core.locks import SharedHold, remove_unless_held, waiting_lock
 from nasbed.core.verified_files import first_changed, write_stamp
 from nasbed.results.cache import Cache
 from nasbed.results.cache_builder import CacheBuilder
@@ -45,7 +45,7 @@ class Results:
         self.folder = folder
         self.manifest = manifest
         self.about = manifest.about
-        self._hold = _Hold(self.data)
+        self._hold = SharedHold(self.data)
 
     @classmethod
     def open(cls, folder: str | Path) -> Results:
@@ -126,25 +126,6 @@ def _reopened(folder: Path, manifest: Manifest) -> Results:
 def _checksums(manifest: Manifest) -> dict[str, str]:
     """The SHA-256 of each file, by its name in the data folder."""
     return {name.partition("/")[2]: record.sha256 for name, record in manifest.files.items()}
-
-
-class _Hold:
-    """Keeps a data folder from being deleted as long as this lives: a shared lock on it, where the file system has
-    such."""
-
-    def __init__(self, data: Path) -> None:
-        self._data = data
-        self._descriptor: int | None = None
-        with suppress(OSError):
-            self._descriptor = os.open(data, os.O_RDONLY)
-            fcntl.flock(self._descriptor, fcntl.LOCK_SH)
-
-    def __del__(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-
-    def __reduce__(self) -> tuple[type[_Hold], tuple[Path]]:
-        return _Hold, (self._data,)
 
 
 def write_results(
@@ -233,15 +214,16 @@ def _durable(path: Path) -> FileRecord:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """One writer a folder at a time; a second one waits. A lock file that the first one removed meanwhile, because its
-    table failed, does not count."""
+    """One writer a folder at a time; a second one waits."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / LOCK).open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if (folder / LOCK).exists() and (folder / LOCK).stat().st_ino == os.fstat(file.fileno()).st_ino:
-                yield
-                return
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(waiting_lock(folder / LOCK))
+            except FileNotFoundError:  # another writer, whose table failed, removed the folder just now
+                continue
+            yield
+            return
 
 
 def _remove_made(folder: Path, made: list[Path]) -> None:
@@ -268,22 +250,9 @@ def _remove_leftovers(folder: Path) -> None:
         if path.name in current:
             continue
         if path.is_dir() and not path.is_symlink():
-            _remove_unread(path)
+            remove_unless_held(path, shutil.rmtree)
         else:
             path.unlink(missing_ok=True)
-
-
-def _remove_unread(data: Path) -> None:
-    descriptor = os.open(data, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # a file system without such locks
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
-        shutil.rmtree(data)
-    finally:
-        os.close(descriptor)
 
 
 def _check_files(folder: Path, manifest: Manifest, trust_stamp: bool = True) -> None:

@@ -83,7 +83,7 @@ def test_campaign_goes_on_only_with_the_same_settings(tmp_path: Path) -> None:
     ]:
         with pytest.raises(InvalidOption, match=message):
             collect(other, trainer, journal)
-    with pytest.raises(InvalidOption, match="campaign space 'nb201', not 'darts'"):
+    with pytest.raises(InvalidOption, match="campaign space nb201, not darts"):
         collect(campaign, FunctionTrainer(quality, "darts"), journal)
     with pytest.raises(InvalidOption, match="trainer fidelities"):
         collect(campaign, FunctionTrainer(quality, "nb201", fidelities=(1, 2)), journal)

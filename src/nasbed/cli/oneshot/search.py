@@ -19,7 +19,7 @@ import typer
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import complete_file
-from nasbed.core.partial import locked
+from nasbed.core.locks import locked
 from nasbed.datasets.dataset import Dataset
 from nasbed.drawing.cells import save_cells
 from nasbed.oneshot import STOPPING_RULES, SearchEpoch, SearchSettings, search

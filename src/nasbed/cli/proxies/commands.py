@@ -80,7 +80,8 @@ def score(
     Example: nasbed proxies score --table darts-cifar10-16 --dataset cifar10@16 --recipe collect-darts --out my.parquet
     """
     from nasbed.core.execution import LocalEngine, SerialEngine
-    from nasbed.experiments.scoring import journal_of, score_architectures
+    from nasbed.experiments.score_journal import journal_of
+    from nasbed.experiments.scoring import score_architectures
     from nasbed.networks import check_torch
     from nasbed.proxies import PROXIES
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sqlite3
@@ -12,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import time_ns
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import nasbed
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import BadFile, DiskFull, InvalidOption, shorten
+from nasbed.core.errors import BadFile, DiskFull, InvalidOption, first_line, shorten
+from nasbed.core.execution.journal import check_same_inputs
+from nasbed.core.locks import WriterLock
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.makers import Code, Maker, changed_code, code_of, plain_code
 from nasbed.experiments.campaign.trial import Evaluation, Trial
@@ -57,7 +58,7 @@ class Ended:
 class Journal:
     """The trials of a campaign in the order in which they were proposed, and their results. See :meth:`writing`."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: IO[bytes] | None = None) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriterLock | None = None) -> None:
         self.path = path
         self._connection = connection
         self._lock = lock
@@ -78,14 +79,10 @@ class Journal:
         """
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(path.name + ".lock").open("ab")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.close()
-            raise InvalidOption(
-                f"{path} is written by one campaign at a time, another has it open; wait for it or name another journal"
-            ) from None
+        lock = WriterLock(
+            path,
+            f"{path} is written by one campaign at a time, another has it open; wait for it or name another journal",
+        )
         journal = None
         try:
             with _told(path):
@@ -96,7 +93,7 @@ class Journal:
                 journal._go_on_with(code or {}, accept_changes)
         except BaseException:
             if journal is None:
-                lock.close()
+                lock.release()
             else:
                 journal.close()
             raise
@@ -133,8 +130,12 @@ class Journal:
             return
         self._check_version(tables)
         before = self.facts()
-        for name in ("campaign", "trainer"):
-            _require_same(self.path, name, before.get(name), plain.get(name))
+        check_same_inputs(
+            f"{self.path} holds a campaign",
+            before,
+            {name: plain.get(name) for name in ("campaign", "trainer")},
+            remedy="put it back or name another file",
+        )
 
     def _go_on_with(self, code: Code, accept_changes: bool) -> None:
         self._code = code
@@ -299,7 +300,7 @@ class Journal:
     def close(self) -> None:
         self._connection.close()
         if self._lock is not None:
-            self._lock.close()
+            self._lock.release()
 
     def __enter__(self) -> Self:
         return self
@@ -334,22 +335,10 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        reason = first_line(error)
         code = getattr(error, "sqlite_errorcode", None)
         if code is not None and code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             raise DiskFull(
                 f"{path} could not be written, {reason}; all that it holds is intact: make room on its disk and resume"
             ) from None
         raise BadFile(f"{path} could not be read as a journal, {reason}; name another file") from None
-
-
-def _require_same(path: Path, name: str, before: Any, now: Any) -> None:
-    """Raise on the first difference between what a journal was begun with and what it is to go on with."""
-    if before == now:
-        return
-    if isinstance(before, dict) and isinstance(now, dict):
-        for key in dict.fromkeys([*before, *now]):
-            _require_same(path, f"{name} {key}", before.get(key), now.get(key))
-    raise InvalidOption(
-        f"{path} holds a campaign with {name} {shorten(before)}, not {shorten(now)}; put it back or name another file"
-    )

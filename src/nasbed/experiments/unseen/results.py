@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from nasbed.core.errors import BadFile, DiskFull, shorten
+from nasbed.core.execution.journal import append_line, read_lines
 
 FORMAT = 1
 
@@ -76,17 +76,10 @@ def append_result(path: Path, result: UnseenResult) -> None:
     content = {"format": FORMAT, **asdict(result)}
     if math.isnan(result.train_time_s):
         content["train_time_s"] = None
-    line = json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab+") as file:
-            if file.seek(0, os.SEEK_END):
-                file.seek(-1, os.SEEK_END)
-                line = line if file.read(1) == b"\n" else "\n" + line
-            file.write(line.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        append_line(path, content)
     except OSError as error:
+        line = json.dumps(content, ensure_ascii=False)
         raise DiskFull(f"the result could not be added to {path}: {error.strerror}; the line is: {line}") from None
 
 
@@ -97,11 +90,11 @@ def check_results_file(path: Path) -> None:
 
 
 def read_results(paths: Iterable[Path]) -> list[UnseenResult]:
-    """Every line of these files, in order."""
+    """Every line of these files, in order. A last line that was cut short, as by a kill, is as if never written."""
     found = []
     for path in paths:
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = read_lines(path)
         except OSError as error:
             raise BadFile(f"the results {path} cannot be read: {error.strerror}; check the path") from None
         except UnicodeDecodeError:

@@ -1,0 +1,297 @@
+"""The journal of tasks: what resumable work keeps, whole or not at all, until it is complete.
+
+Whoever writes something that resumes uses a :class:`TaskJournal`: a durable result for each key, one process at a time,
+refused where it was begun from other inputs. Below it are its parts, for what is no result by key:
+:class:`JournalLines`, an ordered log of events; :func:`append_line` and :func:`read_lines`, a file that several
+processes add to; :func:`check_same_inputs`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Generic, Self, TypeVar
+
+from nasbed.core.errors import BadFile, InvalidOption, first_line, shorten
+from nasbed.core.locks import WriterLock, locked
+
+Key = TypeVar("Key")
+Result = TypeVar("Result")
+Line = dict[str, Any]
+
+
+class JournalLines:
+    """JSON objects, one a line, in the order in which they were written. One process at a time may hold it open.
+
+    A line cut short, as by a kill in the middle of writing it, is as if it had never been written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._lock = WriterLock(
+            path, f"{path} is written by one process at a time, another has it open; wait or use another folder"
+        )
+        try:
+            self._file = path.open("a+b")
+            try:
+                self.lines = self._read()
+            except BaseException:
+                self._file.close()
+                raise
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _read(self) -> list[Line]:
+        _mend_end(self._file)
+        self._file.seek(0)
+        lines = []
+        for number, text in enumerate(self._file.read().splitlines(), 1):
+            line = _json_object(text)
+            if line is None:
+                raise BadFile(f"{self.path}, line {number}, is no JSON object; delete the folder and start again")
+            lines.append(line)
+        return lines
+
+    def add(self, line: Line, *, durable: bool = True) -> None:
+        """Append a line. When this returns, the line and all before it outlive a power cut or, where not ``durable``,
+        the end of this process."""
+        _write(self._file, json.dumps(line, allow_nan=False), durable=durable)
+        self.lines.append(line)
+
+    def remove(self) -> None:
+        """Delete the file: the work is complete and its result is elsewhere."""
+        self.path.unlink()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        self._lock.release()
+
+
+@dataclass(frozen=True, slots=True)
+class LineFormat(Generic[Key, Result]):
+    """How a :class:`TaskJournal` writes a result, and reads it back. On a line that is no result, reading raises a
+    KeyError, TypeError or AttributeError.
+
+    Args:
+        holds: what the results are, in a refusal: ``scores``.
+        inputs: the name of the field that holds the inputs.
+        write: the line of a key and a result.
+        read: the key and the result of a line.
+    """
+
+    holds: str
+    inputs: str
+    write: Callable[[Key, Result], Line]
+    read: Callable[[Line], tuple[Key, Result]]
+
+
+def _plain_line(key: Any, result: Any) -> Line:
+    return {"key": key, "result": result}
+
+
+def _plain_entry(line: Line) -> tuple[Any, Any]:
+    return _hashable(line["key"]), line["result"]
+
+
+def _hashable(key: Any) -> Any:
+    return tuple(map(_hashable, key)) if isinstance(key, list) else key
+
+
+PLAIN: LineFormat[Any, Any] = LineFormat("results", "inputs", _plain_line, _plain_entry)
+"""Keys are texts, numbers or tuples of them; results are whatever JSON can hold."""
+
+
+class TaskJournal(JournalLines, Generic[Key, Result]):
+    """A durable result for each key. The first line holds the inputs that all results are made from: a journal that was
+    begun from others is refused.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for attempt in (1, 2):
+    ...         with TaskJournal(Path(folder) / "powers.journal", {"power": 2}) as journal:
+    ...             missing = [base for base in (2, 3) if base not in journal]
+    ...             for base in missing:
+    ...                 journal.record(base, base**2)
+    ...             print(missing, dict(journal.items()))
+    [2, 3] {2: 4, 3: 9}
+    [] {2: 4, 3: 9}
+    """
+
+    def __init__(self, path: Path, inputs: Mapping[str, Any], *, form: LineFormat[Key, Result] = PLAIN) -> None:
+        self._form = form
+        self._results: dict[Key, Result] = {}
+        self.is_new = False
+        super().__init__(path)
+        try:
+            self._begin(json.loads(json.dumps(inputs)))
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+
+    def _begin(self, inputs: Line) -> None:
+        self.is_new = not self.lines
+        if self.is_new:
+            self.add({self._form.inputs: inputs})
+        try:
+            before = self.lines[0][self._form.inputs]
+            self.check_inputs(before, inputs)
+            for line in self.lines:
+                if self._form.inputs in line:
+                    self.inputs_changed(line[self._form.inputs], inputs)
+                else:
+                    self.keep(*self._form.read(line))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BadFile(
+                f"{self.path} is no journal of {self._form.holds}: {first_line(error)}; delete it and start again"
+            ) from None
+
+    def check_inputs(self, before: Line, now: Line) -> None:
+        """Raise where the journal was begun from other inputs."""
+        check_same_inputs(f"{self.path} holds {self._form.holds}", before, now, remedy="choose another file")
+
+    def inputs_changed(self, before: Line, now: Line) -> None:
+        """Called with each line of inputs, the first included, before the results that follow it are kept."""
+
+    def renew_inputs(self, inputs: Mapping[str, Any]) -> None:
+        """Write down inputs that the results from now on are made from, where others are no reason to refuse."""
+        plain = json.loads(json.dumps(inputs))
+        self.add({self._form.inputs: plain})
+        self.inputs_changed(plain, plain)
+
+    def keep(self, key: Key, result: Result) -> None:
+        """Take a result into what the journal holds; a later one replaces an earlier one."""
+        self._results[key] = result
+
+    def record(self, key: Key, result: Result) -> None:
+        """Write a result down. When this returns, it outlives a power cut."""
+        self.add(self._form.write(key, result))
+        self.keep(key, result)
+
+    def items(self) -> Iterator[tuple[Key, Result]]:
+        """All results by their keys."""
+        return iter(self._results.items())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._results
+
+    def __getitem__(self, key: Key) -> Result:
+        return self._results[key]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+
+# --- files that several processes add to ------------------------------------------------------------------------------
+
+
+def append_line(path: Path, line: Line) -> None:
+    """Add a line to a file of JSON objects. When this returns, it outlives a power cut. Several processes may add to
+    one file; a last line that one of them left cut short is removed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(line, ensure_ascii=False, allow_nan=False)
+    with locked(path, lambda _: None), path.open("a+b") as file:
+        _mend_end(file)
+        _write(file, text, durable=True)
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a file that :func:`append_line` writes, without a last one that was cut short."""
+    content = path.read_bytes()
+    return content[: _whole_length(content)].decode("utf-8").splitlines()
+
+
+def _write(file: BinaryIO, text: str, *, durable: bool) -> None:
+    file.write(text.encode() + b"\n")
+    file.flush()
+    if durable:
+        os.fsync(file.fileno())
+
+
+def _mend_end(file: BinaryIO) -> None:
+    """Let a file, which is opened to append, end with a whole line."""
+    file.seek(0)
+    content = file.read()
+    whole = _whole_length(content)
+    if whole < len(content):
+        file.truncate(whole)
+    elif content and not content.endswith(b"\n"):
+        file.write(b"\n")
+
+
+def _whole_length(content: bytes) -> int:
+    """How many bytes come before a line that was cut short: an object of JSON without its end, or bytes that the disk
+    never received. A last line that lacks nothing but its newline is whole."""
+    start = content.rfind(b"\n") + 1
+    last = content[start:].strip(b"\0")
+    cut = (not last and start < len(content)) or (last.startswith(b"{") and _json_object(last) is None)
+    return start if cut else len(content)
+
+
+def _json_object(text: bytes) -> Line | None:
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) else None
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+def check_same_inputs(
+    holder: str,
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    *,
+    remedy: str,
+    optional: Collection[str] = (),
+    differences: Mapping[str, str] | None = None,
+) -> None:
+    """Raise on the first of the inputs ``now`` that results were not made from.
+
+    >>> check_same_inputs("runs/ holds runs", {"workers": 1}, {"workers": 2}, remedy="choose another folder")
+    Traceback (most recent call last):
+    ...
+    nasbed.core.errors.InvalidOption: runs/ holds runs with workers 1, not 2; choose another folder
+
+    Args:
+        holder: what holds the results, and of which kind they are.
+        before: the inputs that the results were made from.
+        now: the inputs of the work that is to resume.
+        remedy: what the user can do.
+        optional: inputs that an older nasbed did not record; where they are absent from ``before``, they are equal.
+        differences: what to say of inputs whose values tell a reader nothing, such as checksums.
+    """
+    for name, value in now.items():
+        if name not in before and name in optional:
+            continue
+        difference = _first_difference(name, before.get(name), value)
+        if difference:
+            raise InvalidOption(f"{holder} with {(differences or {}).get(name, difference)}; {remedy}")
+
+
+def _first_difference(name: str, before: Any, now: Any) -> str:
+    """The first input that differs, of mappings the innermost, with both values; nothing where none does."""
+    if before == now:
+        return ""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        for key in dict.fromkeys([*before, *now]):
+            if inner := _first_difference(f"{name} {key}", before.get(key), now.get(key)):
+                return inner
+    return f"{name} {_shown(before)}, not {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    """A value on one line; a text without its quotes."""
+    return shorten(value)[1:-1] if isinstance(value, str) and value else shorten(value)

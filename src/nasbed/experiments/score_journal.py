@@ -1,0 +1,114 @@
+"""The scores of networks until their file is written: a journal beside it, by architecture and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from nasbed.core.execution.journal import LineFormat, TaskJournal, check_same_inputs
+from nasbed.experiments.scorer import Code, NetworkScore
+from nasbed.proxies.table import ScoresAbout
+
+Scores = dict[str, NetworkScore]
+"""Of one network, by the names of the proxies."""
+ScoreKey = tuple[Code, int]
+"""The code of an architecture, and the seed of its weights and images."""
+
+
+def journal_of(out: Path) -> Path:
+    """Where scores are kept until their file is written."""
+    return out.with_name(f"{out.name}.journal")
+
+
+def _line(key: ScoreKey, scores: Mapping[str, NetworkScore]) -> dict[str, Any]:
+    code, seed = key
+    cells = {name: [score.value, round(score.seconds, 6), score.reason, score.remark] for name, score in scores.items()}
+    return {"code": list(code), "seed": seed, "cells": cells}
+
+
+def _entry(line: dict[str, Any]) -> tuple[ScoreKey, Scores]:
+    scores = {name: NetworkScore(*cell) for name, cell in line["cells"].items()}
+    return (tuple(line["code"]), line["seed"]), scores
+
+
+_FORMAT: LineFormat[ScoreKey, Scores] = LineFormat("scores", "about", _line, _entry)
+
+
+class ScoreJournal(TaskJournal[ScoreKey, Scores]):
+    """The scores that came since the file was written. Scores by a proxy of the user's whose code has changed since are
+    left out; those of another version of nasbed are kept, and both are reported."""
+
+    def __init__(self, out: Path, about: ScoresAbout, on_note: Callable[[str], None]) -> None:
+        """
+        Args:
+            out: the file of the scores.
+            about: what the scores have in common; other than the code of proxies and the version it has to match.
+            on_note: called with a line for each proxy whose code has changed, and one for another version.
+        """
+        self._about = about
+        self._recorded = about
+        self._stale: set[str] = set()
+        super().__init__(journal_of(out), asdict(about), form=_FORMAT)
+        before = self._recorded
+        if (before.source, before.code) != (about.source, about.code):
+            report_stale(before, about, about.code, self.path, on_note)
+            self.renew_inputs(asdict(about))
+        self.about = together(before, about)
+
+    def check_inputs(self, before: dict[str, Any], now: dict[str, Any]) -> None:
+        check_same_scores(ScoresAbout(**before), ScoresAbout(**now), self.path)
+
+    def inputs_changed(self, before: dict[str, Any], now: dict[str, Any]) -> None:
+        self._recorded = ScoresAbout(**before)
+        code, recorded = self._about.code, self._recorded.code
+        self._stale = {name for name in code if recorded.get(name) != code[name]}
+
+    def keep(self, key: ScoreKey, result: Scores) -> None:
+        current = {name: score for name, score in result.items() if name not in self._stale}
+        self._results.setdefault(key, {}).update(current)
+
+
+def check_same_scores(before: ScoresAbout, now: ScoresAbout, path: Path) -> None:
+    """Raise unless scores are of one space, dataset, recipe and number of images, to the byte."""
+    names = ("space", "dataset", "dataset_hash", "recipe", "recipe_sha256", "batch")
+    recorded = {name: getattr(before, name) for name in names}
+    if not before.recipe_sha256:
+        del recorded["recipe_sha256"]
+    check_same_inputs(
+        f"{path} holds scores",
+        recorded,
+        {name: getattr(now, name) for name in names},
+        remedy="choose another file",
+        optional=("recipe_sha256",),
+    )
+
+
+def report_stale(
+    before: ScoresAbout, now: ScoresAbout, proxies: Iterable[str], path: Path, on_note: Callable[[str], None]
+) -> set[str]:
+    """The proxies that are to score again since their code has changed. Each gets a note, and so does another version.
+
+    Args:
+        before: what existing scores have in common.
+        now: what new ones have.
+        proxies: those that have existing scores.
+        path: where these are.
+        on_note: called with each note, one line.
+    """
+    stale = {name for name in proxies if name in now.code and before.code.get(name) != now.code[name]}
+    for name in sorted(stale):
+        on_note(f"scores by {name} in {path} are made again: its code has changed")
+    if before.source != now.source:
+        on_note(
+            f"{path} has scores by {before.source}, this is {now.source}; they are kept, score into another file to "
+            "redo"
+        )
+    return stale
+
+
+def together(before: ScoresAbout, now: ScoresAbout) -> ScoresAbout:
+    """What the scores of a file have in common once new ones are added."""
+    sources = dict.fromkeys([*before.source.split("; "), *now.source.split("; ")])
+    return replace(now, source="; ".join(sources), code={**before.code, **now.code})

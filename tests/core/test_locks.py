@@ -1,0 +1,109 @@
+"""Locks that other processes hold, release and die with."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.locks import SharedHold, WriterLock, lock_file, locked, reading, remove_unless_held
+
+HOLDERS = {
+    "writer": "WriterLock(path, 'taken')",
+    "locked": "stack.enter_context(locked(path, print))",
+    "shared": "SharedHold(path)",
+}
+
+
+@contextmanager
+def held_elsewhere(path: Path, how: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process holds a file until it is killed."""
+    code = (
+        "import sys\nfrom contextlib import ExitStack\nfrom pathlib import Path\n"
+        "from nasbed.core.locks import SharedHold, WriterLock, locked\n"
+        f"path = Path(sys.argv[1])\nstack = ExitStack()\nhold = {HOLDERS[how]}\n"
+        "print('held', flush=True)\nsys.stdin.read()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        assert process.stdout.readline() == "held\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+
+
+def test_writer_lock_refuses_a_second_process_until_the_first_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with held_elsewhere(path, "writer"), pytest.raises(InvalidOption, match=r"^busy; wait$"):
+        WriterLock(path, "busy; wait")
+    with WriterLock(path, "busy; wait"), pytest.raises(InvalidOption, match="busy"):
+        WriterLock(path, "busy; wait")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_writer_lock_where_nothing_can_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadFile, match=r"cannot be written: its lock inner.lock: .*; check the folder"):
+        WriterLock(tmp_path / "file" / "inner", "busy")
+
+
+def test_locked_waits_for_another_process_and_says_so(tmp_path: Path) -> None:
+    path, said = tmp_path / "file", []
+    with held_elsewhere(path, "locked") as process:
+
+        def say(text: str) -> None:
+            said.append(text)
+            process.kill()
+
+        with locked(path, say, doing="reading"):
+            assert said == ["another process is reading file; waiting for it"]
+            assert lock_file(path).exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_shared_hold_of_another_process_keeps_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with held_elsewhere(folder, "shared"):
+        own = SharedHold(folder)
+        remove_unless_held(folder, Path.rmdir)
+        own.release()
+        remove_unless_held(folder, Path.rmdir)
+        assert folder.is_dir()
+    remove_unless_held(folder, Path.rmdir)
+    assert not folder.exists()
+
+
+def test_reading_removes_a_file_unless_another_process_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    with held_elsewhere(path, "shared"), reading(path) as remove:
+        remove()
+        assert path.exists()
+    with reading(path) as remove:
+        assert path.exists()
+        remove()
+        assert not path.exists()
+        remove()
+
+
+def test_import_needs_no_fcntl() -> None:
+    """Windows has none."""
+    code = (
+        "import sys, warnings\nsys.modules['fcntl'] = None\nwarnings.simplefilter('ignore')\n"
+        "import nasbed, nasbed.cli, nasbed.results.store, nasbed.core.download, nasbed.experiments.campaign.journal\n"
+        "print('imported')"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "imported\n", run.stderr

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
-from nasbed.core.errors import BadFile, InvalidOption, UnknownName, nearest, shorten
+from nasbed.core.errors import BadFile, InvalidOption, UnknownName, nearest
 from nasbed.training.recipe import FIELDS, Recipe
 from nasbed.training.recipes import RECIPES
 
@@ -56,32 +53,10 @@ def recipe_from_toml(text: str, *, source: str = "the recipe") -> Recipe:
 
 def recipe_toml(recipe: Recipe) -> str:
     """The TOML text of a recipe: every field that is set, the skeleton as a table at the end."""
-    settings = recipe.settings()
-    skeleton = settings.pop("skeleton")
-    lines = [f"{name} = {_value(value)}" for name, value in settings.items() if value is not None]
-    if skeleton:
-        lines += ["", "[skeleton]", *(f"{_key(name)} = {_value(value)}" for name, value in skeleton.items())]
-    return "\n".join(lines) + "\n"
+    import tomli_w
 
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{_key(name)} = {_value(each)}' for name, each in value.items())}}}"
-    raise InvalidOption(f"a recipe in a file has numbers, texts, lists and tables, got {shorten(value)}")
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _text(text: str) -> str:
-    """In quotes. JSON's escapes are TOML's, all but that of one control character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    settings = {name: value for name, value in recipe.settings().items() if value not in (None, {})}
+    try:
+        return tomli_w.dumps(settings)
+    except TypeError as error:
+        raise InvalidOption(f"a recipe in a file has numbers, texts, lists and tables: {error}") from None

@@ -197,9 +197,11 @@ class Campaign:
 
     def toml(self) -> str:
         """The campaign as the text of a file, which :meth:`parse` reads back."""
+        import tomli_w
+
         own = {name: getattr(self, name) for name in ("name", "space", "seed", "trials", "round", "training_seed")}
-        tables: dict[str, Mapping[str, Any]] = {"campaign": own, "trainer": self.trainer, "shares": self.shares}
-        tables |= {f"settings.{_toml_key(name)}": values for name, values in self.settings.items()}
+        tables: dict[str, Any] = {"campaign": own, "trainer": self.trainer, "shares": self.shares}
+        tables["settings"] = {name: values for name, values in self.settings.items() if values}
         if self.repeats is not None:
             data = asdict(self.repeats)
             tables["repeats"] = {"from" if name == "source" else name: value for name, value in data.items()}
@@ -207,11 +209,10 @@ class Campaign:
             tables["grid"] = asdict(self.grid)
         if self.trajectories is not None:
             tables["trajectories"] = asdict(self.trajectories)
-        parts = []
-        for title, table in tables.items():
-            lines = [f"{_toml_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None]
-            parts += ["\n".join([f"[{title}]", *lines])] if lines else []
-        return "\n\n".join(parts) + "\n"
+        plain = {
+            title: {key: value for key, value in table.items() if value is not None} for title, table in tables.items()
+        }
+        return tomli_w.dumps({title: table for title, table in plain.items() if table})
 
 
 def _whole(name: str, value: object, *, low: int) -> None:
@@ -247,22 +248,3 @@ def _made(kind: type[T], what: str, given: Mapping[str, Any]) -> T:
         if name not in given:
             raise InvalidOption(f"{what} has {' and '.join(needed)}, got no {name}; add it")
     return kind(**given)
-
-
-def _toml_key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        escaped = "".join(
-            f"\\u{ord(char):04x}" if ord(char) < 32 or char in '"\\' or ord(char) == 127 else char for char in value
-        )
-        return f'"{escaped}"'
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_toml_key(key)} = {_toml(own)}" for key, own in value.items()) + "}"
-    return "[" + ", ".join(map(_toml, value)) + "]"

@@ -24,7 +24,7 @@ from nasbed.experiments.runs import load_run, load_runs
 from nasbed.experiments.simulate import problem_of
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Proposal
 from nasbed.optimizers.evolution import RegularizedEvolution
-from nasbed.optimizers.guided import FilteredSpace, WarmStarted
+from nasbed.optimizers.guidance import FilteredSpace, WarmStarted
 from nasbed.optimizers.hyperband import Hyperband
 from nasbed.optimizers.local_search import LocalSearch
 from nasbed.proxies.table import ScoresAbout, table_of_rows

@@ -30,11 +30,11 @@ from scipy.stats import mannwhitneyu, norm, skew
 from nasbed import Architecture, Metric, Observation, Status, space
 from nasbed.core.errors import InvalidOption
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
-from nasbed.optimizers.density import Density, filled
+from nasbed.optimizers.archive import Archive
+from nasbed.optimizers.density import Density, fill_gaps
 from nasbed.optimizers.hebo import log_improvement, more_normal
 from nasbed.optimizers.hyperband import budgets_of, schedules
 from nasbed.optimizers.perceptrons import Perceptrons
-from nasbed.optimizers.seen import Seen
 from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.from_configspace import space_from_configspace
 
@@ -192,7 +192,7 @@ def test_gaps_are_filled_from_rows_that_have_the_parameter() -> None:
     gap, rng = math.nan, np.random.default_rng(0)
     rows = np.array([[0, 1, 1, gap], [1, 2, 2, gap], [2, gap, gap, gap], [3, gap, gap, gap], [4, gap, 5, gap]])
     for _ in range(50):
-        full = filled(rows, np.array([5, 3, 6, 4]), rng)
+        full = fill_gaps(rows, np.array([5, 3, 6, 4]), rng)
         assert not np.isnan(full).any() and (full[~np.isnan(rows)] == rows[~np.isnan(rows)]).all()
         assert (full[:4, 1] == full[:4, 2]).all() and set(full[:, 1]) == {1, 2}
         assert set(full[:, 3]) <= {0, 1, 2, 3}
@@ -207,7 +207,7 @@ def test_model_is_used_from_the_evaluation_on_that_makes_both_densities(
     problem = Problem(space("nb201"), ACCURACY, (200,))
     settings: dict[str, Any] = {"random_fraction": 0.0, "min_points": min_points}
     optimizer = OPTIMIZERS.get(method)(problem, np.random.default_rng(0), **settings)
-    twin, drawn = Seen(space("nb201")), np.random.default_rng(0)
+    twin, drawn = Archive(space("nb201")), np.random.default_rng(0)
     for index in range(first + 1):
         arch = optimizer.ask()[0].architecture
         assert (arch == twin.sample(drawn)) == (index < first)
@@ -298,7 +298,7 @@ def test_hebo_starts_with_one_random_architecture_more_than_there_are_parameters
     """And takes from the forest from then on: on a landscape of one edge, what it proposes has the best operation."""
     optimizer = make("hebo", space("nb201"), 0)
     history = search(optimizer, lambda arch: 10.0 * arch.code[0], 60)
-    seen, drawn = Seen(space("nb201")), np.random.default_rng(0)
+    seen, drawn = Archive(space("nb201")), np.random.default_rng(0)
     assert [one.architecture for one in history[:7]] == [seen.sample(drawn) for _ in range(7)]
     assert np.mean([one.architecture.code[0] == 4 for one in history[20:]]) > 0.8
 

@@ -16,7 +16,7 @@ from nasbed.core.execution import Engine
 from nasbed.experiments.proxy_scores import CLOSED_FORMS, ClosedForm, ScoreFile, Scores, read_scores
 from nasbed.experiments.scoring import random_architectures, score_architectures
 from nasbed.optimizers.base import Optimizer, Problem
-from nasbed.optimizers.guided import FilteredProposals, FilteredSpace, WarmStarted
+from nasbed.optimizers.guidance import FilteredProposals, FilteredSpace, WarmStarted
 from nasbed.proxies import PROXIES
 from nasbed.proxies.table import ScoreTable, scores_path
 

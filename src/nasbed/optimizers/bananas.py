@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
-from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.base import Problem, Proposal
+from nasbed.optimizers.model_based import ModelBased
 from nasbed.optimizers.perceptrons import Perceptrons
-from nasbed.optimizers.seen import Seen
 
 
-class Bananas(Optimizer):
+class Bananas(ModelBased):
     """Bayesian optimisation with a neural predictor (White, Neiswanger & Savani 2021), as the Surrogate NAS
     Benchmarks ran it.
 
@@ -64,78 +62,59 @@ class Bananas(Optimizer):
             learning_rate=learning_rate,
         )
         self._encoding = "path" if "path" in self.space.encodings else "onehot"
-        self._seen = Seen(self.space)
-        self._asked = 0
+        self._proposed = 0
         self._batch: deque[Architecture] = deque()
-        self._archs: list[Architecture] = []
-        self._losses: list[float] = []
 
     @property
     def start_size(self) -> int:
         return self._initial
 
     def begin_with(self, arch: Architecture) -> Proposal:
-        self._asked += 1
-        self._seen.add(arch)
-        return Proposal(arch)
-
-    def ask(self, n: int = 1) -> list[Proposal]:
-        return [Proposal(self._next()) for _ in range(n)]
-
-    def tell(self, observations: Sequence[Observation]) -> None:
-        """What failed is known, but the networks do not learn from it."""
-        for observation in observations:
-            self._seen.add(observation.architecture)
-            loss = self.problem.loss(observation)
-            if loss < math.inf:
-                self._archs.append(observation.architecture)
-                self._losses.append(loss)
+        self._proposed += 1
+        return super().begin_with(arch)
 
     def _next(self) -> Architecture:
-        self._asked += 1
-        if self._asked <= self._initial or len(self._archs) < 2:
-            return self._seen.sample(self.rng)
+        self._proposed += 1
+        if self._proposed <= self._initial or len(self._archs) < 2:
+            return self._archive.sample(self.rng)
         if not self._batch:
             self._batch.extend(self._promising())
         return self._batch.popleft()
 
     def _promising(self) -> list[Architecture]:
-        """The ``k`` candidates with the lowest draw from what the ensemble believes of each: independent Thompson
-        sampling."""
+        """The ``k`` candidates with the lowest draw from the ensemble's prediction: independent Thompson sampling."""
         features = self.space.encode(self._archs, self._encoding)
         self._networks.fit(features, self._targets(), self.rng)
         candidates = self._mutants()
-        beliefs = self._networks.predict(self.space.encode(candidates, self._encoding))
-        spread = beliefs.std(axis=0, ddof=1) if len(beliefs) > 1 else np.zeros(len(candidates))
-        draws = beliefs.mean(axis=0) + spread * self.rng.standard_normal(len(candidates))
+        predictions = self._networks.predict(self.space.encode(candidates, self._encoding))
+        spread = predictions.std(axis=0, ddof=1) if len(predictions) > 1 else np.zeros(len(candidates))
+        draws = predictions.mean(axis=0) + spread * self.rng.standard_normal(len(candidates))
         chosen = [candidates[index] for index in np.argsort(draws, kind="stable")[: self._k]]
         for arch in chosen:
-            self._seen.add(arch)
+            self._archive.add(arch)
         return chosen
 
     def _mutants(self) -> list[Architecture]:
-        """Mutants of the best that are not known, each once; random architectures where there are too few."""
+        """New mutants of the best, each once; random architectures where there are too few."""
         best = [self._archs[index] for index in np.argsort(self._losses, kind="stable")[: self._parents]]
-        found: dict[Architecture, Architecture] = {}
-        for arch in self._seen.mutants(best, self.rng, tries=10 * self._candidates):
-            found.setdefault(self.space.canonical(arch), arch)
-            if len(found) == self._candidates:
+        mutants: dict[Architecture, Architecture] = {}
+        for arch in self._archive.mutants(best, self.rng, tries=10 * self._candidates):
+            mutants.setdefault(self.space.canonical(arch), arch)
+            if len(mutants) == self._candidates:
                 break
-        while len(found) < min(self._k, self._candidates):
-            before = len(found)
-            arch = self._seen.sample(self.rng)
-            found.setdefault(self.space.canonical(arch), arch)
-            if len(found) == before:
+        while len(mutants) < min(self._k, self._candidates):
+            before = len(mutants)
+            arch = self._archive.sample(self.rng)
+            mutants.setdefault(self.space.canonical(arch), arch)
+            if len(mutants) == before:
                 break
-        return list(found.values())
+        return list(mutants.values())
 
     def _targets(self) -> NDArray[np.float64]:
-        """Losses above the lowest that can be: errors for an accuracy. Without such a bound, above the best by
-        their spread."""
+        """Losses above the lowest possible: errors for an accuracy. Without such a bound, above the best less their
+        standard deviation."""
         losses = np.array(self._losses)
         spread = max(float(losses.std()), 1e-12)
-        bound = self.problem.objective.best_bound
-        if self.problem.objective.direction == "maximize":
-            bound = -bound
+        bound = self.problem.lowest_loss
         floor = bound if math.isfinite(bound) else losses.min() - spread
         return np.maximum(losses - floor, 1e-3 * spread)

@@ -1,4 +1,4 @@
-"""What every search method is: it proposes architectures, and is told what their evaluation gave."""
+"""The interface of a search method: it proposes architectures and receives their evaluations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nasbed.spaces.base import SearchSpace
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a method may know: the space, what to optimise, the budgets it can ask for, what else is measured.
+    """What a method may know: the space, the objective, the fidelities it can ask for, the other metrics.
 
     ``others`` are further metrics for methods with several objectives. Nothing here leads to the benchmark.
     """
@@ -36,6 +36,12 @@ class Problem:
             return math.inf
         return -value if self.objective.direction == "maximize" else value
 
+    @property
+    def lowest_loss(self) -> float:
+        """The loss of the best value that the objective can have; ``-inf`` without such a bound."""
+        bound = self.objective.best_bound
+        return -bound if self.objective.direction == "maximize" else bound
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
@@ -46,23 +52,23 @@ class Proposal:
 
 
 class Optimizer(ABC):
-    """A search method, made anew for each run from a problem, a random generator and its settings.
+    """A search method, created for each run from a problem, a random generator and its settings.
 
     The runner calls ``ask`` when a worker is free and ``tell`` when an evaluation ends, in the order of the simulated
-    clock: with several workers, answers come back in another order than they were asked for, and a method may be asked
-    again before it hears of what it proposed. All randomness comes from ``rng``, so a run is repeated exactly by
-    repeating its calls; that is also how it is resumed.
+    clock: with several workers, results may come back in another order than the proposals, and a method may be asked
+    again before it has the results of earlier proposals. All randomness comes from ``rng``, so a run is repeated
+    exactly by repeating its calls; that is also how it is resumed.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     filtered: ClassVar[Literal["draws", "proposals", "never"]] = "draws"
-    """Where one of several candidates can be taken by what is known without training: where it draws from the space, at
-    random or by mutation; among its proposals, if it keeps no account of them; or nowhere."""
+    """Where a proxy can choose one of several candidates: among random draws and mutations from the space; among the
+    method's proposals, if the method does not keep track of them; or nowhere."""
 
     draws_from_space: ClassVar[bool] = True
-    """Whether everything that it proposes comes from the space's own sample, mutate and neighbors, or is checked with
-    the space. One that makes architectures from parameters of its own cannot keep to a table that holds few of them."""
+    """Whether all proposals come from the space's sample, mutate and neighbors, or are checked with the space. A method
+    that builds architectures from parameters itself cannot keep to a table that holds few of them."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.problem = problem
@@ -71,23 +77,23 @@ class Optimizer(ABC):
 
     @property
     def start_size(self) -> int | None:
-        """How many architectures it begins with before what it learned decides; ``None`` for one that never learns.
-        10 where a method does not say."""
+        """How many architectures are evaluated before the method uses what it learned; ``None`` if it never learns.
+        The default is 10."""
         return 10
 
     @property
     def random_start(self) -> int | None:
-        """How many evaluations pass before what it learned decides; ``None`` for one that does not say, or never
-        learns. It says so by a ``start_size`` of its own. Runs that end within it are remarked on in reports."""
-        says = type(self).start_size is not Optimizer.start_size
-        return self.start_size if says else None
+        """How many evaluations pass before the method uses what it learned; ``None`` if it never learns or defines no
+        ``start_size``. Reports carry a remark on runs that end within it."""
+        defined = type(self).start_size is not Optimizer.start_size
+        return self.start_size if defined else None
 
     def remarks(self) -> Sequence[str]:
-        """What a reader of a report should know of this run, a sentence each; asked when the run ends."""
+        """Remarks on this run for a reader of its report, a sentence each; requested when the run ends."""
         return ()
 
     def begin_with(self, arch: Architecture) -> Proposal:
-        """Take up an architecture that was chosen for it, as a proposal of its own start; :meth:`tell` answers it."""
+        """Start with an architecture that the caller chose, as if the method had proposed it."""
         return Proposal(arch)
 
     @abstractmethod

@@ -55,7 +55,7 @@ class BOHB(Hyperband):
 
     @property
     def random_start(self) -> int | None:
-        """As long as Hyperband's; on one fidelity, which nothing is promoted to, until the densities have enough."""
+        """As for Hyperband; with one fidelity, the number of evaluations that the densities need."""
         return super().random_start if self._rungs > 1 else next(iter(self._models.values())).needed
 
     def remarks(self) -> list[str]:
@@ -70,6 +70,6 @@ class BOHB(Hyperband):
             self._models[fidelity].add(observation.architecture, self.problem.loss(observation))
 
     def _sample(self) -> Architecture:
-        model = next((one for one in self._models.values() if one.ready), None)
-        arch = None if model is None else model.propose(self._seen, self.rng)
+        model = next((candidate for candidate in self._models.values() if candidate.ready), None)
+        arch = None if model is None else model.propose(self._archive, self.rng)
         return arch or super()._sample()

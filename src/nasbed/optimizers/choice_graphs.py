@@ -62,7 +62,7 @@ class ChoiceGraph:
 
 
 class ChoiceGraphs:
-    """The graphs of all parameters that have a choice, and the way from architectures to vertices.
+    """The graphs of all parameters that have a choice, and the vertices of architectures.
 
     Categoricals are complete graphs. Ordinals and integers are paths; so are floats and wide integers, by
     ``NUMBER_LEVELS`` levels of equal width on their own scale. A parameter with a condition has one more vertex.
@@ -74,14 +74,14 @@ class ChoiceGraphs:
         self._columns: list[int] = []
         self._borders: list[Floats] = []
         graphs = []
-        for column, (name, one) in enumerate(source.items()):
-            places = _places(one)
+        for column, (name, parameter) in enumerate(source.items()):
+            levels = _places(parameter)
             gap = bool(source.parent_conditions_of[name])
-            size = len(places) + gap
+            size = len(levels) + gap
             if size > 1:
                 self._columns.append(column)
-                self._borders.append((places[1:] + places[:-1]) / 2)
-                graphs.append(ChoiceGraph(size, path=not isinstance(one, CategoricalHyperparameter), gap=gap))
+                self._borders.append((levels[1:] + levels[:-1]) / 2)
+                graphs.append(ChoiceGraph(size, path=not isinstance(parameter, CategoricalHyperparameter), gap=gap))
         self.graphs = tuple(graphs)
 
     def vertices(self, archs: Sequence[Architecture]) -> Vertices:
@@ -89,8 +89,10 @@ class ChoiceGraphs:
         places = self._space.encode(archs, "config").astype(np.float64)
         rows = np.zeros((len(archs), len(self.graphs)), dtype=np.int64)
         for index, (column, borders) in enumerate(zip(self._columns, self._borders, strict=True)):
-            own = places[:, column]
-            rows[:, index] = np.where(np.isnan(own), len(borders) + 1, np.searchsorted(borders, own))
+            column_places = places[:, column]
+            rows[:, index] = np.where(
+                np.isnan(column_places), len(borders) + 1, np.searchsorted(borders, column_places)
+            )
         return rows
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import ndtr
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.base import Problem, Proposal
 from nasbed.optimizers.choice_graphs import ChoiceGraphs, Floats, Vertices
 from nasbed.optimizers.diffusion_gp import Hyperparameters, Posterior, sweep
-from nasbed.optimizers.seen import Seen
-from nasbed.optimizers.settings import number, whole
+from nasbed.optimizers.model_based import ModelBased
+from nasbed.optimizers.settings import integer, number
 
 
-class COMBO(Optimizer):
+class COMBO(ModelBased):
     """Bayesian optimisation with a diffusion kernel on the Cartesian product of the choice graphs (Oh et al. 2019), as
     the Surrogate NAS Benchmarks ran it.
 
@@ -52,46 +50,38 @@ class COMBO(Optimizer):
         keep: float = 0.5,
     ) -> None:
         super().__init__(problem, rng)
-        self._initial = whole("initial", initial, low=1)
-        self._starts = whole("starts", starts, low=1)
-        self._burn_in = whole("burn_in", burn_in, low=0)
-        self._sweeps = whole("sweeps", sweeps, low=1)
-        self._candidates = whole("candidates", candidates, low=1)
-        self._spray = whole("spray", spray, low=0)
+        self._initial = integer("initial", initial, low=1)
+        self._starts = integer("starts", starts, low=1)
+        self._burn_in = integer("burn_in", burn_in, low=0)
+        self._sweeps = integer("sweeps", sweeps, low=1)
+        self._candidates = integer("candidates", candidates, low=1)
+        self._spray = integer("spray", spray, low=0)
         self._keep = number("keep", keep, low=0, high=1)
         self._choices = ChoiceGraphs(self.space)
-        self._draws: deque[Hyperparameters] = deque(maxlen=whole("samples", samples, low=1))
+        self._draws: deque[Hyperparameters] = deque(maxlen=integer("samples", samples, low=1))
         self._drawn_at = 0
-        self._seen = Seen(self.space)
         self._pending: dict[Architecture, None] = {}
-        self._archs: list[Architecture] = []
-        self._losses: list[float] = []
 
     @property
     def start_size(self) -> int:
         return self._initial
 
     def begin_with(self, arch: Architecture) -> Proposal:
-        self._seen.add(arch)
         self._pending[arch] = None
-        return Proposal(arch)
+        return super().begin_with(arch)
 
-    def ask(self, n: int = 1) -> list[Proposal]:
-        return [Proposal(self._next()) for _ in range(n)]
-
-    def tell(self, observations: Sequence[Observation]) -> None:
-        for observation in observations:
-            self._seen.add(observation.architecture)
-            self._pending.pop(observation.architecture, None)
-            self._archs.append(observation.architecture)
-            self._losses.append(self.problem.loss(observation))
+    def _learn(self, arch: Architecture, loss: float) -> None:
+        """Note an evaluation, a failed one included."""
+        self._pending.pop(arch, None)
+        self._archs.append(arch)
+        self._losses.append(loss)
 
     def _next(self) -> Architecture:
         arch = None
         if len(self._archs) >= self._initial and self._learnable():
-            arch = self._seen.first_new(self._promising())
+            arch = self._archive.first_new(self._promising())
         if arch is None:
-            arch = self._seen.sample(self.rng)
+            arch = self._archive.sample(self.rng)
         self._pending[arch] = None
         return arch
 
@@ -100,36 +90,36 @@ class COMBO(Optimizer):
         return bool(self._choices.graphs) and len({loss for loss in self._losses if loss < math.inf}) > 1
 
     def _promising(self) -> list[Architecture]:
-        """All that was looked at on the way up, the highest expected improvement first."""
+        """All architectures visited by the ascents, the highest expected improvement first."""
         targets = self._targets()
         vertices = self._choices.vertices([*self._archs, *self._pending])
         if self._drawn_at < len(targets):
             self._draw(vertices[: len(targets)], targets)
             self._drawn_at = len(targets)
         posteriors = [Posterior(self._choices.graphs, draw, vertices, targets) for draw in self._draws]
-        known: dict[Architecture, float] = {}
+        gains: dict[Architecture, float] = {}
 
-        def look(archs: list[Architecture]) -> None:
-            new = [arch for arch in dict.fromkeys(archs) if arch not in known]
+        def visit(archs: list[Architecture]) -> None:
+            new = [arch for arch in dict.fromkeys(archs) if arch not in gains]
             if new:
-                gains = self._improvements(posteriors, new, float(targets.min()))
-                known.update(zip(new, gains.tolist(), strict=True))
+                improvements = self._improvements(posteriors, new, float(targets.min()))
+                gains.update(zip(new, improvements.tolist(), strict=True))
 
         near = list(self.space.neighbors(self._archs[int(targets.argmin())]))
         sprayed = [near[index] for index in self.rng.permutation(len(near))[: self._spray]]
-        look(sprayed + [self.space.sample(self.rng) for _ in range(self._candidates)])
-        climbers = sorted(known, key=known.__getitem__, reverse=True)[: self._starts]
+        visit(sprayed + [self.space.sample(self.rng) for _ in range(self._candidates)])
+        climbers = sorted(gains, key=gains.__getitem__, reverse=True)[: self._starts]
         while climbers:
-            around = [list(self.space.neighbors(arch)) for arch in climbers]
-            look([arch for each in around for arch in each])
+            neighborhoods = [list(self.space.neighbors(arch)) for arch in climbers]
+            visit([arch for neighbors in neighborhoods for arch in neighbors])
             steps: dict[Architecture, None] = {}
-            for arch, each in zip(climbers, around, strict=True):
-                best = max(each, key=known.__getitem__, default=arch)
-                if known[best] > known[arch]:
+            for arch, neighbors in zip(climbers, neighborhoods, strict=True):
+                best = max(neighbors, key=gains.__getitem__, default=arch)
+                if gains[best] > gains[arch]:
                     steps[best] = None
-            left = max(1, int(self._keep * len(climbers)))
-            climbers = sorted(steps, key=known.__getitem__, reverse=True)[:left]
-        return sorted(known, key=known.__getitem__, reverse=True)
+            survivors = max(1, int(self._keep * len(climbers)))
+            climbers = sorted(steps, key=gains.__getitem__, reverse=True)[:survivors]
+        return sorted(gains, key=gains.__getitem__, reverse=True)
 
     def _improvements(self, posteriors: list[Posterior], archs: list[Architecture], best: float) -> Floats:
         """Expected improvement on ``best``, averaged over the draws."""
@@ -143,7 +133,7 @@ class COMBO(Optimizer):
         return total / len(posteriors)
 
     def _draw(self, rows: Vertices, targets: Floats) -> None:
-        """Let the chain go on with what is now known; fill the window of draws the first time."""
+        """Continue the chain with the evaluations so far; fill the window of draws the first time."""
         graphs = self._choices.graphs
         first = not self._draws
         state = Hyperparameters.start(graphs) if first else self._draws[-1]

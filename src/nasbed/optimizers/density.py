@@ -43,40 +43,43 @@ class Density:
         """The logarithm of the density at each row of ``points``."""
         total = np.zeros((len(points), len(self.data)))
         for column, (options, width) in enumerate(zip(self.options, self.bandwidth, strict=True)):
-            here, there = points[:, column, None], self.data[None, :, column]
+            values, centres = points[:, column, None], self.data[None, :, column]
             if options == 0:
-                total -= 0.5 * ((here - there) / width) ** 2 + np.log(width * np.sqrt(2 * np.pi))
+                total -= 0.5 * ((values - centres) / width) ** 2 + np.log(width * np.sqrt(2 * np.pi))
             elif options > 1:
-                total += np.where(here == there, np.log(1 - width), np.log(width / (options - 1)))
+                total += np.where(values == centres, np.log(1 - width), np.log(width / (options - 1)))
         highest = total.max(axis=1, keepdims=True)
         result: Floats = highest[:, 0] + np.log(np.exp(total - highest).mean(axis=1))
         return result
 
     def sample(self, count: int, rng: np.random.Generator, *, factor: float) -> Floats:
-        """Rows near the data: numbers from a Gaussian ``factor`` times as wide, cut to [0, 1]; options kept, or
-        with the bandwidth's probability drawn anew."""
+        """Rows near the data. Numbers come from a Gaussian ``factor`` times as wide, cut to [0, 1]. Options are kept,
+        or redrawn with the bandwidth as probability."""
         rows = self.data[rng.integers(len(self.data), size=count)]
         uniform = rng.random(rows.shape)
-        anew = rng.random(rows.shape) < self.bandwidth
-        drawn = np.floor(uniform * np.maximum(self.options, 1))
+        redrawn = rng.random(rows.shape) < self.bandwidth
+        options = np.floor(uniform * np.maximum(self.options, 1))
         scale = factor * self.bandwidth
         low, high = ndtr(-rows / scale), ndtr((1 - rows) / scale)
         numbers = np.clip(rows + scale * ndtri(np.clip(low + uniform * (high - low), 1e-300, 1 - 1e-16)), 0, 1)
-        result: Floats = np.where(self.options == 0, numbers, np.where(anew, drawn, rows))
+        result: Floats = np.where(self.options == 0, numbers, np.where(redrawn, options, rows))
         return result
 
 
-def filled(rows: Floats, options: Counts, rng: np.random.Generator) -> Floats:
-    """Rows whose gaps hold values, as HpBandSter fills them: all those of a row that another, drawn from those that
-    have its first missing parameter, can give, and so on; any value of a parameter that no row has."""
-    there = ~np.isnan(rows)
+def fill_gaps(rows: Floats, options: Counts, rng: np.random.Generator) -> Floats:
+    """Fill the gaps of rows as HpBandSter does.
+
+    A random row that has the first missing parameter donates all values that it has, and so on. A parameter that no row
+    has gets a random value.
+    """
+    present = ~np.isnan(rows)
     result = rows.copy()
-    for row in np.flatnonzero(~there.all(axis=1)):
+    for row in np.flatnonzero(~present.all(axis=1)):
         while (gaps := np.flatnonzero(np.isnan(result[row]))).size:
             first = gaps[0]
-            givers = np.flatnonzero(there[:, first])
-            if givers.size:
-                result[row, gaps] = rows[rng.choice(givers), gaps]
+            donors = np.flatnonzero(present[:, first])
+            if donors.size:
+                result[row, gaps] = rows[rng.choice(donors), gaps]
             else:
                 result[row, first] = rng.integers(options[first]) if options[first] else rng.random()
     return result

@@ -13,7 +13,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 from nasbed.optimizers.parameters import Parameters
-from nasbed.optimizers.settings import number, whole
+from nasbed.optimizers.settings import integer, number
 
 TRIES = 20
 """How often a trial vector that is no architecture is made anew before a random architecture takes its place; ours."""
@@ -30,11 +30,11 @@ class DifferentialEvolution(Optimizer):
     hit as often as the others. Inactive parameters keep their places: they are inherited, and count again once active.
 
     The defaults, a population of 20, mutation factor 0.5 and crossover probability 0.5, are those of the scripts of
-    Awad et al. (2020, "Differential evolution for neural architecture search"), from whom is also that a component
-    outside [0, 1] is drawn anew. Surrogate NAS Benchmarks took generations of 100.
+    Awad et al. (2020, "Differential evolution for neural architecture search"), who also redraw a component
+    outside [0, 1]. Surrogate NAS Benchmarks took generations of 100.
 
-    Selection waits for a whole generation. As in that appendix, a worker that finds all its trials handed out evaluates
-    a random architecture, which does not enter the population.
+    Selection waits for a whole generation. As in that appendix, a worker that finds all trials handed out evaluates a
+    random architecture, which does not enter the population.
     """
 
     name = "de"
@@ -51,7 +51,7 @@ class DifferentialEvolution(Optimizer):
         crossover_probability: float = 0.5,
     ) -> None:
         super().__init__(problem, rng)
-        self.population_size = whole("population_size", population_size, low=FEWEST)
+        self.population_size = integer("population_size", population_size, low=FEWEST)
         self.mutation_factor = number("mutation_factor", mutation_factor, low=0, high=2)
         self.crossover_probability = number("crossover_probability", crossover_probability, low=0, high=1)
         self._parameters = Parameters(self.space)
@@ -70,7 +70,7 @@ class DifferentialEvolution(Optimizer):
         return self.population_size
 
     def begin_with(self, arch: Architecture) -> Proposal:
-        """In the place of the next one due, while there is one."""
+        """The architecture replaces the next one in the queue, if there is one."""
         if self._queue:
             place, _ = self._queue.popleft()
             self._trials[place] = self._vector(arch)
@@ -113,8 +113,8 @@ class DifferentialEvolution(Optimizer):
 
     def _trial(self, place: int) -> tuple[Architecture, NDArray[np.float64]]:
         for _ in range(TRIES):
-            others = self.rng.choice(self.population_size - 1, size=3, replace=False)
-            base, plus, minus = self._population[others + (others >= place)]
+            indices = self.rng.choice(self.population_size - 1, size=3, replace=False)
+            base, plus, minus = self._population[indices + (indices >= place)]
             mutant = base + self.mutation_factor * (plus - minus)
             outside = (mutant < 0) | (mutant > 1)
             mutant[outside] = self.rng.random(int(outside.sum()))
@@ -131,7 +131,7 @@ class DifferentialEvolution(Optimizer):
         return arch, self._vector(arch)
 
     def _vector(self, arch: Architecture) -> NDArray[np.float64]:
-        """Where an architecture lies, the places of its inactive parameters at random."""
+        """The vector of an architecture, with random values for its inactive parameters."""
         vector = self._parameters.in_cube(arch)
         inactive = np.isnan(vector)
         vector[inactive] = self.rng.random(int(inactive.sum()))

@@ -50,86 +50,99 @@ def log_prior_beta(log_beta: float) -> float:
 
 
 def sweep(
-    graphs: Sequence[ChoiceGraph], now: Hyperparameters, rows: Vertices, targets: Floats, rng: np.random.Generator
+    graphs: Sequence[ChoiceGraph], state: Hyperparameters, rows: Vertices, targets: Floats, rng: np.random.Generator
 ) -> Hyperparameters:
-    """One pass of slice sampling over all hyperparameters, given standardised targets of more than one value.
+    """One pass of slice sampling over all hyperparameters.
 
     Mean, amplitude, noise, then the betas in random order, with the priors of the authors' code. The kernel is a
     product, so a beta's new value costs one factor and one Cholesky decomposition.
+
+    Args:
+        graphs: The choice graphs.
+        state: The hyperparameters so far.
+        rows: The vertices of the evaluated architectures.
+        targets: Their standardised losses, of more than one value.
+        rng: Draws the new values.
     """
-    gram = _gram(graphs, now.log_betas, rows)
+    gram = _gram(graphs, state.log_betas, rows)
     low, high = float(targets.min()), float(targets.max())
     middle, deviation = (low + high) / 2, (high - low) / 4
-    chol = _cholesky(gram, now.log_amplitude, now.log_noise)
+    chol = _cholesky(gram, state.log_amplitude, state.log_noise)
     if chol is not None:
-        level, unit = (lapack.dtrtrs(chol, each, lower=1)[0] for each in (targets, np.ones_like(targets)))
+        level, unit = (lapack.dtrtrs(chol, vector, lower=1)[0] for vector in (targets, np.ones_like(targets)))
         mean = slice_sample(
             lambda value: -0.5 * float(np.square(level - value * unit).sum() + ((value - middle) / deviation) ** 2),
-            min(max(now.mean, low), high),
+            min(max(state.mean, low), high),
             low=low,
             high=high,
             rng=rng,
         )
-        now = replace(now, mean=mean)
-    residuals = targets - now.mean
+        state = replace(state, mean=mean)
+    residuals = targets - state.mean
 
     centre, width = _amplitude_prior(graphs)
     amplitude = slice_sample(
-        lambda value: _log_likelihood(gram, residuals, value, now.log_noise) - 0.5 * ((value - centre) / width) ** 2,
-        now.log_amplitude,
+        lambda value: _log_likelihood(gram, residuals, value, state.log_noise) - 0.5 * ((value - centre) / width) ** 2,
+        state.log_amplitude,
         low=LOWEST,
         high=HIGHEST,
         rng=rng,
     )
     noise = slice_sample(
         lambda value: _log_likelihood(gram, residuals, amplitude, value) + log_prior_noise(value),
-        now.log_noise,
+        state.log_noise,
         low=LOWEST,
         high=HIGHEST,
         rng=rng,
     )
-    betas = list(now.log_betas)
+    betas = list(state.log_betas)
     for index in rng.permutation(len(graphs)).tolist():
-        graph, own = graphs[index], rows[:, index]
-        rest = gram / _factor(graph, betas[index], own)
+        graph, column = graphs[index], rows[:, index]
+        other_factors = gram / _factor(graph, betas[index], column)
 
-        def log_density(value: float, graph: ChoiceGraph = graph, own: Vertices = own, rest: Floats = rest) -> float:
-            changed = rest * _factor(graph, value, own)
+        def log_density(
+            value: float, graph: ChoiceGraph = graph, column: Vertices = column, other_factors: Floats = other_factors
+        ) -> float:
+            changed = other_factors * _factor(graph, value, column)
             return _log_likelihood(changed, residuals, amplitude, noise) + log_prior_beta(value)
 
         betas[index] = slice_sample(log_density, betas[index], low=LOWEST, high=HIGHEST_BETA, rng=rng)
-        gram = rest * _factor(graph, betas[index], own)
-    return Hyperparameters(now.mean, amplitude, noise, tuple(betas))
+        gram = other_factors * _factor(graph, betas[index], column)
+    return Hyperparameters(state.mean, amplitude, noise, tuple(betas))
 
 
 class Posterior:
-    """What the process with these hyperparameters believes after the targets of the first of ``rows``.
+    """The posterior of the process with these hyperparameters, given the targets of the first of ``rows``.
 
-    Rows beyond the targets are pending: believed to turn out as expected, they make the process surer and change no
-    mean.
+    Rows beyond the targets are pending. They are assumed to turn out as expected: they reduce the variance and change
+    no mean.
     """
 
-    def __init__(self, graphs: Sequence[ChoiceGraph], given: Hyperparameters, rows: Vertices, targets: Floats) -> None:
-        self._given = given
-        self._tables = [_table(graph, beta) for graph, beta in zip(graphs, given.log_betas, strict=True)]
-        chol = _cholesky(_gram(graphs, given.log_betas, rows), given.log_amplitude, given.log_noise)
+    def __init__(
+        self, graphs: Sequence[ChoiceGraph], hyperparameters: Hyperparameters, rows: Vertices, targets: Floats
+    ) -> None:
+        self._hyperparameters = hyperparameters
+        self._tables = [_table(graph, beta) for graph, beta in zip(graphs, hyperparameters.log_betas, strict=True)]
+        chol = _cholesky(
+            _gram(graphs, hyperparameters.log_betas, rows), hyperparameters.log_amplitude, hyperparameters.log_noise
+        )
         assert chol is not None, "the jitter keeps the kernel positive definite"
         self._chol = chol
-        self._told = len(targets)
-        told = chol[: self._told, : self._told]
-        self._weights = lapack.dtrtrs(told, targets - given.mean, lower=1)[0]
+        self._observed = len(targets)
+        observed = chol[: self._observed, : self._observed]
+        self._weights = lapack.dtrtrs(observed, targets - hyperparameters.mean, lower=1)[0]
         self._logs = [np.log(table)[:, column] for table, column in zip(self._tables, rows.T, strict=True)]
 
     def predict(self, rows: Vertices) -> tuple[Floats, Floats]:
         """Mean and variance, without noise, at each row."""
-        amplitude = math.exp(self._given.log_amplitude)
-        logs = np.full((len(rows), len(self._chol)), self._given.log_amplitude)
+        amplitude = math.exp(self._hyperparameters.log_amplitude)
+        logs = np.full((len(rows), len(self._chol)), self._hyperparameters.log_amplitude)
         prior = np.full(len(rows), amplitude)
         for log, table, column in zip(self._logs, self._tables, rows.T, strict=True):
             logs += log[column]
             prior *= table.diagonal()[column]
         solved = lapack.dtrtrs(self._chol, np.exp(logs, out=logs).T, lower=1)[0]
-        mean = self._given.mean + self._weights @ solved[: self._told]
+        mean = self._hyperparameters.mean + self._weights @ solved[: self._observed]
         variance = prior + JITTER * amplitude - np.einsum("ij,ij->j", solved, solved)
         return np.asarray(mean), np.maximum(variance, 1e-8)
 

@@ -11,20 +11,20 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.settings import number, whole
+from nasbed.optimizers.settings import integer, number
 
 
 class Evolution(Optimizer):
-    """Mutate the best of a random sample of the population; whoever is told enters it, and one leaves it.
+    """Mutate the best of a random sample of the population. Each result enters the population, and one member leaves.
 
     The defaults, a population of 100 and tournaments of 10 drawn with replacement, are those of the benchmark scripts
     published with NAS-Bench-101. For the data of Surrogate NAS Benchmarks it was 3000 and 100 (appendix C.3).
 
     A mutation is ``mutation_rate`` edits by the space, one as in those scripts; a fraction is the chance of one more,
-    so at a rate of 0.5 every other child is its parent once more.
+    so at a rate of 0.5 every second child repeats its parent.
 
-    Architectures are random until ``population_size`` answers have come, so with several workers a few more than that
-    are. Age is counted from the answer. What failed enters as the worst.
+    Architectures are random until ``population_size`` results have arrived, so several workers draw a few more. Age
+    counts from the arrival of the result. A failed evaluation enters as the worst.
     """
 
     def __init__(
@@ -37,21 +37,21 @@ class Evolution(Optimizer):
         mutation_rate: float = 1,
     ) -> None:
         super().__init__(problem, rng)
-        self.population_size = whole("population_size", population_size, low=1)
-        self.sample_size = whole("sample_size", sample_size, low=1)
+        self.population_size = integer("population_size", population_size, low=1)
+        self.sample_size = integer("sample_size", sample_size, low=1)
         self.mutation_rate = number("mutation_rate", mutation_rate, low=0)
         self._edits = int(self.mutation_rate)
-        self._one_more = self.mutation_rate - self._edits
+        self._extra_edit = self.mutation_rate - self._edits
         self._heap: list[tuple[float, int, float, Architecture]] = []
-        self._told = 0
+        self._arrivals = 0
 
     @abstractmethod
-    def _stay(self, loss: float, told: int) -> float:
-        """Who has least of it leaves next; among equals the oldest."""
+    def _survival_score(self, loss: float, arrival: int) -> float:
+        """The member with the lowest score is evicted next; among equals the oldest."""
 
     @property
     def population(self) -> list[Architecture]:
-        """Who is in the population, the oldest first."""
+        """The members of the population, the oldest first."""
         return [arch for _, _, _, arch in sorted(self._heap, key=lambda member: member[1])]
 
     @property
@@ -66,7 +66,7 @@ class Evolution(Optimizer):
     def _child(self) -> Architecture:
         child = self._parent()
         edits = self._edits
-        if self._one_more and self.rng.random() < self._one_more:
+        if self._extra_edit and self.rng.random() < self._extra_edit:
             edits += 1
         for _ in range(edits):
             child = self.space.mutate(child, self.rng)
@@ -74,9 +74,9 @@ class Evolution(Optimizer):
 
     def _parent(self) -> Architecture:
         heap = self._heap
-        drawn: list[int] = self.rng.integers(len(heap), size=self.sample_size).tolist()
-        best = heap[drawn[0]]
-        for index in drawn:
+        tournament: list[int] = self.rng.integers(len(heap), size=self.sample_size).tolist()
+        best = heap[tournament[0]]
+        for index in tournament:
             member = heap[index]
             if member[2] < best[2]:
                 best = member
@@ -85,8 +85,8 @@ class Evolution(Optimizer):
     def tell(self, observations: Sequence[Observation]) -> None:
         for observation in observations:
             loss = self.problem.loss(observation)
-            member = (self._stay(loss, self._told), self._told, loss, observation.architecture)
-            self._told += 1
+            member = (self._survival_score(loss, self._arrivals), self._arrivals, loss, observation.architecture)
+            self._arrivals += 1
             if len(self._heap) < self.population_size:
                 heapq.heappush(self._heap, member)
             else:
@@ -99,8 +99,8 @@ class RegularizedEvolution(Evolution):
     name = "re"
     summary = "regularized evolution"
 
-    def _stay(self, loss: float, told: int) -> float:
-        return told
+    def _survival_score(self, loss: float, arrival: int) -> float:
+        return arrival
 
 
 class NonRegularizedEvolution(Evolution):
@@ -109,5 +109,5 @@ class NonRegularizedEvolution(Evolution):
     name = "nre"
     summary = "evolution without ageing: the worst leaves the population"
 
-    def _stay(self, loss: float, told: int) -> float:
+    def _survival_score(self, loss: float, arrival: int) -> float:
         return -loss

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,22 +13,21 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.preprocessing import power_transform
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.nsga2 import Population
+from nasbed.optimizers.base import Problem, Proposal
+from nasbed.optimizers.model_based import ModelBased
+from nasbed.optimizers.nsga2 import ParetoPopulation
 from nasbed.optimizers.parameters import Floats
-from nasbed.optimizers.seen import Seen
-from nasbed.optimizers.settings import whole
+from nasbed.optimizers.settings import integer
 
 Features = NDArray[np.float32]
 
 CROSSOVER_PROBABILITY = 0.9
 LEAST_IMPROVEMENT = 1e-4
 DELTA = 0.01
-"""Of the confidence bound's weight."""
+"""A parameter of the confidence bound's weight."""
 
 
-class HEBO(Optimizer):
+class HEBO(ModelBased):
     """Bayesian optimisation that proposes from the Pareto front of three acquisition functions (Cowen-Rivers et al.
     2022), with a random forest as its model as in the Surrogate NAS Benchmarks (appendix C.3).
 
@@ -61,65 +59,56 @@ class HEBO(Optimizer):
     ) -> None:
         super().__init__(problem, rng)
         self._width = len(self.space.configspace())
-        self._initial = self._width + 1 if initial is None else whole("initial", initial, low=2)
-        self._trees = whole("trees", trees, low=1)
-        self._population_size = whole("population_size", population_size, low=2)
-        self._generations = whole("generations", generations, low=1)
-        bound = problem.objective.best_bound
-        self._floor = 0.0 if math.isinf(bound) else -bound if problem.objective.direction == "maximize" else bound
-        self._seen = Seen(self.space)
-        self._archs: list[Architecture] = []
-        self._losses: list[float] = []
+        self._initial = self._width + 1 if initial is None else integer("initial", initial, low=2)
+        self._trees = integer("trees", trees, low=1)
+        self._population_size = integer("population_size", population_size, low=2)
+        self._generations = integer("generations", generations, low=1)
+        self._floor = problem.lowest_loss if math.isfinite(problem.lowest_loss) else 0.0
 
     @property
     def start_size(self) -> int:
         return max(self._initial, 2)
 
-    def begin_with(self, arch: Architecture) -> Proposal:
-        self._seen.add(arch)
-        return Proposal(arch)
-
     def ask(self, n: int = 1) -> list[Proposal]:
-        archs = self._chosen(n) if len(self._archs) >= self.start_size else []
+        archs = self._choose(n) if len(self._archs) >= self.start_size else []
         for arch in archs:
-            self._seen.add(arch)
-        archs += [self._seen.sample(self.rng) for _ in range(n - len(archs))]
+            self._archive.add(arch)
+        archs += [self._next() for _ in range(n - len(archs))]
         return [Proposal(arch) for arch in archs]
 
-    def tell(self, observations: Sequence[Observation]) -> None:
-        """What failed is known, but the forest does not learn from it."""
-        for observation in observations:
-            self._seen.add(observation.architecture)
-            loss = self.problem.loss(observation)
-            if loss < math.inf:
-                self._archs.append(observation.architecture)
-                self._losses.append(loss - self._floor)
+    def _next(self) -> Architecture:
+        return self._archive.sample(self.rng)
 
-    def _chosen(self, n: int) -> list[Architecture]:
-        """Up to ``n`` of the front, at random but for the two that HEBO makes sure of."""
-        model = Model.fit(self.space.encode(self._archs), more_normal(np.array(self._losses)), self._trees, self.rng)
-        front = [arch for arch in self._front(model, n) if arch not in self._seen]
+    def _learn(self, arch: Architecture, loss: float) -> None:
+        super()._learn(arch, loss - self._floor)
+
+    def _choose(self, n: int) -> list[Architecture]:
+        """Up to ``n`` architectures of the front at random, with the two that HEBO always includes."""
+        model = ForestModel.fit(
+            self.space.encode(self._archs), more_normal(np.array(self._losses)), self._trees, self.rng
+        )
+        front = [arch for arch in self._front(model, n) if arch not in self._archive]
         if not front:
             return []
         chosen: list[int] = self.rng.permutation(len(front))[:n].tolist()
         if n > 2 and len(front) > n:
             mean, spread = model.predict(self.space.encode(front))
-            for place, wanted in enumerate((int(spread.argmax()), int(mean.argmin()))):
-                if wanted not in chosen:
-                    chosen[place] = wanted
+            for position, required in enumerate((int(spread.argmax()), int(mean.argmin()))):
+                if required not in chosen:
+                    chosen[position] = required
         return [front[index] for index in chosen]
 
-    def _front(self, model: Model, n: int) -> list[Architecture]:
-        """What NSGA-II finds to be dominated by nothing in the three acquisition functions."""
+    def _front(self, model: ForestModel, n: int) -> list[Architecture]:
+        """The Pareto front of the three acquisition functions, by NSGA-II."""
         best = self._archs[int(np.argmin(self._losses))]
         target = float(model.predict(self.space.encode([best]))[0][0])
         steps = max(1, len(self._archs) // n)
         kappa = math.sqrt((2 + self._width / 2) * math.log(steps) + math.log(math.pi**2 / DELTA))
-        population = Population(self.space, self._population_size, CROSSOVER_PROBABILITY)
+        population = ParetoPopulation(self.space, self._population_size, CROSSOVER_PROBABILITY)
         archs = [best, *(self.space.sample(self.rng) for _ in range(self._population_size - 1))]
         for _ in range(self._generations):
-            known = {self.space.canonical(arch) for arch in population.archs}
-            new = {form: arch for arch in archs if (form := self.space.canonical(arch)) not in known}
+            forms = {self.space.canonical(arch) for arch in population.archs}
+            new = {form: arch for arch in archs if (form := self.space.canonical(arch)) not in forms}
             if new:
                 features = self.space.encode(list(new.values()))
                 population.join(list(new.values()), model.acquisition(features, target, kappa, self.rng))
@@ -128,21 +117,21 @@ class HEBO(Optimizer):
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """A random forest that knows how noisy its targets are."""
+class ForestModel:
+    """A random forest with an estimate of the noise of its targets."""
 
     forest: RandomForestRegressor
     noise: float  # a variance
 
     @classmethod
-    def fit(cls, features: Features, targets: Floats, trees: int, rng: np.random.Generator) -> Model:
+    def fit(cls, features: Features, targets: Floats, trees: int, rng: np.random.Generator) -> ForestModel:
         forest = RandomForestRegressor(trees, random_state=int(rng.integers(2**31))).fit(features, targets)
         return cls(forest, float(np.mean((forest.predict(features) - targets) ** 2)))
 
     def predict(self, features: Features) -> tuple[Floats, Floats]:
-        """The mean and the standard deviation of each."""
-        says = np.stack([tree.tree_.predict(features)[:, 0] for tree in self.forest.estimators_])
-        return says.mean(axis=0), np.sqrt(says.var(axis=0) + self.noise)
+        """The mean and the standard deviation at each row."""
+        predictions = np.stack([tree.tree_.predict(features)[:, 0] for tree in self.forest.estimators_])
+        return predictions.mean(axis=0), np.sqrt(predictions.var(axis=0) + self.noise)
 
     def acquisition(self, features: Features, target: float, kappa: float, rng: np.random.Generator) -> Floats:
         """``[n, 3]``, to be minimised: the lower confidence bound, and the negative logarithms of the expected
@@ -156,8 +145,8 @@ class Model:
 
 
 def log_improvement(steps: Floats) -> Floats:
-    """The logarithm of what a standard normal variable is expected to exceed ``-steps`` by, φ(z) + z Φ(z); far in the
-    tail, where the two cancel, by φ(z) / (z² + 3)."""
+    """The logarithm of the expected improvement of a standard normal variable, φ(z) + z Φ(z) at z = ``steps``. Far in
+    the tail, where the two terms cancel, it is φ(z) / (z² + 3)."""
     log_phi = -0.5 * steps**2 - 0.5 * math.log(2 * math.pi)
     near = np.maximum(steps, -6)
     exact = np.log(np.exp(-0.5 * near**2) / math.sqrt(2 * math.pi) + near * ndtr(near))
@@ -165,7 +154,7 @@ def log_improvement(steps: Floats) -> Floats:
 
 
 def more_normal(losses: Floats) -> Floats:
-    """After the power transform that HEBO takes, with mean 0 and standard deviation 1; as they are where it
+    """The losses after HEBO's power transform, with mean 0 and standard deviation 1. Unchanged where the transform
     fails, as it does for a few values far from zero."""
     spread = losses.std()
     methods = ("box-cox", "yeo-johnson") if losses.min() > 0 else ("yeo-johnson",)

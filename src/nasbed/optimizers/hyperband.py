@@ -11,8 +11,8 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.core.observation import Observation
+from nasbed.optimizers.archive import Archive
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.seen import Seen
 
 Schedule = tuple[tuple[int, int], ...]
 """A bracket: how many architectures its rungs hold, and the fidelity of each."""
@@ -25,13 +25,13 @@ def budgets_of(fidelities: Sequence[int], eta: float) -> tuple[int, ...]:
     (1, 3, 11, 33, 100)
     """
     chosen = [max(fidelities)]
-    while lower := [one for one in fidelities if one * eta <= chosen[-1]]:
+    while lower := [fidelity for fidelity in fidelities if fidelity * eta <= chosen[-1]]:
         chosen.append(max(lower))
     return tuple(reversed(chosen))
 
 
 def schedules(budgets: Sequence[int], eta: float) -> tuple[Schedule, ...]:
-    """One bracket for each lowest budget, the most eager first, of the sizes in table 1 of Li et al. (2018).
+    """One bracket for each lowest budget, the most aggressive first, of the sizes in table 1 of Li et al. (2018).
 
     These are also HpBandSter's: the number of budgets that a bracket could pay for is rounded down before it is
     multiplied by ``eta`` for each halving. Algorithm 1 of the paper rounds the product up instead, and so would start
@@ -49,7 +49,7 @@ def schedules(budgets: Sequence[int], eta: float) -> tuple[Schedule, ...]:
 
 
 class Bracket:
-    """Successive halving: the best of a rung go on to the next when all of it has been heard of."""
+    """Successive halving: the best of a rung go on to the next when all its results are in."""
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
@@ -69,7 +69,7 @@ class Bracket:
         return self._open > 0
 
     @property
-    def done(self) -> bool:
+    def finished(self) -> bool:
         return not (self._open or self._ready or self._waiting)
 
     def start(self, arch: Architecture) -> Proposal:
@@ -86,10 +86,10 @@ class Bracket:
         return Proposal(self._ready.popleft(), self.fidelity)
 
     def tell(self, arch: Architecture, loss: float) -> None:
-        """What failed is never promoted; a bracket in which all failed ends there."""
+        """Note a result. A failed evaluation is never promoted; a bracket in which all failed ends there."""
         self._waiting -= 1
         self._results.append((loss, arch))
-        if not self.done or self._rung + 1 == len(self._schedule):
+        if not self.finished or self._rung + 1 == len(self._schedule):
             return
         self._rung += 1
         ranked = sorted((pair for pair in self._results if pair[0] < math.inf), key=lambda pair: pair[0])
@@ -102,7 +102,7 @@ class Hyperband(Optimizer):
 
     ``eta``: the share promoted is 1/eta, and rungs lie at least that factor apart; 3, as in HpBandSter and as the
     budgets of NAS-Bench-101 are spaced. Only fidelities that the problem has are used. With a single one it is random
-    search. A worker for which no bracket under way has work opens the next bracket, so nobody waits.
+    search. If no open bracket has work for a worker, the worker opens the next one, so no worker waits.
     """
 
     name = "hb"
@@ -113,10 +113,10 @@ class Hyperband(Optimizer):
         if not eta > 1:
             raise InvalidOption(f"eta is above 1, got {eta!r}")
         self._schedules = schedules(budgets_of(problem.fidelities, eta), eta)
-        self._opened = 0
+        self._bracket_count = 0
         self._brackets: list[Bracket] = []
         self._pending: dict[tuple[Architecture, int], deque[Bracket]] = {}
-        self._seen = Seen(self.space)
+        self._archive = Archive(self.space)
 
     @property
     def start_size(self) -> int:
@@ -134,26 +134,26 @@ class Hyperband(Optimizer):
         return len(self._schedules[0])
 
     def begin_with(self, arch: Architecture) -> Proposal:
-        """At the fidelity of a lowest rung, from which it is promoted like any other."""
-        self._seen.add(arch)
-        bracket = next((each for each in self._brackets if each.wants_new), None) or self._open()
-        return self._noted(bracket, bracket.start(arch))
+        """The proposal is at the fidelity of a lowest rung, from which it is promoted like any other."""
+        self._archive.add(arch)
+        bracket = next((candidate for candidate in self._brackets if candidate.wants_new), None) or self._open()
+        return self._register(bracket, bracket.start(arch))
 
     def ask(self, n: int = 1) -> list[Proposal]:
         return [self._next() for _ in range(n)]
 
     def tell(self, observations: Sequence[Observation]) -> None:
         for observation in observations:
-            self._seen.add(observation.architecture)
+            self._archive.add(observation.architecture)
             waiting = self._pending.get(self._key(observation.architecture, observation.fidelity))
             if waiting:
                 waiting.popleft().tell(observation.architecture, self.problem.loss(observation))
         self._pending = {key: waiting for key, waiting in self._pending.items() if waiting}
-        self._brackets = [bracket for bracket in self._brackets if not bracket.done]
+        self._brackets = [bracket for bracket in self._brackets if not bracket.finished]
 
     def _sample(self) -> Architecture:
-        """Where new architectures come from: the space, at random."""
-        return self._seen.sample(self.rng)
+        """A new architecture: from the space, at random."""
+        return self._archive.sample(self.rng)
 
     def _next(self) -> Proposal:
         for bracket in self._brackets:
@@ -165,15 +165,15 @@ class Hyperband(Optimizer):
         else:
             bracket = self._open()
             proposal = bracket.start(self._sample())
-        return self._noted(bracket, proposal)
+        return self._register(bracket, proposal)
 
     def _open(self) -> Bracket:
-        bracket = Bracket(self._schedules[self._opened % len(self._schedules)])
-        self._opened += 1
+        bracket = Bracket(self._schedules[self._bracket_count % len(self._schedules)])
+        self._bracket_count += 1
         self._brackets.append(bracket)
         return bracket
 
-    def _noted(self, bracket: Bracket, proposal: Proposal) -> Proposal:
+    def _register(self, bracket: Bracket, proposal: Proposal) -> Proposal:
         self._pending.setdefault(self._key(proposal.architecture, proposal.fidelity), deque()).append(bracket)
         return proposal
 

@@ -4,18 +4,18 @@ architectures."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.density import Density, filled
+from nasbed.optimizers.archive import Archive
+from nasbed.optimizers.base import Problem
+from nasbed.optimizers.density import Density, fill_gaps
+from nasbed.optimizers.model_based import ModelBased
 from nasbed.optimizers.parameters import Floats, Parameters
-from nasbed.optimizers.seen import Seen
-from nasbed.optimizers.settings import number, whole
+from nasbed.optimizers.settings import integer, number
 
 LEAST = math.log(1e-32)
 """The lowest density that counts, as in HpBandSter."""
@@ -40,15 +40,15 @@ class Parzen:
 
     def __post_init__(self) -> None:
         number("good", self.good, low=0.01, high=0.99)
-        whole("samples", self.samples, low=1)
+        integer("samples", self.samples, low=1)
         number("random_fraction", self.random_fraction, low=0, high=1)
-        whole("min_points", 1 if self.min_points is None else self.min_points, low=1)
+        integer("min_points", 1 if self.min_points is None else self.min_points, low=1)
         number("bandwidth_factor", self.bandwidth_factor, low=0.01)
         number("min_bandwidth", self.min_bandwidth, low=1e-9, high=0.5)
 
 
 class ParzenModel:
-    """The evaluations at one fidelity, and architectures that look more like the good ones than like the rest."""
+    """The evaluations at one fidelity, as densities of the good and of the other architectures."""
 
     def __init__(self, problem: Problem, settings: Parzen) -> None:
         self._parameters = Parameters(problem.space)
@@ -66,7 +66,7 @@ class ParzenModel:
 
     @property
     def needed(self) -> int:
-        """How many evaluations make it ready, if all succeed."""
+        """How many evaluations the model needs, if all succeed."""
         return self._least_good + self._fewest
 
     @property
@@ -75,11 +75,11 @@ class ParzenModel:
         enough = len(self._losses) - self._good_count >= self._fewest
         return enough and sum(map(math.isfinite, self._losses)) >= self._good_count
 
-    def propose(self, seen: Seen, rng: np.random.Generator) -> Architecture | None:
-        """The best of the samples that is not known yet; ``None`` where there is none or a random one is due."""
+    def propose(self, archive: Archive, rng: np.random.Generator) -> Architecture | None:
+        """The best new sample; ``None`` if there is none, or if a random architecture is due."""
         if rng.random() < self._settings.random_fraction:
             return None
-        return seen.first_new(self._best(rng))
+        return archive.first_new(self._best(rng))
 
     @property
     def _good_count(self) -> int:
@@ -104,14 +104,14 @@ class ParzenModel:
             rows = np.array(self._rows)[np.argsort(self._losses, kind="stable")]
             options, narrowest = self._parameters.options, self._settings.min_bandwidth
             good, bad = (
-                Density.fit(filled(part, options, rng), options, min_bandwidth=narrowest)
+                Density.fit(fill_gaps(part, options, rng), options, min_bandwidth=narrowest)
                 for part in (rows[: self._good_count], rows[self._good_count :])
             )
             self._densities = good, bad
         return self._densities
 
 
-class KDE(Optimizer):
+class KDE(ModelBased):
     """The model of BOHB at the highest fidelity alone, called TPE in the Surrogate NAS Benchmarks.
 
     The settings and their defaults are those of BOHB's reference implementation, HpBandSter: the share called ``good``
@@ -149,25 +149,15 @@ class KDE(Optimizer):
             bandwidth_factor=bandwidth_factor,
             min_bandwidth=min_bandwidth,
         )
-        self._seen = Seen(self.space)
         self._model = ParzenModel(problem, settings)
 
     @property
     def start_size(self) -> int:
         return self._model.needed
 
-    def begin_with(self, arch: Architecture) -> Proposal:
-        self._seen.add(arch)
-        return Proposal(arch)
+    def _learn(self, arch: Architecture, loss: float) -> None:
+        self._model.add(arch, loss)
 
-    def ask(self, n: int = 1) -> list[Proposal]:
-        return [Proposal(self._sample()) for _ in range(n)]
-
-    def tell(self, observations: Sequence[Observation]) -> None:
-        for observation in observations:
-            self._seen.add(observation.architecture)
-            self._model.add(observation.architecture, self.problem.loss(observation))
-
-    def _sample(self) -> Architecture:
-        arch = self._model.propose(self._seen, self.rng) if self._model.ready else None
-        return arch or self._seen.sample(self.rng)
+    def _next(self) -> Architecture:
+        arch = self._model.propose(self._archive, self.rng) if self._model.ready else None
+        return arch or self._archive.sample(self.rng)

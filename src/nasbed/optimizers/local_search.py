@@ -11,7 +11,7 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.settings import whole
+from nasbed.optimizers.settings import integer
 
 Code = tuple[int, ...]
 
@@ -26,8 +26,8 @@ class LocalSearch(Optimizer):
     result. A worker that finds the neighbourhood handed out evaluates a new random architecture, whose result counts
     where a later neighbourhood contains it. A start that failed is dropped.
 
-    ``tries`` is how often a draw may hit what was proposed before until one such is proposed again, as must happen in
-    a space that is used up. 100 is ours.
+    ``tries`` is how often a draw may repeat an earlier proposal before a repeat is proposed, as must happen in a space
+    that is used up. 100 is ours.
     """
 
     name = "ls"
@@ -35,10 +35,10 @@ class LocalSearch(Optimizer):
 
     def __init__(self, problem: Problem, rng: np.random.Generator, *, tries: int = 100) -> None:
         super().__init__(problem, rng)
-        self.tries = whole("tries", tries, low=1)
+        self.tries = integer("tries", tries, low=1)
         self._losses: dict[Code, float] = {}
-        self._asked: set[Code] = set()
-        self._given: list[Architecture] = []
+        self._proposed: set[Code] = set()
+        self._starts: list[Architecture] = []
         self._start: Architecture | None = None
         self._current: Architecture | None = None
         self._near: dict[Code, Architecture] = {}
@@ -46,39 +46,39 @@ class LocalSearch(Optimizer):
         self._queue: deque[Architecture] = deque()
 
     def begin_with(self, arch: Architecture) -> Proposal:
-        """The first walk starts from the best of these that is known by then, as in the authors' code, where ten random
-        ones are evaluated first."""
-        self._asked.add(self._key(arch))
-        self._given.append(arch)
+        """The first walk starts from the best of these that is evaluated by then. The authors' code evaluates ten
+        random ones first."""
+        self._proposed.add(self._key(arch))
+        self._starts.append(arch)
         return Proposal(arch)
 
     def ask(self, n: int = 1) -> list[Proposal]:
         return [Proposal(self._next()) for _ in range(n)]
 
     def _next(self) -> Architecture:
-        if self._given:
-            self._set_out()
+        if self._starts:
+            self._begin_walk()
         if self._queue:
             return self._queue.popleft()
-        arch = self._unasked()
+        arch = self._new_architecture()
         if self._start is None:
             self._start = arch
             self._missing = {self._key(arch)}
         return arch
 
-    def _set_out(self) -> None:
-        known = [arch for arch in self._given if self._key(arch) in self._losses]
-        self._given = []
-        if known and self._start is None:
-            self._start = min(known, key=lambda arch: self._losses[self._key(arch)])
+    def _begin_walk(self) -> None:
+        evaluated = [arch for arch in self._starts if self._key(arch) in self._losses]
+        self._starts = []
+        if evaluated and self._start is None:
+            self._start = min(evaluated, key=lambda arch: self._losses[self._key(arch)])
             self._walk()
 
-    def _unasked(self) -> Architecture:
+    def _new_architecture(self) -> Architecture:
         for _ in range(self.tries):
             arch = self.space.sample(self.rng)
             key = self._key(arch)
-            if key not in self._asked:
-                self._asked.add(key)
+            if key not in self._proposed:
+                self._proposed.add(key)
                 break
         return arch
 
@@ -88,7 +88,7 @@ class LocalSearch(Optimizer):
     def tell(self, observations: Sequence[Observation]) -> None:
         for observation in observations:
             key = self._key(observation.architecture)
-            self._asked.add(key)
+            self._proposed.add(key)
             self._losses.setdefault(key, self.problem.loss(observation))
             self._missing.discard(key)
         self._walk()
@@ -98,7 +98,7 @@ class LocalSearch(Optimizer):
             self._move()
 
     def _move(self) -> None:
-        """All that was waited for is known: go on from the start, to the best neighbour, or to a new start."""
+        """All pending results are in: expand the start, move to the best neighbour, or end the walk."""
         if self._current is None:
             best = self._start
             improved = best is not None and self._losses[self._key(best)] < math.inf
@@ -113,9 +113,9 @@ class LocalSearch(Optimizer):
 
     def _expand(self, arch: Architecture) -> None:
         self._current = arch
-        self._near = {self._key(other): other for other in self.space.neighbors(arch)}
+        self._near = {self._key(neighbor): neighbor for neighbor in self.space.neighbors(arch)}
         self._near.pop(self._key(arch), None)
         self._missing = {key for key in self._near if key not in self._losses}
-        fresh = [key for key in self._near if key not in self._asked]
-        self._asked.update(fresh)
+        fresh = [key for key in self._near if key not in self._proposed]
+        self._proposed.update(fresh)
         self._queue.extend(self._near[fresh[index]] for index in self.rng.permutation(len(fresh)).tolist())

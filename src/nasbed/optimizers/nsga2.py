@@ -14,7 +14,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.settings import number, whole
+from nasbed.optimizers.settings import integer, number
 from nasbed.spaces.base import SearchSpace
 
 CROSSOVER_TRIES = 5
@@ -28,9 +28,9 @@ class NSGA2(Optimizer):
     the code from either parent. Mutation is one edit by the space, the mean number of changes at their rate of 1 / n a
     variable.
 
-    A generation ends when ``population_size`` answers have come, whoever they answer, so no worker waits: children of
-    the previous parents that come late count in the next one. Architectures are random until the first has ended. What
-    failed is dominated by everything else.
+    A generation ends when ``population_size`` results have arrived, so no worker waits: late children of the previous
+    parents count in the next generation. Architectures are random until the first generation ends. A failed evaluation
+    is dominated by every other.
     """
 
     name = "nsga2"
@@ -46,11 +46,11 @@ class NSGA2(Optimizer):
         crossover_probability: float = 0.9,
     ) -> None:
         super().__init__(problem, rng)
-        self.population_size = whole("population_size", population_size, low=2)
+        self.population_size = integer("population_size", population_size, low=2)
         self.crossover_probability = number("crossover_probability", crossover_probability, low=0, high=1)
         self.second = _metric(problem, second)
-        self._population = Population(self.space, self.population_size, self.crossover_probability)
-        self._told: list[tuple[Architecture, tuple[float, float]]] = []
+        self._population = ParetoPopulation(self.space, self.population_size, self.crossover_probability)
+        self._generation: list[tuple[Architecture, tuple[float, float]]] = []
 
     @property
     def start_size(self) -> int:
@@ -68,11 +68,11 @@ class NSGA2(Optimizer):
 
     def tell(self, observations: Sequence[Observation]) -> None:
         for observation in observations:
-            self._told.append((observation.architecture, self._pair(observation)))
-            if len(self._told) == self.population_size:
-                archs, pairs = zip(*self._told, strict=True)
+            self._generation.append((observation.architecture, self._pair(observation)))
+            if len(self._generation) == self.population_size:
+                archs, pairs = zip(*self._generation, strict=True)
                 self._population.join(archs, np.array(pairs))
-                self._told = []
+                self._generation = []
 
     def _pair(self, observation: Observation) -> tuple[float, float]:
         value = observation.values.get(self.second)
@@ -81,7 +81,7 @@ class NSGA2(Optimizer):
         return self.problem.loss(observation), -value if self.second.direction == "maximize" else value
 
 
-class Population:
+class ParetoPopulation:
     """The best ``size`` architectures so far by several losses, and children of them."""
 
     def __init__(self, space: SearchSpace, size: int, crossover_probability: float) -> None:
@@ -101,42 +101,42 @@ class Population:
         """Keep the best of old and new: whole fronts, then the least crowded of the front that is cut."""
         everyone = [*self.archs, *archs]
         all_losses = losses if self._losses is None else np.concatenate([self._losses, losses])
-        kept: list[int] = []
+        members: list[int] = []
         self._order = []
         for rank, front in enumerate(nondominated_fronts(all_losses)):
             crowding = crowding_distances(all_losses[front])
-            by_room = np.argsort(-crowding, kind="stable")[: self._size - len(kept)]
-            kept += front[by_room].tolist()
+            by_room = np.argsort(-crowding, kind="stable")[: self._size - len(members)]
+            members += front[by_room].tolist()
             self._order += [(rank, -room) for room in crowding[by_room].tolist()]
-            if len(kept) == self._size:
+            if len(members) == self._size:
                 break
-        self.archs = [everyone[index] for index in kept]
-        self._losses = all_losses[kept]
+        self.archs = [everyone[index] for index in members]
+        self._losses = all_losses[members]
 
     def child(self, rng: np.random.Generator) -> Architecture:
         """A mutant of a parent, or of a mixture of two."""
         return self._space.mutate(self._crossed(rng), rng)
 
     def _crossed(self, rng: np.random.Generator) -> Architecture:
-        one = self._parent(rng)
+        first = self._parent(rng)
         if rng.random() >= self._crossover_probability:
-            return one
-        other = self._parent(rng)
+            return first
+        second = self._parent(rng)
         for _ in range(CROSSOVER_TRIES):
             heads = (rng.random(self._space.code_length) < 0.5).tolist()
-            code = tuple(a if head else b for a, b, head in zip(one.code, other.code, heads, strict=True))
-            child = Architecture(one.space, code)
+            code = tuple(a if head else b for a, b, head in zip(first.code, second.code, heads, strict=True))
+            child = Architecture(first.space, code)
             try:
                 self._space.validate(child)
             except InvalidArchitecture:
                 continue
             return child
-        return one
+        return first
 
     def _parent(self, rng: np.random.Generator) -> Architecture:
         """The better of two: of the lower front, and within one the less crowded."""
-        one, other = rng.integers(len(self.archs), size=2).tolist()
-        better: int = other if self._order[other] < self._order[one] else one
+        first, second = rng.integers(len(self.archs), size=2).tolist()
+        better: int = second if self._order[second] < self._order[first] else first
         return self.archs[better]
 
 
@@ -181,5 +181,5 @@ def _metric(problem: Problem, key: str) -> Metric:
     for metric in problem.others:
         if metric.key == key:
             return metric
-    known = [metric.key for metric in problem.others]
-    raise InvalidOption(f"second is another metric of the problem, got {shorten(key)}; {nearest(str(key), known)}")
+    keys = [metric.key for metric in problem.others]
+    raise InvalidOption(f"second is another metric of the problem, got {shorten(key)}; {nearest(str(key), keys)}")

@@ -37,7 +37,7 @@ class Parameter:
         return not self.options or isinstance(self.source, OrdinalHyperparameter)
 
     def value(self, number: float) -> Any:
-        """The option of this number, or what stands at this place of the range."""
+        """The option of this number, or the value at this position of the range."""
         if self.options:
             return self.options[int(number)]
         return min(max(self.source.to_value(number), self.source.lower), self.source.upper)
@@ -56,11 +56,11 @@ class Parameters:
         self._space = space
         source = space.configspace()
         self._parameters = tuple(
-            Parameter(index, name, _options(one), tuple(source.parent_conditions_of[name]), one)
-            for index, (name, one) in enumerate(source.items())
+            Parameter(index, name, _options(parameter), tuple(source.parent_conditions_of[name]), parameter)
+            for index, (name, parameter) in enumerate(source.items())
         )
-        self.options: Counts = np.array([len(one.options) for one in self._parameters], dtype=np.int64)
-        ranges = [min(float(one.source.size), NUMBER_LEVELS) for one in self._parameters]
+        self.options: Counts = np.array([len(parameter.options) for parameter in self._parameters], dtype=np.int64)
+        ranges = [min(float(parameter.source.size), NUMBER_LEVELS) for parameter in self._parameters]
         self.levels: Counts = np.where(self.options > 0, self.options, np.array(ranges, dtype=np.int64))
         self._steps = np.maximum(self.options - 1, 1)
 
@@ -73,32 +73,34 @@ class Parameters:
         return row
 
     def architecture(self, row: Floats) -> Architecture | None:
-        """What a row describes, its inactive parameters not looked at; ``None`` where that is no architecture."""
+        """The architecture of a row, inactive parameters ignored; ``None`` if it is invalid."""
         numbers = row.tolist()
-        return self.build(lambda one: one.value(numbers[one.index]))
+        return self.build(lambda parameter: parameter.value(numbers[parameter.index]))
 
     def in_cube(self, arch: Architecture) -> Floats:
         """The row of an architecture, in the unit cube."""
         return self.row(arch) / self._steps
 
     def nearest(self, point: Floats) -> Architecture | None:
-        """What lies nearest to a point of the unit cube, parameter by parameter."""
+        """The architecture nearest to a point of the unit cube, parameter by parameter."""
         return self.architecture(np.where(self.options > 0, np.rint(point * self._steps), point))
 
-    def numbered(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a configuration by name, with the number of the option in the place of each option."""
+    def option_numbers(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a configuration by name, each option replaced by its number."""
         return {
-            one.name: one.options.index(values[one.name]) if one.options else values[one.name]
-            for one in self._parameters
-            if one.name in values
+            parameter.name: parameter.options.index(values[parameter.name])
+            if parameter.options
+            else values[parameter.name]
+            for parameter in self._parameters
+            if parameter.name in values
         }
 
     def build(self, choose: Callable[[Parameter], Any]) -> Architecture | None:
-        """What comes of choosing a value for each active parameter, parents first."""
+        """The architecture with a value chosen for each active parameter, parents first; ``None`` if it is invalid."""
         values: dict[str, Any] = {}
-        for one in self._parameters:
-            active = all(condition.satisfied_by_value(values) for condition in one.conditions)
-            values[one.name] = choose(one) if active else NotSet
+        for parameter in self._parameters:
+            active = all(condition.satisfied_by_value(values) for condition in parameter.conditions)
+            values[parameter.name] = choose(parameter) if active else NotSet
         try:
             return self._space.from_config({name: value for name, value in values.items() if value is not NotSet})
         except NasbedError:

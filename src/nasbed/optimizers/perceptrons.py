@@ -34,11 +34,11 @@ class Perceptrons:
         self._columns = np.flatnonzero(np.ptp(features, axis=0) > 0)
         self._scale = float(np.median(targets))
         inputs = features[:, self._columns]
-        wanted = (targets / self._scale).astype(np.float32)
-        count = len(wanted)
+        scaled = (targets / self._scale).astype(np.float32)
+        count = len(scaled)
         order = np.stack([rng.permutation(count) for _ in range(self._members)])
-        held = order[:, : max(1, count // 10)]
-        train = order[:, held.shape[1] :] if count > 1 else held
+        held_out = order[:, : max(1, count // 10)]
+        train = order[:, held_out.shape[1] :] if count > 1 else held_out
         store, views = self._start(rng)
         slope, slope_views = self._layout()
         mean, square = np.zeros_like(store), np.zeros_like(store)
@@ -48,13 +48,13 @@ class Perceptrons:
             train = rng.permuted(train, axis=1)
             for first in range(0, train.shape[1], self._batch):
                 rows = train[:, first : first + self._batch]
-                _backward(inputs[rows], wanted[rows], views, slope_views)
+                _backward(inputs[rows], scaled[rows], views, slope_views)
                 step += 1
                 mean += (1 - DECAY) * (slope - mean)
                 square += (1 - SQUARE_DECAY) * (slope * slope - square)
                 rate = self._learning_rate * np.sqrt(1 - SQUARE_DECAY**step) / (1 - DECAY**step)
                 store -= np.float32(rate) * mean / (np.sqrt(square) + TINY)
-            loss = np.abs(_forward(inputs[held], views)[-1][..., 0] / wanted[held] - 1).mean(axis=1)
+            loss = np.abs(_forward(inputs[held_out], views)[-1][..., 0] / scaled[held_out] - 1).mean(axis=1)
             better = loss < best_loss
             if better.any():
                 best[better], best_loss[better], last_gain = store[better], loss[better], epoch
@@ -65,7 +65,7 @@ class Perceptrons:
         return self
 
     def predict(self, features: Floats) -> NDArray[np.float64]:
-        """What each member says of each row, ``[members, n]``."""
+        """The prediction of each member for each row, ``[members, n]``."""
         inputs = np.broadcast_to(features[:, self._columns], (self._members, len(features), len(self._columns)))
         return _forward(inputs, self._weights)[-1][..., 0].astype(np.float64) * self._scale
 
@@ -101,11 +101,11 @@ def _forward(inputs: Floats, weights: list[tuple[Floats, Floats]]) -> list[Float
 
 
 def _backward(
-    inputs: Floats, wanted: Floats, weights: list[tuple[Floats, Floats]], slopes: list[tuple[Floats, Floats]]
+    inputs: Floats, targets: Floats, weights: list[tuple[Floats, Floats]], slopes: list[tuple[Floats, Floats]]
 ) -> None:
     """Write the loss's gradient into ``slopes``."""
     signals = _forward(inputs, weights)
-    pull = (np.sign(signals[-1][..., 0] - wanted) / wanted)[..., None] / np.float32(wanted.shape[1])
+    pull = (np.sign(signals[-1][..., 0] - targets) / targets)[..., None] / np.float32(targets.shape[1])
     for layer in reversed(range(len(weights))):
         np.matmul(signals[layer].transpose(0, 2, 1), pull, out=slopes[layer][0])
         slopes[layer][1][:] = pull.sum(axis=1, keepdims=True)

@@ -26,9 +26,9 @@ class Reinforce(Optimizer):
     moving average of the rewards with momentum 0.9, updated before it is subtracted.
 
     As there, the reward is the objective as a fraction of its bounds. An objective without finite bounds has no such
-    fraction: its advantage is divided by its own moving root mean square (ours). What failed earns the lowest reward so
-    far (ours; the script draws again). The gradient is taken at the logits of the time of the answer, and inactive
-    parameters have none. An integer or float is a choice among at most ten levels.
+    fraction: its advantage is divided by its own moving root mean square (ours). A failed evaluation earns the lowest
+    reward so far (ours; the script draws again). The gradient is taken at the logits of the time of the answer, and
+    inactive parameters have none. An integer or float is a choice among at most ten levels.
     """
 
     name = "rl"
@@ -66,8 +66,8 @@ class Reinforce(Optimizer):
 
     def _sample(self, thresholds: NDArray[np.float64]) -> Architecture:
         for _ in range(TRIES):
-            drawn = (thresholds <= self.rng.random((len(thresholds), 1))).sum(axis=1)
-            places = np.minimum(drawn, self._parameters.levels - 1) / self._steps
+            levels = (thresholds <= self.rng.random((len(thresholds), 1))).sum(axis=1)
+            places = np.minimum(levels, self._parameters.levels - 1) / self._steps
             arch = self._parameters.nearest(places)
             if arch is not None:
                 return arch

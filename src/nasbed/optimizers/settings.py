@@ -1,4 +1,4 @@
-"""A method's settings: what they are, and checks of them with the one-line message that the command line prints."""
+"""A method's settings and their checks, with the one-line messages that the command line prints."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import math
 from nasbed.core.errors import InvalidOption, shorten
 
 
-def whole(name: str, value: int, *, low: int) -> int:
+def integer(name: str, value: int, *, low: int) -> int:
     """``value``, if it is a whole number of at least ``low``.
 
-    >>> whole("population_size", 1, low=2)
+    >>> integer("population_size", 1, low=2)
     Traceback (most recent call last):
     ...
     nasbed.core.errors.InvalidOption: population_size is a whole number of at least 2, got 1
@@ -36,7 +36,7 @@ def number(name: str, value: float, *, low: float, high: float = math.inf) -> fl
 
 
 def defaults_of(method: type) -> dict[str, object]:
-    """The settings of a method, which are the keyword-only arguments that it is made with, and their defaults.
+    """The settings of a method, which are its keyword-only constructor arguments, with their defaults.
 
     >>> class Mine:
     ...     def __init__(self, problem, rng, *, size: int = 10): ...
@@ -44,4 +44,6 @@ def defaults_of(method: type) -> dict[str, object]:
     {'size': 10}
     """
     arguments = inspect.signature(method).parameters.values()
-    return {each.name: each.default for each in arguments if each.kind is inspect.Parameter.KEYWORD_ONLY}
+    return {
+        argument.name: argument.default for argument in arguments if argument.kind is inspect.Parameter.KEYWORD_ONLY
+    }

@@ -14,6 +14,13 @@ def slice_sample(
 
     The first interval is all of [low, high], so that there is nothing to step out or to double; it shrinks towards
     ``start`` with each value drawn from outside the slice.
+
+    Args:
+        log_density: The logarithm of the density, up to a constant.
+        start: The current state.
+        low: The lower bound.
+        high: The upper bound.
+        rng: Draws the level and the values.
     """
     level = log_density(start) - rng.exponential()
     while high - low > 1e-9:

@@ -20,8 +20,8 @@ from joblib import parallel_config
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import MissingDependency, NasbedError
 from nasbed.core.observation import Observation
+from nasbed.optimizers.archive import Archive
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
-from nasbed.optimizers.seen import Seen
 
 if TYPE_CHECKING:
     from smac import HyperparameterOptimizationFacade
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MOST_LEAVES = 1 << 14
 TRIES = 20
-"""How many invalid or known configurations SMAC may offer before an architecture is drawn from the space."""
+"""How many invalid or repeated configurations SMAC may offer before an architecture is drawn from the space."""
 
 
 class SMAC(Optimizer):
@@ -40,7 +40,7 @@ class SMAC(Optimizer):
     ``random_fraction`` 0.2 of the proposals drawn at random, are the facade's defaults; so are ``challengers`` 10 000
     and ``local_search_iterations`` 10, the effort spent on the acquisition function. As there, the forest models the
     logarithm of the loss, counted from the best value that can be; an objective without such a bound is modelled as
-    it is. Architectures that failed, and configurations that are none, are told as crashed with the worst loss seen.
+    it is. Failed architectures and invalid configurations are reported as crashed with the worst loss so far.
     """
 
     name = "smac"
@@ -60,9 +60,7 @@ class SMAC(Optimizer):
     ) -> None:
         super().__init__(problem, rng)
         self._source = deepcopy(self.space.configspace())
-        sign = -1 if problem.objective.direction == "maximize" else 1
-        bound = sign * problem.objective.best_bound
-        self._floor = bound if math.isfinite(bound) else None
+        self._floor = problem.lowest_loss if math.isfinite(problem.lowest_loss) else None
         self._initial = initial_per_parameter * len(self._source)
         self._make = partial(
             _facade,
@@ -75,8 +73,8 @@ class SMAC(Optimizer):
         )
         with _quiet():
             self._facade = self._make(initial=self._initial)
-        self._given: list[tuple[TrialInfo, float]] | None = None
-        self._seen = Seen(self.space)
+        self._warm_start: list[tuple[TrialInfo, float]] | None = None
+        self._archive = Archive(self.space)
         self._pending: dict[Architecture, list[TrialInfo]] = {}
         self._costs: dict[Architecture, float] = {}
 
@@ -85,25 +83,25 @@ class SMAC(Optimizer):
         return self._initial
 
     def begin_with(self, arch: Architecture) -> Proposal:
-        """SMAC is told of it when it is first asked, and its own start is so much shorter."""
-        if self._given is None:
-            self._given = []
-        self._seen.add(arch)
-        self._pending.setdefault(self.space.canonical(arch), []).append(self._own_trial(arch))
+        """SMAC gets it when it is first asked; its own initial design is shorter by as much."""
+        if self._warm_start is None:
+            self._warm_start = []
+        self._archive.add(arch)
+        self._pending.setdefault(self.space.canonical(arch), []).append(self._trial_of(arch))
         return Proposal(arch)
 
     def ask(self, n: int = 1) -> list[Proposal]:
         with _quiet():
-            if self._given is not None:
-                self._facade = self._make(initial=max(1, self._initial - len(self._given)))
-                given, self._given = self._given, None
-                for trial, loss in given:
+            if self._warm_start is not None:
+                self._facade = self._make(initial=max(1, self._initial - len(self._warm_start)))
+                reports, self._warm_start = self._warm_start, None
+                for trial, loss in reports:
                     self._report(trial, loss)
             return [Proposal(self._next()) for _ in range(n)]
 
     def tell(self, observations: Sequence[Observation]) -> None:
         for observation in observations:
-            self._seen.add(observation.architecture)
+            self._archive.add(observation.architecture)
             form = self.space.canonical(observation.architecture)
             loss = self.problem.loss(observation)
             if self._floor is not None:
@@ -126,13 +124,13 @@ class SMAC(Optimizer):
             if form in self._costs:
                 self._report(trial, self._costs[form])
                 continue
-            known = arch in self._seen
+            repeated = arch in self._archive
             self._pending.setdefault(form, []).append(trial)
-            if not known:
-                self._seen.add(arch)
+            if not repeated:
+                self._archive.add(arch)
                 return arch
-        arch = self._seen.sample(self.rng)
-        self._pending.setdefault(self.space.canonical(arch), []).append(self._own_trial(arch))
+        arch = self._archive.sample(self.rng)
+        self._pending.setdefault(self.space.canonical(arch), []).append(self._trial_of(arch))
         return arch
 
     def _offer(self) -> TrialInfo | None:
@@ -144,7 +142,7 @@ class SMAC(Optimizer):
         except (StopIteration, ConfigurationSpaceExhaustedException):
             return None
 
-    def _own_trial(self, arch: Architecture) -> TrialInfo:
+    def _trial_of(self, arch: Architecture) -> TrialInfo:
         from smac.runhistory import TrialInfo
 
         config = Configuration(self._source, values=dict(self.space.to_config(arch)))
@@ -154,12 +152,12 @@ class SMAC(Optimizer):
         from smac.runhistory import TrialValue
         from smac.runhistory.enumerations import StatusType
 
-        if self._given is not None:
-            self._given.append((trial, cost))
+        if self._warm_start is not None:
+            self._warm_start.append((trial, cost))
             return
         failed = not math.isfinite(cost)
         if failed:
-            cost = max((one for one in self._costs.values() if math.isfinite(one)), default=1.0)
+            cost = max(filter(math.isfinite, self._costs.values()), default=1.0)
         value = TrialValue(cost=cost, status=StatusType.CRASHED if failed else StatusType.SUCCESS)
         with _quiet():
             self._facade.tell(trial, value, save=False)
@@ -218,8 +216,8 @@ def _ordered(maximizer: Any) -> Any:
     search = maximizer._local_search
     starts = search._get_init_points_from_previous_configs
 
-    def in_order(*given: Any) -> list[Configuration]:
-        return sorted(starts(*given), key=lambda config: np.nan_to_num(config.get_array(), nan=-1.0).tolist())
+    def in_order(*arguments: Any) -> list[Configuration]:
+        return sorted(starts(*arguments), key=lambda config: np.nan_to_num(config.get_array(), nan=-1.0).tolist())
 
     search._get_init_points_from_previous_configs = in_order
     return maximizer

@@ -31,9 +31,8 @@ class TPE(Optimizer):
 
     ``n_startup_trials`` 10 random architectures, ``n_ei_candidates`` 24, densities over all parameters together
     (``multivariate``) and a liar for what is still being evaluated are the defaults of Optuna 5. Before that, and in
-    the paper of 2011, each parameter had densities of its own. What Optuna proposes is evaluated, known or not. A
-    configuration that is no architecture, like an evaluation that failed, is told to it as failed, which its model
-    leaves out.
+    the paper of 2011, each parameter had densities of its own. What Optuna proposes is evaluated, repeated or not.
+    Invalid configurations and failed evaluations are reported to it as failed; its model ignores them.
     """
 
     name = "tpe"
@@ -76,11 +75,11 @@ class TPE(Optimizer):
         return self._n_startup_trials
 
     def begin_with(self, arch: Architecture) -> Proposal:
-        """As a trial that Optuna is made to begin with these values."""
+        """The architecture becomes a trial that Optuna starts with these values."""
         values = dict(self.space.to_config(arch))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._study.enqueue_trial(self._parameters.numbered(values))
+            self._study.enqueue_trial(self._parameters.option_numbers(values))
             trial = self._study.ask()
             self._parameters.build(partial(_suggest, trial))
         self._pending.setdefault(self.space.canonical(arch), deque()).append(trial)

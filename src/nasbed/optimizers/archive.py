@@ -1,4 +1,4 @@
-"""What a run has proposed or heard of."""
+"""The architectures that a run has proposed or evaluated."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from nasbed.core.architecture import Architecture
 from nasbed.spaces.base import SearchSpace
 
 
-class Seen:
+class Archive:
     """The architectures evaluated or pending, up to isomorphism, so that a method does not propose one twice.
 
-    A proposal that is no news is still allowed: in a small space there comes a point at which nothing else is left.
+    A repeated proposal is still possible: in a small space nothing else is left at some point.
     """
 
     def __init__(self, space: SearchSpace, *, tries: int = 50) -> None:
@@ -28,7 +28,7 @@ class Seen:
         self._forms.add(self._space.canonical(arch))
 
     def first_new(self, archs: Iterable[Architecture]) -> Architecture | None:
-        """The first that is not known yet, noted as proposed; ``None`` where all are."""
+        """The first architecture that is new, which is then added; ``None`` if none is."""
         for arch in archs:
             if arch not in self:
                 self.add(arch)
@@ -36,7 +36,7 @@ class Seen:
         return None
 
     def draw(self, make: Callable[[], Architecture]) -> Architecture:
-        """An architecture from ``make`` that is not known yet, noted as proposed; after ``tries`` any will do."""
+        """A new architecture from ``make``, which is then added; after ``tries`` attempts any will do."""
         for _ in range(self._tries):
             arch = make()
             if arch not in self:
@@ -51,9 +51,9 @@ class Seen:
     def mutants(
         self, parents: Sequence[Architecture], rng: np.random.Generator, *, tries: int
     ) -> Iterator[Architecture]:
-        """Mutants of each parent in turn, those already known left out; none for a parent without neighbours."""
-        able = [arch for arch in parents if next(self._space.neighbors(arch), None) is not None]
-        for attempt in range(tries if able else 0):
-            arch = self._space.mutate(able[attempt % len(able)], rng)
+        """New mutants of each parent in turn; none for a parent without neighbours."""
+        mutable = [arch for arch in parents if next(self._space.neighbors(arch), None) is not None]
+        for attempt in range(tries if mutable else 0):
+            arch = self._space.mutate(mutable[attempt % len(mutable)], rng)
             if arch not in self:
                 yield arch

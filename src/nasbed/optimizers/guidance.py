@@ -1,4 +1,4 @@
-"""Methods guided by what is known without training: where they begin, and which of several draws they take."""
+"""Methods guided by a proxy: a warm start, and a choice among several draws."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.part import Part
 
 Choose = Callable[[Sequence[Architecture]], Architecture]
-"""Takes one of several candidates."""
+"""Chooses one of several candidates."""
 
 
 class WarmStarted(Optimizer):
-    """A method that begins with the architectures of ``pool``, in order, and goes on by itself: with ``start`` of them,
-    or with as many as it would otherwise begin with."""
+    """A method that begins with the first ``start`` architectures of ``pool`` and then goes on by itself. By default it
+    begins with as many as it would draw at random."""
 
     name = "warm-started"
     summary = "another method from a start that was chosen for it"
@@ -27,29 +27,29 @@ class WarmStarted(Optimizer):
     def __init__(self, inner: Optimizer, pool: Sequence[Architecture], *, start: int | None = None) -> None:
         super().__init__(inner.problem, inner.rng)
         self.inner = inner
-        self._left = deque(pool[: inner.start_size if start is None else start])
-        self._given = len(self._left)
+        self._queue = deque(pool[: inner.start_size if start is None else start])
+        self._start_count = len(self._queue)
 
     @property
     def random_start(self) -> int | None:
-        """What it was given, and what the method still draws at random after that."""
-        own = self.inner.random_start
-        return None if own is None else max(own, self._given)
+        """The length of the warm start, or of the method's own start if that is longer."""
+        inner_start = self.inner.random_start
+        return None if inner_start is None else max(inner_start, self._start_count)
 
     def remarks(self) -> Sequence[str]:
         return self.inner.remarks()
 
     def ask(self, n: int = 1) -> list[Proposal]:
-        given = [self.inner.begin_with(self._left.popleft()) for _ in range(min(n, len(self._left)))]
-        return given or self.inner.ask(n)
+        proposals = [self.inner.begin_with(self._queue.popleft()) for _ in range(min(n, len(self._queue)))]
+        return proposals or self.inner.ask(n)
 
     def tell(self, observations: Sequence[Observation]) -> None:
         self.inner.tell(observations)
 
 
 class FilteredProposals(Optimizer):
-    """A method that is asked for ``candidates`` proposals each time, of which one is evaluated. It must not wait for
-    answers to the others."""
+    """A method that is asked for ``candidates`` proposals each time, of which one is evaluated. The method must not
+    wait for results of the others."""
 
     name = "filtered"
     summary = "one of several proposals of another method"
@@ -79,12 +79,12 @@ class FilteredProposals(Optimizer):
 
 
 class FilteredSpace(Part):
-    """All of a space, except that a random draw and a mutation are one of ``candidates`` such. The first candidate is
-    what the space itself would have given."""
+    """A space whose random draws and mutations are chosen among ``candidates`` such. The first candidate is what the
+    space itself would draw."""
 
-    def __init__(self, whole: SearchSpace, candidates: int, choose: Choose) -> None:
-        super().__init__(whole, "the whole", lambda _: True)
-        self.title = whole.title
+    def __init__(self, space: SearchSpace, candidates: int, choose: Choose) -> None:
+        super().__init__(space, "the whole", lambda _: True)
+        self.title = space.title
         self._candidates = candidates
         self._choose = choose
 

@@ -23,13 +23,13 @@ from nasbed.benchmarks.catalog import card, cards
 from nasbed.benchmarks.places import surrogate_paths, table_path
 from nasbed.core.files import file_sha256
 from nasbed.core.home import embedded_home, surrogates_folder, table_folder, tables_folder
-from nasbed.experiments.tuning import Parts
 from nasbed.proxies.table import embedded_scores
 from nasbed.results.rows import Rows, concatenate
 from nasbed.results.store import Results
 from nasbed.spaces.nb101 import NB101
 from nasbed.surrogates.artefact import SUFFIX, Artefact
 from nasbed.surrogates.figures import fit_figures
+from nasbed.surrogates.table_split import TableSplit
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = embedded_home()
@@ -188,9 +188,9 @@ def test_embedded_surrogate_has_the_figures_that_it_claims(path: Path) -> None:
     table = Results.open(table_path(about.provenance["table"]))
     assert about.provenance["table_manifest_sha256"] == file_sha256(table.folder / "manifest.json")
     assert about.provenance["methods_chosen"] == (["rs"] if "-rand-" in about.name else None)
-    parts = Parts.of(table, methods=about.provenance["methods_chosen"], seed=about.provenance["split_seed"])
-    assert len(parts.test) == about.provenance["test_rows"] >= 90
-    found = fit_figures(artefact.ensemble, parts.test, parts.metric)
+    split = TableSplit.recorded(table, about.provenance, metric=about.metric, fidelity=about.fidelity)
+    assert split is not None and len(split.test) == about.provenance["test_rows"] >= 90
+    found = fit_figures(artefact.ensemble, split.test, split.metric)
     for name in ("r2", "kendall", "sparse_kendall", "mae", "coverage"):
         assert found[name] == pytest.approx(about.figures[name], abs=2e-3), name
     assert found["r2"] > 0.5  # the least: a network of graphs, fitted on 1 465 random ones

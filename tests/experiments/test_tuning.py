@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,11 @@ from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.execution import Engine, LocalEngine, SerialEngine, TaskOutcome, attempt
 from nasbed.core.user_code import object_named
 from nasbed.experiments.trials import Trial
-from nasbed.experiments.tuning import BEST, JOURNAL, SETUP, Parts, load_settings, tune
+from nasbed.experiments.tuning import BEST, JOURNAL, SETUP, load_settings, tune
 from nasbed.results import Results
 from nasbed.surrogates.making import make_surrogate
-from support.surrogates import write_evaluations
+from nasbed.surrogates.table_split import TableSplit
+from support.surrogates import with_test_values, write_evaluations
 from support.tuned_models import Blurred, Stepped
 
 SERIAL = SerialEngine()
@@ -36,8 +36,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 @pytest.fixture(scope="module")
-def parts(results: Results) -> Parts:
-    return Parts.of(results)
+def split(results: Results) -> TableSplit:
+    return TableSplit.of(results)
 
 
 def lines(out: Path) -> list[dict[str, Any]]:
@@ -48,8 +48,8 @@ def timeless(out: Path) -> list[dict[str, Any]]:
     return [{key: value for key, value in line.items() if key != "fit_s"} for line in lines(out)]
 
 
-def test_tuning_finds_better_settings(parts: Parts, tmp_path: Path) -> None:
-    tuned = tune(Blurred, parts, trials=40, out=tmp_path, engine=SERIAL)
+def test_tuning_finds_better_settings(split: TableSplit, tmp_path: Path) -> None:
+    tuned = tune(Blurred, split, trials=40, out=tmp_path, engine=SERIAL)
     assert len(tuned.trials) == 40
     assert tuned.default.settings == {}
     assert tuned.best.number > 0
@@ -64,17 +64,17 @@ def test_tuning_finds_better_settings(parts: Parts, tmp_path: Path) -> None:
         load_settings(tmp_path / BEST, "lgb")
 
 
-def test_tuning_is_never_worse_than_the_defaults(parts: Parts, tmp_path: Path) -> None:
+def test_tuning_is_never_worse_than_the_defaults(split: TableSplit, tmp_path: Path) -> None:
     """Trials that all fail, or are all worse, leave the defaults."""
-    tuned = tune(Blurred, parts, trials=6, out=tmp_path, settings={"kind": "raise"}, engine=SERIAL)
+    tuned = tune(Blurred, split, trials=6, out=tmp_path, settings={"kind": "raise"}, engine=SERIAL)
     assert tuned.best.number == 0
     assert [bool(trial.error) for trial in tuned.trials] == [False] + [True] * 5
     assert tuned.trials[1].error == "RuntimeError: as told"
 
 
-def test_tuning_uses_budgets(parts: Parts, tmp_path: Path) -> None:
+def test_tuning_uses_budgets(split: TableSplit, tmp_path: Path) -> None:
     """The winner is of the highest budget; most trials are of the lowest."""
-    tuned = tune(Stepped, parts, trials=27, out=tmp_path, engine=SERIAL)
+    tuned = tune(Stepped, split, trials=27, out=tmp_path, engine=SERIAL)
     budgets = [trial.budget for trial in tuned.trials]
     assert budgets[0] == 9
     assert budgets[1:10] == [1] * 9
@@ -86,18 +86,18 @@ def test_tuning_uses_budgets(parts: Parts, tmp_path: Path) -> None:
     assert {trial.values["blur"] for trial in promoted} == {trial.values["blur"] for trial in ranked[:3]}
 
 
-def test_tuning_of_a_fixed_budget_has_one(parts: Parts, tmp_path: Path) -> None:
-    tuned = tune(Stepped, parts, trials=4, out=tmp_path, settings={"epochs": 3}, engine=SERIAL)
+def test_tuning_of_a_fixed_budget_has_one(split: TableSplit, tmp_path: Path) -> None:
+    tuned = tune(Stepped, split, trials=4, out=tmp_path, settings={"epochs": 3}, engine=SERIAL)
     assert [trial.budget for trial in tuned.trials] == [None] * 4
     assert all(trial.settings["epochs"] == 3 for trial in tuned.trials)
     with pytest.raises(InvalidOption, match="leave nothing to tune"):
-        tune(Blurred, parts, trials=4, out=tmp_path / "none", settings={"blur": 1.0}, engine=SERIAL)
+        tune(Blurred, split, trials=4, out=tmp_path / "none", settings={"blur": 1.0}, engine=SERIAL)
 
 
-def test_tuning_never_looks_at_the_test_part(parts: Parts, tmp_path: Path) -> None:
+def test_tuning_never_looks_at_the_test_part(split: TableSplit, tmp_path: Path) -> None:
     """With other values in it, and none that are numbers, all trials are the same."""
-    poisoned = replace(parts, test=replace(parts.test, y=np.full(len(parts.test), np.nan)))
-    tune(Blurred, parts, trials=8, out=tmp_path / "clean", engine=SERIAL)
+    poisoned = with_test_values(split, np.nan)
+    tune(Blurred, split, trials=8, out=tmp_path / "clean", engine=SERIAL)
     with pytest.raises(InvalidOption, match="the winner"):
         tune(Blurred, poisoned, trials=8, out=tmp_path / "poisoned", engine=SERIAL)
     assert timeless(tmp_path / "clean") == timeless(tmp_path / "poisoned")
@@ -105,12 +105,12 @@ def test_tuning_never_looks_at_the_test_part(parts: Parts, tmp_path: Path) -> No
 
 def test_tuning_shares_the_test_part_with_the_fit(results: Results) -> None:
     """The artefact's test part is the tuning's: its figures are those of rows that no trial has seen."""
-    parts = Parts.of(results, methods=["rs"], seed=4)
+    split = TableSplit.of(results, methods=["rs"], seed=4)
     quick = {"rounds": 5, "learning_rate": 0.3, "lambda_l2": 1.0, "features": "onehot"}
     artefact = make_surrogate(results, "lgb", methods=["rs"], seed=4, members=2, settings=quick, runtime=None)
-    truth, predicted = parts.test.y, artefact.ensemble.predict(parts.test.codes).mean
+    truth, predicted = split.test.y, artefact.ensemble.predict(split.test.codes).mean
     assert artefact.manifest.figures["mae"] == pytest.approx(np.abs(truth - predicted).mean())
-    assert not {*parts.test.architecture} & {*parts.train.architecture, *parts.validation.architecture}
+    assert not {*split.test.architecture} & {*split.train.architecture, *split.validation.architecture}
 
 
 class Interrupted(Engine):
@@ -130,30 +130,30 @@ class Interrupted(Engine):
 
 @pytest.mark.parametrize("kind", [Blurred, Stepped])
 def test_tuning_resumed_makes_the_trials_of_one_not_interrupted(
-    kind: type[Blurred], parts: Parts, tmp_path: Path
+    kind: type[Blurred], split: TableSplit, tmp_path: Path
 ) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    expected = tune(kind, parts, trials=30, out=whole, engine=SERIAL)
+    expected = tune(kind, split, trials=30, out=whole, engine=SERIAL)
     for after in (0, 3, 9):
         with pytest.raises(KeyboardInterrupt):
-            tune(kind, parts, trials=30, out=broken, engine=Interrupted(after))
+            tune(kind, split, trials=30, out=broken, engine=Interrupted(after))
     with (broken / JOURNAL).open("a") as file:
         file.write('{"ended": 12, "fig')  # killed while it was writing
     told: list[Trial] = []
-    found = tune(kind, parts, trials=20, out=broken, engine=SERIAL, progress=told.append)
+    found = tune(kind, split, trials=20, out=broken, engine=SERIAL, progress=told.append)
     assert [trial.number for trial in told] == list(range(20))
     assert len(found.trials) == 20
-    found = tune(kind, parts, trials=30, out=broken, engine=SERIAL)
+    found = tune(kind, split, trials=30, out=broken, engine=SERIAL)
     assert timeless(broken) == timeless(whole)
     assert found.best.number == expected.best.number
     assert found.test == expected.test
 
 
-def test_tuning_of_a_finished_folder_fits_nothing(parts: Parts, tmp_path: Path) -> None:
-    first = tune(Blurred, parts, trials=5, out=tmp_path, settings={"log": str(tmp_path / "log")}, engine=SERIAL)
+def test_tuning_of_a_finished_folder_fits_nothing(split: TableSplit, tmp_path: Path) -> None:
+    first = tune(Blurred, split, trials=5, out=tmp_path, settings={"log": str(tmp_path / "log")}, engine=SERIAL)
     fitted = (tmp_path / "log").read_text()
     assert len(fitted.splitlines()) == 5 + 1  # and the winner, for the test part
-    again = tune(Blurred, parts, trials=5, out=tmp_path, settings={"log": str(tmp_path / "log")}, engine=SERIAL)
+    again = tune(Blurred, split, trials=5, out=tmp_path, settings={"log": str(tmp_path / "log")}, engine=SERIAL)
     assert again == first
     assert (tmp_path / "log").read_text() == fitted
 
@@ -200,78 +200,78 @@ def _whole(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content[: content.rfind("\n") + 1].splitlines()]
 
 
-def test_tuning_survives_trials_that_hang(parts: Parts, tmp_path: Path) -> None:
+def test_tuning_survives_trials_that_hang(split: TableSplit, tmp_path: Path) -> None:
     """All of them, so that there is no winner; the journal says why."""
     with pytest.raises(InvalidOption, match="no result within 1 s"):
-        tune(Blurred, parts, trials=2, out=tmp_path, settings={"kind": "hang"}, engine=LocalEngine(2), timeout_s=1)
+        tune(Blurred, split, trials=2, out=tmp_path, settings={"kind": "hang"}, engine=LocalEngine(2), timeout_s=1)
     errors = [line["error"] for line in lines(tmp_path) if "ended" in line]
     assert len(errors) == 2
     assert all("within 1 s" in error for error in errors)
 
 
-def test_tuning_refuses_a_score_that_is_no_number(parts: Parts, tmp_path: Path) -> None:
+def test_tuning_refuses_a_score_that_is_no_number(split: TableSplit, tmp_path: Path) -> None:
     with pytest.raises(InvalidOption, match="predictions have no skt, kendall"):
-        tune(Blurred, parts, trials=2, out=tmp_path, settings={"kind": "constant"}, engine=SERIAL)
+        tune(Blurred, split, trials=2, out=tmp_path, settings={"kind": "constant"}, engine=SERIAL)
 
 
-def test_tuning_keeps_unlike_trials_apart(results: Results, parts: Parts, tmp_path: Path) -> None:
-    tune(Blurred, parts, trials=2, out=tmp_path, engine=SERIAL)
+def test_tuning_keeps_unlike_trials_apart(results: Results, split: TableSplit, tmp_path: Path) -> None:
+    tune(Blurred, split, trials=2, out=tmp_path, engine=SERIAL)
     with pytest.raises(InvalidOption, match="score skt, not r2"):
-        tune(Blurred, parts, trials=2, out=tmp_path, score="r2", engine=SERIAL)
+        tune(Blurred, split, trials=2, out=tmp_path, score="r2", engine=SERIAL)
     with pytest.raises(InvalidOption, match="model blurred, not stepped"):
-        tune(Stepped, parts, trials=2, out=tmp_path, engine=SERIAL)
+        tune(Stepped, split, trials=2, out=tmp_path, engine=SERIAL)
     with pytest.raises(InvalidOption, match="other evaluations"):
-        tune(Blurred, Parts.of(results, methods=["re"]), trials=2, out=tmp_path, engine=SERIAL)
+        tune(Blurred, TableSplit.of(results, methods=["re"]), trials=2, out=tmp_path, engine=SERIAL)
     with pytest.raises(InvalidOption, match="skt or r2"):
-        tune(Blurred, parts, trials=2, out=tmp_path / "new", score="mae", engine=SERIAL)  # type: ignore[arg-type]
+        tune(Blurred, split, trials=2, out=tmp_path / "new", score="mae", engine=SERIAL)  # type: ignore[arg-type]
     (tmp_path / SETUP).write_text("[]")
     with pytest.raises(BadFile, match="no JSON object"):
-        tune(Blurred, parts, trials=2, out=tmp_path, engine=SERIAL)
+        tune(Blurred, split, trials=2, out=tmp_path, engine=SERIAL)
 
 
-def test_tuning_refuses_trials_of_an_edited_model(parts: Parts, tmp_path: Path) -> None:
+def test_tuning_refuses_trials_of_an_edited_model(split: TableSplit, tmp_path: Path) -> None:
     """A model of the user's own, as a plug-in has it: the trials are no longer of that model."""
     text = "from support.tuned_models import Blurred\n\nclass Mine(Blurred):\n    name = 'mine'\n"
     (tmp_path / "mine.py").write_text(text)
     out = tmp_path / "out"
     for trials in (2, 3):
-        tune(object_named(f"{tmp_path / 'mine.py'}:Mine"), parts, trials=trials, out=out, engine=SERIAL)
+        tune(object_named(f"{tmp_path / 'mine.py'}:Mine"), split, trials=trials, out=out, engine=SERIAL)
     (tmp_path / "mine.py").write_text(text + "    better = True\n")
     with pytest.raises(InvalidOption, match="holds trials with another content of the code of mine; choose another"):
-        tune(object_named(f"{tmp_path / 'mine.py'}:Mine"), parts, trials=3, out=out, engine=SERIAL)
+        tune(object_named(f"{tmp_path / 'mine.py'}:Mine"), split, trials=3, out=out, engine=SERIAL)
 
 
 def test_tuning_tells_of_trials_by_another_version(
-    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    split: TableSplit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = nasbed.__version__
-    assert tune(Blurred, parts, trials=2, out=tmp_path, engine=SERIAL).notes() == []
+    assert tune(Blurred, split, trials=2, out=tmp_path, engine=SERIAL).notes() == []
     monkeypatch.setattr(nasbed, "__version__", "9.9.9")
-    told = tune(Blurred, parts, trials=3, out=tmp_path, engine=SERIAL).notes()
+    told = tune(Blurred, split, trials=3, out=tmp_path, engine=SERIAL).notes()
     assert [line.partition(";")[0] for line in told] == [f"2 of 3 trials were fitted by nasbed {before}, this is 9.9.9"]
     (tmp_path / JOURNAL).write_text((tmp_path / JOURNAL).read_text().replace(f', "nasbed_version": "{before}"', ""))
-    (told_again,) = tune(Blurred, parts, trials=3, out=tmp_path, engine=SERIAL).notes()
+    (told_again,) = tune(Blurred, split, trials=3, out=tmp_path, engine=SERIAL).notes()
     assert told_again.startswith("2 of 3 trials were fitted by a nasbed that did not record its version")
 
 
-def test_tuning_measures_the_winner_again_on_another_test_part(parts: Parts, tmp_path: Path) -> None:
+def test_tuning_measures_the_winner_again_on_another_test_part(split: TableSplit, tmp_path: Path) -> None:
     """Rows of the test part are not among those that trials are bound to."""
-    tuned = tune(Blurred, parts, trials=2, out=tmp_path, engine=SERIAL)
-    other = replace(parts, test=parts.test.take(np.arange(len(parts.test) // 2)))
+    tuned = tune(Blurred, split, trials=2, out=tmp_path, engine=SERIAL)
+    other = with_test_values(split, split.test.y + 1)
     again = tune(Blurred, other, trials=2, out=tmp_path, engine=SERIAL)
     assert again.test["mae"] != tuned.test["mae"] and again.trials == tuned.trials
 
 
 @pytest.mark.parametrize("line", ["[]", "nonsense", '{"ended": 3, "figures": {}, "fit_s": 1, "error": ""}', "{}"])
-def test_tuning_names_the_line_that_is_wrong(line: str, parts: Parts, tmp_path: Path) -> None:
+def test_tuning_names_the_line_that_is_wrong(line: str, split: TableSplit, tmp_path: Path) -> None:
     (tmp_path / JOURNAL).write_text(line + "\n")
     with pytest.raises(BadFile, match=r"trials\.jsonl, line 1"):
-        tune(Blurred, parts, trials=2, out=tmp_path, engine=SERIAL)
+        tune(Blurred, split, trials=2, out=tmp_path, engine=SERIAL)
 
 
-def test_tuning_keeps_to_the_ranges_of_the_paper(parts: Parts, tmp_path: Path) -> None:
+def test_tuning_keeps_to_the_ranges_of_the_paper(split: TableSplit, tmp_path: Path) -> None:
     """Table 6 of the Surrogate NAS Benchmarks, for random forests."""
-    tuned = tune("rf", parts, trials=3, out=tmp_path, settings={"features": "onehot"}, engine=SERIAL)
+    tuned = tune("rf", split, trials=3, out=tmp_path, settings={"features": "onehot"}, engine=SERIAL)
     for trial in tuned.trials[1:]:
         assert 16 <= trial.settings["trees"] <= 128
         assert 0.1 <= trial.settings["max_features"] <= 1.0

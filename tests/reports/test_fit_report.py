@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from nasbed.core.execution import SerialEngine
-from nasbed.core.metric import Metric
-from nasbed.experiments.tuning import Parts, tune
+from nasbed.experiments.tuning import tune
 from nasbed.reports.fit.data import LEVELS, figure_rows, fit_data
 from nasbed.reports.fit.page import write_fit_report
 from nasbed.reports.tuning import write_tuning_report
 from nasbed.surrogates.artefact import Artefact
-from support.surrogates import evaluations, small_surrogate
+from support.surrogates import evaluations, small_surrogate, write_evaluations
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")
@@ -63,9 +62,8 @@ def test_pages_are_drawn_by_a_browser(artefact: Artefact, tmp_path: Path) -> Non
     driver = shutil.which("chromedriver")
     if program is None or driver is None:
         pytest.skip("needs chromium and chromedriver on the path")
-    accuracy = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
-    parts = Parts.split(artefact.space, TEST, accuracy)
-    tuned = tune("rf", parts, trials=4, out=tmp_path, settings={"features": "onehot"}, engine=SerialEngine())
+    table = write_evaluations(tmp_path / "table", count=150)
+    tuned = tune("rf", table, trials=4, out=tmp_path, settings={"features": "onehot"}, engine=SerialEngine())
     write_fit_report(tmp_path / "fit.html", artefact, TEST, command="nasbed fit <table>")
     write_tuning_report(tmp_path / "tuning.html", tuned, next_command="nasbed fit")
     options = webdriver.ChromeOptions()

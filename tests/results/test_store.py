@@ -25,7 +25,6 @@ from nasbed.core.errors import BadFile, InvalidMeasurement, InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.results import Manifest, Results, Rows, write_results
 from nasbed.results.cache import code_key, code_keys
-from nasbed.results.splits import stratified_split
 from nasbed.spaces import space
 from support.result_samples import ACCURACY, about, plain_rows, random_rows, rows_of
 
@@ -256,41 +255,6 @@ def test_a_metric_cannot_take_the_name_of_another_column(name: str) -> None:
 def test_text_about_a_table_is_unicode() -> None:
     with pytest.raises(BadFile, match="Unicode"):
         about(notes="\udcff")
-
-
-# --- splits ----------------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=200)
-@given(
-    seed=st.integers(0, 2**32),
-    count=st.integers(1, 300),
-    methods=st.integers(1, 5),
-    fractions=st.sampled_from([(0.8, 0.1, 0.1), (0.5, 0.25, 0.25), (1.0, 0.0, 0.0), (0.34, 0.33, 0.33)]),
-)
-def test_split_properties(seed: int, count: int, methods: int, fractions: tuple[float, float, float]) -> None:
-    rng = np.random.default_rng(seed)
-    architecture = rng.integers(0, max(1, count // 2), size=count)
-    method = rng.choice([f"m{i}" for i in range(methods)], size=count)
-    split = stratified_split(method, architecture, np.random.default_rng(seed), fractions=fractions)
-    parts = (split.train, split.validation, split.test)
-    assert sorted(np.concatenate(parts).tolist()) == list(range(count)), "disjoint and complete"
-    assert all((np.diff(part) > 0).all() for part in parts)
-    of_part = [set(architecture[part].tolist()) for part in parts]
-    assert sum(map(len, of_part)) == len(set(architecture.tolist())), "no architecture in two parts"
-    _, first = np.unique(architecture, return_index=True)
-    for name in np.unique(method[first]):
-        members = set(architecture[first][method[first] == name].tolist())
-        for part, fraction in zip(of_part, fractions, strict=True):
-            assert abs(len(part & members) - fraction * len(members)) <= 1
-    again = stratified_split(method, architecture, np.random.default_rng(seed), fractions=fractions)
-    assert all((a == b).all() for a, b in zip(parts, (again.train, again.validation, again.test), strict=True))
-
-
-@pytest.mark.parametrize("fractions", [(0.8, 0.1, 0.2), (1.2, -0.1, -0.1), (math.nan, 0.5, 0.5)])
-def test_split_fractions_add_up(fractions: tuple[float, float, float]) -> None:
-    with pytest.raises(InvalidOption, match="add up"):
-        stratified_split(np.array(["a"]), np.array([0]), np.random.default_rng(0), fractions=fractions)
 
 
 # --- several processes -----------------------------------------------------------------------------------------------

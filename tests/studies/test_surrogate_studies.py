@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,10 +19,11 @@ from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.anytime import Anytime
 from nasbed.experiments.runs import load_runs
 from nasbed.results import About, Results, Rows, write_results
+from nasbed.results.splits import stratified_split
 from nasbed.studies.validation.artefact_validation import validate_artefact
-from nasbed.studies.validation.data import Data, read_data, repeats_of
+from nasbed.studies.validation.data import Data, repeats_of
 from nasbed.studies.validation.embedding import tsne
-from nasbed.studies.validation.fits import fit_jobs, fits, split_of
+from nasbed.studies.validation.fits import fit_jobs, fits
 from nasbed.studies.validation.fitting import Recipe, answers
 from nasbed.studies.validation.left_out import leave_one_optimizer_out, random_only, well_performing_only
 from nasbed.studies.validation.parameter_free import (
@@ -44,6 +46,7 @@ from nasbed.studies.validation.training_size import crossing, default_sizes, tra
 from nasbed.studies.validation.trajectories import Side, agreement, trajectories
 from nasbed.surrogates import SURROGATES, Examples
 from nasbed.surrogates.making import make_surrogate
+from nasbed.surrogates.table_split import TableSplit
 from support.surrogates import ACCURACY, Ridge, true_mean
 
 NB201 = nasbed.space("nb201")
@@ -76,7 +79,11 @@ def made_up(
         np.repeat(own, seeds),
         np.tile(np.arange(seeds), len(cells)),
     )
-    return Data(name, NB201, ACCURACY, rows)
+    return with_split(name, rows)
+
+
+def with_split(name: str, rows: Examples) -> Data:
+    return Data(name, NB201, ACCURACY, rows, stratified_split(rows.method, rows.architecture, np.random.default_rng(0)))
 
 
 def some_cells(count: int, seed: int = 0) -> np.ndarray:
@@ -108,7 +115,7 @@ def test_a_model_of_the_truths_form_has_the_error_of_the_others_mean_alone() -> 
 
 def test_only_architectures_with_all_seeds_count() -> None:
     data = made_up(some_cells(100), seeds=3)
-    part = Data(data.name, NB201, ACCURACY, data.rows.take(np.arange(300) != 7))
+    part = with_split(data.name, data.rows.take(np.arange(300) != 7))
     assert len(repeats_of(part).codes) == 99
     with pytest.raises(InvalidOption, match="several seeds"):
         repeats_of(made_up(some_cells(10)))
@@ -210,10 +217,9 @@ def test_well_performing_only_splits_at_the_quantile() -> None:
 
 def test_fits_are_of_unseen_architectures_and_ensembles_are_calibrated() -> None:
     data = made_up(some_cells(1500), seeds=3)
-    split = split_of(data, 0)
     recipes = [RIDGE, Recipe("ridge", members=4)]
-    found = fits(data, split, recipes, answers(fit_jobs(data, recipes, split)))
-    assert not set(data.rows.architecture[split.train]) & set(data.rows.architecture[split.test])
+    found = fits(data, recipes, answers(fit_jobs(data, recipes)))
+    assert not set(data.rows.architecture[data.split.train]) & set(data.test.architecture)
     assert (found.train, found.validation, found.test) == (3600, 450, 450)
     assert {fit.label for fit in found.fits} == {"ridge", "4 × ridge"} and not found.failed
     for fit in found.fits:
@@ -356,7 +362,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 def test_searches_on_a_faithful_surrogate_agree_with_those_on_the_table(table: Results, tmp_path: Path) -> None:
     whole_table(table)
-    path = fitted_surrogate(table, RIDGE, tmp_path / "surrogate")
+    path = fitted_surrogate(TableSplit.of(table), RIDGE, tmp_path / "surrogate")
     artefacts = {"ridge": dict.fromkeys(("rs", "ls"), path)}
     engine = SerialEngine()
     found = trajectories(
@@ -373,9 +379,10 @@ def test_searches_on_a_faithful_surrogate_agree_with_those_on_the_table(table: R
 
 
 def test_searches_keep_what_each_method_evaluated_as_a_table(table: Results, tmp_path: Path) -> None:
-    found = searches(table, [RIDGE], out=tmp_path, methods=("rs", "ls"), seeds=2, budget="40ev", engine=SerialEngine())
+    searched: dict[str, Any] = {"methods": ("rs", "ls"), "seeds": 2, "budget": "40ev", "engine": SerialEngine()}
+    found = searches(TableSplit.of(table), [RIDGE], out=tmp_path, **searched)
     assert [each.name for each in found.surrogates] == ["ridge", "ridge, without its data"]
-    kept = read_data(Results.open(tmp_path / "evaluated"))
+    kept = Data.of(TableSplit.of(Results.open(tmp_path / "evaluated")))
     assert kept.methods == ["ls", "rs"] and 0 < (kept.rows.method == "rs").sum() <= 80
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.making import make_surrogate
+from nasbed.surrogates.table_split import TableSplit
 
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 PARAMETERS = Metric("parameters", direction="minimize", bounds=(0, float("inf")))
@@ -114,6 +115,13 @@ def write_evaluations(folder: Path, *, name: str = "made-up", space_name: str = 
     )
     about = About(name, space_name, (ACCURACY, PARAMETERS), dataset="cifar10", licence="none", citation="nobody")
     return write_results(folder, about, [rows])
+
+
+def with_test_values(split: TableSplit, values: np.ndarray | float) -> TableSplit:
+    """The same split with other values in its test part."""
+    y = split.rows.y.copy()
+    y[split.parts.test] = values
+    return replace(split, rows=replace(split.rows, y=y))
 
 
 @cache

@@ -22,8 +22,8 @@ from nasbed.terminal.report_options import check_folder
 from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
-    from nasbed.experiments.tuning import Parts
     from nasbed.results import Results
+    from nasbed.surrogates.table_split import TableSplit
 
 RANDOM = ["rs"]
 """Fitted on these alone, a surrogate has ``-rand`` in its name."""
@@ -89,25 +89,22 @@ def fit(
     named = tuning.names_of(methods)
     variant = "rand" if named == RANDOM else ""
     path = _new_path(out, results, model, variant, version)
-    parts = tuning.parts_of(results, metric, fidelity, methods, seed)
+    split = tuning.split_of(results, metric, fidelity, methods, seed)
     if settings_file is not None:
-        _warn_of_leaks(settings_file, parts)
+        _warn_of_leaks(settings_file, split)
     page = path.with_name(_stem(path) + ".html")
     trials = path.with_name(_stem(path) + "-tuning")
     on_interrupt(lambda: _kept(path, None if tune is None else trials))
     if tune is not None:
         found = tuning.run_tuning(
-            parts, model, tune, trials, score, chosen, seed=seed, processes=processes, timeout=timeout
+            split, model, tune, trials, score, chosen, seed=seed, processes=processes, timeout=timeout
         )
         chosen = dict(found.best.settings)
     start = perf_counter()
     with _share_bar(f"Fitting {ensemble} × {model}") as told:
         artefact = make_surrogate(
-            results,
+            split,
             model,
-            metric=parts.metric,
-            fidelity=fidelity,
-            methods=named,
             members=ensemble,
             settings=chosen,
             runtime=RUNTIME_MODEL if runtime else None,
@@ -125,7 +122,7 @@ def fit(
     artefact = Artefact.load(path)
     times = {"time to fit": fitted - start, "time to load": perf_counter() - saved}
     command = shlex.join(["nasbed", *sys.argv[1:]])
-    write_fit_report(page, artefact, parts.test, runtime_method=runtime_method, times=times, command=command)
+    write_fit_report(page, artefact, split.test, runtime_method=runtime_method, times=times, command=command)
     print_table(("test part", ""), figure_rows(artefact.manifest, times))
     typer.echo(f"\nSurrogate: {artefact.name}\nWritten:   {path}\nReport:    {page}")
     known = artefact.name if out is None else str(path)
@@ -163,11 +160,11 @@ def _stem(path: Path) -> str:
     return path.name.removesuffix(SUFFIX)
 
 
-def _warn_of_leaks(file: Path, parts: Parts) -> None:
-    from nasbed.experiments.tuning import data_digest, read_json
+def _warn_of_leaks(file: Path, split: TableSplit) -> None:
+    from nasbed.experiments.tuning import read_json
 
     tuned_on = read_json(file).get("data_sha256")
-    if tuned_on is not None and tuned_on != data_digest(parts.train, parts.validation):
+    if tuned_on is not None and tuned_on != split.fitted_sha256:
         note(
             f"{file} was tuned on other evaluations (table, --seed, --methods, --metric or --fidelity differ): it may "
             "have seen the test part, and figures may flatter"

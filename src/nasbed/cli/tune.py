@@ -21,8 +21,9 @@ from nasbed.terminal.settings import settings_by_key
 if TYPE_CHECKING:
     from nasbed.core.metric import Metric
     from nasbed.experiments.trials import Trial
-    from nasbed.experiments.tuning import Parts, Score, Tuned
+    from nasbed.experiments.tuning import Score, Tuned
     from nasbed.results import Results
+    from nasbed.surrogates.table_split import TableSplit
 
 Table = Annotated[
     str, typer.Argument(metavar="RESULTS", help="A folder of results, or the id of a table, such as nb201/cifar10.")
@@ -74,8 +75,8 @@ def tune(
     results = opened(table)
     fixed = settings_by_key(settings or [])
     check_settings(model, results, fixed)
-    parts = parts_of(results, metric, fidelity, methods, seed)
-    tuned = run_tuning(parts, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
+    split = split_of(results, metric, fidelity, methods, seed)
+    tuned = run_tuning(split, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
     chosen = ["nasbed", "fit", table, "--model", model, "--settings", str(out / BEST)]
     given = {"--metric": metric, "--fidelity": fidelity, "--methods": methods, "--seed": seed or None}
     for option, value in given.items():
@@ -106,7 +107,7 @@ def trials_kept(out: Path) -> str:
 
 
 def run_tuning(
-    parts: Parts,
+    split: TableSplit,
     model: str,
     trials: int,
     out: Path,
@@ -124,7 +125,7 @@ def run_tuning(
     with _trial_bar(f"Tuning {model}", trials, score) as told:
         tuned = tuning.tune(
             model,
-            parts,
+            split,
             trials=trials,
             out=out,
             score=cast("Score", score),
@@ -210,11 +211,14 @@ def names_of(methods: str | None) -> list[str] | None:
     return found
 
 
-def parts_of(results: Results, metric: str | None, fidelity: int | None, methods: str | None, seed: int) -> Parts:
-    from nasbed.experiments.tuning import Parts
+def split_of(results: Results, metric: str | None, fidelity: int | None, methods: str | None, seed: int) -> TableSplit:
+    """The one split of a table that a command passes on; raises unless each part has some evaluations."""
+    from nasbed.surrogates.table_split import TableSplit
 
     known = metric_of(results, metric)
-    return Parts.of(results, metric=known, fidelity=fidelity, methods=names_of(methods), seed=seed)
+    split = TableSplit.of(results, metric=known, fidelity=fidelity, methods=names_of(methods), seed=seed)
+    split.check_parts()
+    return split
 
 
 def check_settings(model: str, results: Results, settings: dict[str, Any]) -> None:

@@ -31,6 +31,7 @@ from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import SUFFIX
 from nasbed.surrogates.exact import ExactCosts
 from nasbed.surrogates.making import make_surrogate
+from nasbed.surrogates.table_split import TableSplit
 
 VARIANTS: Mapping[str, tuple[str, ...] | None] = {"": None, "rand": ("rs",)}
 """Each surrogate is fitted on all evaluations, and on those of random search alone where there are any, so that it
@@ -194,26 +195,29 @@ def _surrogates(
 ) -> list[Made]:
     known = {name for rows in results.batches() for name in np.unique(rows.method).tolist()}
     ExactCosts(results.space, results.about.dataset, table.skeleton)  # what is wrong is told before any fit
+    if not table.surrogates:
+        return []
     for model, settings in table.surrogates.items():
         SURROGATES.get(model)(results.space, settings=settings)
+    splits = {
+        variant: TableSplit.of(results, methods=methods, seed=plan.seed)
+        for variant, methods in VARIANTS.items()
+        if methods is None or known.issuperset(methods)
+    }
     made = []
     for model, settings in table.surrogates.items():
-        for variant, methods in VARIANTS.items():
-            if methods is not None and not known.issuperset(methods):
-                continue
+        for variant, split in splits.items():
             told(f"{model} {variant}".rstrip())
             start = perf_counter()
             artefact = make_surrogate(
-                results,
+                split,
                 model,
-                methods=methods,
                 members=plan.members,
                 settings=settings,
                 variant=variant,
                 version=table.version or plan.version,
                 skeleton=table.skeleton,
                 compact=True,
-                seed=plan.seed,
                 processes=min(processes, plan.members),
             )
             fit_s = perf_counter() - start

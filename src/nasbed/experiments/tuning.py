@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,23 +9,18 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 import nasbed
 from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import BadFile, InvalidOption, first_line
 from nasbed.core.execution import Engine, LocalEngine, attempt
 from nasbed.core.execution.journal import JournalLines, check_same_inputs
 from nasbed.core.files import complete_file
-from nasbed.core.metric import Metric
 from nasbed.experiments.trials import Fit, Search, Trial, Trials
-from nasbed.results.splits import stratified_split
 from nasbed.results.store import Results
-from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Surrogate
-from nasbed.surrogates.examples import Examples, examples, validation_metric
 from nasbed.surrogates.scores import precision_of
+from nasbed.surrogates.table_split import TableSplit
 
 Score = Literal["skt", "r2"]
 """What is tuned for: sparse Kendall's tau or the coefficient of determination."""
@@ -34,45 +28,8 @@ SCORES: tuple[Score, ...] = get_args(Score)
 JOURNAL, SETUP, BEST = "trials.jsonl", "tuning.json", "best.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Evaluations split as :func:`~nasbed.surrogates.making.make_surrogate` splits them with the same seed: what is
-    its test part is the test part here, so that settings tuned on the rest are judged on what nothing has seen."""
-
-    space: SearchSpace
-    metric: Metric
-    train: Examples
-    validation: Examples
-    test: Examples
-
-    @classmethod
-    def split(cls, space: SearchSpace, found: Examples, metric: Metric, *, seed: int = 0) -> Parts:
-        """0.8/0.1/0.1 within each method, all evaluations of an architecture together."""
-        rows = stratified_split(found.method, found.architecture, np.random.default_rng(seed))
-        parts = [found.take(each) for each in (rows.train, rows.validation, rows.test)]
-        if not all(map(len, parts)):
-            raise InvalidOption(
-                f"a tenth of the architectures is for validation and a tenth for testing, {len(found)} evaluations are "
-                "too few for that"
-            )
-        return cls(space, metric, *parts)
-
-    @classmethod
-    def of(
-        cls,
-        results: Results,
-        *,
-        metric: Metric | None = None,
-        fidelity: int | None = None,
-        methods: Sequence[str] | None = None,
-        seed: int = 0,
-    ) -> Parts:
-        """The evaluations of a table at one fidelity, or of some of its methods alone."""
-        metric = metric or validation_metric(results)
-        found = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
-        if methods is not None:
-            found = found.by(methods)
-        return cls.split(results.space, found, metric, seed=seed)
+Parts = TableSplit
+"""The former name of what is passed to :func:`tune`; it goes with the next version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +81,7 @@ class Tuned:
 
 def tune(
     model: str | type[Surrogate[Any]],
-    data: Results | Parts,
+    data: Results | TableSplit,
     *,
     trials: int,
     out: Path,
@@ -157,17 +114,18 @@ def tune(
         raise InvalidOption(f"tuning is for {' or '.join(SCORES)}, got {score!r}")
     if trials < 1:
         raise InvalidOption(f"tuning makes at least 1 trial, that of the default settings, got {trials}")
-    parts = data if isinstance(data, Parts) else Parts.of(data, seed=seed)
-    search = Search(kind, parts.space, settings or {}, seed)
+    split = data if isinstance(data, TableSplit) else TableSplit.of(data, seed=seed)
+    split.check_parts()
+    search = Search(kind, split.space, settings or {}, seed)
     setup = Setup(
         model=kind.name,
-        space=parts.space.name,
-        metric=parts.metric.key,
+        space=split.space.name,
+        metric=split.metric.key,
         score=score,
         seed=seed,
         settings=dict(settings or {}),
         budget=search.budget_name,
-        data_sha256=data_digest(parts.train, parts.validation),
+        data_sha256=split.fitted_sha256,
         code_sha256=object_fingerprint(kind),
     )
     out.mkdir(parents=True, exist_ok=True)
@@ -175,15 +133,16 @@ def tune(
         _check_setup(out, setup)
         engine = engine or LocalEngine()
         ended = Trials(search, journal, score, trials, progress)
-        precision = precision_of(parts.metric, parts.validation.y)
-        job = Fit(kind, parts.space, parts.train, parts.validation, seed, precision)
+        validation = split.validation
+        precision = precision_of(split.metric, validation.y)
+        job = Fit(kind, split.space, split.train, validation, seed, precision)
         for outcome in engine.map_unordered(job, ended, timeout_s=timeout_s):
             ended.end(outcome.task, outcome.result, outcome.error)
         best = _best(ended.ended, setup, search.highest)
-        test_sha256 = data_digest(parts.test)
+        test_sha256 = split.test_sha256
         test = _known_test(out, best, test_sha256)
         if test is None:
-            test = _tested(replace(job, held=parts.test), best)
+            test = _tested(replace(job, held=split.test), best)
         tuned = Tuned(setup, tuple(sorted(ended.ended, key=lambda trial: trial.number)), best, test)
         _save_best(out, tuned, test_sha256)
     return tuned
@@ -198,15 +157,6 @@ def _tested(job: Fit, best: Trial) -> dict[str, float]:
 
 
 # --- the folder ------------------------------------------------------------------------------------------------------
-
-
-def data_digest(*parts: Examples) -> str:
-    """What tells some parts of the evaluations from others."""
-    digest = hashlib.sha256()
-    for part in parts:
-        for column in (part.codes, part.y):
-            digest.update(np.ascontiguousarray(column).tobytes())
-    return digest.hexdigest()
 
 
 def _check_setup(out: Path, setup: Setup) -> None:

@@ -1,4 +1,4 @@
-"""Train, validation and test parts of a results table, for fitting surrogates."""
+"""Train, validation and test parts of the rows of a table."""
 
 from __future__ import annotations
 
@@ -9,14 +9,43 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 
+Rows = NDArray[np.int64]
+PARTS = ("train", "validation", "test")
+
 
 @dataclass(frozen=True, slots=True)
-class Split:
-    """Row numbers of the three parts, each rising."""
+class RowSplit:
+    """Row numbers of the three parts, each rising; no row is in two parts."""
 
-    train: NDArray[np.int64]
-    validation: NDArray[np.int64]
-    test: NDArray[np.int64]
+    train: Rows
+    validation: Rows
+    test: Rows
+
+    def __post_init__(self) -> None:
+        for name, part in zip(PARTS, self.parts, strict=True):
+            if (np.diff(part) <= 0).any():
+                raise InvalidOption(f"a part of a split has rising row numbers, the {name} part has not")
+        if len(np.unique(np.concatenate(self.parts))) < sum(map(len, self.parts)):
+            raise InvalidOption("a row is in one part of a split only, got one that is in two")
+
+    @property
+    def parts(self) -> tuple[Rows, Rows, Rows]:
+        return self.train, self.validation, self.test
+
+    @property
+    def fitted(self) -> Rows:
+        """The rows of the train and validation parts, rising: all that an ensemble is fitted on."""
+        return np.sort(np.concatenate([self.train, self.validation]))
+
+    def within(self, rows: Rows) -> RowSplit:
+        """The split of a whole by a split of some of its rows."""
+        return RowSplit(*(rows[part] for part in self.parts))
+
+    def check_architectures(self, architecture: NDArray[np.int64]) -> None:
+        """Raise if an architecture is in two parts. ``architecture`` numbers that of each row."""
+        by_part = [np.unique(architecture[part]) for part in self.parts]
+        if len(np.unique(np.concatenate(by_part))) < sum(map(len, by_part)):
+            raise InvalidOption("all rows of an architecture are in one part of a split, got one that is in two")
 
 
 def stratified_split(
@@ -25,7 +54,7 @@ def stratified_split(
     rng: np.random.Generator,
     *,
     fractions: tuple[float, float, float] = (0.8, 0.1, 0.1),
-) -> Split:
+) -> RowSplit:
     """Split rows 0.8/0.1/0.1 within each method, all rows of one architecture together.
 
     ``architecture`` numbers the architecture of each row. One that several methods proposed counts with the first of
@@ -42,5 +71,5 @@ def stratified_split(
         bounds = np.round(np.cumsum(fractions)[:2] * len(members)).astype(np.int64)
         for number, group in enumerate(np.split(members, bounds)):
             part[group] = number
-    of_row = part[owner]
-    return Split(*(np.flatnonzero(of_row == number) for number in range(3)))
+    part_of_row = part[owner]
+    return RowSplit(*(np.flatnonzero(part_of_row == number) for number in range(len(PARTS))))

@@ -52,13 +52,18 @@ class Examples:
         """The evaluations of the canonical forms, which are what a surrogate benchmark predicts."""
         return replace(self, codes=space.canonical_codes(self.codes))
 
-    def by(self, methods: Sequence[str]) -> Examples:
-        """What some search methods evaluated."""
+    def is_by(self, methods: Sequence[str]) -> NDArray[np.bool_]:
+        """Which rows are of evaluations by some search methods; raises for a method without any."""
         known = np.unique(self.method).tolist()
         for method in methods:
             if method not in known:
                 raise InvalidOption(f"no evaluation is by a method {method!r}; {nearest(method, known)}")
-        return self.take(np.isin(self.method, list(methods)))
+        mask: NDArray[np.bool_] = np.isin(self.method, list(methods))
+        return mask
+
+    def by(self, methods: Sequence[str]) -> Examples:
+        """What some search methods evaluated."""
+        return self.take(self.is_by(methods))
 
     @classmethod
     def plain(cls, codes: NDArray[np.int64], y: NDArray[np.float64]) -> Examples:
@@ -88,15 +93,15 @@ def examples(results: Results, *, metric: Metric | None = None, fidelity: int | 
     codes, y, cost_s, method, seed, fidelities = (np.concatenate(column) for column in zip(*parts, strict=True))
     if not len(codes):
         raise InvalidOption(f"{results.about.name} has no evaluation with {metric.key}; choose another metric")
-    wanted = int(fidelities.max()) if fidelity is None else fidelity
-    at = fidelities == wanted
-    if not at.any():
+    chosen = int(fidelities.max()) if fidelity is None else fidelity
+    used = fidelities == chosen
+    if not used.any():
         known = ", ".join(map(str, np.unique(fidelities)))
-        raise InvalidOption(f"{results.about.name} has the fidelities {known}, got {wanted}; choose one of them")
-    forms = results.space.canonical_codes(codes[at])
+        raise InvalidOption(f"{results.about.name} has the fidelities {known}, got {chosen}; choose one of them")
+    forms = results.space.canonical_codes(codes[used])
     _, architecture = np.unique(forms, axis=0, return_inverse=True)
     numbers = architecture.reshape(-1).astype(np.int64)
-    return Examples(codes[at], y[at], cost_s[at], numbers, method[at], seed[at], wanted)
+    return Examples(codes[used], y[used], cost_s[used], numbers, method[used], seed[used], chosen)
 
 
 def validation_metric(results: Results) -> Metric:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -12,13 +11,10 @@ from importlib.metadata import version as installed_version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import nasbed
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
-from nasbed.results.manifest import FILE_NAME
-from nasbed.results.splits import Split, stratified_split
 from nasbed.results.store import Results
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates import SURROGATES
@@ -27,9 +23,10 @@ from nasbed.surrogates.artefact_manifest import ArtefactManifest, ModelRecord, a
 from nasbed.surrogates.base import Progress, Surrogate
 from nasbed.surrogates.ensemble import Ensemble, fit_ensemble
 from nasbed.surrogates.exact import ExactCosts
-from nasbed.surrogates.examples import Examples, examples, validation_metric
+from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.figures import fit_figures, runtime_figures
 from nasbed.surrogates.models.tree_model import TreeModel
+from nasbed.surrogates.table_split import TableSplit, manifest_sha256
 
 RUNTIME_MODEL = "lgb"
 RUNTIME_SETTINGS: Mapping[str, Mapping[str, Any]] = {
@@ -42,7 +39,7 @@ RUNTIME_SHARE = 0.05
 
 
 def make_surrogate(
-    results: Results,
+    data: Results | TableSplit,
     model: str,
     *,
     metric: Metric | None = None,
@@ -56,29 +53,46 @@ def make_surrogate(
     version: str = "1.0",
     skeleton: Mapping[str, Any] | None = None,
     compact: bool = False,
-    seed: int = 0,
+    seed: int | None = None,
     processes: int = 1,
     progress: Progress | None = None,
 ) -> Artefact:
     """Fit a surrogate benchmark on a table's evaluations.
 
-    They are split 0.8/0.1/0.1 within each method; the ensemble is fitted on the first two parts by cross-validation,
-    and the figures of the manifest are those of the third. ``methods`` uses only what these search methods evaluated,
-    and ``variant`` says so in the name: ``rand`` for random search alone; figures that begin with ``others_`` are then
-    those of all other architectures. ``compact`` makes the artefact small: trees in single precision, without their
-    libraries' own files. ``skeleton`` has the settings of the network around the cells, for counting costs, where it is
-    not the space's usual one. ``runtime`` is the model of the training time, or ``None`` for none; ``runtime_method``
-    fits it on one method's evaluations, for a table whose methods ran on different hardware (appendix E.4).
+    The ensemble is fitted on the train and validation parts by cross-validation; the figures of the manifest are those
+    of the test part. Figures that begin with ``others_`` are of the architectures that no chosen method evaluated.
+
+    Args:
+        data: A split of a table; a table alone is split by ``metric``, ``fidelity``, ``methods`` and ``seed``.
+        model: The id of the model, such as ``lgb``.
+        metric: What is to be predicted; the table's validation metric by default.
+        fidelity: That of the evaluations; the highest by default.
+        methods: Use only what these search methods evaluated.
+        members: How many models the ensemble has.
+        settings: What differs from the model's default settings.
+        runtime: The model of the training time; ``None`` for none.
+        runtime_method: Fit the runtime model on one method's evaluations, for a table whose methods ran on different
+            hardware (appendix E.4).
+        variant: What the name says of ``methods``: ``rand`` for random search alone.
+        version: The version in the name.
+        skeleton: Settings of the network around the cells, for counting costs; the space's usual ones by default.
+        compact: Make the artefact small: trees in single precision, without their libraries' own files.
+        seed: Of the fits; that of the split by default, and 0 for a table alone.
+        processes: How many members are fitted at a time.
+        progress: Called with the share that is done, from 0 to 1.
     """
-    metric = metric or validation_metric(results)
-    if metric.split == "test":
-        raise InvalidOption(f"a search optimises a validation metric, got {metric.key}; name another")
-    everything = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
-    found = everything if methods is None else everything.by(methods)
-    split = stratified_split(found.method, found.architecture, np.random.default_rng(seed))
-    if not len(split.test):
-        raise InvalidOption(f"a tenth of the architectures is for testing, {results.about.name} has too few")
-    train, test = found.take(_fitted_rows(split)), found.take(split.test)
+    predicted = data.metric if isinstance(data, TableSplit) else metric
+    if predicted is not None and predicted.split == "test":
+        raise InvalidOption(f"a search optimises a validation metric, got {predicted.key}; name another")
+    if not isinstance(data, TableSplit):
+        split = TableSplit.of(data, metric=metric, fidelity=fidelity, methods=methods, seed=seed or 0)
+    elif metric is None and fidelity is None and methods is None:
+        split = data
+    else:
+        raise InvalidOption("a split has its metric, fidelity and methods already; leave these options out")
+    split.check_parts("test")
+    results, metric, seed = split.results, split.metric, split.seed if seed is None else seed
+    train, test, others = split.fitted, split.test, split.others
     timed = _timed(train, runtime_method) if runtime is not None else None
     share = 1 - RUNTIME_SHARE if timed is not None else 1.0
     ensemble = fit_ensemble(
@@ -94,7 +108,6 @@ def make_surrogate(
     if compact:
         ensemble = Ensemble([member.compact() for member in ensemble.members], ensemble.noise)
     figures = fit_figures(ensemble, test, metric)
-    others = everything.take(~np.isin(everything.architecture, found.architecture))
     if len(others):
         figures |= {f"others_{name}": value for name, value in fit_figures(ensemble, others, metric).items()}
     clock = None
@@ -110,12 +123,12 @@ def make_surrogate(
         space=results.about.space,
         dataset=dataset,
         metric=metric,
-        fidelity=everything.fidelity,
+        fidelity=split.fidelity,
         members=_record(ensemble.members),
         runtime=None if clock is None else _record([clock]),
         exact=_exact(results, dataset, skeleton),
         figures={key: None if math.isnan(value) else value for key, value in figures.items()},
-        provenance=_provenance(results, found, split, seed, methods) | _if_known(skeleton=skeleton),
+        provenance=_provenance(split, train, test) | ({} if skeleton is None else {"skeleton": dict(skeleton)}),
         licence=results.about.licence,
         citation=results.about.citation,
         space_definition=results.space.definition(),
@@ -124,10 +137,6 @@ def make_surrogate(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return Artefact(manifest, ensemble, clock)
-
-
-def _fitted_rows(split: Split) -> NDArray[np.int64]:
-    return np.sort(np.concatenate([split.train, split.validation]))
 
 
 def _record(members: Sequence[Surrogate[Any]]) -> ModelRecord:
@@ -153,13 +162,13 @@ def _exact(results: Results, dataset: str, skeleton: Mapping[str, Any] | None) -
 # --- the runtime -----------------------------------------------------------------------------------------------------
 
 
-def _timed(found: Examples, method: str | None) -> Examples | None:
+def _timed(rows: Examples, method: str | None) -> Examples | None:
     """The evaluations with the logarithm of their time, by one method if one is named; ``None`` where there is none."""
     if method is not None:
-        found = found.by([method]) if method in found.method else found.take(np.empty(0, int))
+        rows = rows.by([method]) if method in rows.method else rows.take(np.empty(0, int))
     with np.errstate(divide="ignore", invalid="ignore"):
-        seconds = np.log(found.cost_s)
-    timed = found.of(seconds)
+        seconds = np.log(rows.cost_s)
+    timed = rows.of(seconds)
     return timed if len(timed) >= 10 else None
 
 
@@ -181,35 +190,30 @@ def _fit_runtime(model: str, space: SearchSpace, timed: Examples, seed: int, mem
 # --- where it comes from ---------------------------------------------------------------------------------------------
 
 
-def _provenance(
-    results: Results, found: Examples, split: Split, seed: int, methods: Sequence[str] | None
-) -> dict[str, Any]:
-    fitted = found.take(_fitted_rows(split))
+def _provenance(split: TableSplit, fitted: Examples, test: Examples) -> dict[str, Any]:
+    """What the artefact was fitted on, and what :meth:`TableSplit.recorded` needs to make the same split."""
+    about = split.results.about
     names, counts = np.unique(fitted.method, return_counts=True)
     return {
-        "table": results.about.name,
-        "table_source": results.about.source,
-        "table_manifest_sha256": hashlib.sha256((results.folder / FILE_NAME).read_bytes()).hexdigest(),
+        "table": about.name,
+        "table_source": about.source,
+        "table_manifest_sha256": manifest_sha256(split.results),
         "methods": dict(zip(names.tolist(), counts.tolist(), strict=True)),
-        "methods_chosen": None if methods is None else list(methods),
+        "methods_chosen": None if split.methods is None else list(split.methods),
         "rows": len(fitted),
         "architectures": len(np.unique(fitted.architecture)),
-        "test_rows": len(split.test),
-        "test_architectures": len(np.unique(found.architecture[split.test])),
+        "test_rows": len(test),
+        "test_architectures": len(np.unique(test.architecture)),
         "seeds": np.unique(fitted.seed).tolist()[:100],
-        "split_seed": seed,
+        "split_seed": split.seed,
     }
 
 
-def _if_known(**facts: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {name: dict(value) for name, value in facts.items() if value is not None}
-
-
 def _libraries() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in LIBRARIES:
         try:
-            found[name] = installed_version(name)
+            versions[name] = installed_version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -26,8 +26,9 @@ from nasbed.experiments.campaign import (
 )
 from nasbed.oneshot import Searched, SearchEpoch, SearchSettings
 from nasbed.oneshot.record import SearchRecord, write_record
-from nasbed.studies.validation.data import read_data
+from nasbed.studies.validation.data import Data
 from nasbed.studies.validation.left_out import search_methods
+from nasbed.surrogates.table_split import TableSplit
 from support.campaign_functions import quality, table
 
 SPACE = nasbed.space("nb201")
@@ -130,7 +131,7 @@ def test_campaign_trajectories_reach_tables_and_left_out_methods(folder: Path) -
     with pytest.raises(InvalidOption, match="with another trajectories; name the table"):
         export_journals([folder / "without.sqlite", folder / "with.sqlite"], folder / "both")
     results = export_journals([folder / "with.sqlite", folder / "without.sqlite"], folder / "both", name="both")
-    assert search_methods(read_data(results)) == ["darts", "gdas", "re", "rs"]
+    assert search_methods(Data.of(TableSplit.of(results))) == ["darts", "gdas", "re", "rs"]
 
 
 def test_campaign_file_has_trajectories(folder: Path) -> None:

@@ -79,7 +79,7 @@ def validate(
     from nasbed.studies.validation.study import Options, check_parts
     from nasbed.studies.validation.tables import tables
 
-    wanted = check_parts(_listed(parts))
+    chosen = check_parts(_listed(parts))
     try:
         numbers = tuple(int(size) for size in _listed(sizes))
     except ValueError:
@@ -89,21 +89,21 @@ def validate(
     )
     _check_searches(options)
     noted: dict[str, str] = {}
-    found = _of_artefact(subject, results, wanted, options, out, processes, noted)
-    if found is None:
+    validation = _of_artefact(subject, results, chosen, options, out, processes, noted)
+    if validation is None:
         if results is not None:
             raise InvalidOption(f"--results is for a surrogate, {subject} is a table; leave it out")
         recipes = _recipes(
             _listed(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
         )
-        found = _of_table(subject, recipes, wanted, options, out, processes, metric, fidelity, noted)
-    write_validation(found, out, formats=format)
-    for part, table in tables(found).items():
+        validation = _of_table(subject, recipes, chosen, options, out, processes, metric, fidelity, noted)
+    write_validation(validation, out, formats=format)
+    for part, table in tables(validation).items():
         typer.echo(f"\n{TITLES[part]}")
-        for name, fact in part_facts(found, part).items():
+        for name, fact in part_facts(validation, part).items():
             typer.echo(f"{name}: {fact}")
         typer.echo(table.text())
-    _note_left_out(found.left_out or {}, noted)
+    _note_left_out(validation.left_out or {}, noted)
     typer.echo(f"\n{out / 'report.html'}")
 
 
@@ -126,33 +126,26 @@ def _of_table(
     fidelity: int | None,
     noted: dict[str, str],
 ) -> Validation:
-    from nasbed.studies.validation.data import read_data
+    from nasbed.studies.validation.data import Data
     from nasbed.studies.validation.study import cannot_be_checked, steps, validate_results
     from nasbed.surrogates import SURROGATES
+    from nasbed.surrogates.table_split import TableSplit
 
     table = _results(subject)
     known = table.about.by_key
     if metric is not None and metric not in known:
         raise InvalidOption(f"{table.about.name} has no metric {metric!r}; {nearest(metric, known)}")
-    judged = known[metric] if metric is not None else None
-    for recipe in recipes:  # a setting that a model does not have is told before any is fitted
+    predicted = known[metric] if metric is not None else None
+    for recipe in recipes:  # a setting that a model does not have is reported before any is fitted
         SURROGATES.get(recipe.model)(table.space, settings=recipe.settings or None)
-    data = read_data(table, metric=judged, fidelity=fidelity)
-    _note_left_out(cannot_be_checked(data, table, parts, options), noted)
+    split = TableSplit.of(table, metric=predicted, fidelity=fidelity, seed=options.seed)
+    _note_left_out(cannot_be_checked(split, parts, options), noted)
     checked = [part for part in parts if part not in noted]
     if "trajectories" in checked:
         _check_installed(options, table)
-    with run_bars(steps(data, recipes, checked, options)) as told:
+    with run_bars(steps(Data.of(split), recipes, checked, options)) as on_step:
         return validate_results(
-            table,
-            recipes,
-            out=out,
-            parts=parts,
-            metric=judged,
-            fidelity=fidelity,
-            options=options,
-            engine=_engine(processes),
-            told=told,
+            split, recipes, out=out, parts=parts, options=options, engine=_engine(processes), on_step=on_step
         )
 
 
@@ -183,9 +176,9 @@ def _of_artefact(
     if "trajectories" in parts and "trajectories" not in noted:
         _check_installed(options, table)
         bars["trajectories"] = len(options.methods) * options.seeds * 2
-    with run_bars(bars) as told:
+    with run_bars(bars) as on_step:
         return validate_artefact(
-            artefact, path, table, out=out, parts=parts, options=options, engine=_engine(processes), told=told
+            artefact, path, table, out=out, parts=parts, options=options, engine=_engine(processes), on_step=on_step
         )
 
 
@@ -206,10 +199,10 @@ def _engine(processes: int | None) -> Engine:
 def _results(name: str, remedy: str = "") -> Results:
     from nasbed.benchmarks import TabularBenchmark, load
 
-    found = load(name)
-    if not isinstance(found, TabularBenchmark):
+    benchmark = load(name)
+    if not isinstance(benchmark, TabularBenchmark):
         raise InvalidOption(f"a validation needs a table of results, {name} is none; name one{remedy}")
-    return found.results
+    return benchmark.results
 
 
 def _check_installed(options: Options, table: Results) -> None:
@@ -229,13 +222,13 @@ def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, 
     for name in settings:
         if name not in models:
             raise InvalidOption(f"settings are for a model that is fitted, got {name}; fitted are: {', '.join(models)}")
-    found = []
+    recipes = []
     for name in models:
         SURROGATES.get(name)
-        found.append(Recipe(name, 1, settings.get(name, {})))
+        recipes.append(Recipe(name, 1, settings.get(name, {})))
         if members > 1:
-            found.append(Recipe(name, members, settings.get(name, {})))
-    return found
+            recipes.append(Recipe(name, members, settings.get(name, {})))
+    return recipes
 
 
 def _listed(text: str) -> list[str]:

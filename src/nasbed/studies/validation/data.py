@@ -9,21 +9,35 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
-from nasbed.results.store import Results
+from nasbed.results.splits import RowSplit
 from nasbed.spaces.base import Codes, SearchSpace
-from nasbed.surrogates.examples import Examples, examples, validation_metric
+from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.table_split import TableSplit
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """One metric of a table at one fidelity, in canonical form."""
+    """One metric of a table at one fidelity, in canonical form, and the split that it was passed with."""
 
     name: str
     space: SearchSpace
     metric: Metric
     rows: Examples
+    split: RowSplit
+
+    @classmethod
+    def of(cls, split: TableSplit) -> Data:
+        """The evaluations of a split table."""
+        return cls(split.name, split.space, split.metric, split.rows, split.parts)
+
+    @property
+    def test(self) -> Examples:
+        """The test part; raises where it is empty."""
+        if not len(self.split.test):
+            raise InvalidOption(f"a tenth of the architectures is for testing, {self.name} has too few")
+        return self.rows.take(self.split.test)
 
     @property
     def methods(self) -> list[str]:
@@ -38,27 +52,20 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class RepeatedSeeds:
     """The architectures that were evaluated once with each of several seeds."""
 
     codes: Codes
     y: Floats  # [architectures, seeds]
     seeds: tuple[int, ...]
 
-    def others(self, place: int) -> Floats:
-        """The mean of each architecture over all seeds but the one in this place: the truth for that one."""
-        found: Floats = np.delete(self.y, place, axis=1).mean(axis=1)
-        return found
+    def mean_without(self, column: int) -> Floats:
+        """The mean of each architecture over all seeds but the one in this column: the truth for that one."""
+        mean: Floats = np.delete(self.y, column, axis=1).mean(axis=1)
+        return mean
 
 
-def read_data(results: Results, *, metric: Metric | None = None, fidelity: int | None = None) -> Data:
-    """What a table holds of one metric, by default its validation metric at the highest fidelity."""
-    metric = metric or validation_metric(results)
-    rows = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
-    return Data(results.about.name, results.space, metric, rows)
-
-
-def repeats_of(data: Data) -> Repeats:
+def repeats_of(data: Data) -> RepeatedSeeds:
     """The architectures that have all the seeds of the table; raises where seeds are not recorded or not repeated."""
     rows = data.rows
     seeds = np.unique(rows.seed)
@@ -69,7 +76,7 @@ def repeats_of(data: Data) -> Repeats:
     values[owner, np.searchsorted(seeds, rows.seed)] = rows.y
     codes = np.empty((len(names), rows.codes.shape[1]), dtype=np.int64)
     codes[owner] = rows.codes
-    whole = np.isfinite(values).all(axis=1)
-    if whole.sum() < 2:
+    complete = np.isfinite(values).all(axis=1)
+    if complete.sum() < 2:
         raise InvalidOption(f"{data.name} has fewer than 2 architectures with all of its {len(seeds)} seeds")
-    return Repeats(codes[whole], values[whole], tuple(seeds.tolist()))
+    return RepeatedSeeds(codes[complete], values[complete], tuple(seeds.tolist()))

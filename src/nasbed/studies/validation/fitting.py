@@ -18,7 +18,7 @@ from nasbed.surrogates import SURROGATES, Examples
 from nasbed.surrogates.ensemble import Ensemble, Prediction, fit_ensemble
 
 Floats = NDArray[np.float64]
-Told = Callable[[], None]
+FitProgress = Callable[[], None]
 """Called once for each fit that ended."""
 
 TIMED_QUERIES = 30
@@ -42,19 +42,19 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class FitJob:
     """Fit a model, then ask it for some batches of architectures, by name."""
 
     recipe: Recipe
     space: SearchSpace
     train: Examples
     valid: Examples | None
-    asked: Mapping[str, Codes]
+    batches: Mapping[str, Codes]
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FitAnswer:
     """``ensembles`` has the deviations too, where the model is an ensemble. ``query_s`` is the time of one architecture
     asked by itself, the median of several; ``batch_s`` that of one among many."""
 
@@ -65,7 +65,7 @@ class Answer:
     batch_s: float
 
 
-def answer(job: Job) -> Answer:
+def answer(job: FitJob) -> FitAnswer:
     """Carry out one job."""
     start = perf_counter()
     recipe = job.recipe
@@ -85,21 +85,24 @@ def answer(job: Job) -> Answer:
         )
         predict = _mean_of(ensemble)
     fit_s = perf_counter() - start
-    query_s, batch_s = query_times(predict, next(iter(job.asked.values())))
+    query_s, batch_s = query_times(predict, next(iter(job.batches.values())))
     if ensemble is None:
-        return Answer({name: predict(codes) for name, codes in job.asked.items()}, {}, fit_s, query_s, batch_s)
-    found = {name: ensemble.predict(codes) for name, codes in job.asked.items()}
-    return Answer({name: each.mean for name, each in found.items()}, found, fit_s, query_s, batch_s)
+        return FitAnswer({name: predict(codes) for name, codes in job.batches.items()}, {}, fit_s, query_s, batch_s)
+    predictions = {name: ensemble.predict(codes) for name, codes in job.batches.items()}
+    means = {name: prediction.mean for name, prediction in predictions.items()}
+    return FitAnswer(means, predictions, fit_s, query_s, batch_s)
 
 
-def answers(jobs: Sequence[Job], engine: Engine | None = None, told: Told | None = None) -> list[Answer | str]:
+def answers(
+    jobs: Sequence[FitJob], engine: Engine | None = None, on_fit: FitProgress | None = None
+) -> list[FitAnswer | str]:
     """The answers in the order of the jobs; a text that says why where there is none."""
-    found: list[Answer | str] = [""] * len(jobs)
+    results: list[FitAnswer | str] = [""] * len(jobs)
     for outcome in (engine or SerialEngine()).map_unordered(answer, jobs):
-        found[outcome.task] = outcome.error or outcome.result
-        if told is not None:
-            told()
-    return found
+        results[outcome.task] = outcome.error or outcome.result
+        if on_fit is not None:
+            on_fit()
+    return results
 
 
 def split_in_two(rows: Examples, seed: int) -> tuple[Examples, Examples | None]:
@@ -110,13 +113,13 @@ def split_in_two(rows: Examples, seed: int) -> tuple[Examples, Examples | None]:
     return rows.take(parts.train), rows.take(parts.validation) if len(parts.validation) else None
 
 
-def joined(one: Examples, other: Examples | None) -> Examples:
+def joined(first: Examples, second: Examples | None) -> Examples:
     """Two sets of rows as one."""
-    if other is None:
-        return one
+    if second is None:
+        return first
     names = ("codes", "y", "cost_s", "architecture", "method", "seed")
-    columns: dict[str, Any] = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in names}
-    return replace(one, **columns)
+    columns: dict[str, Any] = {name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in names}
+    return replace(first, **columns)
 
 
 def _mean_of(ensemble: Ensemble) -> Callable[[Codes], Floats]:

@@ -13,7 +13,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine
 from nasbed.experiments.campaign.plan import NOT_METHODS
 from nasbed.studies.validation.data import Data
-from nasbed.studies.validation.fitting import Job, Recipe, Told, answers, split_in_two
+from nasbed.studies.validation.fitting import FitJob, FitProgress, Recipe, answers, split_in_two
 from nasbed.studies.validation.scoring import Scatter, Scores, scatter, score
 
 RANDOM_SEARCH = ("rs", "random", "random_search")
@@ -24,7 +24,7 @@ FEWEST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOutFit:
     """One model fitted on ``train`` evaluations and tested on groups that it has seen no architecture of."""
 
     label: str
@@ -38,7 +38,7 @@ class LeftOut:
 class LeftOuts:
     """``label`` of each says what was left out; ``failed`` says, by label and model, why a fit could not be made."""
 
-    fits: tuple[LeftOut, ...]
+    fits: tuple[LeftOutFit, ...]
     failed: dict[str, str] = field(default_factory=dict)
 
 
@@ -57,13 +57,18 @@ def search_methods(data: Data) -> list[str]:
 
 
 def leave_one_optimizer_out(
-    data: Data, recipes: Sequence[Recipe], *, seed: int = 0, engine: Engine | None = None, told: Told | None = None
+    data: Data,
+    recipes: Sequence[Recipe],
+    *,
+    seed: int = 0,
+    engine: Engine | None = None,
+    on_fit: FitProgress | None = None,
 ) -> LeftOuts:
     """Predict what a method evaluated from what the others did, without the architectures that they share with it
     (table 7)."""
     check_methods(data)
     plans = [_without(data, method) for method in search_methods(data)]
-    return _left_out(data, recipes, plans, seed, engine, told)
+    return _left_out(data, recipes, plans, seed, engine, on_fit)
 
 
 def check_methods(data: Data) -> None:
@@ -75,28 +80,33 @@ def check_methods(data: Data) -> None:
 
 def _without(data: Data, method: str) -> _Plan:
     rows = data.rows
-    own = rows.method == method
-    return _Plan(method, ~np.isin(rows.architecture, rows.architecture[own]), {"its evaluations": own})
+    by_method = rows.method == method
+    return _Plan(method, ~np.isin(rows.architecture, rows.architecture[by_method]), {"its evaluations": by_method})
 
 
 def random_only(
-    data: Data, recipes: Sequence[Recipe], *, seed: int = 0, engine: Engine | None = None, told: Told | None = None
+    data: Data,
+    recipes: Sequence[Recipe],
+    *,
+    seed: int = 0,
+    engine: Engine | None = None,
+    on_fit: FitProgress | None = None,
 ) -> LeftOuts:
     """Predict what the methods found from what random search did (appendix F.3)."""
     rows = data.rows
-    own = random_rows(data)
-    rest = ~np.isin(rows.architecture, rows.architecture[own])
+    by_random = random_rows(data)
+    rest = ~np.isin(rows.architecture, rows.architecture[by_random])
     groups = {"everything else": rest, "its best tenth": rest & _best(data, 0.1, rest)}
     groups |= {method: rest & (rows.method == method) for method in data.methods if method not in RANDOM_SEARCH}
-    return _left_out(data, recipes, [_Plan("random search only", own, groups)], seed, engine, told)
+    return _left_out(data, recipes, [_Plan("random search only", by_random, groups)], seed, engine, on_fit)
 
 
 def random_rows(data: Data) -> NDArray[np.bool_]:
     """Which rows random search evaluated; raises where it did none or all."""
-    own: NDArray[np.bool_] = np.isin(data.rows.method, RANDOM_SEARCH)
-    if not own.any() or own.all():
+    by_random: NDArray[np.bool_] = np.isin(data.rows.method, RANDOM_SEARCH)
+    if not by_random.any() or by_random.all():
         raise InvalidOption(f"{data.name} does not name random search and another method")
-    return own
+    return by_random
 
 
 def well_performing_only(
@@ -106,18 +116,28 @@ def well_performing_only(
     share: float = WELL_PERFORMING,
     seed: int = 0,
     engine: Engine | None = None,
-    told: Told | None = None,
+    on_fit: FitProgress | None = None,
 ) -> LeftOuts:
-    """Predict the rest from the best architectures, less a tenth of them that is tested too (appendix F.2)."""
+    """Predict the rest from the best architectures, less a tenth of them that is tested too (appendix F.2).
+
+    Args:
+        data: The evaluations.
+        recipes: The models.
+        share: The best part that counts as well-performing.
+        seed: Of the fits, and of the tenth.
+        engine: Where models are fitted.
+        on_fit: Called after each fit.
+    """
     if not 0 < share < 1:
         raise InvalidOption(f"the best share of a table is between 0 and 1, got {share}")
     rows = data.rows
     best = _best(data, share, np.ones(len(rows), dtype=bool))
     chosen = np.unique(rows.architecture[best])
-    held = np.isin(rows.architecture, np.random.default_rng(seed).permutation(chosen)[: max(1, len(chosen) // 10)])
-    groups = {"everything else": ~best, "a tenth of the best, held out": best & held}
+    tested = np.random.default_rng(seed).permutation(chosen)[: max(1, len(chosen) // 10)]
+    held_out = np.isin(rows.architecture, tested)
+    groups = {"everything else": ~best, "a tenth of the best, held out": best & held_out}
     return _left_out(
-        data, recipes, [_Plan(f"the best {100 * share:.3g} % only", best & ~held, groups)], seed, engine, told
+        data, recipes, [_Plan(f"the best {100 * share:.3g} % only", best & ~held_out, groups)], seed, engine, on_fit
     )
 
 
@@ -130,15 +150,20 @@ def _best(data: Data, share: float, among: NDArray[np.bool_]) -> NDArray[np.bool
     present = np.unique(owner[among])
     if not len(present):
         return np.zeros(len(rows), dtype=bool)
-    found: NDArray[np.bool_] = (mean >= np.quantile(mean[present], 1 - share))[owner]
-    return found
+    mask: NDArray[np.bool_] = (mean >= np.quantile(mean[present], 1 - share))[owner]
+    return mask
 
 
 def _left_out(
-    data: Data, recipes: Sequence[Recipe], plans: Sequence[_Plan], seed: int, engine: Engine | None, told: Told | None
+    data: Data,
+    recipes: Sequence[Recipe],
+    plans: Sequence[_Plan],
+    seed: int,
+    engine: Engine | None,
+    on_fit: FitProgress | None,
 ) -> LeftOuts:
-    jobs: list[Job] = []
-    asked: list[tuple[_Plan, Recipe]] = []
+    jobs: list[FitJob] = []
+    planned: list[tuple[_Plan, Recipe]] = []
     failed = {}
     for plan in plans:
         first = next(iter(plan.groups.values()))
@@ -150,23 +175,23 @@ def _left_out(
             continue
         train, valid = split_in_two(data.rows.take(plan.train), seed)
         batches = {name: data.rows.codes[group] for name, group in plan.groups.items() if group.sum() >= FEWEST}
-        jobs += [Job(recipe, data.space, train, valid, batches, seed) for recipe in recipes]
-        asked += [(plan, recipe) for recipe in recipes]
+        jobs += [FitJob(recipe, data.space, train, valid, batches, seed) for recipe in recipes]
+        planned += [(plan, recipe) for recipe in recipes]
     rng = np.random.default_rng(seed)
     fits = []
-    for (plan, recipe), each in zip(asked, answers(jobs, engine, told), strict=True):
-        if isinstance(each, str):
-            failed[f"{plan.label}, {recipe.label}"] = each
+    for (plan, recipe), outcome in zip(planned, answers(jobs, engine, on_fit), strict=True):
+        if isinstance(outcome, str):
+            failed[f"{plan.label}, {recipe.label}"] = outcome
             continue
-        truths = {name: data.rows.y[plan.groups[name]] for name in each.means}
+        truths = {name: data.rows.y[plan.groups[name]] for name in outcome.means}
         first_name = next(iter(truths))
         fits.append(
-            LeftOut(
+            LeftOutFit(
                 plan.label,
                 recipe.label,
                 int(plan.train.sum()),
-                {name: score(truths[name], mean, data.metric) for name, mean in each.means.items()},
-                scatter(truths[first_name], each.means[first_name], rng),
+                {name: score(truths[name], mean, data.metric) for name, mean in outcome.means.items()},
+                scatter(truths[first_name], outcome.means[first_name], rng),
             )
         )
     return LeftOuts(tuple(fits), failed)

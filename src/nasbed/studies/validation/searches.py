@@ -20,32 +20,43 @@ from nasbed.experiments.runs import Run, load_runs
 from nasbed.results.rows import Rows
 from nasbed.results.store import Results, write_results
 from nasbed.studies.validation.fitting import Recipe
-from nasbed.studies.validation.trajectories import METHODS, Ran, Trajectories, side, trajectories
+from nasbed.studies.validation.trajectories import METHODS, RunProgress, Trajectories, side, trajectories
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.making import make_surrogate
+from nasbed.surrogates.table_split import TableSplit
 
 
 def searches(
-    results: Results,
+    split: TableSplit,
     recipes: Sequence[Recipe],
     *,
     out: Path,
     methods: Sequence[str] = METHODS,
     seeds: int = 10,
     budget: str = "200ev",
-    seed: int = 0,
     engine: Engine | None = None,
-    ran: Ran | None = None,
+    on_run: RunProgress | None = None,
 ) -> Trajectories:
     """Searches on a table, on a surrogate of each model, and for each method on one that was fitted without its data.
-    ``out`` keeps runs and surrogates, of which none is made twice, and what the methods evaluated on the table as a
-    table of its own, ``evaluated``."""
+
+    Args:
+        split: The table, split for the surrogates; they are fitted with its seed.
+        recipes: The models.
+        out: The folder that keeps runs and surrogates, of which none is made twice. It also gets the table
+            ``evaluated`` of what the methods evaluated.
+        methods: The search methods.
+        seeds: Runs of each method.
+        budget: Of each run, such as ``200ev``.
+        engine: Where searches run.
+        on_run: Called with a text after each run and each fit.
+    """
+    results, seed = split.results, split.seed
     whole_table(results)
     processes = engine.processes if isinstance(engine, LocalEngine) else 1
     runs = out / "searches"
-    side("the table", dict.fromkeys(methods, results.folder), seeds, budget, runs / "table", engine, ran)
-    own = load_runs(runs / "table")
-    by_method = [evaluated(own.of(method), results) for method in methods]
+    side("the table", dict.fromkeys(methods, results.folder), seeds, budget, runs / "table", engine, on_run)
+    on_table = load_runs(runs / "table")
+    by_method = [evaluated(on_table.of(method), results) for method in methods]
     write_results(out / "evaluated", replace(results.about, name=f"{results.about.name}/evaluated"), by_method)
     surrogates: dict[str, dict[str, Path]] = {}
     for recipe in recipes:
@@ -53,41 +64,36 @@ def searches(
         sources = [source_fingerprint(method_origin(method)) for method in methods]
         made_of = (results.fingerprint, nasbed.__version__, model, sources)
         digest = values_sha256((dict(recipe.settings), seed, list(methods), seeds, budget, made_of))[:8]
-        place = out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
-        path = fitted_surrogate(results, recipe, place / "whole", seed=seed, processes=processes)
-        if ran is not None:
-            ran(f"fitted {recipe.label}")
+        folder = out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
+        path = fitted_surrogate(split, recipe, folder / "whole", processes=processes)
+        if on_run is not None:
+            on_run(f"fitted {recipe.label}")
         surrogates[recipe.label] = dict.fromkeys(methods, path)
         if len(methods) > 1:
             surrogates[f"{recipe.label}, without its data"] = without_each(
-                results, recipe, runs / "table", place, methods=methods, seed=seed, processes=processes, ran=ran
+                results, recipe, runs / "table", folder, methods=methods, seed=seed, processes=processes, on_run=on_run
             )
     return trajectories(
-        results.folder, surrogates, methods=methods, seeds=seeds, budget=budget, out=runs, engine=engine, ran=ran
+        results.folder, surrogates, methods=methods, seeds=seeds, budget=budget, out=runs, engine=engine, on_run=on_run
     )
 
 
 def whole_table(results: Results) -> None:
     """Raise unless a method can search on the table itself: any architecture of the space must be in it."""
-    size, here = results.space.size, results.manifest.architectures
-    if here < size:
+    size, count = results.space.size, results.manifest.architectures
+    if count < size:
         raise InvalidOption(
-            f"a method cannot search in {results.about.name} itself: it holds {here} of {size:.4g} architectures"
+            f"a method cannot search in {results.about.name} itself: it holds {count} of {size:.4g} architectures"
         )
 
 
-def fitted_surrogate(results: Results, recipe: Recipe, path: Path, *, seed: int = 0, processes: int = 1) -> Path:
-    """The surrogate of a table in a folder, made unless it is there."""
+def fitted_surrogate(split: TableSplit, recipe: Recipe, path: Path, *, processes: int = 1) -> Path:
+    """The surrogate of a table in a folder, made unless it exists."""
     if not path.exists():
-        made = make_surrogate(
-            results,
-            recipe.model,
-            members=recipe.members,
-            settings=recipe.settings or None,
-            seed=seed,
-            processes=processes,
+        surrogate = make_surrogate(
+            split, recipe.model, members=recipe.members, settings=recipe.settings or None, processes=processes
         )
-        made.save(path)
+        surrogate.save(path)
     return path
 
 
@@ -100,23 +106,34 @@ def without_each(
     methods: Sequence[str] = METHODS,
     seed: int = 0,
     processes: int = 1,
-    ran: Ran | None = None,
+    on_run: RunProgress | None = None,
 ) -> dict[str, Path]:
-    """For each method a surrogate of what the others evaluated when they ran on the table (``runs``)."""
+    """For each method a surrogate of what the others evaluated when they ran on the table.
+
+    Args:
+        results: The table.
+        recipe: The model.
+        runs: The folder of the runs on the table.
+        out: The folder for the surrogates, and for the tables that they are fitted on.
+        methods: The search methods.
+        seed: Of the splits of those tables, and of the fits.
+        processes: How many members are fitted at a time.
+        on_run: Called with a text after each fit.
+    """
     visited = load_runs(runs).runs
-    found = {}
+    paths = {}
     for method in methods:
         path = out / f"without-{method}"
         if not path.exists():
             others = [run for run in visited if run.method != method and run.method in methods]
             if not others:
                 raise InvalidOption(f"a surrogate without {method} needs other methods, got {', '.join(methods)}")
-            own = write_results(out / f"rows-without-{method}", results.about, [evaluated(others, results)])
-            fitted_surrogate(own, recipe, path, seed=seed, processes=processes)
-        found[method] = path
-        if ran is not None:
-            ran(f"fitted {recipe.label} without {method}")
-    return found
+            rows = write_results(out / f"rows-without-{method}", results.about, [evaluated(others, results)])
+            fitted_surrogate(TableSplit.of(rows, seed=seed), recipe, path, processes=processes)
+        paths[method] = path
+        if on_run is not None:
+            on_run(f"fitted {recipe.label} without {method}")
+    return paths
 
 
 def evaluated(runs: Sequence[Run], results: Results) -> Rows:

@@ -15,9 +15,9 @@ from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.results.store import Results
 from nasbed.spaces.base import Codes
-from nasbed.studies.validation.data import Data, Floats, read_data, repeats_of
+from nasbed.studies.validation.data import Data, Floats, repeats_of
 from nasbed.studies.validation.embedding import Embedding, tsne
-from nasbed.studies.validation.fits import TEST, Fits, fit_jobs, fits, split_of
+from nasbed.studies.validation.fits import TEST, Fits, fit_jobs, fits
 from nasbed.studies.validation.fitting import Recipe, answers
 from nasbed.studies.validation.left_out import (
     WELL_PERFORMING,
@@ -41,6 +41,8 @@ from nasbed.studies.validation.table_error import AgainstTable, surrogate_agains
 from nasbed.studies.validation.topology import Topology, topology
 from nasbed.studies.validation.training_size import SIZES, TrainingSize, check_sizes, training_size
 from nasbed.studies.validation.trajectories import METHODS, Trajectories
+from nasbed.surrogates.examples import validation_metric
+from nasbed.surrogates.table_split import TableSplit
 
 PARTS = {
     "fits": "how well each model fits",
@@ -56,7 +58,7 @@ PARTS = {
 }
 FREE = "parameter-free"
 
-Told = Callable[[str], None]
+PartProgress = Callable[[str], None]
 """Called with the name of a part, once for each step of it that ended."""
 Step = Callable[[], None]
 
@@ -78,7 +80,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What was found; a part that was not asked for or does not apply is ``None``, and ``left_out`` says why.
+    """The numbers of a validation; a part that was not chosen or does not apply is ``None``, and ``left_out`` says why.
     ``models`` are the ids of the models by their labels."""
 
     subject: str
@@ -113,7 +115,7 @@ def check_parts(parts: Sequence[str]) -> tuple[str, ...]:
 
 
 def validate_results(
-    results: Results,
+    data: Results | TableSplit,
     recipes: Sequence[Recipe],
     *,
     out: Path,
@@ -122,82 +124,110 @@ def validate_results(
     fidelity: int | None = None,
     options: Options | None = None,
     engine: Engine | None = None,
-    told: Told | None = None,
+    on_step: PartProgress | None = None,
 ) -> Validation:
-    """Fit models on a table and validate them. ``out`` keeps the runs and surrogates of the searches."""
-    wanted, chosen = check_parts(parts), options or Options()
+    """Fit models on a table and validate them.
+
+    Args:
+        data: A split of a table; a table alone is split by ``metric``, ``fidelity`` and the seed of ``options``.
+        recipes: The models.
+        out: The folder that keeps the runs and surrogates of the searches.
+        parts: Those of :data:`PARTS` to check; all by default.
+        metric: What is to be predicted; the table's validation metric by default.
+        fidelity: That of the evaluations; the highest by default.
+        options: The seed, sizes and budgets of the parts.
+        engine: Where models are fitted; in this process by default.
+        on_step: Called with the name of a part after each step of it.
+    """
+    options = options or Options()
+    chosen = check_parts(parts)
     if not recipes:
         raise InvalidOption("a validation needs at least 1 model, got none")
-    data = read_data(results, metric=metric, fidelity=fidelity)
-    left_out = cannot_be_checked(data, results, wanted, chosen)
-    wanted = tuple(part for part in wanted if part not in left_out)
-    found = about_data(data, data.name, {recipe.label: recipe.model for recipe in recipes})
-    seed, studied = chosen.seed, (data, recipes)
-    checks: dict[str, Callable[[Step], dict[str, Any]]] = {
-        "table": lambda step: {
-            "table_error": surrogate_against_table(*studied, seed=seed, engine=engine, told=step),
-        },
-        "size": lambda step: {
-            "size": training_size(
-                *studied, sizes=chosen.sizes, repeats=chosen.repeats, seed=seed, engine=engine, told=step
-            ),
-        },
-        "looo": lambda step: {"looo": leave_one_optimizer_out(*studied, seed=seed, engine=engine, told=step)},
-        "random": lambda step: {"random": random_only(*studied, seed=seed, engine=engine, told=step)},
-        "best": lambda step: {
-            "best": well_performing_only(*studied, share=chosen.share, seed=seed, engine=engine, told=step)
-        },
-        "tsne": lambda _: {"tsne": tsne(data, points=chosen.points, seed=seed)},
-        "trajectories": lambda step: {
-            "trajectories": searches(
-                results,
-                recipes,
-                out=out,
-                methods=chosen.methods,
-                seeds=chosen.seeds,
-                budget=chosen.budget,
-                seed=seed,
-                engine=engine,
-                ran=lambda _: step(),
-            )
-        },
-    }
-    for part in (each for each in wanted if each in checks):
+    if not isinstance(data, TableSplit):
+        split = TableSplit.of(data, metric=metric, fidelity=fidelity, seed=options.seed)
+    elif metric is None and fidelity is None:
+        split = data
+    else:
+        raise InvalidOption("a split has its metric and fidelity already; leave these options out")
+    evaluations = Data.of(split)
+    left_out = cannot_be_checked(split, chosen, options)
+    chosen = tuple(part for part in chosen if part not in left_out)
+    validation = about_data(evaluations, evaluations.name, {recipe.label: recipe.model for recipe in recipes})
+    checks = _checks(split, evaluations, recipes, options, out, engine)
+    for part in (part for part in chosen if part in checks):
+        field, check = checks[part]
         try:
-            found = replace(found, **checks[part](_teller(part, told)))
+            validation = replace(validation, **{field: check(_steps_of(part, on_step))})
         except InvalidOption as reason:
             left_out[part] = str(reason)
-    found = _with_shared_fits(found, data, recipes, wanted, chosen, engine, _teller("fits", told), left_out)
-    return replace(found, left_out=left_out)
+    validation = _with_shared_fits(
+        validation, evaluations, recipes, chosen, options, engine, _steps_of("fits", on_step), left_out
+    )
+    return replace(validation, left_out=left_out)
 
 
-def cannot_be_checked(data: Data, results: Results, parts: Sequence[str], options: Options) -> dict[str, str]:
+def _checks(
+    split: TableSplit, data: Data, recipes: Sequence[Recipe], options: Options, out: Path, engine: Engine | None
+) -> dict[str, tuple[str, Callable[[Step], Any]]]:
+    """By part, the field of a validation and what computes it; without the parts that one fit answers together."""
+
+    def fitted(check: Callable[..., Any], **more: Any) -> Callable[[Step], Any]:
+        return lambda step: check(data, recipes, seed=options.seed, engine=engine, on_fit=step, **more)
+
+    def searched(step: Step) -> Trajectories:
+        return searches(
+            _search_split(split),
+            recipes,
+            out=out,
+            methods=options.methods,
+            seeds=options.seeds,
+            budget=options.budget,
+            engine=engine,
+            on_run=lambda _: step(),
+        )
+
+    return {
+        "table": ("table_error", fitted(surrogate_against_table)),
+        "size": ("size", fitted(training_size, sizes=options.sizes, repeats=options.repeats)),
+        "looo": ("looo", fitted(leave_one_optimizer_out)),
+        "random": ("random", fitted(random_only)),
+        "best": ("best", fitted(well_performing_only, share=options.share)),
+        "tsne": ("tsne", lambda _: tsne(data, points=options.points, seed=options.seed)),
+        "trajectories": ("trajectories", searched),
+    }
+
+
+def _search_split(split: TableSplit) -> TableSplit:
+    """The split of what searches optimise: the table's own objective at the highest fidelity."""
+    results = split.results
+    searched = validation_metric(results), results.cache().fidelities[-1], None
+    if (split.metric, split.fidelity, split.methods) == searched:
+        return split
+    return TableSplit.of(results, seed=split.seed)
+
+
+def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: Options) -> dict[str, str]:
     """The parts that cannot be checked on a table, and why; known before any work."""
-    fitted: Callable[[], object] = partial(_check_tested, data, options.seed)
+    data = Data.of(split)
     checks: dict[str, Callable[[], object]] = {
-        **dict.fromkeys(("fits", "free", "depth"), fitted),
+        **dict.fromkeys(("fits", "free", "depth"), lambda: data.test),
         "table": partial(repeats_of, data),
-        "size": partial(check_sizes, data, options.sizes, options.seed),
+        "size": partial(check_sizes, data, options.sizes),
         "looo": partial(check_methods, data),
         "random": partial(random_rows, data),
-        "trajectories": partial(whole_table, results),
+        "trajectories": partial(whole_table, split.results),
     }
-    found = {}
-    for part in (each for each in parts if each in checks):
+    reasons = {}
+    for part in (part for part in parts if part in checks):
         try:
             checks[part]()
         except InvalidOption as reason:
-            found[part] = str(reason)
-    return found
+            reasons[part] = str(reason)
+    return reasons
 
 
-def _check_tested(data: Data, seed: int) -> None:
-    if not len(split_of(data, seed).test):
-        raise InvalidOption(f"a tenth of the architectures is for testing, {data.name} has too few")
-
-
-def _teller(part: str, told: Told | None) -> Step:
-    return lambda: told(part) if told is not None else None
+def _steps_of(part: str, on_step: PartProgress | None) -> Step:
+    return lambda: on_step(part) if on_step is not None else None
 
 
 def about_data(data: Data, subject: str, models: Mapping[str, str]) -> Validation:
@@ -217,62 +247,79 @@ def about_data(data: Data, subject: str, models: Mapping[str, str]) -> Validatio
 
 
 def _with_shared_fits(
-    found: Validation,
+    validation: Validation,
     data: Data,
     recipes: Sequence[Recipe],
-    wanted: Sequence[str],
+    parts: Sequence[str],
     options: Options,
     engine: Engine | None,
-    told: Step,
+    on_fit: Step,
     left_out: dict[str, str],
 ) -> Validation:
     """The parts that one fit of each model answers together."""
-    mine = [part for part in ("fits", "free", "depth") if part in wanted]
-    if not mine:
-        return found
-    split = split_of(data, options.seed)
-    test = data.rows.take(split.test)
-    asked: dict[str, Codes] = {}
+    shared = [part for part in ("fits", "free", "depth") if part in parts]
+    if not shared:
+        return validation
+    test = data.test
+    batches: dict[str, Codes] = {}
     design: Design | None = None
-    if "free" in mine:
-        fitted = data.rows.codes[np.concatenate([split.train, split.validation])]
+    if "free" in shared:
+        fitted = data.rows.codes[data.split.fitted]
         design = design_of(data, test.codes, fitted, options.seed, left_out)
         if design is not None:
-            asked[FREE] = design.codes
-    each = answers(fit_jobs(data, recipes, split, asked, seed=options.seed), engine, told)
-    table = fits(data, split, recipes, each, seed=options.seed)
-    if "fits" in mine:
-        found = replace(found, fits=table)
-    good = {recipe.label: one for recipe, one in zip(recipes, each, strict=True) if not isinstance(one, str)}
-    if not good:
-        left_out |= dict.fromkeys(mine, f"no model could be fitted: {next(iter(table.failed.values()))}")
-        return replace(found, fits=None)
+            batches[FREE] = design.codes
+    outcomes = answers(fit_jobs(data, recipes, batches, seed=options.seed), engine, on_fit)
+    table = fits(data, recipes, outcomes, seed=options.seed)
+    if "fits" in shared:
+        validation = replace(validation, fits=table)
+    by_label = {
+        recipe.label: outcome for recipe, outcome in zip(recipes, outcomes, strict=True) if not isinstance(outcome, str)
+    }
+    if not by_label:
+        left_out |= dict.fromkeys(shared, f"no model could be fitted: {next(iter(table.failed.values()))}")
+        return replace(validation, fits=None)
     if design is not None:
-        lines = parameter_free(data, design, {label: one.means[FREE] for label, one in good.items()})
-        found = replace(found, free=lines)
-    if "depth" in mine:
-        predicted = {label: one.means[TEST] for label, one in good.items()}
-        found = replace(found, depth=depth_of(data, test.codes, test.y, predicted, left_out))
-    return found
+        lines = parameter_free(data, design, {label: answer.means[FREE] for label, answer in by_label.items()})
+        validation = replace(validation, free=lines)
+    if "depth" in shared:
+        predicted = {label: answer.means[TEST] for label, answer in by_label.items()}
+        validation = replace(validation, depth=depth_of(data, test.codes, test.y, predicted, left_out))
+    return validation
 
 
 def design_of(data: Data, codes: Codes, fitted: Codes, seed: int, left_out: dict[str, str]) -> Design | None:
-    """Changed architectures that were not fitted on; why not is added to what is left out where there are none."""
+    """Changed architectures that were not fitted on; where there are none, ``left_out`` gets the reason.
+
+    Args:
+        data: The evaluations.
+        codes: The architectures to change.
+        fitted: The architectures that models were fitted on.
+        seed: Of the changes.
+        left_out: Reasons by part.
+    """
     try:
-        found = parameter_free_design(data.space, codes, np.random.default_rng(seed)).without(fitted)
+        design = parameter_free_design(data.space, codes, np.random.default_rng(seed)).without(fitted)
     except InvalidOption as reason:
         left_out["free"] = str(reason)
         return None
-    if not len(found.codes):
+    if not len(design.codes):
         left_out["free"] = f"all architectures of {data.name} with replaced operations were fitted on"
         return None
-    return found
+    return design
 
 
 def depth_of(
     data: Data, codes: Codes, truth: Floats, predicted: Mapping[str, Floats], left_out: dict[str, str]
 ) -> Topology | None:
-    """The check by depth; why not is added to what is left out where it does not apply."""
+    """The check by depth; where it does not apply, ``left_out`` gets the reason.
+
+    Args:
+        data: The evaluations.
+        codes: The architectures of the test part.
+        truth: Their evaluations.
+        predicted: What each model predicts of them, by label.
+        left_out: Reasons by part.
+    """
     try:
         return topology(data, codes, truth, predicted)
     except InvalidOption as reason:
@@ -285,7 +332,7 @@ def steps(data: Data, recipes: Sequence[Recipe], parts: Sequence[str], options: 
     models = len(recipes)
     seeds = len(repeats_of(data).seeds) if "table" in parts else 0
     runs = len(options.methods) * options.seeds
-    each = {
+    counts = {
         "fits": models,
         "table": models * seeds,
         "size": models * (len(options.sizes) or SIZES) * options.repeats,
@@ -295,4 +342,4 @@ def steps(data: Data, recipes: Sequence[Recipe], parts: Sequence[str], options: 
         "trajectories": runs + models * (1 + len(options.methods) + 2 * runs),
     }
     shared = {"fits", "free", "depth"} & set(parts)
-    return {part: count for part, count in each.items() if part in parts or (part == "fits" and shared)}
+    return {part: count for part, count in counts.items() if part in parts or (part == "fits" and shared)}

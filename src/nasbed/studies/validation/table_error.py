@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.execution import Engine
-from nasbed.studies.validation.data import Data, Floats, Repeats, repeats_of
-from nasbed.studies.validation.fitting import Job, Recipe, Told, answers
+from nasbed.studies.validation.data import Data, Floats, RepeatedSeeds, repeats_of
+from nasbed.studies.validation.fitting import FitJob, FitProgress, Recipe, answers
 from nasbed.studies.validation.scoring import Scores, score
 from nasbed.surrogates import Examples
 
@@ -29,7 +29,7 @@ class Rotation:
 
     def mean(self, name: str) -> float:
         """The mean over seeds of one of the scores."""
-        return float(np.mean([getattr(each, name) for each in self.by_seed]))
+        return float(np.mean([getattr(scores, name) for scores in self.by_seed]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +43,60 @@ class AgainstTable:
 
     def of(self, label: str, group: str = ALL) -> Rotation:
         """That of the table or of one model."""
-        return next(each for each in self.rotations if (each.label, each.group) == (label, group))
+        return next(rotation for rotation in self.rotations if (rotation.label, rotation.group) == (label, group))
 
 
 def surrogate_against_table(
-    data: Data, recipes: Sequence[Recipe], *, seed: int = 0, engine: Engine | None = None, told: Told | None = None
+    data: Data,
+    recipes: Sequence[Recipe],
+    *,
+    seed: int = 0,
+    engine: Engine | None = None,
+    on_fit: FitProgress | None = None,
 ) -> AgainstTable:
     """Fit on one seed, compare with the mean of the others, and rotate. Only architectures with all seeds count; the
-    better half is chosen by that mean."""
+    better half is chosen by that mean.
+
+    Args:
+        data: The evaluations.
+        recipes: The models.
+        seed: Of the fits.
+        engine: Where models are fitted.
+        on_fit: Called after each fit.
+    """
     repeats = repeats_of(data)
-    places = range(len(repeats.seeds))
-    jobs = [Job(recipe, data.space, one_seed(repeats, place), None, {ALL: repeats.codes}, seed)
-            for recipe in recipes for place in places]  # fmt: skip
-    found = answers(jobs, engine, told)
-    rotations = _rotations(TABLE, repeats, [repeats.y[:, place] for place in places], data)
+    columns = range(len(repeats.seeds))
+    jobs = [
+        FitJob(recipe, data.space, one_seed(repeats, column), None, {ALL: repeats.codes}, seed)
+        for recipe in recipes
+        for column in columns
+    ]
+    results = answers(jobs, engine, on_fit)
+    rotations = _rotations(TABLE, repeats, [repeats.y[:, column] for column in columns], data)
     failed = {}
     for number, recipe in enumerate(recipes):
-        own = found[number * len(places) : (number + 1) * len(places)]
-        reasons = [each for each in own if isinstance(each, str)]
+        by_seed = results[number * len(columns) : (number + 1) * len(columns)]
+        reasons = [outcome for outcome in by_seed if isinstance(outcome, str)]
         if reasons:
             failed[recipe.label] = reasons[0]
             continue
-        means = [each.means[ALL] for each in own if not isinstance(each, str)]
+        means = [outcome.means[ALL] for outcome in by_seed if not isinstance(outcome, str)]
         rotations += _rotations(recipe.label, repeats, means, data)
     return AgainstTable(len(repeats.codes), repeats.seeds, tuple(rotations), failed)
 
 
-def one_seed(repeats: Repeats, place: int, rows: NDArray[np.int64] | None = None) -> Examples:
+def one_seed(repeats: RepeatedSeeds, column: int, rows: NDArray[np.int64] | None = None) -> Examples:
     """What the table would be with one seed alone, or some rows of it."""
     chosen = np.arange(len(repeats.codes)) if rows is None else rows
-    return Examples.plain(repeats.codes[chosen], repeats.y[chosen, place])
+    return Examples.plain(repeats.codes[chosen], repeats.y[chosen, column])
 
 
-def _rotations(label: str, repeats: Repeats, predicted: Sequence[Floats], data: Data) -> list[Rotation]:
+def _rotations(label: str, repeats: RepeatedSeeds, predicted: Sequence[Floats], data: Data) -> list[Rotation]:
     sign = 1.0 if data.metric.direction == "maximize" else -1.0
-    whole, half = [], []
-    for place, each in enumerate(predicted):
-        truth = repeats.others(place)
+    of_all, of_better = [], []
+    for column, values in enumerate(predicted):
+        truth = repeats.mean_without(column)
         better = sign * truth >= np.median(sign * truth)
-        whole.append(score(truth, each, data.metric))
-        half.append(score(truth[better], each[better], data.metric))
-    return [Rotation(label, ALL, tuple(whole)), Rotation(label, BETTER, tuple(half))]
+        of_all.append(score(truth, values, data.metric))
+        of_better.append(score(truth[better], values[better], data.metric))
+    return [Rotation(label, ALL, tuple(of_all)), Rotation(label, BETTER, tuple(of_better))]

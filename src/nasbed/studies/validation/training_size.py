@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine
-from nasbed.studies.validation.data import Data, Floats, Repeats, repeats_of
-from nasbed.studies.validation.fits import split_of
-from nasbed.studies.validation.fitting import Answer, Job, Recipe, Told, answers
+from nasbed.studies.validation.data import Data, Floats, RepeatedSeeds, repeats_of
+from nasbed.studies.validation.fitting import FitAnswer, FitJob, FitProgress, Recipe, answers, joined
 from nasbed.studies.validation.scoring import score
 from nasbed.studies.validation.table_error import one_seed
 from nasbed.surrogates import Examples
 
 SIZES = 8
 SMALLEST = 100
+TESTED = "tested"
+"""The batch of architectures that each fit is tested on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class SizeCurve:
     """One model: errors and correlations ``[sizes, repeats]``, NaN where it could not be fitted."""
 
     label: str
@@ -41,7 +42,7 @@ class TrainingSize:
 
     sizes: tuple[int, ...]
     tested: int
-    curves: tuple[Curve, ...]
+    curves: tuple[SizeCurve, ...]
     table_mae: float
     table_kendall: float
     crossings: dict[str, tuple[float, float]]
@@ -56,31 +57,39 @@ def training_size(
     repeats: int = 3,
     seed: int = 0,
     engine: Engine | None = None,
-    told: Told | None = None,
+    on_fit: FitProgress | None = None,
 ) -> TrainingSize:
     """Fit on ever more random architectures. With repeated seeds, on one of these and tested on all architectures
-    against the mean of the others, a table's own test; without, on the train part and tested on the test part."""
+    against the mean of the others, a table's own test; without, on the train part and tested on the test part.
+
+    Args:
+        data: The evaluations.
+        recipes: The models.
+        sizes: Numbers of architectures; 8 up to all by default.
+        repeats: Fits at each size.
+        seed: Of the choice of architectures and of the fits.
+        engine: Where models are fitted.
+        on_fit: Called after each fit.
+    """
     try:
-        repeated: Repeats | None = repeats_of(data)
+        repeated: RepeatedSeeds | None = repeats_of(data)
     except InvalidOption:
         repeated = None
     jobs, truths, sizes = _plan(data, repeated, recipes, sizes, repeats, seed)
-    found = answers(jobs, engine, told)
+    results = iter(answers(jobs, engine, on_fit))
     line = _table_line(data, repeated)
     curves, failed = [], {}
-    shape = (len(recipes), len(sizes), repeats)
-    for number, recipe in enumerate(recipes):
-        errors, correlations = np.full((2, *shape[1:]), np.nan)
-        for place in range(shape[1] * shape[2]):
-            each, truth = found[number * shape[1] * shape[2] + place], truths[place % repeats]
-            at = divmod(place, repeats)
-            if isinstance(each, Answer):
-                scores = score(truth, each.means["asked"], data.metric)
-                errors[at], correlations[at] = scores.mae, scores.kendall
+    for recipe in recipes:
+        errors, correlations = np.full((2, len(sizes), repeats), np.nan)
+        for cell in np.ndindex(len(sizes), repeats):
+            outcome = next(results)
+            if isinstance(outcome, FitAnswer):
+                scores = score(truths[cell[1]], outcome.means[TESTED], data.metric)
+                errors[cell], correlations[cell] = scores.mae, scores.kendall
             else:
-                failed[f"{recipe.label}, {sizes[at[0]]} architectures"] = each
-        curves.append(Curve(recipe.label, errors, correlations))
-    crossings = {each.label: _crossings(sizes, each, line) for each in curves}
+                failed[f"{recipe.label}, {sizes[cell[0]]} architectures"] = outcome
+        curves.append(SizeCurve(recipe.label, errors, correlations))
+    crossings = {curve.label: _crossings(sizes, curve, line) for curve in curves}
     return TrainingSize(tuple(sizes), len(truths[0]), tuple(curves), *line, crossings, failed)
 
 
@@ -101,25 +110,25 @@ def crossing(sizes: Sequence[int], gap: Floats) -> float:
     >>> crossing([10, 100, 1000], np.array([2.0, 1.0, -1.0])).__round__()
     316
     """
-    known = np.isfinite(gap)
-    at, gap = np.log(np.asarray(sizes, dtype=np.float64)[known]), gap[known]
+    finite = np.isfinite(gap)
+    logs, gap = np.log(np.asarray(sizes, dtype=np.float64)[finite]), gap[finite]
     if not len(gap) or gap[-1] > 0:
         return float("nan")
     above = np.flatnonzero(gap > 0)
     if not len(above):
-        return float(np.exp(at[0]))
+        return float(np.exp(logs[0]))
     last = int(above[-1])
     share = gap[last] / (gap[last] - gap[last + 1])
-    return float(np.exp(at[last] + share * (at[last + 1] - at[last])))
+    return float(np.exp(logs[last] + share * (logs[last + 1] - logs[last])))
 
 
-def check_sizes(data: Data, sizes: Sequence[int], seed: int) -> None:
+def check_sizes(data: Data, sizes: Sequence[int]) -> None:
     """Raise unless a table has architectures to test on, and as many to fit on as the largest size."""
     try:
-        repeated: Repeats | None = repeats_of(data)
+        repeated: RepeatedSeeds | None = repeats_of(data)
     except InvalidOption:
         repeated = None
-    numbers = np.arange(len(repeated.codes)) if repeated is not None else _fitted_and_test(data, seed)[2]
+    numbers = np.arange(len(repeated.codes)) if repeated is not None else _fitted_and_test(data)[2]
     _chosen_sizes(sizes, len(numbers))
 
 
@@ -130,52 +139,53 @@ def _chosen_sizes(sizes: Sequence[int], most: int) -> list[int]:
     return chosen
 
 
-def _fitted_and_test(data: Data, seed: int) -> tuple[Examples, Examples, NDArray[np.int64]]:
+def _fitted_and_test(data: Data) -> tuple[Examples, Examples, NDArray[np.int64]]:
     """The rows to fit on, those to test on, and the architectures of the first."""
-    split = split_of(data, seed)
-    fitted, test = data.rows.take(np.concatenate([split.train, split.validation])), data.rows.take(split.test)
-    if not len(test):
-        raise InvalidOption(f"{data.name} has too few architectures to test on a tenth of them")
-    return fitted, test, np.unique(fitted.architecture)
+    fitted = joined(data.rows.take(data.split.train), data.rows.take(data.split.validation))
+    return fitted, data.test, np.unique(fitted.architecture)
 
 
 def _plan(
-    data: Data, repeated: Repeats | None, recipes: Sequence[Recipe], sizes: Sequence[int], repeats: int, seed: int
-) -> tuple[list[Job], list[Floats], list[int]]:
+    data: Data, repeated: RepeatedSeeds | None, recipes: Sequence[Recipe], sizes: Sequence[int], repeats: int, seed: int
+) -> tuple[list[FitJob], list[Floats], list[int]]:
     """The jobs by model, size and repeat; the truths by repeat; the sizes."""
     if repeats < 1:
         raise InvalidOption(f"a curve takes at least 1 repeat, got {repeats}")
     if repeated is None:
-        fitted, test, numbers = _fitted_and_test(data, seed)
-        asked, truths = test.codes, [test.y] * repeats
+        fitted, test, numbers = _fitted_and_test(data)
+        tested, truths = test.codes, [test.y] * repeats
     else:
         numbers = np.arange(len(repeated.codes))
-        asked, truths = repeated.codes, [repeated.others(each % len(repeated.seeds)) for each in range(repeats)]
+        seeds = len(repeated.seeds)
+        tested, truths = repeated.codes, [repeated.mean_without(repeat % seeds) for repeat in range(repeats)]
     chosen = _chosen_sizes(sizes, len(numbers))
-    orders = [np.random.default_rng([seed, each]).permutation(numbers) for each in range(repeats)]
+    orders = [np.random.default_rng([seed, repeat]).permutation(numbers) for repeat in range(repeats)]
 
     jobs = []
     for recipe in recipes:
         for size in chosen:
-            for number in range(repeats):
-                rows = np.sort(orders[number][:size])
-                own = (
-                    fitted.take(np.isin(fitted.architecture, rows))
+            for repeat in range(repeats):
+                architectures = np.sort(orders[repeat][:size])
+                train = (
+                    fitted.take(np.isin(fitted.architecture, architectures))
                     if repeated is None
-                    else one_seed(repeated, number % len(repeated.seeds), rows)
+                    else one_seed(repeated, repeat % len(repeated.seeds), architectures)
                 )
-                jobs.append(Job(recipe, data.space, own, None, {"asked": asked}, seed + number))
+                jobs.append(FitJob(recipe, data.space, train, None, {TESTED: tested}, seed + repeat))
     return jobs, truths, chosen
 
 
-def _table_line(data: Data, repeated: Repeats | None) -> tuple[float, float]:
+def _table_line(data: Data, repeated: RepeatedSeeds | None) -> tuple[float, float]:
     if repeated is None:
         return float("nan"), float("nan")
-    found = [score(repeated.others(place), repeated.y[:, place], data.metric) for place in range(len(repeated.seeds))]
-    return float(np.mean([each.mae for each in found])), float(np.mean([each.kendall for each in found]))
+    by_seed = [
+        score(repeated.mean_without(column), repeated.y[:, column], data.metric)
+        for column in range(len(repeated.seeds))
+    ]
+    return float(np.mean([scores.mae for scores in by_seed])), float(np.mean([scores.kendall for scores in by_seed]))
 
 
-def _crossings(sizes: Sequence[int], curve: Curve, line: tuple[float, float]) -> tuple[float, float]:
+def _crossings(sizes: Sequence[int], curve: SizeCurve, line: tuple[float, float]) -> tuple[float, float]:
     if not np.isfinite(line[0]):
         return float("nan"), float("nan")
     error, correlation = curve.mae.mean(axis=1), curve.kendall.mean(axis=1)

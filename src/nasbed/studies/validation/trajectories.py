@@ -27,7 +27,7 @@ from nasbed.studies.validation.data import Floats
 METHODS = ("rs", "re", "ls", "bananas")
 POINTS = 80
 LEVEL = 0.05
-Ran = Callable[[str], None]
+RunProgress = Callable[[str], None]
 """Called with what was done, once for each run or fit."""
 
 
@@ -46,7 +46,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class SideAgreement:
     """How alike two sides are, over what all methods have in common.
 
     ``order`` is Kendall's correlation of the methods' mean final regrets, and ``by_time`` the mean of that of their
@@ -73,7 +73,7 @@ class Trajectories:
     metric: Metric
     real: Side
     surrogates: tuple[Side, ...]
-    agreement: Mapping[str, Agreement]
+    agreement: Mapping[str, SideAgreement]
 
 
 def trajectories(
@@ -85,16 +85,26 @@ def trajectories(
     budget: str,
     out: Path,
     engine: Engine | None = None,
-    ran: Ran | None = None,
+    on_run: RunProgress | None = None,
 ) -> Trajectories:
-    """Run methods on a table and on surrogates of it. ``surrogates`` are paths by name and by method: a method may have
-    one that was fitted without its data. Runs are kept under ``out`` and not run again."""
-    real = side("the table", dict.fromkeys(methods, table), seeds, budget, out / "table", engine, ran)
+    """Run methods on a table and on surrogates of it.
+
+    Args:
+        table: The folder of the table.
+        surrogates: Paths by name and by method: a method may have one that was fitted without its data.
+        methods: The search methods.
+        seeds: Runs of each method.
+        budget: Of each run, such as ``200ev``.
+        out: The folder that keeps the runs, of which none is run again.
+        engine: Where searches run.
+        on_run: Called with a text after each run.
+    """
+    real = side("the table", dict.fromkeys(methods, table), seeds, budget, out / "table", engine, on_run)
     sides = tuple(
-        side(name, paths, seeds, budget, out / _folder(paths), engine, ran) for name, paths in surrogates.items()
+        side(name, paths, seeds, budget, out / _folder(paths), engine, on_run) for name, paths in surrogates.items()
     )
-    found = {each.name: agreement(real, each) for each in sides}
-    return Trajectories(tuple(methods), seeds, budget, load(table).objective, real, sides, found)
+    agreements = {surrogate.name: agreement(real, surrogate) for surrogate in sides}
+    return Trajectories(tuple(methods), seeds, budget, load(table).objective, real, sides, agreements)
 
 
 def _folder(paths: Mapping[str, Path]) -> str:
@@ -109,52 +119,65 @@ def side(
     budget: str,
     out: Path,
     engine: Engine | None,
-    ran: Ran | None,
+    on_run: RunProgress | None,
 ) -> Side:
-    """The curves of methods, each on a benchmark that is given by its path."""
+    """The curves of methods, each on a benchmark of its own.
+
+    Args:
+        name: What the side is called.
+        benchmarks: The path of each method's benchmark.
+        seeds: Runs of each method.
+        budget: Of each run, such as ``200ev``.
+        out: The folder that keeps the runs.
+        engine: Where searches run.
+        on_run: Called with a text after each run.
+    """
     judged: list[Trajectory] = []
     for number, path in enumerate(dict.fromkeys(benchmarks.values())):
-        own = [method for method, each in benchmarks.items() if each == path]
+        methods = [method for method, benchmark in benchmarks.items() if benchmark == path]
         folder = out if len(set(benchmarks.values())) == 1 else out / str(number)
 
-        def told(method: str, seed: int, error: str) -> None:
-            if ran is not None:
-                ran(f"{name}: {method}, seed {seed}{': ' + error if error else ''}")
+        def report_run(method: str, seed: int, error: str) -> None:
+            if on_run is not None:
+                on_run(f"{name}: {method}, seed {seed}{': ' + error if error else ''}")
 
-        runs = compare(str(path.resolve()), own, seeds=seeds, budget=budget, out=folder, engine=engine, progress=told)
+        runs = compare(
+            str(path.resolve()), methods, seeds=seeds, budget=budget, out=folder, engine=engine, progress=report_run
+        )
         broken = [run for run in runs.runs if run.error]
         if broken:
             raise InvalidOption(f"{broken[0].method} broke on {name} with seed {broken[0].seed}: {broken[0].error}")
         judged += judge(runs, load(path)).trajectories
-    by_method = {method: [each for each in judged if each.method == method] for method in benchmarks}
+    by_method = {method: [run for run in judged if run.method == method] for method in benchmarks}
     return Side(
         name,
-        {method: anytime(each, points=POINTS) for method, each in by_method.items()},
-        {method: final_regrets(each) for method, each in by_method.items()},
+        {method: anytime(runs, points=POINTS) for method, runs in by_method.items()},
+        {method: final_regrets(runs) for method, runs in by_method.items()},
     )
 
 
-def agreement(one: Side, other: Side) -> Agreement:
+def agreement(real: Side, surrogate: Side) -> SideAgreement:
     """How alike the methods do on two benchmarks, over the time that all curves have."""
-    methods = list(one.finals)
-    finals = [[float(each.finals[method].mean()) for method in methods] for each in (one, other)]
-    pairs = [(a, b) for a, b in combinations(range(len(methods)), 2) if _settled(one, methods)[a, b]]
+    methods = list(real.finals)
+    finals = [[float(side.finals[method].mean()) for method in methods] for side in (real, surrogate)]
+    settled = _settled(real, methods)
+    pairs = [(a, b) for a, b in combinations(range(len(methods)), 2) if settled[a, b]]
     kept = sum((finals[0][a] < finals[0][b]) == (finals[1][a] < finals[1][b]) for a, b in pairs)
-    by_time, curves, overlap = _over_time(one, other, methods)
-    return Agreement(_kendall(*finals), by_time, curves, overlap, len(pairs), kept)
+    by_time, curves, overlap = _over_time(real, surrogate, methods)
+    return SideAgreement(_kendall(*finals), by_time, curves, overlap, len(pairs), kept)
 
 
 def _settled(side: Side, methods: Sequence[str]) -> NDArray[np.bool_]:
     """Which pairs of methods differ by Wilcoxon's test over seeds, with Holm's correction."""
     if len(methods) < 2:
         return np.zeros((len(methods), len(methods)), dtype=bool)
-    found: NDArray[np.bool_] = pairwise([side.finals[method] for method in methods]).holm < LEVEL
-    return found
+    significant: NDArray[np.bool_] = pairwise([side.finals[method] for method in methods]).holm < LEVEL
+    return significant
 
 
-def _over_time(one: Side, other: Side, methods: Sequence[str]) -> tuple[float, float, float]:
+def _over_time(real: Side, surrogate: Side, methods: Sequence[str]) -> tuple[float, float, float]:
     """Of the agreement, what the curves say; NaN where they have no time in common."""
-    curves = [each.curves[method] for each in (one, other) for method in methods]
+    curves = [side.curves[method] for side in (real, surrogate) for method in methods]
     unknown = float("nan"), float("nan"), float("nan")
     if not all(len(curve.time_s) and curve.time_s[-1] > 0 for curve in curves):
         return unknown
@@ -162,9 +185,14 @@ def _over_time(one: Side, other: Side, methods: Sequence[str]) -> tuple[float, f
     if first >= last:
         return unknown
     grid = time_grid(float(first), float(last), points=POINTS)
-    real, made = ({method: _at(each.curves[method], grid) for method in methods} for each in (one, other))
-    middles = [np.stack([each[method][0] for method in methods]) for each in (real, made)]
-    overlaps = [(real[each][1] <= made[each][2]) & (made[each][1] <= real[each][2]) for each in methods]
+    on_table, on_surrogate = (
+        {method: _on_grid(side.curves[method], grid) for method in methods} for side in (real, surrogate)
+    )
+    middles = [np.stack([quartiles[method][0] for method in methods]) for quartiles in (on_table, on_surrogate)]
+    overlaps = [
+        (on_table[method][1] <= on_surrogate[method][2]) & (on_surrogate[method][1] <= on_table[method][2])
+        for method in methods
+    ]
     by_time = [_kendall(a.tolist(), b.tolist()) for a, b in zip(middles[0].T, middles[1].T, strict=True)]
     known = [value for value in by_time if np.isfinite(value)]
     return (
@@ -174,10 +202,10 @@ def _over_time(one: Side, other: Side, methods: Sequence[str]) -> tuple[float, f
     )
 
 
-def _at(curve: Anytime, grid: Floats) -> tuple[Floats, Floats, Floats]:
+def _on_grid(curve: Anytime, grid: Floats) -> tuple[Floats, Floats, Floats]:
     """Median and quartiles at other times: those at or before each."""
-    place = np.searchsorted(curve.time_s, grid, side="right") - 1
-    return curve.median[place], curve.low[place], curve.high[place]
+    position = np.searchsorted(curve.time_s, grid, side="right") - 1
+    return curve.median[position], curve.low[position], curve.high[position]
 
 
 def _kendall(one: Sequence[float], other: Sequence[float]) -> float:

@@ -1,0 +1,169 @@
+"""One split of a table, made once and passed to whatever fits, tunes or validates."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nasbed.core.errors import InvalidOption
+from nasbed.core.metric import Metric
+from nasbed.results.manifest import FILE_NAME
+from nasbed.results.splits import RowSplit, stratified_split
+from nasbed.results.store import Results
+from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates.examples import Examples, examples, validation_metric
+
+
+@dataclass(frozen=True, slots=True)
+class TableSplit:
+    """The evaluations of a table in three parts: 0.8/0.1/0.1 within each method.
+
+    All evaluations of an architecture, up to isomorphism, are in one part. An ensemble is fitted on the first two parts
+    by cross-validation; tuning fits on the first and scores on the second. Nothing is fitted, stopped or chosen by the
+    third, the test part.
+    """
+
+    results: Results
+    metric: Metric
+    rows: Examples
+    """All evaluations of the metric at one fidelity, as canonical forms."""
+    parts: RowSplit
+    """Numbers of ``rows``: of all, or of those by the chosen methods."""
+    seed: int = 0
+    methods: tuple[str, ...] | None = None
+    """The search methods whose evaluations are split; ``None`` for all."""
+
+    def __post_init__(self) -> None:
+        chosen = len(self.rows) if self.methods is None else int(np.isin(self.rows.method, self.methods).sum())
+        count = sum(map(len, self.parts.parts))
+        if count != chosen:
+            raise InvalidOption(f"a split has each of the {chosen} evaluations in one part, got {count}")
+        self.parts.check_architectures(self.rows.architecture)
+
+    @classmethod
+    def of(
+        cls,
+        results: Results,
+        *,
+        metric: Metric | None = None,
+        fidelity: int | None = None,
+        methods: Sequence[str] | None = None,
+        seed: int = 0,
+    ) -> TableSplit:
+        """Split a table's evaluations.
+
+        Args:
+            results: The table.
+            metric: What is to be predicted; the table's validation metric by default.
+            fidelity: That of the evaluations; the highest by default.
+            methods: Split only what these search methods evaluated.
+            seed: Decides which architecture goes to which part.
+        """
+        metric = metric or validation_metric(results)
+        rows = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
+        if methods is None:
+            parts = stratified_split(rows.method, rows.architecture, np.random.default_rng(seed))
+            return cls(results, metric, rows, parts, seed)
+        chosen = np.flatnonzero(rows.is_by(methods))
+        parts = stratified_split(rows.method[chosen], rows.architecture[chosen], np.random.default_rng(seed))
+        return cls(results, metric, rows, parts.within(chosen), seed, tuple(methods))
+
+    @classmethod
+    def recorded(
+        cls, results: Results, provenance: Mapping[str, Any], *, metric: Metric, fidelity: int
+    ) -> TableSplit | None:
+        """The split that an artefact records, or ``None`` where it was fitted on another table.
+
+        Args:
+            results: The table.
+            provenance: What the artefact's manifest says of its data.
+            metric: What the artefact predicts.
+            fidelity: That of the evaluations it was fitted on.
+        """
+        if provenance.get("table_manifest_sha256") != manifest_sha256(results):
+            return None
+        methods, seed = provenance.get("methods_chosen"), int(provenance.get("split_seed", 0))
+        split = cls.of(results, metric=metric, fidelity=fidelity, methods=methods, seed=seed)
+        for name, count in {"rows": len(split.parts.fitted), "test_rows": len(split.parts.test)}.items():
+            if provenance.get(name, count) != count:
+                raise InvalidOption(
+                    f"the surrogate records {name} {provenance[name]}, the same split of {results.about.name} has "
+                    f"{count}: what it was fitted on is not known; fit it again"
+                )
+        return split
+
+    @property
+    def name(self) -> str:
+        """The name of the table."""
+        return self.results.about.name
+
+    @property
+    def space(self) -> SearchSpace:
+        return self.results.space
+
+    @property
+    def fidelity(self) -> int:
+        return self.rows.fidelity
+
+    @property
+    def train(self) -> Examples:
+        return self.rows.take(self.parts.train)
+
+    @property
+    def validation(self) -> Examples:
+        return self.rows.take(self.parts.validation)
+
+    @property
+    def test(self) -> Examples:
+        return self.rows.take(self.parts.test)
+
+    @property
+    def fitted(self) -> Examples:
+        """The train and validation parts, in the order of the table."""
+        return self.rows.take(self.parts.fitted)
+
+    @property
+    def others(self) -> Examples:
+        """The evaluations of architectures that none of the chosen methods evaluated."""
+        split = np.concatenate(self.parts.parts)
+        return self.rows.take(~np.isin(self.rows.architecture, self.rows.architecture[split]))
+
+    @property
+    def fitted_sha256(self) -> str:
+        """The fingerprint of what may be fitted on: the architectures and values of the first two parts."""
+        return _digest(self.train, self.validation)
+
+    @property
+    def test_sha256(self) -> str:
+        """The fingerprint of the test part."""
+        return _digest(self.test)
+
+    def check_parts(self, *names: str) -> None:
+        """Raise if one of these parts, by default any, is empty."""
+        counts = {
+            "train": len(self.parts.train),
+            "validation": len(self.parts.validation),
+            "test": len(self.parts.test),
+        }
+        if not all(counts[name] for name in names or counts):
+            raise InvalidOption(
+                f"a tenth of the architectures is for validation and a tenth for testing, {self.name} has too few: "
+                f"{sum(counts.values())} evaluations"
+            )
+
+
+def manifest_sha256(results: Results) -> str:
+    """The checksum by which an artefact knows the table that it was fitted on."""
+    return hashlib.sha256((results.folder / FILE_NAME).read_bytes()).hexdigest()
+
+
+def _digest(*parts: Examples) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        for column in (part.codes, part.y):
+            digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()

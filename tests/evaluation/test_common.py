@@ -223,8 +223,6 @@ NO_VALUES = {
     "failed_evaluations": "a count over runs' states, tested in tests/experiments/test_partial_tables",
     "neighbor_graph": "a graph of codes, tested in test_locality",
     "edit_distances": "distances between codes, tested in test_locality",
-    "choices_of": "codes in another form, tested through operation_replacement",
-    "single_changes": "pairs of codes, tested through operation_replacement",
     "regret_of": "a column of a trajectory",
     "final_regrets": "last values of trajectories",
     "anytime": "puts trajectories and bands together, tested in test_generalisation",

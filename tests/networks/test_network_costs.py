@@ -15,13 +15,13 @@ import nasbed  # noqa: E402
 from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.networks import build  # noqa: E402
 from nasbed.networks.summary import architecture_summary, summary  # noqa: E402
-from nasbed.networks.transnas_micro import TransNASSkeleton  # noqa: E402
 from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
 from nasbed.spaces.edge_cell import EDGES  # noqa: E402
 from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
 from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
 from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
 from nasbed.spaces.sides import Image, sides  # noqa: E402
+from nasbed.spaces.transnas import TransNASSkeleton  # noqa: E402
 
 INCEPTION = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
 DARTS_V2 = (

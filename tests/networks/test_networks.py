@@ -21,13 +21,13 @@ from nasbed.networks import NETWORKS, build  # noqa: E402
 from nasbed.networks.blocks import DropPath, FactorizedReduce  # noqa: E402
 from nasbed.networks.nb101 import NB101Cell  # noqa: E402
 from nasbed.networks.summary import architecture_summary  # noqa: E402
-from nasbed.networks.transnas_micro import TransNASSkeleton  # noqa: E402
 from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
 from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
 from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
 from nasbed.spaces.nb101.cell import compact  # noqa: E402
 from nasbed.spaces.nb101.costs import vertex_channels  # noqa: E402
 from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
+from nasbed.spaces.transnas import TransNASSkeleton  # noqa: E402
 
 SMALL: dict[str, Any] = {
     "nb101": NB101Skeleton(channels=8, cells_per_stack=1),

@@ -24,8 +24,8 @@ from hypothesis import strategies as st
 from nasbed.core.errors import BadFile, InvalidMeasurement, InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.results import Manifest, Results, Rows, write_results
-from nasbed.results.cache import code_key, code_keys
 from nasbed.spaces import space
+from nasbed.spaces.lookup import code_key, code_keys
 from support.result_samples import ACCURACY, about, plain_rows, random_rows, rows_of
 
 TESTS = Path(__file__).parents[1]

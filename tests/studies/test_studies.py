@@ -22,8 +22,8 @@ from nasbed.evaluation.landscape import (
     rank_correlations,
     space_walk_autocorrelation,
 )
-from nasbed.evaluation.landscape.choices import Lookup
 from nasbed.results import About, Rows, write_results
+from nasbed.spaces.lookup import Lookup
 from nasbed.studies.landscape.study import (
     IN_SPACE,
     IN_TABLE,

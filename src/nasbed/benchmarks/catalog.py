@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from nasbed.benchmarks.live import PREFIX, live_benchmark
 from nasbed.benchmarks.places import is_present, present_tables, surrogate_paths, table_path
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import NoiseFree, SubSpace, nas_bench_mini, without_pooling
+from nasbed.benchmarks.wrappers import NoiseFree, SubSpace, part_of
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, TooLarge, UnknownName, nearest
 from nasbed.core.home import tables_folder
 from nasbed.results.importers import IMPORTERS
@@ -100,27 +99,21 @@ def _known() -> dict[str, Known]:
 
 KNOWN = _known()
 _PARTS = {"nb101-mini": "nb101"}
-PARTS: dict[str, tuple[str, Callable[[TabularBenchmark], SubSpace]]] = {
-    "nb101": ("mini", nas_bench_mini),
-    "nb201": ("no-pooling", without_pooling),
-}
-"""The sub-space that tables of a space have, by its name: any such table's is called ``TABLE:NAME``."""
-
 
 MEAN = "mean"
 """After the id of a benchmark: without its noise."""
 
 
 def load(name: str | Path) -> Benchmark:
-    """A benchmark by its id, by the folder of its table, or by the folder or file of its surrogate; with ``:mini`` (a
-    table of nb101) or ``:no-pooling`` (of nb201) after it, a part of it; with ``:listed``, what a table holds as a
-    space of its own; with ``:mean``, what its answers average to. What an installed package holds is imported on first
-    use. ``live:SPACE/DATASET/RECIPE`` really trains."""
+    """A benchmark by its id, by the folder of its table, or by the folder or file of its surrogate.
+
+    After the id of a table, ``:NAME`` is the part of that name of its space, such as ``:mini`` (nb101) or
+    ``:no-pooling`` (nb201), and ``:listed`` what the table holds as a space of its own. ``:mean`` is what the answers
+    average to. What an installed package holds is imported on first use. ``live:SPACE/DATASET/RECIPE`` really trains.
+    """
     if str(name).startswith(PREFIX):
         return live_benchmark(str(name))
     table, colon, part = str(name).rpartition(":")
-    if colon and part in {known for known, _ in PARTS.values()}:
-        return _part(load(table), part)
     if colon and part == MEAN:
         return NoiseFree(load(table))
     if colon and part == LISTED:
@@ -134,6 +127,8 @@ def load(name: str | Path) -> Benchmark:
         return SurrogateBenchmark.open(surrogate_paths()[name])
     if name in _PARTS:
         return load(f"{_PARTS[name]}:mini")
+    if colon and _is_known(table):
+        return _part(load(table), part)
     if name not in KNOWN and name not in present_tables():
         raise _unknown(name)
     if not is_present(name):
@@ -150,11 +145,18 @@ def _part(benchmark: Benchmark, name: str) -> SubSpace:
             f"parts are of tables, {benchmark.name} is none; leave :{name} out, or put it right after the id of the "
             "table"
         )
-    known, cut = PARTS.get(benchmark.space.name, ("", nas_bench_mini))
-    if known != name:
-        remedy = f"it has {known}" if known else f"tables of {' and '.join(PARTS)} have one"
-        raise InvalidOption(f"{benchmark.name} has no part called {name!r}; {remedy}")
-    return cut(benchmark)
+    return part_of(benchmark, name)
+
+
+def _is_known(name: str) -> bool:
+    """Whether :func:`load` has a benchmark under a name or in a folder."""
+    if name in KNOWN or name in present_tables() or name in surrogate_paths():
+        return True
+    path = Path(name)
+    if is_artefact(path) or (path / FILE_NAME).is_file():
+        return True
+    whole, colon, _ = name.rpartition(":")
+    return bool(colon) and _is_known(whole)
 
 
 def surrogates_of(table: str) -> list[str]:

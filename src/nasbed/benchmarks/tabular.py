@@ -18,9 +18,9 @@ from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.core.status import OK, STATUSES, Status
-from nasbed.results.cache import MASK, code_key, code_keys
 from nasbed.results.store import Results
 from nasbed.spaces.base import Batch, Codes
+from nasbed.spaces.lookup import MASK, code_key, code_keys
 
 GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 MOST_REMEMBERED = 1 << 20

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +17,6 @@ from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.spaces.base import Batch
 from nasbed.spaces.part import Part
-
-if TYPE_CHECKING:
-    from nasbed.spaces.nb101 import NB101
 
 
 class Wrapper(Benchmark):
@@ -164,37 +159,21 @@ class SubSpace(Wrapper):
         return float("nan")
 
 
+def part_of(inner: TabularBenchmark, name: str) -> SubSpace:
+    """The part of a table that its space has under a name."""
+    parts = inner.space.parts
+    if name not in parts:
+        remedy = f"it has {', '.join(parts)}" if parts else f"the space {inner.space.name} names none"
+        raise InvalidOption(f"{inner.name} has no part called {name!r}; {remedy}")
+    return SubSpace(inner, f"{inner.name}{parts[name].suffix}", parts[name].contains)
+
+
 def nas_bench_mini(inner: TabularBenchmark) -> SubSpace:
     """The cells of a NAS-Bench-101 table with at most six vertices (section 4.2)."""
-    from nasbed.spaces.nb101 import NB101
-
-    space = inner.space
-    if not isinstance(space, NB101):
-        raise InvalidOption(f"NAS-Bench-Mini is a part of NAS-Bench-101, got a table of {space.name}")
-    return SubSpace(inner, f"{inner.name}-mini", _UpToSixVertices(space))
-
-
-@dataclass(frozen=True)
-class _UpToSixVertices:
-    """Whether a cell has at most six vertices; a class, so that benchmarks with it can be pickled."""
-
-    space: NB101
-
-    def __call__(self, arch: Architecture) -> bool:
-        return self.space.pruned(arch).vertices <= 6
+    return part_of(inner, "mini")
 
 
 def without_pooling(inner: TabularBenchmark) -> SubSpace:
     """The cells of a NAS-Bench-201 table without average pooling: 4 096 of 15 625, those of the micro space of
     TransNAS-Bench-101."""
-    from nasbed.spaces.nb201 import NB201
-
-    if not isinstance(inner.space, NB201):
-        raise InvalidOption(f"cells without average pooling are a part of NAS-Bench-201, got {inner.space.name}")
-    return SubSpace(inner, f"{inner.name}:no-pooling", _has_no_pooling)
-
-
-def _has_no_pooling(arch: Architecture) -> bool:
-    from nasbed.spaces.nb201 import POOL
-
-    return POOL not in arch.code
+    return part_of(inner, "no-pooling")

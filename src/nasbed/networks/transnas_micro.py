@@ -8,40 +8,19 @@ known: the benchmark's own initial weights; these are torch's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, shorten
 from nasbed.networks.blocks import EdgeCell, FactorizedReduce, classifier, conv_bn, conv_bn_layers, relu_conv_bn
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.edge_cell import EDGES
 from nasbed.spaces.sides import Image
-from nasbed.spaces.transnas import TransNASMicro
+from nasbed.spaces.transnas import TransNASMicro, TransNASSkeleton
 
 WIDENS, HALVES = "24", "34"
 """The kinds of module that double the channels, and those that halve the resolution."""
-
-
-@dataclass(frozen=True, slots=True)
-class TransNASSkeleton:
-    """The network around the cell, ``64-41414`` in the published texts: a stem that divides the resolution by four,
-    then modules of two cells. A module is plain (1), doubles the channels (2), halves the resolution (3) or
-    does both (4)."""
-
-    channels: int = 64
-    modules: str = "41414"
-    cells_per_module: int = 2
-
-    def __post_init__(self) -> None:
-        if self.channels < 2 or self.channels % 2:
-            raise InvalidOption(f"the skeleton's channels are an even number, got {self.channels}")
-        if not self.modules or set(self.modules) - set("1234"):
-            raise InvalidOption(f"the skeleton's modules are digits from 1 to 4, got {shorten(self.modules)}")
-        if self.cells_per_module < 1:
-            raise InvalidOption(f"the skeleton's cells_per_module is at least 1, got {self.cells_per_module}")
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:

@@ -17,26 +17,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile
 from nasbed.core.status import OK
-
-MULTIPLIER = 0x9E3779B97F4A7C15
-MASK = (1 << 64) - 1
-
-
-def code_key(code: tuple[int, ...], multiplier: int = MULTIPLIER) -> int:
-    """The 64-bit key of one code."""
-    key = 0
-    for item in code:
-        key = (key * multiplier + item + 1) & MASK
-    return key
-
-
-def code_keys(codes: NDArray[np.int64], multiplier: int = MULTIPLIER) -> NDArray[np.uint64]:
-    """:func:`code_key` of a batch."""
-    keys = np.zeros(len(codes), dtype=np.uint64)
-    factor = np.uint64(multiplier)
-    for column in codes.T:
-        keys = keys * factor + (column.astype(np.uint64) + np.uint64(1))
-    return keys
+from nasbed.spaces.lookup import code_key, code_keys
 
 
 class Cache:

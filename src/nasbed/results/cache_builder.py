@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import TooLarge
 from nasbed.core.status import OK
-from nasbed.results.cache import MASK, MULTIPLIER, code_keys
 from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import SearchSpace
+from nasbed.spaces.lookup import MASK, MULTIPLIER, code_keys
 
 MOST_CELLS_PER_ROW = 64
 """A table whose dense form would have more cells than this for each row measured is refused a cache."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +14,8 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError, TooLarge, nearest, shorten
+from nasbed.spaces.edits import Pairs, config_choices, differing_choices, listed_pairs, option_changes
+from nasbed.spaces.facts import NONE, CellGraph, Choices, NamedPart, OperationChanges, Operations
 from nasbed.spaces.graph import Diagram, Graphs
 
 if TYPE_CHECKING:
@@ -43,6 +47,26 @@ class SearchSpace(ABC):
     code_length: int
     encodings: ClassVar[tuple[str, ...]] = ("onehot", "config")
 
+    # --- facts: whatever the rest of the package wants to know of a space, it asks here ------------------------------
+
+    skeleton: type[Any] | None = None
+    """The dataclass of the network around the cells. Its defaults are the usual network; None where nothing is set."""
+
+    published_skeletons: Mapping[str, Any] = MappingProxyType({})
+    """The skeletons of published networks by dataset, where these differ from the usual one."""
+
+    operations: Operations | None = None
+    """Where a code has operations and which of them have no parameters; None where no choice is an operation."""
+
+    cell_graph: CellGraph | None = None
+    """The cells as one-shot methods see them; None for a space without such cells."""
+
+    shape_properties: tuple[str, ...] = ()
+    """The :meth:`properties` that describe the shape of a cell, such as its depth."""
+
+    parts: Mapping[str, NamedPart] = MappingProxyType({})
+    """The parts of the space that have a name."""
+
     # --- the space ---------------------------------------------------------------------------------------------------
 
     @property
@@ -66,6 +90,14 @@ class SearchSpace(ABC):
 
     def _enumerate(self) -> Iterator[Architecture]:
         raise TooLarge(f"the space {self.name} cannot be listed; use sample")
+
+    def all_codes(self) -> Codes:
+        """The codes of all that :meth:`enumerate` yields."""
+        return self.codes(list(self.enumerate()))
+
+    def codes_up_to(self, limit: str) -> Codes:
+        """The codes of all architectures up to a size, in a space whose architectures have sizes."""
+        raise InvalidOption(f"architectures of {self.name} have no sizes, got the limit {shorten(limit)}; name others")
 
     # --- moving in it ------------------------------------------------------------------------------------------------
 
@@ -216,9 +248,13 @@ class SearchSpace(ABC):
         """What can be said of each architecture without training it, by name: a hash, parameters, multiply-adds …"""
         return {}
 
-    def costs(self, archs: Batch) -> NDArray[np.int64]:
+    def costs(self, archs: Batch, skeleton: Any = None) -> NDArray[np.int64]:
         """Parameters and multiply-adds of each network, ``[n, 2]``, as :meth:`properties` has them but faster; no
-        columns where the space does not know them."""
+        columns where the space does not know them. Without a skeleton the network is the usual one."""
+        if skeleton is not None:
+            raise InvalidOption(
+                f"networks of {self.name} are counted in the usual skeleton alone, got another; leave it out"
+            )
         known = self.properties(archs)
         columns = [known[name] for name in ("parameters", "multiply_adds") if name in known]
         return np.stack(columns, axis=1) if columns else np.empty((len(archs), 0), dtype=np.int64)
@@ -227,6 +263,56 @@ class SearchSpace(ABC):
         """A representative of each architecture among those that compute the same function: equal rows do so for equal
         weights. The canonical form, where the space knows no more than that."""
         return self.canonical_codes(archs)
+
+    def operations_present(self, archs: Batch) -> NDArray[np.bool_]:
+        """Which of the places of :attr:`operations` each architecture uses, ``[n, places]``."""
+        if self.operations is None:
+            raise InvalidOption(f"the space {self.name} declares no operations")
+        names, codes = self.operations.names, self.codes(archs)[:, self.operations.places]
+        present: NDArray[np.bool_] = codes != (names.index(NONE) if NONE in names else -1)
+        return present
+
+    def make_skeleton(self, settings: Mapping[str, Any]) -> Any:
+        """The network around the cells with these settings; None where a space has no :attr:`skeleton`."""
+        known = self.skeleton_settings
+        if unknown := set(settings) - set(known):
+            has = f"has the settings {', '.join(sorted(known))}" if known else "has no settings"
+            raise InvalidOption(f"the skeleton of {self.name} {has}, got {', '.join(sorted(unknown))}; leave them out")
+        if self.skeleton is None:
+            return None
+        try:
+            return self.skeleton(**{n: tuple(v) if isinstance(v, list) else v for n, v in settings.items()})
+        except TypeError:
+            raise InvalidOption(
+                f"a setting of the skeleton of {self.name} has a value of a wrong kind, got {shorten(dict(settings))}"
+            ) from None
+
+    @property
+    def skeleton_settings(self) -> tuple[str, ...]:
+        """The names of what can be set in a skeleton."""
+        return () if self.skeleton is None else tuple(field.name for field in fields(self.skeleton))
+
+    # --- tables: what lies one edit apart ----------------------------------------------------------------------------
+
+    def choices_of(self, archs: Batch) -> Choices:
+        """A table as choices: the parameters of the ConfigSpace, unless the code itself is a row of choices."""
+        return config_choices(self, self.codes(archs))
+
+    def neighbor_pairs(self, codes: Codes) -> Pairs:
+        """The rows of a table that are one edit apart. Codes are canonical, each once; a pair may come both ways."""
+        return listed_pairs(self, codes)
+
+    def edit_distances(self, codes: Codes, arch: Architecture) -> NDArray[np.int64]:
+        """The smallest number of single edits between one architecture and each row of a table; the number of choices
+        that differ, unless the space knows better."""
+        return differing_choices(self, codes, self.codes([arch]))
+
+    def operation_changes(self, codes: Codes) -> Iterable[OperationChanges]:
+        """The rows of a table that differ in one operation, by the set of operations to choose from. Codes are
+        canonical, each once."""
+        return option_changes(self.choices_of(codes))
+
+    # --- graphs and pictures -----------------------------------------------------------------------------------------
 
     @abstractmethod
     def graphs(self, archs: Batch) -> Graphs:

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, nearest, shorten
-from nasbed.spaces.base import Codes, SearchSpace
+from nasbed.spaces.base import Batch, Codes, SearchSpace
+from nasbed.spaces.edits import Pairs
 from nasbed.spaces.encodings import one_hot
+from nasbed.spaces.facts import Choices
+from nasbed.spaces.lookup import single_changes
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration, ConfigurationSpace
@@ -137,6 +140,12 @@ class ChoiceSpace(SearchSpace):
                 f"a {self.name} configuration sets exactly {len(self.choice_names)} parameters; wrong: {shorten(odd)}"
             )
         return self.from_options([str(values[label]) for label in self.choice_names])
+
+    def choices_of(self, archs: Batch) -> Choices:
+        return Choices(self.codes(archs), self.choice_names, self.choices)
+
+    def neighbor_pairs(self, codes: Codes) -> Pairs:
+        return [pair for column in range(self.code_length) for pair in single_changes(codes, column)]
 
     def _encode_onehot(self, codes: Codes) -> NDArray[np.float32]:
         return one_hot(codes, self._sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
 from nasbed.spaces.edge_functions import representatives
+from nasbed.spaces.facts import CellGraph, NamedPart, Operations
 from nasbed.spaces.graph import Diagram, Graphs
 from nasbed.spaces.sides import Image, halved, plain, sides
 
@@ -49,6 +50,22 @@ class NB201Skeleton:
         return tuple((self.channels << stage, height * width) for stage, (height, width) in enumerate(stages))
 
 
+USUAL = NB201Skeleton()
+PUBLISHED_SKELETONS = {
+    "cifar10": USUAL,
+    "cifar100": NB201Skeleton(classes=100),
+    "imagenet16-120": NB201Skeleton(classes=120, image=16),
+}
+
+
+def has_no_pooling(arch: Architecture) -> bool:
+    """Whether a cell is one of the micro space of TransNAS-Bench-101 as well: 4 096 of 15 625 are."""
+    return POOL not in arch.code
+
+
+PARTS = {"no-pooling": NamedPart(":no-pooling", has_no_pooling)}
+
+
 class NB201(ChoiceSpace):
     """A cell of four nodes in which each of the six edges carries one of five operations.
 
@@ -63,6 +80,11 @@ class NB201(ChoiceSpace):
     encodings = ("onehot", "path", "config")
     choice_names = tuple(f"{target}<-{source}" for source, target in EDGES)
     choices = (OPERATIONS,) * len(EDGES)
+    skeleton = NB201Skeleton
+    published_skeletons = PUBLISHED_SKELETONS
+    operations = Operations(tuple(range(len(EDGES))), OPERATIONS, ("skip_connect", "avg_pool_3x3"))
+    cell_graph = CellGraph(("cell",), EDGES, OPERATIONS)
+    parts = PARTS
 
     def format(self, arch: Architecture) -> str:
         nodes: dict[int, str] = {}
@@ -86,7 +108,7 @@ class NB201(ChoiceSpace):
 
     def parameters(self, archs: Batch, skeleton: NB201Skeleton | None = None) -> NDArray[np.int64]:
         """Trainable parameters, as published."""
-        skeleton = skeleton or NB201Skeleton()
+        skeleton = skeleton or USUAL
         ones, threes, _ = self._counted(archs)
         total = np.zeros(len(ones), dtype=np.int64)
         for channels, _pixels in skeleton.stages:
@@ -98,7 +120,7 @@ class NB201(ChoiceSpace):
     def multiply_adds(self, archs: Batch, skeleton: NB201Skeleton | None = None) -> NDArray[np.int64]:
         """Multiply-adds of one forward pass: convolutions and the classifier; pooling, ReLU and normalisation not
         counted."""
-        skeleton = skeleton or NB201Skeleton()
+        skeleton = skeleton or USUAL
         ones, threes, _ = self._counted(archs)
         total = np.full(len(ones), _fixed_parts(skeleton)[2], dtype=np.int64)
         for channels, pixels in skeleton.stages:
@@ -111,7 +133,7 @@ class NB201(ChoiceSpace):
         To the convolutions they add 3 for each output element of a convolution edge (ReLU 1, batch normalisation 2), 9
         for each of an average-pooling edge, and 160 832 for the activations of the fixed parts.
         """
-        skeleton = NB201Skeleton()
+        skeleton = USUAL
         ones, threes, pools = self._counted(archs)
         elements = skeleton.cells_per_stage * sum(channels * pixels for channels, pixels in skeleton.stages)
         return self.multiply_adds(archs) + elements * (3 * (ones + threes) + 9 * pools) + 160_832
@@ -122,22 +144,10 @@ class NB201(ChoiceSpace):
         ones, threes, pools = ((codes == op).sum(axis=1) for op in (CONV1, CONV3, POOL))
         return ones, threes, pools
 
-    def costs(self, archs: Batch) -> NDArray[np.int64]:
-        codes = self.codes(archs)
-        found: NDArray[np.int64] = self._costs_by_operation[codes].sum(axis=1) + self._fixed_costs
-        return found
-
-    @cached_property
-    def _fixed_costs(self) -> NDArray[np.int64]:
-        empty = np.zeros((1, len(EDGES)), dtype=np.int64)
-        return np.array([self.parameters(empty)[0], self.multiply_adds(empty)[0]])
-
-    @cached_property
-    def _costs_by_operation(self) -> NDArray[np.int64]:
-        """What one edge adds to parameters and multiply-adds, by its operation."""
-        one_edge = np.zeros((len(OPERATIONS), len(EDGES)), dtype=np.int64)
-        one_edge[:, 0] = range(len(OPERATIONS))
-        return np.stack([self.parameters(one_edge), self.multiply_adds(one_edge)], axis=1) - self._fixed_costs
+    def costs(self, archs: Batch, skeleton: NB201Skeleton | None = None) -> NDArray[np.int64]:
+        fixed, by_operation = _cost_table(skeleton or USUAL)
+        costs: NDArray[np.int64] = by_operation[self.codes(archs)].sum(axis=1) + fixed
+        return costs
 
     def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
         return {
@@ -174,3 +184,12 @@ def _fixed_parts(skeleton: NB201Skeleton) -> tuple[int, int, int]:
     last = skeleton.stages[-1][0]
     classifier = last * skeleton.classes
     return weights + classifier, normalised + last, multiply_adds + classifier
+
+
+@lru_cache(maxsize=32)
+def _cost_table(skeleton: NB201Skeleton) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Parameters and multiply-adds of a network without operations, and what one edge adds by its operation."""
+    space, one_edge = NB201(), np.zeros((len(OPERATIONS), len(EDGES)), dtype=np.int64)
+    one_edge[:, 0] = range(len(OPERATIONS))
+    costs = np.stack([space.parameters(one_edge, skeleton), space.multiply_adds(one_edge, skeleton)], axis=1)
+    return costs[NONE], costs - costs[NONE]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, shorten
 from nasbed.spaces.base import Batch, Codes, SearchSpace
+from nasbed.spaces.edits import Pairs
+from nasbed.spaces.facts import Choices, OperationChanges
 from nasbed.spaces.graph import Diagram, Graphs
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ class Part(SearchSpace):
         self.contains = contains
         self.name, self.title, self.citation = whole.name, f"{whole.title}; the part {part}", whole.citation
         self.code_length = whole.code_length
+        self.skeleton, self.published_skeletons = whole.skeleton, whole.published_skeletons
+        self.operations, self.cell_graph = whole.operations, whole.cell_graph
+        self.shape_properties = whole.shape_properties
 
     def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("__") or attribute == "whole":
@@ -51,6 +56,9 @@ class Part(SearchSpace):
 
     def enumerate(self) -> Iterator[Architecture]:
         return filter(self.contains, self.whole.enumerate())
+
+    def codes_up_to(self, limit: str) -> Codes:
+        return self.codes(list(filter(self.contains, self.architectures(self.whole.codes_up_to(limit)))))
 
     def sample(self, rng: np.random.Generator) -> Architecture:
         while not self.contains(arch := self.whole.sample(rng)):
@@ -112,8 +120,23 @@ class Part(SearchSpace):
     def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
         return self.whole.properties(archs)
 
-    def costs(self, archs: Batch) -> NDArray[np.int64]:
-        return self.whole.costs(archs)
+    def costs(self, archs: Batch, skeleton: Any = None) -> NDArray[np.int64]:
+        return self.whole.costs(archs, skeleton)
+
+    def operations_present(self, archs: Batch) -> NDArray[np.bool_]:
+        return self.whole.operations_present(archs)
+
+    def choices_of(self, archs: Batch) -> Choices:
+        return self.whole.choices_of(archs)
+
+    def neighbor_pairs(self, codes: Codes) -> Pairs:
+        return self.whole.neighbor_pairs(codes)
+
+    def edit_distances(self, codes: Codes, arch: Architecture) -> NDArray[np.int64]:
+        return self.whole.edit_distances(codes, arch)
+
+    def operation_changes(self, codes: Codes) -> Iterable[OperationChanges]:
+        return self.whole.operation_changes(codes)
 
     def function_codes(self, archs: Batch) -> Codes:
         return self.whole.function_codes(archs)

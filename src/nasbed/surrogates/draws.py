@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from nasbed.results.cache import MASK, code_key, code_keys
+from nasbed.spaces.lookup import MASK, code_key, code_keys
 
 GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 UNIT = 2.0**-52

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.results.cache import code_keys
 from nasbed.spaces.base import SearchSpace
+from nasbed.spaces.lookup import code_keys
 from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.shrinkage import noise_variance, shrink

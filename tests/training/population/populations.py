@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from nasbed.networks import build
-from nasbed.networks.transnas_micro import TransNASSkeleton
 from nasbed.spaces import space
 from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.spaces.nb101.costs import NB101Skeleton
 from nasbed.spaces.nb201 import NB201Skeleton
+from nasbed.spaces.transnas import TransNASSkeleton
 from nasbed.training.building import recipe_skeleton
 from nasbed.training.draws import initial_weights
 from nasbed.training.population.program import Program

@@ -9,15 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.evaluation.landscape.choices import Lookup, single_changes
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.base import Codes
-from nasbed.spaces.choice import ChoiceSpace
-from nasbed.spaces.nb101 import NB101
-from nasbed.spaces.nb101.canonical import kept_batch
-from nasbed.spaces.nb101.cell import ALL_EDGES, LAST, OPERATIONS
-
-CHUNK = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +41,8 @@ class Autocorrelation:
 def neighbor_graph(space: SearchSpace, codes: Codes) -> Any:
     """Which rows of a table are one edit apart, as a symmetric ``scipy.sparse.csr_array`` of ones.
 
-    ``codes`` are canonical and each there once. In NAS-Bench-101 two cells are neighbours if *some* encodings of them
-    differ in one label or edge. Flipping a label and removing an edge do not depend on the order of the vertices, and
-    adding an edge undoes a removal, so these two edits of the canonical forms, taken both ways, find every such pair.
+    ``codes`` are canonical, each once. In NAS-Bench-101 two cells are neighbours if *some* encodings of them differ in
+    one label or edge.
 
     >>> from nasbed import space
     >>> nb201 = space("nb201")
@@ -60,12 +52,7 @@ def neighbor_graph(space: SearchSpace, codes: Codes) -> Any:
     """
     from scipy.sparse import csr_array
 
-    if isinstance(space, NB101):
-        pairs = _nb101_pairs(codes)
-    elif isinstance(space, ChoiceSpace):
-        pairs = [pair for position in range(codes.shape[1]) for pair in single_changes(codes, position)]
-    else:
-        pairs = _listed_pairs(space, codes)
+    pairs = space.neighbor_pairs(codes)
     sources = np.concatenate([np.empty(0, dtype=np.int64), *(source for source, _ in pairs)])
     targets = np.concatenate([np.empty(0, dtype=np.int64), *(target for _, target in pairs)])
     apart = sources != targets
@@ -239,40 +226,3 @@ def _autocorrelation(
             residuals = products / variance - correlations[lag] * pairs
             errors[lag] = np.sqrt((residuals**2).sum() * walks / (walks - 1)) / pairs.sum()
     return correlations, errors
-
-
-Pairs = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-
-
-def _nb101_pairs(codes: Codes) -> Pairs:
-    lookup, space = Lookup(codes), NB101()
-    vertices = kept_batch(codes[:, 0])
-    edits = []
-    for vertex in range(1, LAST):
-        rows = np.flatnonzero(vertices >> vertex & 1)
-        for step in range(1, len(OPERATIONS)):
-            edited = codes[rows]
-            edited[:, vertex] = (edited[:, vertex] + step) % len(OPERATIONS)
-            edits.append((rows, lookup.find(space.canonical_codes(edited))))
-    for bit in range(ALL_EDGES):
-        rows = np.flatnonzero(codes[:, 0] >> bit & 1)
-        edited = codes[rows]
-        edited[:, 0] ^= 1 << bit
-        connected = kept_batch(edited[:, 0]) != 0
-        edits.append((rows[connected], lookup.find(space.canonical_codes(edited[connected]))))
-    return [(rows[targets >= 0], targets[targets >= 0]) for rows, targets in edits]
-
-
-def _listed_pairs(space: SearchSpace, codes: Codes) -> Pairs:
-    """Pairs found by listing every neighbour, for spaces without a faster way."""
-    lookup = Lookup(codes)
-    pairs = []
-    for start in range(0, len(codes), CHUNK):
-        sources, around = [], []
-        for row, arch in enumerate(space.architectures(codes[start : start + CHUNK]), start):
-            near = list(space.neighbors(arch))
-            around += near
-            sources += [row] * len(near)
-        targets = lookup.find(space.canonical_codes(around))
-        pairs.append((np.array(sources, dtype=np.int64)[targets >= 0], targets[targets >= 0]))
-    return pairs

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nasbed.evaluation.landscape.choices import INACTIVE, Lookup, choices_of, single_changes
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.base import Codes
-from nasbed.spaces.nb101 import NB101
-from nasbed.spaces.nb101.canonical import kept_batch
-from nasbed.spaces.nb101.cell import LAST, OPERATIONS
-
-Changes = Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]
-"""Batches of replacements as arrays (row before, row after, operation before, operation after)."""
+from nasbed.spaces.facts import OperationChanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +35,7 @@ def operation_replacement(
 ) -> tuple[Replacement, ...]:
     """The mean effect of each single replacement of which the table holds both ends.
 
-    ``codes`` are canonical and each there once. In NAS-Bench-101 a replacement gives one vertex another label, once
+    ``codes`` are canonical, each once. In NAS-Bench-101 a replacement gives one vertex another label, once
     for every vertex of every cell; elsewhere it gives one choice another option, and choices that offer the same
     options are averaged together. One result for each set of options; rows without a metric take no part.
 
@@ -57,58 +50,17 @@ def operation_replacement(
     times = np.full(len(codes), np.nan) if time_s is None else np.asarray(time_s, dtype=np.float64)
     present = np.flatnonzero(~np.isnan(values))
     codes, values, times = codes[present], values[present], times[present]
-    if isinstance(space, NB101):
-        names = tuple(operation.removesuffix("-bn-relu") for operation in OPERATIONS)
-        return (_mean_replacement((), names, _label_changes(codes), values, times),)
-    choices = choices_of(space, codes)
-    replacements = []
-    for options in dict.fromkeys(choices.options):
-        positions = [position for position, available in enumerate(choices.options) if available == options]
-        changes = _option_changes(choices.values, positions)
-        where = tuple(choices.names[position] for position in positions)
-        replacements.append(_mean_replacement(where, options, changes, values, times))
-    return tuple(replacements)
+    return tuple(_mean_replacement(kind, values, times) for kind in space.operation_changes(codes))
 
 
-def _label_changes(codes: Codes) -> Changes:
-    """Every vertex of every NAS-Bench-101 cell with each other label, where that cell is in the table too."""
-    lookup, space = Lookup(codes), NB101()
-    vertices = kept_batch(codes[:, 0])
-    for vertex in range(1, LAST):
-        rows = np.flatnonzero(vertices >> vertex & 1)
-        for step in range(1, len(OPERATIONS)):
-            edited = codes[rows]
-            before = edited[:, vertex].copy()
-            edited[:, vertex] = (before + step) % len(OPERATIONS)
-            after = lookup.find(space.canonical_codes(edited))
-            present = after >= 0
-            yield rows[present], after[present], before[present], edited[present, vertex]
-
-
-def _option_changes(values: Codes, positions: list[int]) -> Changes:
-    for position in positions:
-        for first, second in single_changes(values, position):
-            before, after = values[first, position], values[second, position]
-            active = (before != INACTIVE) & (after != INACTIVE)
-            first, second, before, after = first[active], second[active], before[active], after[active]
-            yield first, second, before, after
-            yield second, first, after, before
-
-
-def _mean_replacement(
-    where: tuple[str, ...],
-    operations: tuple[str, ...],
-    changes: Changes,
-    values: NDArray[np.float64],
-    times: NDArray[np.float64],
-) -> Replacement:
-    size = len(operations)
+def _mean_replacement(kind: OperationChanges, values: NDArray[np.float64], times: NDArray[np.float64]) -> Replacement:
+    size = len(kind.names)
     kinds, rows = size * size, len(values)
     counts, timed = np.zeros(kinds, dtype=np.int64), np.zeros(kinds, dtype=np.int64)
     sums, squares, time_sums = (np.zeros(kinds) for _ in range(3))
     ends: list[NDArray[np.int64]] = []
     differences: list[NDArray[np.float64]] = []
-    for first, second, before, after in changes:
+    for first, second, before, after in kind.changes:
         pair = before * size + after
         difference = values[second] - values[first]
         counts += np.bincount(pair, minlength=kinds)
@@ -129,8 +81,8 @@ def _mean_replacement(
         relative_times = time_sums / timed
     grid = (size, size)
     return Replacement(
-        where,
-        operations,
+        kind.choices,
+        kind.names,
         counts.reshape(grid),
         means.reshape(grid),
         errors.reshape(grid),

@@ -10,11 +10,11 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
 from nasbed.experiments.campaign.plan import Grid
+from nasbed.spaces import SPACES
 from nasbed.spaces.base import SearchSpace
 
 ALL = "all"
 FUNCTIONS = "functions"
-NB101 = "nb101"
 
 
 def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) -> list[Architecture]:
@@ -26,14 +26,17 @@ def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) 
         return list(space.enumerate())
     if given == FUNCTIONS:
         return _different_functions(space)
-    if given.startswith(f"{NB101}:"):
-        return _small_cells(given, space)
+    owner, colon, limit = given.partition(":")
+    if colon and owner in SPACES:
+        if owner != space.name:
+            raise InvalidOption(f"[grid] architectures {given} are those of {owner}, the space is {space.name}")
+        return space.architectures(space.codes_up_to(limit))
     path = folder / given
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise BadFile(
-            f"[grid] architectures are {ALL}, {FUNCTIONS}, {NB101}:5, a list or a file of texts, {path} cannot be "
+            f"[grid] architectures are {ALL}, {FUNCTIONS}, nb101:5, a list or a file of texts, {path} cannot be "
             f"read: {error}"
         ) from None
     found = []
@@ -53,17 +56,6 @@ def _different_functions(space: SearchSpace) -> list[Architecture]:
     architectures = list(space.enumerate())
     codes, functions = space.codes(architectures), space.function_codes(architectures)
     return [architectures[place] for place in np.flatnonzero((codes == functions).all(axis=1))]
-
-
-def _small_cells(given: str, space: SearchSpace) -> list[Architecture]:
-    from nasbed.spaces.nb101.enumeration import COUNTS, unique_codes
-
-    most = given.partition(":")[2]
-    if space.name != NB101:
-        raise InvalidOption(f"[grid] architectures {given} are those of {NB101}, the space is {space.name}")
-    if not most.isdecimal() or int(most) not in COUNTS:
-        raise InvalidOption(f"{NB101}:N are its cells of up to N vertices, {min(COUNTS)} to {max(COUNTS)}, got {given}")
-    return [arch for count in COUNTS if count <= int(most) for arch in space.architectures(unique_codes(count))]
 
 
 def _each_once(archs: Iterable[Architecture]) -> list[Architecture]:

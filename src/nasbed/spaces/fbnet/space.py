@@ -12,6 +12,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import ParseError, shorten
 from nasbed.spaces.base import Batch
 from nasbed.spaces.choice import ChoiceSpace
+from nasbed.spaces.facts import Operations
 from nasbed.spaces.fbnet.costs import BLOCKS, CIFAR100, LAYERS, FBNetSkeleton, cost_table
 from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
 
@@ -40,6 +41,8 @@ class FBNet(ChoiceSpace):
     )
     choice_names = tuple(f"block_{layer}" for layer in range(1, LAYERS + 1))
     choices = (tuple(BLOCKS),) * LAYERS
+    skeleton = FBNetSkeleton
+    operations = Operations(tuple(range(LAYERS)), tuple(BLOCKS), ("skip",))
 
     def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
         return {"parameters": self.parameters(archs), "multiply_adds": self.multiply_adds(archs)}
@@ -95,6 +98,10 @@ class FBNet(ChoiceSpace):
         table, codes = cost_table(skeleton), self.codes(archs)
         total: NDArray[np.int64] = table.multiply_adds[np.arange(LAYERS), codes].sum(axis=1) + table.fixed_multiply_adds
         return total
+
+    def costs(self, archs: Batch, skeleton: FBNetSkeleton | None = None) -> NDArray[np.int64]:
+        network, codes = skeleton or CIFAR100, self.codes(archs)
+        return np.stack([self.parameters(codes, network), self.multiply_adds(codes, network)], axis=1)
 
     # --- graphs and diagrams -----------------------------------------------------------------------------------------
 

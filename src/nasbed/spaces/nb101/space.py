@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidArchitecture, nearest, shorten
+from nasbed.core.errors import InvalidArchitecture, InvalidOption, nearest, shorten
 from nasbed.spaces.base import Batch, Codes, SearchSpace
+from nasbed.spaces.edits import Pairs
 from nasbed.spaces.encodings import one_hot, path_offsets
+from nasbed.spaces.facts import NamedPart, OperationChanges, Operations
 from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
-from nasbed.spaces.nb101 import canonical, cell, shape, text
+from nasbed.spaces.nb101 import canonical, cell, edits, shape, text
 from nasbed.spaces.nb101.cell import ALL_EDGES, FIRST_BIT, LAST, MAX_VERTICES, OPERATIONS, Compact
 from nasbed.spaces.nb101.costs import NB101Skeleton, network_costs
 from nasbed.spaces.nb101.enumeration import COUNTS, unique_codes
@@ -32,6 +34,14 @@ _SOURCES, _TARGETS = np.triu_indices(MAX_VERTICES, 1)
 _BITS = np.array(BY_ROW)
 
 
+def has_at_most_six_vertices(arch: Architecture) -> bool:
+    """Whether a cell is in NAS-Bench-Mini (section 4.2)."""
+    return cell.compact(arch.code).vertices <= 6
+
+
+PARTS = {"mini": NamedPart("-mini", has_at_most_six_vertices)}
+
+
 class NB101(SearchSpace):
     """Cells of up to seven vertices and nine edges (after pruning), three operations on the vertices.
 
@@ -47,6 +57,10 @@ class NB101(SearchSpace):
     )
     code_length = 1 + INTERIOR
     encodings = ("onehot", "path", "config")
+    skeleton = NB101Skeleton
+    operations = Operations(tuple(range(1, 1 + INTERIOR)), OPERATIONS, ("maxpool3x3",))
+    shape_properties = ("depth", "width")
+    parts = PARTS
 
     @property
     def size(self) -> int:
@@ -56,6 +70,18 @@ class NB101(SearchSpace):
     def unique_codes(self, vertices: int | None = None) -> Codes:
         """The codes of all unique cells (of so many vertices), each in canonical form, in the published order."""
         return unique_codes(vertices)
+
+    def all_codes(self) -> Codes:
+        return unique_codes()
+
+    def codes_up_to(self, limit: str) -> Codes:
+        """The unique cells of up to so many vertices."""
+        if not limit.isdecimal() or int(limit) not in COUNTS:
+            raise InvalidOption(
+                f"{self.name}:N are its cells of up to N vertices, {min(COUNTS)} to {max(COUNTS)}, got "
+                f"{self.name}:{limit}"
+            )
+        return np.concatenate([unique_codes(count) for count in COUNTS if count <= int(limit)])
 
     def counts(self) -> dict[str, int]:
         counts = {f"{vertices} vertices": len(unique_codes(vertices)) for vertices in COUNTS}
@@ -136,8 +162,8 @@ class NB101(SearchSpace):
         """Multiply-adds of one forward pass: convolutions and the classifier; pooling and normalisation not counted."""
         return network_costs(self.codes(archs), skeleton or NB101Skeleton())[1]
 
-    def costs(self, archs: Batch) -> NDArray[np.int64]:
-        return np.stack(network_costs(self.codes(archs), NB101Skeleton()), axis=1)
+    def costs(self, archs: Batch, skeleton: NB101Skeleton | None = None) -> NDArray[np.int64]:
+        return np.stack(network_costs(self.codes(archs), skeleton or NB101Skeleton()), axis=1)
 
     def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
         codes = self.codes(archs)
@@ -274,6 +300,27 @@ class NB101(SearchSpace):
             hit = (there & 1) == 1
             features[rows[hit], offsets[len(stops)] + sequence[hit]] = 1
         return features
+
+    def operations_present(self, archs: Batch) -> NDArray[np.bool_]:
+        """The vertices that pruning leaves."""
+        present: NDArray[np.bool_] = self.graphs(archs).node_labels[:, 1:-1] != ABSENT
+        return present
+
+    def neighbor_pairs(self, codes: Codes) -> Pairs:
+        return edits.neighbor_pairs(codes)
+
+    def edit_distances(self, codes: Codes, arch: Architecture) -> NDArray[np.int64]:
+        """The number of labels and edges that differ, minimised over all numberings of the architecture's vertices.
+
+        These are its isomorphic encodings and more; so it is the same for isomorphic cells and the same both ways. The
+        vertices that a smaller cell lacks count as isolated vertices with whatever label is wanted.
+        """
+        return edits.edit_distances(self.canonical_codes(codes), self.canonical(arch).code)
+
+    def operation_changes(self, codes: Codes) -> tuple[OperationChanges]:
+        """One vertex with another label, once for every vertex of every cell."""
+        names = tuple(operation.removesuffix("-bn-relu") for operation in OPERATIONS)
+        return (OperationChanges((), names, edits.relabelled_pairs(codes)),)
 
     def graphs(self, archs: Batch) -> Graphs:
         """Seven node slots; pruned vertices and their edges are absent."""

@@ -1,6 +1,6 @@
 """TransNAS-Bench-101: cells (micro) and networks (macro)."""
 
 from nasbed.spaces.transnas.macro import TransNASMacro
-from nasbed.spaces.transnas.micro import TransNASMicro
+from nasbed.spaces.transnas.micro import TransNASMicro, TransNASSkeleton
 
-__all__ = ["TransNASMacro", "TransNASMicro"]
+__all__ = ["TransNASMacro", "TransNASMicro", "TransNASSkeleton"]

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import ParseError, shorten
+from nasbed.core.errors import InvalidOption, ParseError, shorten
 from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
 from nasbed.spaces.edge_functions import representatives
+from nasbed.spaces.facts import Operations
 from nasbed.spaces.graph import Diagram, Graphs
 from nasbed.spaces.transnas.text import CITATION, matched_digits
 
 _OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3")
 _MICRO_TEXT = re.compile("(?:64-41414-)?([0-3])_([0-3]{2})_([0-3]{3})|([0-3]{6})")
+
+
+@dataclass(frozen=True, slots=True)
+class TransNASSkeleton:
+    """The network around the cell, ``64-41414`` in the published texts: a stem that divides the resolution by four,
+    then modules of two cells. A module is plain (1), doubles the channels (2), halves the resolution (3) or
+    does both (4)."""
+
+    channels: int = 64
+    modules: str = "41414"
+    cells_per_module: int = 2
+
+    def __post_init__(self) -> None:
+        if self.channels < 2 or self.channels % 2:
+            raise InvalidOption(f"the skeleton's channels are an even number, got {self.channels}")
+        if not self.modules or set(self.modules) - set("1234"):
+            raise InvalidOption(f"the skeleton's modules are digits from 1 to 4, got {shorten(self.modules)}")
+        if self.cells_per_module < 1:
+            raise InvalidOption(f"the skeleton's cells_per_module is at least 1, got {self.cells_per_module}")
 
 
 class TransNASMicro(ChoiceSpace):
@@ -39,6 +60,8 @@ class TransNASMicro(ChoiceSpace):
     encodings = ("onehot", "path", "config")
     choice_names = tuple(f"{target}<-{source}" for source, target in EDGES)
     choices = (_OPERATIONS,) * len(EDGES)
+    skeleton = TransNASSkeleton
+    operations = Operations(tuple(range(len(EDGES))), _OPERATIONS, ("skip_connect",))
 
     def format(self, arch: Architecture) -> str:
         return "64-41414-{}_{}{}_{}{}{}".format(*arch.code)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.catalog import PARTS, load
+from nasbed.benchmarks.catalog import load
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine
@@ -113,13 +113,14 @@ class GeneralisationStudy:
 def part_of(benchmark: str) -> str:
     """The id of the sub-space that a table is compared with."""
     whole = load(benchmark)
-    if not isinstance(whole, TabularBenchmark) or whole.space.name not in PARTS:
+    if not isinstance(whole, TabularBenchmark) or not whole.space.parts:
         raise InvalidOption(
-            f"this study needs a table of {' or '.join(PARTS)}, {benchmark} is of {whole.space.name}; name another"
+            f"this study needs a table of a space with a named part, such as nb101 or nb201, {benchmark} is of "
+            f"{whole.space.name}; name another"
         )
     folder = Path(benchmark)
     table = str(folder.resolve()) if folder.is_dir() else benchmark
-    return f"{table}:{PARTS[whole.space.name][0]}"
+    return f"{table}:{next(iter(whole.space.parts))}"
 
 
 def generalisation_study(

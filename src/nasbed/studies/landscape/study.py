@@ -32,10 +32,7 @@ from nasbed.evaluation.landscape import (
     repeat_noise,
     space_walk_autocorrelation,
 )
-from nasbed.evaluation.landscape.choices import Lookup, choices_of
-from nasbed.spaces import SearchSpace
-from nasbed.spaces.base import Codes
-from nasbed.spaces.nb101 import NB101
+from nasbed.spaces.lookup import Lookup
 from nasbed.studies.table import TIME, Table, table_of
 
 STAGES = ("distributions", "costs", "operations", "shapes", "random walks", "distance to the best", "fidelities")
@@ -207,17 +204,17 @@ def _shapes(
     times: NDArray[np.float64] | None,
     properties: Mapping[str, NDArray[Any]],
 ) -> dict[str, Shape]:
-    """Depth and width of NAS-Bench-101 cells; in a row of like choices, how often each option was chosen; elsewhere,
-    each choice by itself."""
+    """The shape of cells where the space knows it, such as depth and width; in a row of like choices, how often each
+    option was chosen; elsewhere, each choice by itself."""
 
     def shape(keys: NDArray[np.int64], options: tuple[str, ...] = ()) -> Shape:
         by_metric = mean_by(keys, values)
         labels = tuple(options[key] if options else str(key) for key in by_metric.keys.tolist())
         return Shape(labels, by_metric, None if times is None else mean_by(keys, times))
 
-    if isinstance(table.space, NB101):
-        return {name: shape(properties[name]) for name in ("depth", "width")}
-    choices = choices_of(table.space, table.codes)
+    if table.space.shape_properties:
+        return {name: shape(properties[name]) for name in table.space.shape_properties}
+    choices = table.space.choices_of(table.codes)
     if len(set(choices.options)) == 1:
         counted = enumerate(choices.options[0])
         return {f"number of {name}": shape((choices.values == place).sum(axis=1)) for place, name in counted}
@@ -240,7 +237,7 @@ def _walks(
         walks[IN_TABLE] = random_walk_autocorrelation(graph, values, rng, steps=steps)
         walks[IN_TABLE_RANKS] = random_walk_autocorrelation(graph, ranks, rng, steps=steps)
     if len(table) < table.space.size <= WALKABLE:
-        everything = _all_codes(table.space)
+        everything = table.space.all_codes()
         rows = Lookup(everything).find(table.codes)
         graph = neighbor_graph(table.space, everything)
         for name, column in {IN_SPACE: values, IN_SPACE_RANKS: ranks}.items():
@@ -248,7 +245,3 @@ def _walks(
             spread[rows] = column
             walks[name] = space_walk_autocorrelation(graph, spread, rng, steps=steps)
     return walks
-
-
-def _all_codes(space: SearchSpace) -> Codes:
-    return space.unique_codes() if isinstance(space, NB101) else space.codes(list(space.enumerate()))

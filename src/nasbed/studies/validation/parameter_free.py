@@ -9,17 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.evaluation.landscape.choices import Lookup
 from nasbed.spaces.base import Codes, SearchSpace
-from nasbed.spaces.choice import ChoiceSpace
-from nasbed.spaces.darts import Darts
-from nasbed.spaces.darts.cell import OPERATIONS as DARTS_OPERATIONS
-from nasbed.spaces.nb101 import NB101
-from nasbed.spaces.nb101.cell import OPERATIONS as NB101_OPERATIONS
+from nasbed.spaces.lookup import Lookup
 from nasbed.studies.validation.data import Data, Floats
 
-PARAMETER_FREE = ("skip_connect", "skip", "max_pool_3x3", "avg_pool_3x3", "maxpool3x3")
-NONE = "none"
 REPEATS = 4
 RATIOS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 MOST_CELLS = 200
@@ -27,11 +20,12 @@ MOST_CELLS = 200
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where a code holds operations: ``columns`` of it, each an index into ``names``; ``present [n, columns]`` tells
+    """Where codes hold operations: ``columns`` of them, each an index into ``names``; ``present [n, columns]`` tells
     which of them are in use."""
 
     columns: tuple[int, ...]
     names: tuple[str, ...]
+    parameter_free: tuple[str, ...]
     present: NDArray[np.bool_]
 
 
@@ -76,17 +70,12 @@ class ParameterFree:
 
 def places_of(space: SearchSpace, codes: Codes) -> Places:
     """Where the operations of some architectures stand; raises for a space without parameter-free ones."""
-    if isinstance(space, NB101):
-        used = space.graphs(codes).node_labels[:, 1:-1] >= 0
-        return Places(tuple(range(1, space.code_length)), NB101_OPERATIONS, used)
-    if isinstance(space, Darts):
-        columns = tuple(range(1, space.code_length, 2))
-        return Places(columns, DARTS_OPERATIONS, np.ones((len(codes), len(columns)), dtype=bool))
-    if isinstance(space, ChoiceSpace) and len(set(space.choices)) == 1 and set(PARAMETER_FREE) & set(space.choices[0]):
-        names = space.choices[0]
-        there = codes != names.index(NONE) if NONE in names else np.ones(codes.shape, dtype=bool)
-        return Places(tuple(range(space.code_length)), names, there)
-    raise InvalidOption(f"the space {space.name} has no parameter-free operation such as a skip connection or pooling")
+    operations = space.operations
+    if operations is None or not operations.parameter_free:
+        raise InvalidOption(
+            f"the space {space.name} has no parameter-free operation such as a skip connection or pooling"
+        )
+    return Places(operations.places, operations.names, operations.parameter_free, space.operations_present(codes))
 
 
 def parameter_free_design(
@@ -102,10 +91,10 @@ def parameter_free_design(
     codes = codes[rng.permutation(len(codes))[:MOST_CELLS]]
     places = places_of(space, codes)
     columns = np.array(places.columns)
-    free = np.isin(codes[:, columns], [places.names.index(name) for name in PARAMETER_FREE if name in places.names])
+    free = np.isin(codes[:, columns], [places.names.index(name) for name in places.parameter_free])
     total, already = places.present.sum(axis=1), (free & places.present).sum(axis=1)
     made, kinds, at, numbers = [], [], [], []
-    for kind in (name for name in places.names if name in PARAMETER_FREE):
+    for kind in (name for name in places.names if name in places.parameter_free):
         for ratio in ratios:
             wanted = np.round(ratio * total).astype(np.int64)
             usable = np.flatnonzero((wanted >= already) & (total > 0))

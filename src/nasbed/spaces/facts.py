@@ -1,0 +1,93 @@
+"""What a space declares about its architectures beside the set itself, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.architecture import Architecture
+
+if TYPE_CHECKING:
+    from nasbed.spaces.lookup import Rows
+
+NONE = "none"
+"""The operation that carries nothing."""
+
+INACTIVE = -1
+"""The value of a choice that does not arise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """The operations of a code: ``code[place]`` indexes ``names``, for each of the ``places``.
+
+    ``parameter_free`` names those that carry something without parameters, such as skip connections and pooling.
+
+    >>> Operations((1, 3), ("none", "conv", "skip"), ("skip",)).without_parameters
+    (0, 2)
+    """
+
+    places: tuple[int, ...]
+    names: tuple[str, ...]
+    parameter_free: tuple[str, ...]
+
+    @property
+    def without_parameters(self) -> tuple[int, ...]:
+        """The indices of all operations without parameters, :data:`NONE` included."""
+        return tuple(index for index, name in enumerate(self.names) if name == NONE or name in self.parameter_free)
+
+    def count_without_parameters(self, arch: Architecture) -> int:
+        """How many operations of an architecture have no parameters."""
+        free = self.without_parameters
+        return sum(arch.code[place] in free for place in self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class CellGraph:
+    """The cells of a space as one-shot methods see them: an operation on every edge.
+
+    ``kinds`` are the cells that have architectures of their own (normal and reduction in DARTS). All have the same
+    ``edges``, pairs (source, target) with those into one node side by side, and the same ``operations``.
+    """
+
+    kinds: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]
+    operations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPart:
+    """A part of a space that has a name: the architectures that it ``contains``, a function that can be pickled.
+
+    ``suffix`` follows the name of a table in the name of its part.
+    """
+
+    suffix: str
+    contains: Callable[[Architecture], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """A table as choices. ``values[i, j]`` indexes ``options[j]``, the options of the choice called ``names[j]``; it is
+    :data:`INACTIVE` where the choice does not arise."""
+
+    values: NDArray[np.int64]
+    names: tuple[str, ...]
+    options: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationChanges:
+    """The pairs of rows of a table that differ in one operation.
+
+    ``changes`` are batches of (row before, row after, operation before, operation after); operations index ``names``.
+    ``choices`` names the choices that the operations stand in, none where a space has no such names.
+    """
+
+    choices: tuple[str, ...]
+    names: tuple[str, ...]
+    changes: Iterable[tuple[Rows, Rows, Rows, Rows]]

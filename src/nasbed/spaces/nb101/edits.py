@@ -1,0 +1,77 @@
+"""What is one edit apart in a table of NAS-Bench-101 cells, over all their isomorphic encodings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.spaces.edits import Pairs
+from nasbed.spaces.lookup import Lookup, Rows
+from nasbed.spaces.nb101.canonical import canonical_codes, interior_orders, kept_batch
+from nasbed.spaces.nb101.cell import ALL_EDGES, FIRST_BIT, LAST, MAX_VERTICES, OPERATIONS
+
+Codes = NDArray[np.int64]
+
+
+def relabelled_pairs(codes: Codes) -> Iterator[tuple[Rows, Rows, Rows, Rows]]:
+    """Every vertex of every cell with each other label, where that cell is in the table too: batches of (row before,
+    row after, label before, label after)."""
+    lookup = Lookup(codes)
+    kept = kept_batch(codes[:, 0])
+    for vertex in range(1, LAST):
+        rows = np.flatnonzero(kept >> vertex & 1)
+        for step in range(1, len(OPERATIONS)):
+            edited = codes[rows]
+            before = edited[:, vertex].copy()
+            edited[:, vertex] = (before + step) % len(OPERATIONS)
+            after = lookup.find(canonical_codes(edited))
+            present = after >= 0
+            yield rows[present], after[present], before[present], edited[present, vertex]
+
+
+def neighbor_pairs(codes: Codes) -> Pairs:
+    """Two cells are neighbours if *some* encodings of them differ in one label or edge.
+
+    Flipping a label and removing an edge do not depend on the order of the vertices, and adding an edge undoes a
+    removal. So these two edits of the canonical forms, taken both ways, find every such pair.
+    """
+    lookup = Lookup(codes)
+    pairs = [(rows, others) for rows, others, _, _ in relabelled_pairs(codes)]
+    for bit in range(ALL_EDGES):
+        rows = np.flatnonzero(codes[:, 0] >> bit & 1)
+        edited = codes[rows]
+        edited[:, 0] ^= 1 << bit
+        connected = kept_batch(edited[:, 0]) != 0
+        others = lookup.find(canonical_codes(edited[connected]))
+        pairs.append((rows[connected][others >= 0], others[others >= 0]))
+    return pairs
+
+
+def edit_distances(codes: Codes, code: tuple[int, ...]) -> NDArray[np.int64]:
+    """From a canonical code to each row of canonical codes, minimised over every numbering of its interior.
+
+    An edge that a numbering turns backward is in none of the rows, so it counts as one to remove beside one to add.
+    """
+    edges, ops = code[0], code[1:]
+    own_kept = int(kept_batch(np.array([edges]))[0])
+    kept = kept_batch(codes[:, 0])
+    live = kept[:, None] >> np.arange(1, LAST) & 1 == 1
+    nearest = np.full(len(codes), np.iinfo(np.int64).max)
+    for order in interior_orders(MAX_VERTICES):
+        forward, backward = 0, 0
+        for target in range(1, MAX_VERTICES):
+            for source in range(target):
+                if edges >> (FIRST_BIT[target] + source) & 1:
+                    if order[source] < order[target]:
+                        forward |= 1 << (FIRST_BIT[order[target]] + order[source])
+                    else:
+                        backward += 1
+        distance = np.bitwise_count(codes[:, 0] ^ forward).astype(np.int64) + backward
+        for vertex in range(1, LAST):
+            if own_kept >> vertex & 1:
+                place = order[vertex]
+                distance += live[:, place - 1] & (codes[:, place] != ops[vertex - 1])
+        nearest = np.minimum(nearest, distance)
+    return nearest

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nasbed import Architecture, NasbedError, space
+from nasbed.spaces import SearchSpace
 from nasbed.spaces.part import Part
 
 POOL = 4
@@ -63,3 +64,17 @@ def test_part_lists_neighbours_where_mutants_inside_are_rare() -> None:
     only = next(whole.neighbors(start))
     part = Part(whole, "two", lambda arch: arch in (start, only))
     assert part.mutate(start, np.random.default_rng(0)) == only
+
+
+def test_part_forwards_every_fact_of_the_whole() -> None:
+    """A fact that a space gains later must not be answered with the default of all spaces."""
+    own = {"parts", "all_codes", "make_skeleton", "skeleton_settings", "counts", "configspace", "config_values"}
+    inherited = own | {"validate", "codes", "architectures"}
+    whole = space("nb201")
+    part = Part(whole, "no-pooling", without_pooling)
+    for name, thing in vars(SearchSpace).items():
+        if name.startswith("_") or name in inherited:
+            continue
+        forwards = name in vars(Part) or (name in vars(part) and vars(part)[name] == getattr(whole, name))
+        assert forwards, f"Part inherits {name} from {thing!r}"
+    assert part.make_skeleton({"channels": 8}) == whole.make_skeleton({"channels": 8})

@@ -106,7 +106,7 @@ def test_part_of_refuses_a_table_without_a_known_part(tmp_path: Path) -> None:
 
     rows = Rows.of(np.zeros((1, 6), dtype=np.int64), {VALIDATION.key: np.array([1.0])}, fidelity=1, seed=0)
     write_results(tmp_path / "t", About("t", "transnas-micro", (VALIDATION,), dataset="d", licence="none"), [rows])
-    with pytest.raises(NasbedError, match="a table of nb101 or nb201"):
+    with pytest.raises(NasbedError, match="named part, such as nb101 or nb201"):
         part_of(str(tmp_path / "t"))
 
 

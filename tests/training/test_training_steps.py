@@ -166,7 +166,7 @@ def test_skeletons_are_set_as_the_recipe_says_or_refused() -> None:
     assert recipe_skeleton("transnas-micro", replace(RECIPE, skeleton={"modules": "14"})).modules == "14"
     assert recipe_skeleton("darts", replace(RECIPE, skeleton={}, auxiliary_weight=0.4)).auxiliary
     for space, change, message in (
-        ("nb101", {}, "skeleton of nb101 has the settings .* says cells_per_stage"),
+        ("nb101", {}, "skeleton of nb101 has the settings .* got cells_per_stage"),
         ("nb201", {"auxiliary_weight": 0.4}, "nb201 have no auxiliary classifier"),
         ("fcnet", {}, "skeleton of fcnet has no settings"),
         ("nb201", {"skeleton": {"channels": "four"}}, "of a wrong kind"),

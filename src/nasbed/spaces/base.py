@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -32,6 +31,8 @@ Codes are trusted: check what comes from outside with :meth:`SearchSpace.validat
 LISTABLE = 10_000_000
 """Spaces up to this size can be enumerated."""
 
+_NONE_BY_NAME: Mapping[str, Any] = {}
+
 
 class SearchSpace(ABC):
     """A set of architectures as plain values. It holds no network, no table and no state.
@@ -52,7 +53,7 @@ class SearchSpace(ABC):
     skeleton: type[Any] | None = None
     """The dataclass of the network around the cells. Its defaults are the usual network; None where nothing is set."""
 
-    published_skeletons: Mapping[str, Any] = MappingProxyType({})
+    published_skeletons: Mapping[str, Any] = _NONE_BY_NAME
     """The skeletons of published networks by dataset, where these differ from the usual one."""
 
     operations: Operations | None = None
@@ -64,7 +65,7 @@ class SearchSpace(ABC):
     shape_properties: tuple[str, ...] = ()
     """The :meth:`properties` that describe the shape of a cell, such as its depth."""
 
-    parts: Mapping[str, NamedPart] = MappingProxyType({})
+    parts: Mapping[str, NamedPart] = _NONE_BY_NAME
     """The parts of the space that have a name."""
 
     # --- the space ---------------------------------------------------------------------------------------------------

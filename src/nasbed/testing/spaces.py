@@ -14,6 +14,7 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, NasbedError, TooLarge
 from nasbed.spaces import SearchSpace
+from nasbed.spaces.edits import listed_pairs
 
 SAMPLES = 40
 JUNK = (
@@ -137,6 +138,39 @@ class SpaceConformance(ABC):
         space, archs = self.architectures()
         for name, values in space.properties(archs).items():
             assert len(values) == len(archs), name
+
+    def test_costs_in_the_usual_skeleton_are_the_usual_costs(self) -> None:
+        space, archs = self.architectures()
+        usual = space.costs(archs)
+        properties = space.properties(archs)
+        columns = [properties[name] for name in ("parameters", "multiply_adds") if name in properties]
+        assert usual.shape == (len(archs), len(columns))
+        for cost, column in zip(usual.T, columns, strict=True):
+            np.testing.assert_array_equal(cost, column)
+        if space.skeleton is not None and columns:
+            np.testing.assert_array_equal(space.costs(archs, space.make_skeleton({})), usual)
+
+    def test_operations_are_where_the_space_says(self) -> None:
+        space, archs = self.architectures()
+        if space.operations is None:
+            return
+        places, names = space.operations.places, space.operations.names
+        assert set(space.operations.parameter_free) <= set(names)
+        chosen = space.codes(archs)[:, places]
+        assert chosen.min() >= 0 and chosen.max() < len(names)
+        assert space.operations_present(archs).shape == (len(archs), len(places))
+
+    def test_edits_of_a_table_find_every_listed_neighbor(self) -> None:
+        space, archs = self.architectures()
+        near = [other for arch in archs[:3] for other in islice(space.neighbors(arch), 20)]
+        codes = np.unique(space.canonical_codes([*archs, *near]), axis=0)
+        fast, plain = (
+            {frozenset(pair) for rows, others in pairs for pair in zip(rows.tolist(), others.tolist(), strict=True)}
+            for pairs in (space.neighbor_pairs(codes), listed_pairs(space, codes))
+        )
+        assert {pair for pair in plain if len(pair) == 2} <= fast
+        distances = space.edit_distances(codes, space.architectures(codes[:1])[0])
+        assert distances[0] == 0 and distances.min() >= 0 and distances.max() > 0
 
     def test_graphs_are_consistent(self) -> None:
         space, archs = self.architectures()

@@ -31,7 +31,7 @@ def recipe_skeleton(space: str, recipe: Recipe) -> Any:
     try:
         return owner.make_skeleton(settings)
     except InvalidOption as error:
-        raise InvalidOption(f"the recipe {recipe.name} is not for this space: {error}") from None
+        raise InvalidOption(f"the recipe {recipe.name} does not fit: {error}") from None
 
 
 def recipe_network(arch: Architecture, dataset: Dataset, recipe: Recipe) -> nn.Module:

@@ -1,0 +1,106 @@
+"""A new trainable space is one file for the space, one for its network and two registry lines: with these alone it is
+conformant, built, trained alone and in a population, collected, fitted and validated."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nasbed import load
+from nasbed.core.registry import Registry
+from nasbed.spaces import SPACES, SearchSpace, space
+from nasbed.testing import SpaceConformance
+from support.commands import run_command
+from support.toy_plugin.space import Toy
+
+pytest.importorskip("torch", reason="needs the extra torch")
+
+from nasbed import datasets  # noqa: E402
+from nasbed.networks import NETWORKS, build  # noqa: E402
+from nasbed.networks.summary import summary  # noqa: E402
+from nasbed.training import Job, Recipe, recipe_toml, train, train_population  # noqa: E402
+
+RECIPE = Recipe(
+    name="toy", epochs=(1,), batch=64, learning_rate=0.1, epoch_images=256, skeleton={"channels": 4, "cells": 1}
+)
+REGISTERED = {SPACES: "toy = support.toy_plugin.space:Toy", NETWORKS: "toy = support.toy_plugin.network:network"}
+CAMPAIGN = """
+[campaign]
+name = "toy/digits"
+space = "toy"
+trials = 60
+round = 20
+[trainer]
+kind = "population"
+dataset = "digits"
+recipe = "toy.toml"
+device = "cpu"
+population = 20
+[shares]
+rs = 0.6
+re = 0.2
+poor = 0.2
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plug-in installed: a distribution on the path with one line for each registry, and nothing else."""
+    info = tmp_path / "site" / "toy_plugin-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-plugin\nVersion: 1.0\n")
+    lines = [f"[{registry.group}]\n{line}\n" for registry, line in REGISTERED.items()]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.setattr(sys, "path", [str(info.parent), *sys.path])
+    registries: tuple[Registry[object], ...] = tuple(REGISTERED)  # type: ignore[arg-type]
+    for registry in registries:
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+        monkeypatch.setattr(registry, "_plugins_loaded", False)
+
+
+class TestToySpace(SpaceConformance):
+    def make_space(self) -> SearchSpace:
+        return Toy()
+
+
+def test_network_of_a_new_space_has_the_parameters_that_the_space_counts(plugin: None) -> None:
+    toy = space("toy")
+    skeleton = toy.make_skeleton({"channels": 6})
+    archs = list(toy.enumerate())[::9]
+    built = [summary(build(arch, skeleton=skeleton)).parameters for arch in archs]
+    assert built == toy.costs(archs, skeleton)[:, 0].tolist()
+
+
+def test_population_of_a_new_space_becomes_what_its_networks_become_alone(plugin: None) -> None:
+    digits, rng = datasets.load("digits"), np.random.default_rng(0)
+    jobs = [Job(space("toy").sample(rng), 1, seed) for seed in range(4)]
+    together = train_population(jobs, digits, RECIPE)
+    for job, member in zip(jobs, together, strict=True):
+        alone = train(job.architecture, digits, RECIPE, seed=job.seed, epochs=job.epochs)
+        assert member.status == alone.status == "ok"
+        assert member.train_loss == pytest.approx(alone.train_loss, rel=1e-4)
+
+
+def test_new_space_is_collected_fitted_and_validated(plugin: None, tmp_path: Path) -> None:
+    (tmp_path / "toy.toml").write_text(recipe_toml(RECIPE))
+    (tmp_path / "campaign.toml").write_text(CAMPAIGN)
+
+    def nasbed(*words: str) -> str:
+        done = run_command(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    nasbed("collect", "campaign.toml", "--engine", "serial")
+    nasbed("collect", "export", "campaign.sqlite", "--out", "table")
+    nasbed("fit", "table", "--model", "rf", "--ensemble", "2", "--processes", "1", "--out", "toy.snb")
+    assert "toy" in nasbed("query", "toy.snb", "conv_3x3/skip_connect/none")
+    assert load(f"{tmp_path / 'table'}:full").space.size == 3**3
+    parts = "fits,free,depth"
+    nasbed("validate", "table", "--model", "rf", "--parts", parts, "--processes", "1", "--format", "svg", "--out", "v")
+    numbers = json.loads((tmp_path / "v" / "numbers.json").read_text())
+    assert numbers["space"] == "toy" and not numbers["left_out"]
+    assert numbers["fits"] and numbers["free"] and numbers["depth"]

@@ -1,0 +1,1 @@
+"""A trainable space as a plug-in brings it: one file for the space, one for its network, two entry points."""

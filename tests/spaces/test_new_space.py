@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,15 +20,18 @@ from support.toy_plugin.space import Toy
 
 pytest.importorskip("torch", reason="needs the extra torch")
 
-from nasbed import datasets  # noqa: E402
-from nasbed.networks import NETWORKS, build  # noqa: E402
-from nasbed.networks.summary import summary  # noqa: E402
-from nasbed.training import Job, Recipe, recipe_toml, train, train_population  # noqa: E402
+from nasbed import datasets
+from nasbed.networks import NETWORKS, build
+from nasbed.networks.summary import summary
+from nasbed.training import Job, Recipe, recipe_toml, train, train_population
 
 RECIPE = Recipe(
     name="toy", epochs=(1,), batch=64, learning_rate=0.1, epoch_images=256, skeleton={"channels": 4, "cells": 1}
 )
-REGISTERED = {SPACES: "toy = support.toy_plugin.space:Toy", NETWORKS: "toy = support.toy_plugin.network:network"}
+REGISTERED: dict[Registry[Any], str] = {
+    SPACES: "toy = support.toy_plugin.space:Toy",
+    NETWORKS: "toy = support.toy_plugin.network:network",
+}
 CAMPAIGN = """
 [campaign]
 name = "toy/digits"
@@ -56,8 +60,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"[{registry.group}]\n{line}\n" for registry, line in REGISTERED.items()]
     (info / "entry_points.txt").write_text("\n".join(lines))
     monkeypatch.setattr(sys, "path", [str(info.parent), *sys.path])
-    registries: tuple[Registry[object], ...] = tuple(REGISTERED)  # type: ignore[arg-type]
-    for registry in registries:
+    for registry in REGISTERED:
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
         monkeypatch.setattr(registry, "_plugins_loaded", False)
 

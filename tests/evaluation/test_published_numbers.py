@@ -7,7 +7,7 @@ import math
 import pytest
 
 from nasbed import Metric
-from nasbed.drawing.number_tables import Table
+from nasbed.drawing.number_tables import NumberTable
 from nasbed.studies.validation.paper_rows import with_paper
 from nasbed.studies.validation.published import Figures, Published, published
 from nasbed.studies.validation.study import Validation
@@ -118,7 +118,7 @@ def test_a_row_of_the_paper_stands_once_below_the_last_of_its_model() -> None:
     models = {"10 × lgb": "lgb", "smooth": "smooth", "lgb": "lgb", "gin": "gin"}
     study = Validation("it", "it", "darts", PERCENT, 9, 9, (), models, paper=of("darts"))
     columns = ("model", "R²", "sKT", "KL", "KL by spread")
-    shown = with_paper(Table(columns, tuple((label, "1", "1", "1", "1") for label in models)), study, "fits")
+    shown = with_paper(NumberTable(columns, tuple((label, "1", "1", "1", "1") for label in models)), study, "fits")
     assert [row[0].split(",")[0] for row in shown.rows] == ["10 × lgb", "smooth", "lgb", "lgb", "gin", "gin"]
     assert shown.asides == {3, 5}
     assert shown.rows[3] == ("lgb, paper (SNB-DARTS, CIFAR-10 32x32)", "0.892", "0.816", "–", "68.9")

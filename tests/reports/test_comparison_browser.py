@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,22 +10,10 @@ import numpy as np
 import pytest
 
 from nasbed.reports.comparison.page import write_comparison
+from support.browsers import complaints, open_browser, show
 from support.runs import Formula, three_methods
 from support.tables import TEST
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install selenium")
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--disable-dev-shm-usage",
-)
 CURVES = "[data-figure=figure-time] .mark-line.role-mark path"
 pytestmark = pytest.mark.browser
 
@@ -40,32 +27,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from selenium.webdriver.chrome.service import Service
-
-    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    driver = shutil.which("chromedriver")
-    if program is None or driver is None:
-        missing = "a browser (Debian's chromium)" if program is None else "chromedriver (Debian's chromium-driver)"
-        pytest.skip(f"needs {missing} on the path")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    opened = webdriver.Chrome(options=options, service=Service(driver))
-    opened.implicitly_wait(20)
-    yield opened
-    opened.quit()
-
-
-def show(browser: Any, page: Path, *, width: int = 1200, scheme: str = "light") -> None:
-    """Open the page and wait until its figures are drawn."""
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-    browser.get(page.as_uri())
-    browser.find_element("css selector", "html[data-shown]")
+    with open_browser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
 
 
 def colour(browser: Any, selector: str, name: str) -> list[int]:
@@ -77,7 +40,7 @@ def colour(browser: Any, selector: str, name: str) -> list[int]:
 
 def test_page_draws_every_figure_without_complaint(browser: Any, page: Path) -> None:
     show(browser, page)
-    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    assert complaints(browser) == []
     charts = browser.find_elements("css selector", ".chart")
     assert len(charts) == 5 + 3
     for chart in charts:

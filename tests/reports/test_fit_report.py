@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +15,10 @@ from nasbed.reports.fit.data import LEVELS, figure_rows, fit_data
 from nasbed.reports.fit.page import write_fit_report
 from nasbed.reports.tuning import write_tuning_report
 from nasbed.surrogates.artefact import Artefact
+from support.browsers import complaints, open_browser, show
+from support.pages import check_page
 from support.surrogates import evaluations, small_surrogate, write_evaluations
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")
 TEST = evaluations(150, 2, seed=9)
 
 
@@ -55,34 +54,17 @@ def test_figure_rows_say_what_is_beyond_bounds(artefact: Artefact) -> None:
 
 @pytest.mark.browser
 def test_pages_are_drawn_by_a_browser(artefact: Artefact, tmp_path: Path) -> None:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install selenium")
-    from selenium.webdriver.chrome.service import Service
-
-    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    driver = shutil.which("chromedriver")
-    if program is None or driver is None:
-        pytest.skip("needs chromium and chromedriver on the path")
     table = write_evaluations(tmp_path / "table", count=150)
     tuned = tune("rf", table, trials=4, out=tmp_path, settings={"features": "onehot"}, engine=SerialEngine())
     write_fit_report(tmp_path / "fit.html", artefact, TEST, command="nasbed fit <table>")
     write_tuning_report(tmp_path / "tuning.html", tuned, next_command="nasbed fit")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Service(driver))
-    try:
-        browser.implicitly_wait(20)
+    with open_browser(tmp_path / "profile") as browser:
         for name, charts in (("fit", 5), ("tuning", 1 + 5)):
             page = tmp_path / f"{name}.html"
-            browser.get(page.as_uri())
-            browser.find_element("css selector", "html[data-shown]")
-            drawn = browser.find_elements("css selector", ".chart svg .role-mark path")
-            assert drawn
+            check_page(page)
+            show(browser, page)
+            assert browser.find_elements("css selector", ".chart svg .role-mark path")
             assert len(browser.find_elements("css selector", ".chart svg")) == charts
-            assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+            assert complaints(browser) == []
             assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    finally:
-        browser.quit()
     assert re.search(r"nasbed fit &lt;table&gt;", (tmp_path / "fit.html").read_text())

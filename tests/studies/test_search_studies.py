@@ -16,6 +16,7 @@ from nasbed.studies.generalisation.page import generalisation_facts, generalisat
 from nasbed.studies.generalisation.study import GeneralisationStudy, Line, Ordering, Place
 from nasbed.studies.methods.page import write_methods_report
 from nasbed.studies.methods.study import Method, MethodsStudy
+from support.pages import check_page
 
 METRIC = Metric("accuracy", split="test", unit="%")
 
@@ -37,16 +38,16 @@ def bootstrap() -> GeneralisationStudy:
     return GeneralisationStudy(place("t:part"), place("t"), METRIC, 4, "10ev", {"methods": 1.0})
 
 
-def check_page(folder: Path) -> str:
+def checked(folder: Path) -> str:
     page = (folder / "report.html").read_text()
-    assert not re.search(r'(src|href)="(?!#)|url\(http|<script|@import', page), "the page is self-contained"
+    check_page(folder / "report.html")
     json.loads((folder / "numbers.json").read_text())
     return page
 
 
 def test_generalisation_report_has_both_spaces_and_the_verdicts(bootstrap: GeneralisationStudy, tmp_path: Path) -> None:
     write_generalisation_report(bootstrap, tmp_path, formats=("svg",))
-    page = check_page(tmp_path)
+    page = checked(tmp_path)
     for words in ("t:part: 10 architectures", "RS &lt; NRE, t:part", "holds (mean", "not settled (mean", "p = 0.001"):
         assert words in page
     assert (tmp_path / "figures" / "methods.svg").is_file()
@@ -70,7 +71,7 @@ def test_methods_report_has_a_card_for_each_method_and_names_who_is_left_out(tmp
     ]
     study = MethodsStudy("t", METRIC, 2, "10ev", methods, {"far": "far needs a package"})
     write_methods_report(study, tmp_path, formats=("svg",))
-    page = check_page(tmp_path)
+    page = checked(tmp_path)
     cards = dict(re.findall(r'<article id="(\w+)">(.*?)</article>', page, flags=re.DOTALL))
     assert list(cards) == ["rs", "re", "mine"]
     assert "<dt>size</dt><dd>1/3</dd>" in cards["re"] and "1: ValueError: &lt;b&gt;" in cards["re"]

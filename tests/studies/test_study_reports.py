@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import altair as alt
 import numpy as np
@@ -13,13 +11,14 @@ import pytest
 
 from nasbed import Metric, NasbedError, space
 from nasbed.benchmarks import TabularBenchmark
-from nasbed.drawing.figures import figure_svg, save_figure
+from nasbed.drawing.figures import save_figure
 from nasbed.results import About, Rows, write_results
 from nasbed.studies.landscape.page import landscape_facts, write_landscape_report
 from nasbed.studies.landscape.study import LandscapeStudy, landscape_study
 from nasbed.studies.nas_hpo.numbers import nas_hpo_numbers
 from nasbed.studies.nas_hpo.page import nearest_definition, write_nas_hpo_report
 from nasbed.studies.nas_hpo.study import DEFINITIONS, nas_hpo_study
+from support.pages import check_page
 from support.tables import VALIDATION, nb201_table
 
 FIGURES = {"distributions", "costs", "operations", "shapes", "walks", "distance", "fidelities"}
@@ -39,24 +38,10 @@ def folder(study: LandscapeStudy, tmp_path_factory: pytest.TempPathFactory) -> P
     return folder
 
 
-def check_page(page: Path) -> None:
-    html = page.read_text(encoding="utf-8")
-    assert (
-        "<script" not in html
-        and not re.search(r'(?:src|href)="', html)
-        and "http" not in html.replace("http://www.w3.org/", "")
-    )
-    ids = re.findall(r'\bid="([^"]+)"', html)
-    assert len(ids) == len(set(ids)), "two figures share an id"
-    assert set(re.findall(r"url\(#([^)]+)\)", html)) <= set(ids)
-    for svg in re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL):
-        ElementTree.fromstring(svg)
-
-
-def test_landscape_report_is_one_static_page_with_every_figure(folder: Path) -> None:
-    check_page(folder / "report.html")
-    assert (folder / "report.html").read_text().count("<svg") == len(FIGURES)
-    assert (folder / "report.html").stat().st_size < 1_000_000
+def test_landscape_report_is_one_page_with_every_figure(folder: Path) -> None:
+    charts = check_page(folder / "report.html").charts
+    assert {name.split("-")[1] for name in charts} == FIGURES
+    assert (folder / "report.html").stat().st_size < 1_500_000
     names = {path.name for path in (folder / "figures").iterdir()}
     assert names == {f"{name}.{form}" for name in FIGURES for form in MAGIC}
     for path in (folder / "figures").iterdir():
@@ -109,10 +94,8 @@ def test_nas_hpo_report_shows_every_reading(tmp_path: Path) -> None:
         nearest_definition([])
 
 
-def test_figure_ids_are_its_own_and_unknown_formats_are_refused(tmp_path: Path) -> None:
+def test_unknown_formats_are_refused(tmp_path: Path) -> None:
     chart = alt.Chart(alt.InlineData(values=[{"x": 1}])).mark_point(clip=True).encode(alt.X("x:Q"))
-    one, other = figure_svg(chart, "one"), figure_svg(chart, "other")
-    assert 'id="one-' in one and 'id="other-' in other and "url(#one-" in one
     with pytest.raises(NasbedError, match="svg, png, pdf"):
         save_figure(chart, tmp_path / "figure.gif")
     assert not list(tmp_path.iterdir())

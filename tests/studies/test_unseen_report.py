@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from nasbed.experiments.unseen.results import UnseenResult
 from nasbed.studies.unseen.page import write_unseen_report
 from nasbed.studies.unseen.study import unseen_study
 from nasbed.studies.unseen.tables import cell_text, outcome, unseen_tables
+from support.pages import check_page
 
 
 def result(dataset: str, model: str, seed: int, accuracy: float, **more: object) -> UnseenResult:
@@ -54,10 +54,8 @@ def test_page_is_self_contained_and_numbers_are_those_of_the_tables(tmp_path: Pa
     study = unseen_study(RESULTS if measured else [])
     write_unseen_report(study, tmp_path / "new", formats=("svg",))
     html = (tmp_path / "new" / "report.html").read_text(encoding="utf-8")
-    assert "<script" not in html and not re.search(r'(?:src|href)="', html)
+    check_page(tmp_path / "new" / "report.html")
     assert "92.08" in html and "68.83" in html and ("91.50 ± 0.71 [2×64]" in html) == measured
-    ids = re.findall(r'\bid="([^"]+)"', html)
-    assert len(ids) == len(set(ids))
     figures = {path.name for path in (tmp_path / "new" / "figures").iterdir()}
     assert figures == ({"best.svg", "published-measured.svg"} if measured else {"best.svg"})
     numbers = json.loads((tmp_path / "new" / "numbers.json").read_text())

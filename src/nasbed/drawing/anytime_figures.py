@@ -10,11 +10,10 @@ from typing import Any
 import altair as alt
 
 from nasbed.core.metric import Metric
-from nasbed.drawing.figures import COLOURS
-from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.marks import Chart, inline, log_ticks
+from nasbed.drawing.palette import COLOURS, FAINT
 from nasbed.evaluation.anytime import Anytime
 
-FAINT = "#8a90a0"
 TIME = "simulated time [s]"
 
 
@@ -46,11 +45,15 @@ class Axes:
 
     def x(self, field: str) -> Any:
         scale = alt.Scale(type="log", domain=[self.first_s, self.last_s], nice=False)
-        return alt.X(f"{field}:Q", title=self.across).scale(scale).axis(format="~s", tickCount=4, grid=False)
+        return (
+            alt.X(f"{field}:Q", title=self.across)
+            .scale(scale)
+            .axis(values=log_ticks(self.first_s, self.last_s), grid=False)
+        )
 
     def y(self, field: str) -> Any:
         scale = alt.Scale(type="log", domain=[self.floor, self.top], nice=False, clamp=True)
-        return alt.Y(f"{field}:Q", title=self.title).scale(scale).axis(format="~g", tickCount=4)
+        return alt.Y(f"{field}:Q", title=self.title).scale(scale).axis(values=log_ticks(self.floor, self.top))
 
 
 def curve_rows(name: str, curve: Anytime, first_s: float, floor: float) -> list[dict[str, Any]]:

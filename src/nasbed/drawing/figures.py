@@ -1,11 +1,9 @@
-"""Vega-Lite figures: one look for all, static SVG for a page, SVG, PNG and PDF for a paper."""
+"""Charts as files for a paper, in SVG, PNG and PDF, and the report that has them on a page too."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,35 +11,13 @@ from nasbed.core.errors import InvalidOption, nearest
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
 from nasbed.drawing.page import Section, write_numbers, write_page
+from nasbed.drawing.themes import FILE_THEME
 
 if TYPE_CHECKING:
     import altair as alt
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-"""Okabe and Ito's palette, told apart with any colour vision; blue and vermilion first."""
-
 FORMATS = ("svg", "png", "pdf")
 PNG_SCALE = 2.0
-
-_CONFIG: dict[str, Any] = {
-    "background": "white",
-    "font": "Arial, Helvetica, 'Liberation Sans', sans-serif",
-    "view": {"stroke": "#c8ccd4"},
-    "axis": {
-        "labelFontSize": 12,
-        "titleFontSize": 13,
-        "titleFontWeight": "normal",
-        "gridColor": "#eceef2",
-        "domainColor": "#8a90a0",
-        "tickColor": "#8a90a0",
-    },
-    "header": {"labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal"},
-    "legend": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 260},
-    "title": {"fontSize": 14, "fontWeight": "normal", "anchor": "start"},
-    "range": {"category": list(COLOURS)},
-    "line": {"strokeWidth": 2},
-    "mark": {"aria": False},
-}
 
 
 def metric_label(metric: Metric) -> str:
@@ -52,14 +28,6 @@ def metric_label(metric: Metric) -> str:
     """
     name = metric.key.replace("_", " ")
     return f"{name} [{metric.unit}]" if metric.unit else name
-
-
-def figure_svg(chart: alt.TopLevelMixin, prefix: str) -> str:
-    """The figure as SVG for a page: the ids in it start with ``prefix``, so that no two figures share any."""
-    svg = _rendered(chart, "svg").decode()
-    for name in set(re.findall(r'\bid="([^"]+)"', svg)):
-        svg = svg.replace(f'id="{name}"', f'id="{prefix}-{name}"').replace(f"url(#{name})", f"url(#{prefix}-{name})")
-    return svg
 
 
 def save_figure(chart: alt.TopLevelMixin, path: Path) -> None:
@@ -90,7 +58,7 @@ def _rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
 
     _check_format(form)
     specification = chart.to_dict()
-    specification["config"] = _CONFIG
+    specification["config"] = FILE_THEME
     text = json.dumps(specification)
     if form == "svg":
         return str(vl_convert.vegalite_to_svg(text)).encode()
@@ -108,9 +76,16 @@ def write_report(
     numbers: Mapping[str, Any],
     formats: Iterable[str] = ("svg", "png"),
 ) -> None:
-    """Write ``figures/NAME.FORMAT``, ``numbers.json`` and last ``report.html``, in which a section whose ``svg`` is the
-    name of a figure shows it."""
+    """Write ``figures/NAME.FORMAT``, ``numbers.json`` and last ``report.html`` into a folder, created if need be.
+
+    Args:
+        folder: where the files go.
+        title: the heading of the page.
+        sections: the page's sections; their blocks refer to figures by name.
+        figures: charts by name.
+        numbers: everything that the page shows, for scripts.
+        formats: how figures are saved: svg, png, pdf.
+    """
     save_figures(figures, folder / "figures", formats)
     write_numbers(folder, numbers)
-    shown = [replace(each, svg=figure_svg(figures[each.svg], each.svg)) if each.svg else each for each in sections]
-    write_page(folder / "report.html", title, shown)
+    write_page(folder / "report.html", title, sections, charts=figures)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import altair as alt
 import numpy as np
 
-from nasbed.drawing.figures import COLOURS
+from nasbed.drawing.palette import COLOURS
 from nasbed.evaluation.landscape import Binned, GroupMeans
 
 Chart = Any
@@ -27,10 +27,25 @@ def inline(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def series(names: Sequence[str], field: str, title: str | None) -> Any:
-    """Lines told apart by colour, in the order given; a single one needs no legend."""
+    """A colour for each name, in this order; a single one needs no legend."""
     colour = alt.Color(f"{field}:N", sort=list(names), title=title)
     colour = colour.scale(domain=list(names), range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     return colour.legend(symbolOpacity=1) if len(names) > 1 else colour.legend(None)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers on a logarithmic axis: powers of ten, and 2 and 5 times these where there are few.
+
+    >>> log_ticks(1, 100_000), log_ticks(3, 300), log_ticks(0.3, 0.9)
+    ([1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0], [5.0, 10.0, 20.0, 50.0, 100.0, 200.0], [0.3, 0.4, 0.6, 0.8])
+    """
+    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    for factors in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 6, 8)):
+        ticks = [float(f"{factor}e{power}") for power in powers for factor in factors]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) >= 4:
+            break
+    return ticks
 
 
 def dots(colour: str | None = None) -> dict[str, Any]:

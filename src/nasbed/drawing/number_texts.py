@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from nasbed.evaluation.significance import Interval
 
-NONE = "–"
+MISSING = "–"
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
-def digits(value: float) -> str:
-    """Three digits that count.
+def digits(value: float, count: int = 4) -> str:
+    """A number with this many significant digits, a dash for a missing one.
 
-    >>> digits(0.04839), digits(float("nan"))
+    >>> digits(0.123456), digits(float("nan")), digits(1234567.0)
+    ('0.1235', '–', '1.235e+06')
+    """
+    return f"{value:.{count}g}" if math.isfinite(value) else MISSING
+
+
+def short(value: float) -> str:
+    """A number with three significant digits.
+
+    >>> short(0.04839), short(float("nan"))
     ('0.0484', '–')
     """
-    return f"{value:.3g}" if math.isfinite(value) else NONE
+    return digits(value, 3)
+
+
+def fixed(value: float, decimals: int = 4) -> str:
+    """A number with this many decimals, a dash for a missing one.
+
+    >>> fixed(0.5, 2), fixed(float("nan"))
+    ('0.50', '–')
+    """
+    return f"{value:.{decimals}f}" if math.isfinite(value) else MISSING
 
 
 def span(interval: Interval) -> str:
@@ -25,7 +44,7 @@ def span(interval: Interval) -> str:
     >>> span(Interval(1.0, 0.5, 2.0))
     '0.5 to 2'
     """
-    return f"{digits(interval.low)} to {digits(interval.high)}" if math.isfinite(interval.low) else ""
+    return f"{short(interval.low)} to {short(interval.high)}" if math.isfinite(interval.low) else ""
 
 
 def spanned(interval: Interval) -> str:
@@ -35,20 +54,43 @@ def spanned(interval: Interval) -> str:
     '1 [0.5–2]'
     """
     if not math.isfinite(interval.low):
-        return digits(interval.estimate)
-    return f"{digits(interval.estimate)} [{digits(interval.low)}–{digits(interval.high)}]"
+        return short(interval.estimate)
+    return f"{short(interval.estimate)} [{short(interval.low)}–{short(interval.high)}]"
 
 
-def duration(seconds: float) -> str:
+def duration(time_s: float) -> str:
     """A time in the largest unit of which there is one.
 
     >>> duration(93600.0), duration(90.0), duration(0.0123)
     ('1.08 d', '1.5 min', '12.3 ms')
     """
-    if not math.isfinite(seconds):
-        return NONE
-    size, unit = next((each for each in UNITS if seconds >= each[0]), UNITS[-1])
-    return f"{seconds / size:.3g} {unit}"
+    if not math.isfinite(time_s):
+        return MISSING
+    size, unit = next((unit for unit in UNITS if time_s >= unit[0]), UNITS[-1])
+    return f"{time_s / size:.3g} {unit}"
+
+
+def seconds(value: float) -> str:
+    """A short time in seconds or a part of them.
+
+    >>> seconds(0.0000123), seconds(0.0123), seconds(12.3)
+    ('12.3 µs', '12.3 ms', '12.3 s')
+    """
+    if not math.isfinite(value):
+        return MISSING
+    for factor, unit in ((1e6, "µs"), (1e3, "ms")):
+        if value * factor < 1000:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value:.3g} s"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """With commas and a last “and”.
+
+    >>> listed(["params", "nwot", "zen"])
+    'params, nwot and zen'
+    """
+    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])
 
 
 def share(value: float) -> str:
@@ -57,4 +99,4 @@ def share(value: float) -> str:
     >>> share(0.052)
     '5 %'
     """
-    return f"{value:.0%}".replace("%", " %") if math.isfinite(value) else NONE
+    return f"{value:.0%}".replace("%", " %") if math.isfinite(value) else MISSING

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,12 @@ from nasbed.challenge.isolation import ABOUT
 from nasbed.challenge.leaderboard import Leaderboard, Standing
 from nasbed.challenge.results import Result
 from nasbed.challenge.scoring import WORST
-from nasbed.drawing.figures import COLOURS, figure_svg
+from nasbed.drawing.blocks import Paragraph, figure, paragraphs, table_block
 from nasbed.drawing.marks import Chart, inline
-from nasbed.drawing.number_tables import MISSING, Table, table_html
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import MISSING
 from nasbed.drawing.page import Section, write_numbers, write_page
-from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
+from nasbed.drawing.palette import COLOURS
 
 BEST = 10.0
 WIDTH, ROW = 330, 26
@@ -27,18 +27,18 @@ FORMULA = (
 FAILED_COLOUR = "#98a2b3"
 
 
-def score_table(board: Leaderboard) -> Table:
+def score_table(board: Leaderboard) -> NumberTable:
     """A row a submission, a column a dataset: its score, and its accuracy in brackets."""
     rows = tuple(
         (
-            MISSING if each.place is None else str(each.place),
-            each.submission,
-            *(_cell(each.results.get(name)) for name in board.datasets),
-            f"{each.total:.3f}",
+            MISSING if standing.place is None else str(standing.place),
+            standing.submission,
+            *(_cell(standing.results.get(name)) for name in board.datasets),
+            f"{standing.total:.3f}",
         )
-        for each in board.standings
+        for standing in board.standings
     )
-    return Table(("place", "submission", *board.datasets, "total"), rows, numbers=2)
+    return NumberTable(("place", "submission", *board.datasets, "total"), rows, numbers=2)
 
 
 def _cell(result: Result | None) -> str:
@@ -49,10 +49,10 @@ def _cell(result: Result | None) -> str:
     return f"{result.score:.3f} ({result.raw:.2f} %)"
 
 
-def failure_table(board: Leaderboard) -> Table:
+def failure_table(board: Leaderboard) -> NumberTable:
     """Every failure and its reason."""
-    rows = tuple((each.submission, each.dataset, each.ended, each.reason) for each in board.failures)
-    return Table(("submission", "dataset", "ended by", "reason"), rows, numbers=4)
+    rows = tuple((result.submission, result.dataset, result.ended, result.reason) for result in board.failures)
+    return NumberTable(("submission", "dataset", "ended by", "reason"), rows, numbers=4)
 
 
 def leaderboard_numbers(board: Leaderboard) -> dict[str, Any]:
@@ -61,8 +61,13 @@ def leaderboard_numbers(board: Leaderboard) -> dict[str, Any]:
         "datasets": list(board.datasets),
         "notes": list(board.notes),
         "standings": [
-            {"place": each.place, "submission": each.submission, "total": each.total, "results": _numbers(each)}
-            for each in board.standings
+            {
+                "place": standing.place,
+                "submission": standing.submission,
+                "total": standing.total,
+                "results": _numbers(standing),
+            }
+            for standing in board.standings
         ],
     }
 
@@ -76,13 +81,13 @@ def score_chart(board: Leaderboard, dataset: str) -> Chart:
     """A bar a submission, from 0, in the order of the leaderboard; what failed is grey and says so."""
     rows = [
         {
-            "submission": each.submission,
+            "submission": standing.submission,
             "score": result.score,
-            "told": "failed" if result.failed else f"{result.score:.2f}",
+            "label": "failed" if result.failed else f"{result.score:.2f}",
             "colour": FAILED_COLOUR if result.failed else COLOURS[0],
         }
-        for each in board.standings
-        if (result := each.results.get(dataset)) is not None
+        for standing in board.standings
+        if (result := standing.results.get(dataset)) is not None
     ]
     order = [str(row["submission"]) for row in rows]
     base = alt.Chart(inline(rows)).encode(y=alt.Y("submission:N", sort=order, title=None))
@@ -90,17 +95,17 @@ def score_chart(board: Leaderboard, dataset: str) -> Chart:
     bars = base.mark_bar(height=14).encode(x=across, color=alt.Color("colour:N").scale(None))
     labels = (
         base.mark_text(align="left", dx=4, fontSize=11)
-        .encode(x=alt.X("place:Q"), text=alt.Text("told:N"))
+        .encode(x=alt.X("place:Q"), text=alt.Text("label:N"))
         .transform_calculate(place="max(datum.score, 0)")
     )
     return (bars + labels).properties(width=WIDTH, height=ROW * len(rows))
 
 
 def write_leaderboard(board: Leaderboard, folder: Path) -> None:
-    """Write ``report.html`` and ``numbers.json`` into a folder, which is made if need be."""
+    """Write ``report.html`` and ``numbers.json`` into a folder, which is created if need be."""
     folder.mkdir(parents=True, exist_ok=True)
     write_numbers(folder, leaderboard_numbers(board))
-    results = [result for each in board.standings for result in each.results.values()]
+    results = [result for standing in board.standings for result in standing.results.values()]
     kinds = sorted({result.isolation for result in results})
     limits = sorted({(result.limits["time_s"], result.limits["memory_bytes"] / 1024**3) for result in results})
     about: dict[str, object] = {
@@ -109,24 +114,24 @@ def write_leaderboard(board: Leaderboard, folder: Path) -> None:
         "limits": "; ".join(f"{time:g} s and {memory:.3g} GiB a dataset" for time, memory in limits),
         **{f"isolation: {kind}": ABOUT.get(kind, "") for kind in kinds},
     }
-    notes = "".join(f"<p>{escape(note)}.</p>" for note in board.notes)
     sections = [
-        Section("Standings", {}, text=FORMULA, html=table_html(score_table(board)) + notes),
-        *_dataset_sections(board),
+        Section("Standings", {}, text=FORMULA, blocks=[table_block(score_table(board)), *_notes(board)]),
+        *(_dataset_section(board, name) for name in board.datasets),
     ]
     if board.failures:
-        sections.append(Section("Failures", {}, html=table_html(failure_table(board))))
+        sections.append(Section("Failures", {}, blocks=[table_block(failure_table(board))]))
     sections.append(Section("How it was run", about))
-    style = f"<style>{TABLE_STYLE}{FIGURE_STYLE}</style>\n"
-    write_page(folder / "report.html", "Leaderboard", sections, head=style)
+    charts = {name: score_chart(board, name) for name in board.datasets}
+    write_page(folder / "report.html", "Leaderboard", sections, charts=charts)
 
 
-def _dataset_sections(board: Leaderboard) -> list[Section]:
-    sections = []
-    for number, name in enumerate(board.datasets):
-        results = [each.results[name] for each in board.standings if name in each.results]
-        best = max(results, key=lambda each: each.score)
-        first = "none finished" if best.raw is None else f"{best.submission}, {best.raw:.2f} %"
-        facts = {"benchmark": f"{results[0].benchmark:.2f} %", "best": first}
-        sections.append(Section(name, facts, svg=figure_svg(score_chart(board, name), f"d{number}")))
-    return sections
+def _notes(board: Leaderboard) -> tuple[Paragraph, ...]:
+    return paragraphs(f"{note}." for note in board.notes)
+
+
+def _dataset_section(board: Leaderboard, dataset: str) -> Section:
+    results = [standing.results[dataset] for standing in board.standings if dataset in standing.results]
+    best = max(results, key=lambda result: result.score)
+    winner = "none finished" if best.raw is None else f"{best.submission}, {best.raw:.2f} %"
+    facts = {"benchmark": f"{results[0].benchmark:.2f} %", "best": winner}
+    return Section(dataset, facts, blocks=[figure(dataset)])

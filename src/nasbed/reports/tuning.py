@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 
-from nasbed.drawing.interactive import HUES, head, place, scripts
+from nasbed.drawing.blocks import Figure, Figures, figure, table_block
 from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.page import Section, write_page
-from nasbed.drawing.styles import TABLE_STYLE
+from nasbed.drawing.palette import HUES
 from nasbed.experiments.trials import Trial
 from nasbed.experiments.tuning import Tuned
 from nasbed.surrogates import SURROGATES
@@ -34,26 +34,18 @@ def write_tuning_report(path: Path, tuned: Tuned, *, command: str = "", next_com
     charts: dict[str, Chart] = {"trials": _trials(tuned)}
     panels = _panels(tuned)
     charts |= {f"setting-{name}": chart for name, chart in panels.items()}
-    cards = "".join(
-        f'<div class="card"><h3>{escape(name)}</h3>{place(f"setting-{name}", f"the score against {name}")}</div>'
-        for name in panels
-    )
     sections = [
         Section("What was found", _found(tuned, next_command), text=_lead(tuned)),
-        Section("Score over trials", {}, text=TEXTS["trials"], html=place("trials", "score over trials")),
+        Section("Score over trials", {}, text=TEXTS["trials"], blocks=[figure("trials")]),
     ]
     if panels:
-        sections.append(Section("Settings", {}, text=TEXTS["settings"], html=f'<div class="settings">{cards}</div>'))
+        figures = tuple(Figure(f"setting-{name}", name, label=f"the score against {name}") for name in panels)
+        sections.append(Section("Settings", {}, text=TEXTS["settings"], blocks=[Figures(figures, "small")]))
     sections += [
-        Section("The best trials", {}, html=_best_table(tuned)),
+        Section("The best trials", {}, blocks=[table_block(_best_table(tuned))]),
         Section("What was run", _facts(tuned, command)),
     ]
-    style = (
-        f"\n<style>{TABLE_STYLE}\n.settings {{ display: grid; gap: 1.2rem; "
-        "grid-template-columns: repeat(auto-fill, minmax(min(16rem, 100%), 1fr)); }</style>\n"
-    )
-    title = f"Tuning {tuned.setup.model} on {tuned.setup.space}"
-    write_page(path, title, sections, head=head() + style, foot=scripts(charts) + "\n")
+    write_page(path, f"Tuning {tuned.setup.model} on {tuned.setup.space}", sections, charts=charts)
 
 
 def tuning_rows(tuned: Tuned) -> list[tuple[str, str, str, str]]:
@@ -118,20 +110,20 @@ def _facts(tuned: Tuned, command: str) -> dict[str, object]:
     return {name: fact for name, fact in facts.items() if fact != ""}
 
 
-def _best_table(tuned: Tuned) -> str:
-    ranked = sorted((trial for trial in _usable(tuned)), key=lambda trial: -trial.figures[tuned.setup.score])[:SHOWN]
+def _best_table(tuned: Tuned) -> NumberTable:
+    ranked = sorted(_usable(tuned), key=lambda trial: -trial.figures[tuned.setup.score])[:SHOWN]
     names = list(dict.fromkeys(name for trial in ranked for name in trial.values))
-    heads = "".join(
-        f'<th class="number">{escape(name)}</th>' for name in ("trial", "τ sparse", "R²", "seconds", *names)
-    )
-    rows = "".join(
-        f'<tr><td class="number">{trial.number}</td><td class="number">{_text(trial.figures["skt"])}</td>'
-        f'<td class="number">{_text(trial.figures["r2"])}</td><td class="number">{trial.fit_s:.1f}</td>'
-        + "".join(f'<td class="number">{escape(_value(trial.values.get(name, "default")))}</td>' for name in names)
-        + "</tr>"
+    rows = tuple(
+        (
+            str(trial.number),
+            _text(trial.figures["skt"]),
+            _text(trial.figures["r2"]),
+            f"{trial.fit_s:.1f}",
+            *(_value(trial.values.get(name, "default")) for name in names),
+        )
         for trial in ranked
     )
-    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    return NumberTable(("trial", "τ sparse", "R²", "seconds", *names), rows, numbers=0)
 
 
 def _settings(trial: Trial) -> str:
@@ -228,7 +220,7 @@ def _panel(tuned: Tuned, trials: list[Trial], name: str, known: Any) -> Chart:
         options: dict[str, Any] = {"zero": False, "nice": False} | ({"domain": ends} if ends else {})
         if getattr(known, "log", False):
             options["type"] = "log"
-        across = alt.X("x:Q", title=None, scale=alt.Scale(**options)).axis(tickCount=4, format=".4~g", grid=False)
+        across = alt.X("x:Q", title=None, scale=alt.Scale(**options)).axis(tickCount=4, grid=False)
     else:
         across = alt.X("x:N", title=None).axis(labelAngle=0)
     picked = "datum.best"

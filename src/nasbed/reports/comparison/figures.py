@@ -10,8 +10,9 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.drawing.interactive import Look
-from nasbed.drawing.marks import SEQUENTIAL, Chart, inline, number
+from nasbed.drawing.marks import SEQUENTIAL, Chart, inline, log_ticks, number
+from nasbed.drawing.palette import Look
+from nasbed.drawing.themes import NUMBER
 from nasbed.reports.comparison.data import Comparison, Curve, Visited
 from nasbed.reports.comparison.standings import regret_label
 from nasbed.spaces.base import SearchSpace
@@ -42,21 +43,24 @@ def curves_figure(
     ]
     scale = alt.Scale(zero=False, reverse=True, nice=False) if ranks else alt.Scale(type="log", nice=False)
     ends = [row["x"] for row in rows] or [1.0, 2.0]
-    across = alt.Scale(type="log", domain=[min(ends), max(*ends, min(ends) * 1.01)], nice=False)
+    first, last = min(ends), max(*ends, min(ends) * 1.01)
+    across = alt.Scale(type="log", domain=[first, last], nice=False)
     drawn = _base(rows, on_page).transform_calculate(
         low=f"max(datum.from, {floor})", middle=f"max(datum.told, {floor})", high=f"max(datum.to, {floor})"
     )
     base = drawn.encode(
-        x=alt.X("x:Q", title=x, scale=across, axis=alt.Axis(format="~s", tickCount=6, grid=False)),
+        x=alt.X("x:Q", title=x, scale=across, axis=alt.Axis(values=log_ticks(first, last), grid=False)),
         color=_colour(styles, on_page),
     )
     tooltip = [
         alt.Tooltip("method:N"),
-        *(alt.Tooltip(f"{field}:Q", title=title, format=",.4~g") for field, title in
+        *(alt.Tooltip(f"{field}:Q", title=title, format=NUMBER) for field, title in
           (("x", x), ("told", names[0]), ("from", f"{names[1]} from"), ("to", "to"))),
     ]  # fmt: skip
     step: Any = "linear" if ranks else "step-after"
-    up = alt.Y("middle:Q", title=y, scale=scale, axis=alt.Axis(tickCount=5, format="~g"))
+    heights = [max(row[end], floor) for row in rows for end in ("from", "to") if math.isfinite(row[end])] or [1.0]
+    axis = alt.Axis(tickCount=5) if ranks else alt.Axis(values=log_ticks(min(heights), max(heights)))
+    up = alt.Y("middle:Q", title=y, scale=scale, axis=axis)
     strength = 0.35 if ranks else 0.6  # intervals of ranks overlap all along
     band = base.mark_area(opacity=min(0.18, strength / max(len(curves), 1)), interpolate=step).encode(
         y=alt.Y("low:Q", scale=scale, title=y), y2="high:Q"
@@ -83,14 +87,14 @@ def ecdf_figure(found: Comparison, styles: Mapping[str, Look], *, on_page: bool)
     label = regret_label(found.summary)
     base = _base(rows, on_page).encode(
         x=alt.X("x:Q", title=f"final {label}", scale=alt.Scale(type="log", nice=False))
-        .axis(tickCount=6, format="~g"),
+        .axis(values=log_ticks(floor, furthest * 1.05)),
         y=alt.Y("y:Q", title="fraction of runs", scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=5),
         color=_colour(styles, on_page),
     )  # fmt: skip
     line = base.mark_line(interpolate="step-after").encode(strokeDash=_dash(styles, on_page))
     tooltip = [
         alt.Tooltip("method:N"),
-        alt.Tooltip("told:Q", title=f"{label} at most", format=".4~g"),
+        alt.Tooltip("told:Q", title=f"{label} at most", format=NUMBER),
         alt.Tooltip("y:Q", title="fraction of runs", format=".0%"),
     ]
     return _sized(alt.layer(line, *_reader(base, tooltip, on_page)), on_page)

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 
 import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.files import complete_file
+from nasbed.drawing.blocks import (
+    Beside,
+    Block,
+    ColourScale,
+    Figure,
+    Figures,
+    Legend,
+    Paragraph,
+    Picture,
+    SubSection,
+    figure,
+)
 from nasbed.drawing.cells import cell_svg, save_cells
 from nasbed.drawing.figures import FORMATS, metric_label, save_figures
-from nasbed.drawing.interactive import Look, head, legend, looks, place, scripts
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.page import Section, write_page
-from nasbed.drawing.styles import TABLE_STYLE
+from nasbed.drawing.palette import Look, looks
 from nasbed.evaluation.summary import ComparisonSummary
 from nasbed.experiments.runs import Runs
 from nasbed.reports.comparison.data import Comparison, comparison
@@ -61,7 +71,7 @@ def write_comparison(
     }
     summary = found.summary
     sections = [
-        Section("Who wins", {}, text=f"{_lead(runs)} {verdict(summary)}", html=_standings_html(summary, styles))
+        Section("Who wins", {}, text=f"{_lead(runs)} {verdict(summary)}", blocks=_standings_blocks(summary, styles))
     ]
     if charts or panels:
         sections.append(_figures_section(found, styles, charts))
@@ -71,8 +81,7 @@ def write_comparison(
         out / "report.html",
         f"Architecture search on {runs.setup.benchmark}",
         sections,
-        head=head() + f"\n<style>{TABLE_STYLE}</style>\n",
-        foot=scripts(charts | panels) + "\n",
+        charts=charts | panels,
     )
     with complete_file(out / "numbers.json") as draft:
         draft.write_text(json.dumps(summary.numbers(), indent=1) + "\n")
@@ -81,31 +90,29 @@ def write_comparison(
 
 def _figures_section(found: Comparison, styles: Mapping[str, Look], charts: Mapping[str, Chart]) -> Section:
     """All figures under one legend, which stays in sight."""
-    pair = "".join(
-        f'<div class="card"><h3>over {escape(x)}</h3>{place(name, f"regret over {x}")}</div>'
+    curves = tuple(
+        Figure(name, f"over {x}", label=f"regret over {x}")
         for name, x in (("time", TIME), ("evaluations", EVALUATIONS))
         if name in charts
     )
-    html = (
-        legend({each.method: styles[each.method] for each in found.summary.standings()})
-        + f'<div class="pair">{pair}</div>'
-    )
+    blocks: list[Block] = [Legend({method.method: styles[method.method] for method in found.summary.standings()})]
+    if curves:
+        blocks.append(Figures(curves, "cards"))
     if "ecdf" in charts:
-        html += _block("Final regret of all runs", TEXTS["ecdf"], place("ecdf", "final regret of all runs"))
+        blocks.append(SubSection("Final regret of all runs", TEXTS["ecdf"], (figure("ecdf"),)))
     if "ranks" in charts:
-        html += _block("Rank over time", TEXTS["ranks"], place("ranks", "rank over time"))
+        blocks.append(SubSection("Rank over time", TEXTS["ranks"], (figure("ranks"),)))
     if "tradeoff" in charts:
-        table = hypervolume_table(found.summary, styles)
-        chart = place("tradeoff", f"validation regret against {found.summary.second}")
-        both = f'<div class="beside"><div class="card">{chart}</div><div class="card">{table}</div></div>'
-        html += _block(f"Regret against {found.summary.second}", _second_text(found), both)
+        both = Beside((figure("tradeoff"), hypervolume_table(found.summary, styles)))
+        blocks.append(SubSection(f"Regret against {found.summary.second}", _second_text(found), (both,)))
     if found.visited:
-        html += _block("What each method proposes", _plane_text(found), _panels_html(found))
-    return Section("Anytime performance", {}, text=TEXTS["anytime"], html=html)
-
-
-def _block(title: str, text: str, html: str) -> str:
-    return f'<div class="block"><h2>{escape(title)}</h2><p>{escape(text)}</p>{html}</div>'
+        panels = tuple(
+            Figure(f"plane-{i}", part.method, label=f"architectures proposed by {part.method}", method=part.method)
+            for i, part in enumerate(found.visited)
+        )
+        proposals = (ColourScale("early", "late"), Figures(panels, "small"))
+        blocks.append(SubSection("What each method proposes", _plane_text(found), proposals))
+    return Section("Anytime performance", {}, text=TEXTS["anytime"], blocks=blocks)
 
 
 def _charts(found: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> dict[str, Chart]:
@@ -173,10 +180,14 @@ def _setup_facts(runs: Runs, summary: ComparisonSummary) -> dict[str, object]:
     return facts
 
 
-def _standings_html(summary: ComparisonSummary, styles: Mapping[str, Look]) -> str:
-    notes = "".join(f'<p class="note">{escape(marked(remark))}</p>' for remark in summary.remarks)
-    about = f'<p class="caption">{escape(caption(summary))}</p>'
-    return notes + standings_table(summary, styles) + about + failures_table(summary) + pairs_table(summary)
+def _standings_blocks(summary: ComparisonSummary, styles: Mapping[str, Look]) -> list[Block]:
+    return [
+        *(Paragraph(marked(remark), "note") for remark in summary.remarks),
+        standings_table(summary, styles),
+        Paragraph(caption(summary), "caption"),
+        *failures_table(summary),
+        *pairs_table(summary),
+    ]
 
 
 def _second_text(found: Comparison) -> str:
@@ -201,15 +212,6 @@ def _plane_text(found: Comparison) -> str:
     )
 
 
-def _panels_html(found: Comparison) -> str:
-    panels = "".join(
-        f'<div class="card" data-panel="{escape(part.method)}"><h3>{escape(part.method)}</h3>'
-        f"{place(f'plane-{i}', f'architectures proposed by {part.method}')}</div>"
-        for i, part in enumerate(found.visited)
-    )
-    return f'<div class="scale" aria-hidden="true">early <i></i> late</div><div class="panels">{panels}</div>'
-
-
 def _best_section(found: Comparison, benchmark: Benchmark) -> Section:
     best = found.best
     if best is None:
@@ -223,4 +225,4 @@ def _best_section(found: Comparison, benchmark: Benchmark) -> Section:
         "found by": f"{best.method}, seed {best.seed}, evaluation {best.evaluation}",
     }  # fmt: skip
     picture = cell_svg(benchmark.space.diagrams(best.architecture))
-    return Section("The best architecture found", facts, html=f'<figure class="paper">{picture}</figure>')
+    return Section("The best architecture found", facts, blocks=[Picture(picture)])

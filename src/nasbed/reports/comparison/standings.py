@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from nasbed.drawing.number_texts import NONE, digits, duration, share, spanned
+from nasbed.drawing.number_texts import MISSING, duration, share, short, spanned
 from nasbed.evaluation.remarks import Remark, percent
 from nasbed.evaluation.summary import ComparisonSummary, MethodSummary
 
@@ -48,7 +48,7 @@ def verdict(summary: ComparisonSummary) -> str:
     first, unit = ranked[0], f" {summary.unit}" if summary.unit else ""
     over = f"over {first.finished} run{'s' if first.finished != 1 else ''}"
     text = f"{first.method} ends with the smallest mean {summary.kind} regret, "
-    text += f"{digits(summary.regret(first).estimate)}{unit} {over}."
+    text += f"{short(summary.regret(first).estimate)}{unit} {over}."
     others = [each.method for each in summary.standings()[1:]]
     if not others or not summary.can_tell:
         return text
@@ -133,7 +133,7 @@ def beaten(summary: ComparisonSummary, each: MethodSummary) -> str:
     found, others = summary.beats(each.method), [other.method for other in summary.standings() if other is not each]
     rest = [method for method in others if method not in found]
     if not found:
-        return NONE
+        return MISSING
     if len(found) > 1 and not rest:
         return "all others"
     if len(found) > MOST_NAMED and len(rest) < len(found):

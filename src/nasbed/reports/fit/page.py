@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,12 @@ import altair as alt
 import numpy as np
 
 from nasbed.core.metric import Metric
+from nasbed.drawing.blocks import Figure, Figures, TableBlock, TableCell
 from nasbed.drawing.figures import metric_label
-from nasbed.drawing.interactive import HUES, head, place, scripts
-from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.marks import Chart, inline, log_ticks
 from nasbed.drawing.page import Section, write_page
-from nasbed.drawing.styles import TABLE_STYLE
+from nasbed.drawing.palette import HUES
+from nasbed.drawing.themes import NUMBER
 from nasbed.reports.fit.data import LEVELS, FitData, figure_rows, fit_data
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.examples import Examples
@@ -24,6 +24,13 @@ HEIGHT = 300
 MOST_POINTS = 2000
 GREY = HUES[-1]
 BEFORE, AFTER = "spread between members", "calibrated"
+TITLES = {
+    "scatter": "Predicted against measured",
+    "residuals": "Residuals",
+    "calibration": "Nominal and real coverage",
+    "coverage": "Coverage by predicted value",
+    "runtime": "Predicted against measured time",
+}
 TEXTS = {
     "scatter": "Each point is an evaluation of the test part, which nothing was fitted on; on the line, prediction and "
     "measurement agree.",
@@ -51,24 +58,16 @@ def write_fit_report(
     about = artefact.manifest
     data = fit_data(artefact, test, runtime_method=runtime_method)
     charts = _charts(data, about.metric)
-    figures = "".join(
-        f'<tr><td>{escape(name)}</td><td class="number">{escape(value)}</td></tr>'
-        for name, value in figure_rows(about, times)
-    )
+    rows = tuple((TableCell(name), TableCell(value, "number")) for name, value in figure_rows(about, times))
     sections = [
-        Section("How well it fits", {}, text=_lead(artefact, len(test)), html=f'<table class="fit">{figures}</table>'),
-        Section("Predictions", {}, html=_pair(charts, ("scatter", "residuals"))),
-        Section("Intervals", {}, html=_pair(charts, ("calibration", "coverage"))),
+        Section("How well it fits", {}, text=_lead(artefact, len(test)), blocks=[TableBlock((), rows, "plain")]),
+        Section("Predictions", {}, blocks=[_figures("scatter", "residuals")]),
+        Section("Intervals", {}, blocks=[_figures("calibration", "coverage")]),
     ]
     if "runtime" in charts:
-        sections.append(Section("Runtime", {}, html=_pair(charts, ("runtime",))))
+        sections.append(Section("Runtime", {}, blocks=[_figures("runtime")]))
     sections.append(Section("What it was made of", _facts(artefact, command)))
-    style = (
-        f"\n<style>{TABLE_STYLE}\n.fit tr:first-child td {{ font-weight: 400; }}\n"
-        ".fit td { padding: .2rem 1.5rem .2rem 0; }\n"
-        ".pair { grid-template-columns: repeat(auto-fill, minmax(min(26rem, 100%), 1fr)); }</style>\n"
-    )
-    write_page(path, about.name, sections, head=head() + style, foot=scripts(charts) + "\n")
+    write_page(path, about.name, sections, charts=charts)
 
 
 def _lead(artefact: Artefact, rows: int) -> str:
@@ -80,21 +79,8 @@ def _lead(artefact: Artefact, rows: int) -> str:
     )
 
 
-def _pair(charts: Mapping[str, Chart], names: Sequence[str]) -> str:
-    titles = {
-        "scatter": "Predicted against measured",
-        "residuals": "Residuals",
-        "calibration": "Nominal and real coverage",
-        "coverage": "Coverage by predicted value",
-        "runtime": "Predicted against measured time",
-    }
-    cards = "".join(
-        f'<div class="card"><h3>{escape(titles[name])}</h3>{place(name, titles[name])}'
-        f'<p class="caption">{escape(TEXTS[name])}</p></div>'
-        for name in names
-        if name in charts
-    )
-    return f'<div class="pair">{cards}</div>'
+def _figures(*names: str) -> Figures:
+    return Figures(tuple(Figure(name, TITLES[name], TEXTS[name]) for name in names), "cards")
 
 
 def _facts(artefact: Artefact, command: str) -> dict[str, object]:
@@ -146,7 +132,8 @@ def _rounded(*columns: Any) -> list[list[float]]:
 def _axis(field: str, title: str, ends: tuple[float, float] | None = None, **scale: Any) -> Any:
     kind = alt.X if field == "x" else alt.Y
     options = {"zero": False, "nice": False, **scale} | ({} if ends is None else {"domain": list(ends)})
-    return kind(f"{field}:Q", title=title, scale=alt.Scale(**options)).axis(tickCount=5)
+    ticks = {"values": log_ticks(*ends)} if ends and scale.get("type") == "log" else {"tickCount": 5}
+    return kind(f"{field}:Q", title=title, scale=alt.Scale(**options)).axis(**ticks)
 
 
 def _margin(*columns: Any) -> tuple[float, float]:
@@ -247,7 +234,7 @@ def _tips(**titles: str) -> list[Any]:
     return [
         alt.Tooltip(f"{field}:N", title=title)
         if field == "what"
-        else alt.Tooltip(f"{field}:Q", title=title, format=",.4~g")
+        else alt.Tooltip(f"{field}:Q", title=title, format=NUMBER)
         for field, title in titles.items()
     ]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import altair as alt
 
-from nasbed.drawing.figures import COLOURS
 from nasbed.drawing.label_places import label_places
 from nasbed.drawing.marks import DIVERGING, SEQUENTIAL, Chart, inline, number
-from nasbed.drawing.number_tables import MISSING
+from nasbed.drawing.number_texts import MISSING
+from nasbed.drawing.palette import COLOURS, FAINT, INK, ON_DARK, ON_LIGHT, PALE, PAPER
 from nasbed.evaluation.proxies import JudgedTask
 
 CELL_WIDTH, CELL_HEIGHT = 76, 25
@@ -19,7 +19,6 @@ SIDE = 380
 PANELS_A_ROW = 2
 FAR = 10
 """Pixels from a point to its name, from which on a line leads there."""
-INK, FAINT, PALE = "#1f2430", "#8a90a0", "#c8ccd4"
 TRAINING = "one training"
 HIGH = 0.5
 """A correlation over all architectures from which on a proxy is taken for good."""
@@ -85,11 +84,15 @@ def _heat_map(
         ),
         alt.Y("proxy:N", title=None, sort=list(order)).axis(domain=False, ticks=False, labelLimit=200),
     )
-    cells = base.mark_rect(stroke="white", strokeWidth=1).encode(alt.Color("value:Q", legend=None).scale(scale))
-    missing = base.transform_filter("datum.value === null").mark_rect(color="white", stroke=PALE, strokeDash=[3, 2])
+    cells = base.mark_rect(stroke=PAPER, strokeWidth=1).encode(alt.Color("value:Q", legend=None).scale(scale))
+    missing = base.transform_filter("datum.value === null").mark_rect(color=PAPER, stroke=PALE, strokeDash=[3, 2])
     text = base.mark_text(fontSize=12).encode(
         alt.Text("text:N"),
-        color=alt.condition(f"datum.value !== null && {dark}", alt.value("white"), alt.value(INK)),
+        color=alt.when("datum.value === null")
+        .then(alt.value(INK))
+        .when(dark)
+        .then(alt.value(ON_DARK))
+        .otherwise(alt.value(ON_LIGHT)),
     )
     return (cells + missing + text).properties(
         title=title,
@@ -155,7 +158,7 @@ def _panel(name: str, task: JudgedTask, domain: tuple[float, float]) -> Chart:
         ),
     )
     names = base.mark_text(fontSize=12, align="center", baseline="middle")
-    halo = base.mark_text(fontSize=12, align="center", baseline="middle", stroke="white", strokeWidth=4, color="white")
+    halo = base.mark_text(fontSize=12, align="center", baseline="middle", stroke=PAPER, strokeWidth=4, color=PAPER)
     written = (x("label_x"), y("label_y"), alt.Text("name:N"))
     layers = [
         *zeros,

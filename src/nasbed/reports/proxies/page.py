@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from pathlib import Path
 
 from nasbed.core.errors import InvalidOption
-from nasbed.drawing.figures import figure_svg, metric_label, save_figures
-from nasbed.drawing.number_tables import table_html
-from nasbed.drawing.page import Section, write_numbers, write_page
-from nasbed.drawing.styles import TABLE_STYLE
+from nasbed.drawing.blocks import Figure, Figures, Paragraph, figure, table_block
+from nasbed.drawing.figures import metric_label, write_report
+from nasbed.drawing.page import Section
 from nasbed.evaluation.proxies import JudgedTask
 from nasbed.reports.proxies.figures import proxies_figures, task_titles
 from nasbed.reports.proxies.tables import full_table, headline_table, outcome, proxies_numbers
 
-STYLE = """
-.maps { display: flex; flex-wrap: wrap; gap: 1.5rem 2.5rem; }
-.maps figure { flex: none; max-width: 100%; }
-tbody tr:first-child td { font-weight: 400; }
-"""
 MAPS = (
     "Proxies by tasks, in the order of their mean Spearman correlation. The first map is what papers report. The "
     "second asks the same among the truly best only, which is where a search ends. The third is the paper\u2019s "
@@ -40,25 +33,24 @@ def write_proxies_report(
     be."""
     if not judged:
         raise InvalidOption("a report of proxies is of at least 1 task, got none")
-    charts = proxies_figures(judged)
-    save_figures(charts, folder / "figures", formats)
-    write_numbers(folder, proxies_numbers(judged))
-    shown = {name: f"<figure>{figure_svg(chart, name)}</figure>" for name, chart in charts.items()}
-    scatter = shown.pop("global-against-top")
-    maps = f'<div class="maps">{"".join(shown.values())}</div>'
     titles = task_titles(judged)
-    words = "".join(
-        f"<p><b>{escape(title)}.</b> {escape(outcome(task))}</p>\n" for title, task in zip(titles, judged, strict=True)
-    )
+    words = [Paragraph(outcome(task), lead=f"{title}.") for title, task in zip(titles, judged, strict=True)]
+    maps = Figures(tuple(Figure(name) for name in ("spearman", "top", "overlap")), "cards")
     sections = [
-        Section("What came out", {}, html=words),
-        Section("Over all, at the top, and in overlap", {}, text=MAPS, html=maps),
-        Section("Over all against the top", {}, text=SCATTER, html=scatter),
+        Section("What came out", {}, blocks=words),
+        Section("Over all, at the top, and in overlap", {}, text=MAPS, blocks=[maps]),
+        Section("Over all against the top", {}, text=SCATTER, blocks=[figure("global-against-top")]),
         *(_task_section(title, task) for title, task in zip(titles, judged, strict=True)),
     ]
     subject = titles[0] if len(titles) == 1 else f"{len(titles)} tasks"
-    style = f"<style>{TABLE_STYLE}{STYLE}</style>\n"
-    write_page(folder / "report.html", f"Zero-cost proxies on {subject}", sections, head=style)
+    write_report(
+        folder,
+        f"Zero-cost proxies on {subject}",
+        sections=sections,
+        figures=proxies_figures(judged),
+        numbers=proxies_numbers(judged),
+        formats=formats,
+    )
 
 
 def _task_section(title: str, task: JudgedTask) -> Section:
@@ -77,5 +69,5 @@ def _task_section(title: str, task: JudgedTask) -> Section:
             f"RBO {task.ceiling.rbo:.3f} ({task.ceiling.architectures} architectures, up to "
             f"{task.ceiling.trainings} trainings)"
         ).replace("nan", "\u2013")
-    facts |= {f"note {place}" if task.notes[1:] else "note": text for place, text in enumerate(task.notes, 1)}
-    return Section(title, facts, html=table_html(headline_table(task)) + table_html(full_table(task)))
+    facts |= {f"note {number}" if task.notes[1:] else "note": text for number, text in enumerate(task.notes, 1)}
+    return Section(title, facts, blocks=[table_block(headline_table(task)), table_block(full_table(task))])

@@ -8,7 +8,8 @@ from math import isfinite
 from typing import Any
 
 from nasbed.core.json_values import plain
-from nasbed.drawing.number_tables import MISSING, Table, digits, fixed, seconds
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import MISSING, digits, fixed, listed, seconds
 from nasbed.evaluation.proxies import HEADLINES, JudgedProxy, JudgedTask, MeasureEstimate
 from nasbed.reports.proxies.figures import HIGH, lost_at_the_top, ordered_proxies, task_titles
 
@@ -88,19 +89,10 @@ def signed(value: float) -> str:
     return fixed(value, 2).replace("-", "\u2212")
 
 
-def listed(texts: Sequence[str]) -> str:
-    """With commas and a last \u201cand\u201d.
-
-    >>> listed(["params", "nwot", "zen"])
-    'params, nwot and zen'
-    """
-    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])
-
-
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def short_table(task: JudgedTask) -> Table:
+def short_table(task: JudgedTask) -> NumberTable:
     """For a terminal: the headline measures with intervals and what a search would find."""
     names = headline_names(task)
     columns = ("proxy", *names.values(), f"best of {task.yardstick.k}")
@@ -108,7 +100,7 @@ def short_table(task: JudgedTask) -> Table:
         (_cut(each.name), *(_marked(each, measure) for measure in names), digits(each.value("best_rank")))
         for each in in_order(task)
     )
-    return Table(columns, rows)
+    return NumberTable(columns, rows)
 
 
 def _cut(name: str) -> str:
@@ -128,7 +120,7 @@ def _spanned(found: MeasureEstimate, places: int) -> str:
     return f"{fixed(found.value, places + 1)}{ends}".replace("-", "\u2212")
 
 
-def headline_table(task: JudgedTask) -> Table:
+def headline_table(task: JudgedTask) -> NumberTable:
     """The headline measures with intervals, deviations between seeds, and p-values against the baseline."""
     names = headline_names(task)
     several = any(each.seeds > 1 for each in task.proxies)
@@ -148,10 +140,10 @@ def headline_table(task: JudgedTask) -> Table:
         f"{task.baseline} on the same resamples, two-sided, Holm\u2019s correction for the number of proxies; + is "
         f"significantly better, \u2212 worse. An overlap by chance is {fixed(task.chance_rbo, 3)}."
     )
-    return Table(tuple(columns), tuple(rows), note=note)
+    return NumberTable(tuple(columns), tuple(rows), note=note)
 
 
-def full_table(task: JudgedTask) -> Table:
+def full_table(task: JudgedTask) -> NumberTable:
     """The other measures, what is missing, and times."""
     stick = task.yardstick
     shown = {
@@ -180,7 +172,7 @@ def full_table(task: JudgedTask) -> Table:
         f"the share among the {stick.top} highest scored. Best of {stick.k}: the true rank of the best of the "
         f"{stick.k} highest scored. Time: of one network, the median."
     )
-    return Table(tuple(columns), tuple(rows), note=note)
+    return NumberTable(tuple(columns), tuple(rows), note=note)
 
 
 # --- plain data ------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 
 from nasbed.core.json_values import plain
 from nasbed.drawing.anytime_figures import Axes, panel, side_by_side
+from nasbed.drawing.blocks import figure
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.page import Section
@@ -152,7 +153,7 @@ def write_generalisation_report(
             for what, name, small, full in rows
             if what == group
         }
-        sections.append(Section(group.capitalize(), own, key, TEXTS.get(group, "")))
+        sections.append(Section(group.capitalize(), own, text=TEXTS.get(group, ""), blocks=[figure(key)]))
     write_report(
         folder,
         f"Generalisation bootstrap on {study.full.benchmark}",

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from nasbed.drawing.figures import COLOURS, metric_label
+from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import (
     DIVERGING,
     HEIGHT,
@@ -20,17 +20,21 @@ from nasbed.drawing.marks import (
     colour_range,
     dots,
     inline,
+    log_ticks,
     mean_rows,
     number,
     rectangles,
     series,
 )
+from nasbed.drawing.palette import COLOURS, FAINT, ON_DARK, ON_LIGHT
 from nasbed.evaluation.landscape import Ecdf
 from nasbed.studies.landscape.study import IN_TABLE, IN_TABLE_RANKS, LandscapeStudy, Shape
 
 TIME_LABEL = "training time [s]"
 MOST_LINES = 6
 NUMBER_OF = "number of "
+COUNTS = alt.SchemeParams(name=SEQUENTIAL, extent=[0.15, 0.95])
+"""Without the ends of the colour map, which are lost on a black or a white page."""
 
 
 def landscape_figures(study: LandscapeStudy) -> dict[str, Chart]:
@@ -68,8 +72,8 @@ def _distributions(study: LandscapeStudy) -> Chart:
     middle = min(found.quantile(0.5) for found in noise.values())
     start = max(min(found.quantile(0.03) for found in noise.values()), middle / 1000, 1e-12)
     end = max(found.quantile(0.99) for found in noise.values())
-    x = alt.X("value:Q", title=f"standard deviation of {metric_label(study.noise_metric)}").axis(tickCount=4)
-    x = x.scale(alt.Scale(type="log", domain=[start, end], nice=False))
+    x = alt.X("value:Q", title=f"standard deviation of {metric_label(study.noise_metric)}")
+    x = x.scale(alt.Scale(type="log", domain=[start, end], nice=False)).axis(values=log_ticks(start, end))
     return beside(left, _curves(noise, x, title="noise between repeats", legend=study.fidelity_unit))
 
 
@@ -96,7 +100,7 @@ def _costs(study: LandscapeStudy) -> Chart | None:
         alt.X2("x2"),
         alt.Y("y:Q", title=metric_label(study.metric)).scale(tight),
         alt.Y2("y2"),
-        alt.Color("count:Q", title="architectures").scale(alt.Scale(type="log", scheme="greys", domainMin=0.5)),
+        alt.Color("count:Q", title="architectures").scale(alt.Scale(type="log", scheme=COUNTS, domainMin=0.5)),
     )
     floor, ceiling = costs.by_time_and_metric.y_edges[[0, -1]].tolist()
     front = [{"x": x, "y": y} for x, y in costs.front.tolist() if floor <= y <= ceiling]
@@ -154,7 +158,7 @@ def _pairs(rows: list[dict[str, Any]], names: list[str], field: str, *, title: s
     squares = base.mark_rect().encode(alt.Color(f"{field}:Q", legend=None).scale(colours))
     text = base.mark_text(fontSize=12).encode(
         alt.Text(f"{field}:Q", format="+.2f" if 0.1 <= bound < 1000 else "+.2g"),
-        color=alt.condition(f"abs(datum['{field}']) > {0.6 * bound}", alt.value("white"), alt.value("#1f2430")),
+        color=alt.condition(f"abs(datum['{field}']) > {0.6 * bound}", alt.value(ON_DARK), alt.value(ON_LIGHT)),
     )
     view = alt.ViewBackground(stroke=None)
     return (squares + text).properties(title=title, width=side, height=side * 0.72, view=view)
@@ -219,7 +223,7 @@ def _walks(study: LandscapeStudy) -> Chart | None:
     band = base.mark_area(opacity=0.15, clip=True).encode(alt.Y("low:Q").scale(span), alt.Y2("high"))
     dash = alt.StrokeDash("ragged:N", legend=None).scale(alt.Scale(domain=[False, True], range=[[1, 0], [3, 3]]))
     line = base.mark_line(clip=True).encode(alt.Y("y:Q", title="autocorrelation").scale(span), dash)
-    zero = alt.Chart(inline([{"y": 0}])).mark_rule(color="#555", strokeDash=[4, 3]).encode(alt.Y("y:Q"))
+    zero = alt.Chart(inline([{"y": 0}])).mark_rule(color=FAINT, strokeDash=[4, 3]).encode(alt.Y("y:Q"))
     return (zero + band + line).properties(width=520, height=300)
 
 
@@ -261,7 +265,7 @@ def _fidelities(study: LandscapeStudy) -> Chart | None:
     squares = base.mark_rect().encode(alt.Color("spearman:Q", title="Spearman").scale(colours))
     text = base.mark_text(fontSize=13).encode(
         alt.Text("spearman:Q", format=".2f"),
-        color=alt.condition("datum.spearman > 0.6", alt.value("#1f2430"), alt.value("white")),
+        color=alt.condition("datum.spearman > 0.6", alt.value(ON_LIGHT), alt.value(ON_DARK)),
     )
     return (squares + text).properties(width=side, height=side * 0.8)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from nasbed.drawing.blocks import figure
 from nasbed.drawing.figures import write_report
 from nasbed.drawing.page import Section
 from nasbed.studies.landscape.figures import landscape_figures
@@ -63,8 +64,8 @@ def write_landscape_report(study: LandscapeStudy, folder: Path, *, formats: Iter
             Section(
                 TITLES[kind] if first else "",
                 facts.get(kind, {}) | published if first else {},
-                name,
-                TEXTS[kind] if first else "",
+                text=TEXTS[kind] if first else "",
+                blocks=[figure(name)],
             )
         )
     write_report(

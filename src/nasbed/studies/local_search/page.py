@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from nasbed.core.json_values import plain
 from nasbed.drawing.anytime_figures import TIME, Axes, panel
-from nasbed.drawing.figures import figure_svg, metric_label, save_figures
-from nasbed.drawing.interactive import STYLE as COLOUR_STYLE
+from nasbed.drawing.blocks import Figure, Figures, Paragraph, table_block
+from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.marks import Chart
-from nasbed.drawing.number_tables import Table, digits, table_html
-from nasbed.drawing.number_texts import spanned
-from nasbed.drawing.page import Section, write_numbers, write_page
-from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import digits, listed, spanned
+from nasbed.drawing.page import Section
 from nasbed.studies.local_search.study import LEVEL, SUBJECT, LocalSearchStudy, Moment
 
 WIDTH, HEIGHT = 400, 290
@@ -46,8 +44,8 @@ def outcome(study: LocalSearchStudy) -> str:
     )
     told = [f"that of {name} from {_amount(study, at)} on" for name, at in study.passes.items() if math.isfinite(at)]
     never = [f"that of {name}" for name, at in study.passes.items() if math.isinf(at)]
-    clauses = [f"below {_listed(told)}"] if told else []
-    clauses += [f"not below {_listed(never)} in the end"] if never else []
+    clauses = [f"below {listed(told)}"] if told else []
+    clauses += [f"not below {listed(never)} in the end"] if never else []
     parts.append(f"Its mean regret is {', '.join(clauses)}.")
     if not study.can_tell:
         count = f"{study.seeds} seeds and {len(late.p)} other method{'s' if len(late.p) > 1 else ''}"
@@ -76,23 +74,14 @@ def _sentence(study: LocalSearchStudy, moment: Moment, begin: str) -> str:
 
 
 def _with_p(moment: Moment, names: Sequence[str]) -> str:
-    return _listed([f"{name} (p = {moment.p[name]:.2g})" for name in names])
-
-
-def _listed(texts: Sequence[str]) -> str:
-    """With commas and a last \u201cand\u201d.
-
-    >>> _listed(["rs", "re", "tpe"])
-    'rs, re and tpe'
-    """
-    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])
+    return listed([f"{name} (p = {moment.p[name]:.2g})" for name in names])
 
 
 def _amount(study: LocalSearchStudy, value: float) -> str:
     return f"{value:.0f} evaluations" if study.unit == "evaluations" else f"{value:.3g} simulated s"
 
 
-def moments_table(study: LocalSearchStudy) -> Table:
+def moments_table(study: LocalSearchStudy) -> NumberTable:
     """A column a moment: the mean regrets of all methods, and where local search stands among them."""
     unit = f" [{study.metric.unit}]" if study.metric.unit else ""
     at = "evaluations" if study.unit == "evaluations" else "simulated s"
@@ -106,7 +95,7 @@ def moments_table(study: LocalSearchStudy) -> Table:
         (f"significantly better than {SUBJECT}", *(", ".join(each.better) or "none" for each in study.moments)),
         (f"significantly worse than {SUBJECT}", *(", ".join(each.beaten) or "none" for each in study.moments)),
     ]
-    return Table((at, *(f"{digits(each.at)} ({each.share:.0%})" for each in study.moments)), tuple(rows))
+    return NumberTable((at, *(f"{digits(each.at)} ({each.share:.0%})" for each in study.moments)), tuple(rows))
 
 
 def local_search_numbers(study: LocalSearchStudy) -> dict[str, Any]:
@@ -161,10 +150,6 @@ def write_local_search_report(
     study: LocalSearchStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
-    charts = local_search_figures(study)
-    save_figures(charts, folder / "figures", formats)
-    shown = "".join(f"<figure>{figure_svg(chart, name)}</figure>" for name, chart in charts.items())
-    write_numbers(folder, local_search_numbers(study))
     about: dict[str, object] = {
         "benchmark": study.benchmark,
         "runs": f"{study.seeds} seeds of each method, {study.budget} each, one worker",
@@ -175,14 +160,18 @@ def write_local_search_report(
     about |= {f"broke: {run}": error for run, error in study.errors.items()}
     about["evaluations that failed"] = "{} of {}".format(*study.failed)
     about |= {f"remark on {remark.method}, {remark.kind}": remark.text for remark in study.remarks}
+    figures = Figures((Figure("evaluations"), Figure("time")), "cards")
     sections = [
         Section("What came out", {}, text=outcome(study)),
-        Section(
-            "Early and late", {}, html=table_html(moments_table(study)) + f'<p class="caption">{escape(CAPTION)}</p>'
-        ),
-        Section("Over the budget", {}, text=TEXT, html=f'<div class="figures wide">{shown}</div>'),
+        Section("Early and late", {}, blocks=[table_block(moments_table(study)), Paragraph(CAPTION, "caption")]),
+        Section("Over the budget", {}, text=TEXT, blocks=[figures]),
         Section("What was run", about),
     ]
-    wide = ".figures.wide { grid-template-columns: repeat(auto-fill, minmax(min(28rem, 100%), 1fr)); }"
-    style = f"<style>{COLOUR_STYLE}{TABLE_STYLE}{FIGURE_STYLE}{wide}</style>\n"
-    write_page(folder / "report.html", f"Local search on {study.benchmark}", sections, head=style)
+    write_report(
+        folder,
+        f"Local search on {study.benchmark}",
+        sections=sections,
+        figures=local_search_figures(study),
+        numbers=local_search_numbers(study),
+        formats=formats,
+    )

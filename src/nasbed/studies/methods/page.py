@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +10,12 @@ import numpy as np
 
 from nasbed.core.json_values import plain
 from nasbed.drawing.anytime_figures import Axes, over_baseline
-from nasbed.drawing.figures import figure_svg, metric_label, save_figures
-from nasbed.drawing.page import Section, write_numbers, write_page
+from nasbed.drawing.blocks import Card, Cards, Figure
+from nasbed.drawing.figures import metric_label, write_report
+from nasbed.drawing.page import Section
 from nasbed.studies.methods.study import Method, MethodsStudy
 
 WIDTH, HEIGHT = 250, 165
-STYLE = """<style>
-.methods { display: grid; grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); gap: 1.5rem; }
-article { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; min-width: 0; }
-article h3 { margin: 0; font-size: 1rem; } article p { margin: .1rem 0 .5rem; color: var(--faint); }
-article dl { font-size: .85rem; margin: .5rem 0 0; } code { overflow-wrap: anywhere; }
-</style>
-"""
 TEXT = (
     "Each figure shows the regret of a method's incumbent over simulated time: the median over seeds and the band "
     "between the quartiles, blue, over those of random search, grey. All figures have the same axes. Below are the "
@@ -85,29 +78,31 @@ def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable
         each.name: over_baseline(each.curve, study.baseline.curve, axes, width=WIDTH, height=HEIGHT)
         for each in study.methods
     }
-    save_figures(charts, folder / "figures", formats)
-    cards = [_card(each, figure_svg(charts[each.name], each.name)) for each in study.methods]
-    write_numbers(folder, methods_numbers(study))
     about: dict[str, object] = {
         "benchmark": study.benchmark,
         "runs": f"{study.seeds} seeds of each method, {study.budget} each, one worker",
         "judged by": f"{metric_label(study.metric)}, mean over repeats",
     }
     about |= {f"left out: {name}": reason for name, reason in study.left_out.items()}
-    page = Section("What was run", about, text=TEXT, html=f'<div class="methods">{"".join(cards)}</div>')
-    write_page(folder / "report.html", f"{len(study.methods)} search methods", [page], head=STYLE)
-
-
-def _card(method: Method, svg: str) -> str:
-    _, _, final, thinking = method_line(method)
-    facts = {"final regret": final, "own time a run": thinking}
-    facts["failed evaluations"] = f"{method.failed} of {method.evaluations}"
-    if method.errors:
-        facts["runs that broke"] = f"{len(method.errors)}: {next(iter(method.errors.values()))}"
-    facts |= {name: setting_text(value) for name, value in method.settings.items()} or {"settings": "none"}
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(fact)}</dd>" for name, fact in facts.items() if fact)
-    rows += "".join(f"<dt>remark</dt><dd>{escape(remark.text)}</dd>" for remark in method.remarks)
-    return (
-        f'<article id="{escape(method.name)}"><h3><code>{escape(method.name)}</code></h3>'
-        f"<p>{escape(method.summary)}</p><figure>{svg}</figure><dl>{rows}</dl></article>\n"
+    section = Section("What was run", about, text=TEXT, blocks=[Cards(tuple(map(_card, study.methods)))])
+    write_report(
+        folder,
+        f"{len(study.methods)} search methods",
+        sections=[section],
+        figures=charts,
+        numbers=methods_numbers(study),
+        formats=formats,
     )
+
+
+def _card(method: Method) -> Card:
+    _, _, final, thinking = method_line(method)
+    facts = [("final regret", final), ("own time a run", thinking)]
+    facts.append(("failed evaluations", f"{method.failed} of {method.evaluations}"))
+    if method.errors:
+        facts.append(("runs that broke", f"{len(method.errors)}: {next(iter(method.errors.values()))}"))
+    settings = [(name, setting_text(value)) for name, value in method.settings.items()]
+    facts += settings or [("settings", "none")]
+    facts += [("remark", remark.text) for remark in method.remarks]
+    figure = Figure(method.name, label=f"regret of {method.name}")
+    return Card(method.name, method.summary, figure, [(name, fact) for name, fact in facts if fact])

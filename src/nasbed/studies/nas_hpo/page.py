@@ -9,9 +9,11 @@ import altair as alt
 from scipy.stats import rankdata
 
 from nasbed.core.errors import InvalidOption
-from nasbed.drawing.figures import COLOURS, write_report
+from nasbed.drawing.blocks import figure
+from nasbed.drawing.figures import write_report
 from nasbed.drawing.marks import Chart, inline
 from nasbed.drawing.page import Section
+from nasbed.drawing.palette import COLOURS, FAINT
 from nasbed.studies.nas_hpo.numbers import nas_hpo_numbers
 from nasbed.studies.nas_hpo.study import DEFINITIONS, PUBLISHED, NasHpoResult
 
@@ -55,7 +57,7 @@ def write_nas_hpo_report(
             f"nearest of {len(DEFINITIONS)} readings": f"{nearest.definition}: {nearest.transfer.spearman:.4f}",
         }
         sections.append(
-            Section("Do architectures rank alike with tuned and with fixed hyperparameters?", facts, "", TEXT)
+            Section("Do architectures rank alike with tuned and with fixed hyperparameters?", facts, text=TEXT)
         )
     for name in names:
         own = [each for each in results if each.name == name]
@@ -69,7 +71,7 @@ def write_nas_hpo_report(
             f"H† for {each.definition}": ", ".join(f"{choice} = {value}" for choice, value in each.fixed.items())
             for each in own
         }
-        sections.append(Section(name, facts, key))
+        sections.append(Section(name, facts, blocks=[figure(key)]))
     write_report(
         folder,
         "Architectures and hyperparameters",
@@ -100,7 +102,7 @@ def _panel(result: NasHpoResult) -> Chart:
         )
     )
     ends = [{"x": 0, "y": 0}, {"x": result.architectures, "y": result.architectures}]
-    diagonal = alt.Chart(inline(ends)).mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1)
+    diagonal = alt.Chart(inline(ends)).mark_line(color=FAINT, strokeDash=[4, 3], strokeWidth=1)
     title = [f"{result.definition}", f"Spearman {result.transfer.spearman:.4f}"]
     return (diagonal.encode(alt.X("x:Q"), alt.Y("y:Q")) + points).properties(
         width=SIDE, height=SIDE, title=alt.TitleParams(title, fontSize=12)

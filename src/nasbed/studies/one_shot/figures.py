@@ -11,13 +11,14 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.drawing.figures import COLOURS, metric_label
+from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import Chart, inline, number, series
+from nasbed.drawing.palette import COLOURS, FAINT
 from nasbed.studies.one_shot.study import OneShotStudy, Watched, WatchedMethod
 
 WIDTH, HEIGHT, LOW = 260, 190, 110
 TOGETHER = 380, 260
-FAINT, MARK, WRONG = "#8a90a0", "#E69F00", "#D55E00"
+MARK, WRONG = COLOURS[4], COLOURS[1]
 PREDICTED, SUPERNET, SKIPS = COLOURS[0], COLOURS[2], (COLOURS[1], COLOURS[3])
 SHAPES = ("triangle-up", "diamond", "square", "cross")
 REFERENCES = {"random, mean": [5, 4], "random, best": [1, 3]}
@@ -73,7 +74,7 @@ def _span(values: Iterable[float], *, above: float = 0.06) -> tuple[float, float
 
 def _y(title: str, span: tuple[float, float], **axis: Any) -> Any:
     y = alt.Y("value:Q", title=title).scale(domain=list(span), nice=False, zero=False)
-    return y.axis(**({"tickCount": 4, "minExtent": 34} | axis))
+    return y.axis(**({"tickCount": 4, "minExtent": 34, "maxExtent": 34} | axis))
 
 
 def _method(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
@@ -206,7 +207,7 @@ def _together(study: OneShotStudy, axes: _Axes) -> Chart:
     longest = max((row["time"] for row in rows), default=1.0)
     y = _y(axes.label, axes.prediction)
     time = alt.X("time:Q", title="search time [s]").scale(domain=[0, longest], nice=False, padding=8)
-    time = time.axis(tickCount=6, format="~s", grid=False)
+    time = time.axis(tickCount=6, grid=False)
     colour = series([method.name for method in study.methods], "method", None)
     panels = []
     for x in (axes.x(shown=True), time):

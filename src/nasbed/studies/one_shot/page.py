@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from pathlib import Path
 
-from nasbed.drawing.figures import figure_svg, metric_label, save_figures
-from nasbed.drawing.interactive import STYLE as COLOUR_STYLE
-from nasbed.drawing.number_tables import table_html
-from nasbed.drawing.page import Section, write_numbers, write_page
-from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
+from nasbed.drawing.blocks import Details, Figure, Figures, Paragraph, figure, paragraphs, table_block
+from nasbed.drawing.figures import metric_label, write_report
+from nasbed.drawing.page import Section
 from nasbed.studies.one_shot.figures import one_shot_figures
-from nasbed.studies.one_shot.study import OneShotStudy
+from nasbed.studies.one_shot.study import OneShotStudy, WatchedMethod
 from nasbed.studies.one_shot.tables import (
     RULE,
     failure_words,
@@ -22,12 +19,6 @@ from nasbed.studies.one_shot.tables import (
     search_table,
 )
 
-STYLE = """
-.figures figcaption.wrong { border-left: 3px solid #d55e00; padding-left: .6rem; }
-th, td { padding-right: .8rem; }
-.figures figure { display: flex; flex-direction: column; } .figures figcaption + svg { margin-top: auto; }
-.figures.wide { grid-template-columns: 1fr; }
-"""
 PUBLISHED = "Surrogate NAS Benchmarks, appendix F.1: one-shot trajectories"
 TEXT = (
     "Above, what the benchmark says of the architecture that a search would end with after each epoch; the dashed line "
@@ -49,28 +40,32 @@ STOPPING = {
 
 def write_one_shot_report(study: OneShotStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
-    charts, formats = one_shot_figures(study), tuple(formats)
-    save_figures(charts, folder / "figures", formats)
-    write_numbers(folder, one_shot_numbers(study))
-    drawn = {name: figure_svg(chart, name) for name, chart in charts.items()}
-    told = "".join(f"<p>{escape(each)}</p>" for each in outcome(study))
-    each = f"<details><summary>each search</summary>{table_html(search_table(study))}</details>"
-    figures = ""
-    for place, method in enumerate(study.methods, 1):
-        wrong = method.failed or any(each.long_enough and study.worse_than_random(each) for each in method.searches)
-        kind = ' class="wrong"' if wrong else ""
-        words = f"{method.name}: {failure_words(study, method)}"
-        figures += f"<figure><figcaption{kind}>{escape(words)}</figcaption>{drawn[f'method-{place}']}</figure>"
-    together = f'<div class="figures wide"><figure>{drawn["together"]}</figure></div>'
+    figures = tuple(
+        Figure(f"method-{number}", f"{method.name}: {failure_words(study, method)}", alert=_goes_wrong(study, method))
+        for number, method in enumerate(study.methods, 1)
+    )
+    searches = Details("each search", (table_block(search_table(study)),))
     sections = [
-        Section("What came out", {}, html=told + f'<p class="caption">{escape(RULE)}</p>'),
-        Section("Methods", {}, html=table_html(method_table(study)) + each),
-        Section("Over the search", {}, text=TEXT, html=f'<div class="figures">{figures}</div>'),
-        Section("All methods", {}, text=TOGETHER, html=together),
+        Section("What came out", {}, blocks=[*paragraphs(outcome(study)), Paragraph(RULE, "caption")]),
+        Section("Methods", {}, blocks=[table_block(method_table(study)), searches]),
+        Section("Over the search", {}, text=TEXT, blocks=[Figures(figures, "cards")]),
+        Section("All methods", {}, text=TOGETHER, blocks=[figure("together")]),
         Section("What was watched", _about(study)),
     ]
-    head = f"<style>{COLOUR_STYLE}{TABLE_STYLE}{FIGURE_STYLE}{STYLE}</style>\n"
-    write_page(folder / "report.html", f"One-shot searches watched by {study.benchmark}", sections, head=head)
+    write_report(
+        folder,
+        f"One-shot searches watched by {study.benchmark}",
+        sections=sections,
+        figures=one_shot_figures(study),
+        numbers=one_shot_numbers(study),
+        formats=formats,
+    )
+
+
+def _goes_wrong(study: OneShotStudy, method: WatchedMethod) -> bool:
+    return bool(method.failed) or any(
+        search.long_enough and study.worse_than_random(search) for search in method.searches
+    )
 
 
 def _about(study: OneShotStudy) -> dict[str, object]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.json_values import plain
-from nasbed.drawing.number_tables import MISSING, Table, fixed, seconds
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import MISSING, fixed, listed, seconds
 from nasbed.studies.one_shot.study import LEAST_EPOCHS, LOSS, WINDOW, OneShotStudy, Watched, WatchedMethod
 
 RULE = (
@@ -27,7 +28,7 @@ NOTE = (
 )
 
 
-def method_table(study: OneShotStudy) -> Table:
+def method_table(study: OneShotStudy) -> NumberTable:
     """A row a method, and two for random architectures."""
     unit = f" [{study.metric.unit}]" if study.metric.unit else ""
     columns = (
@@ -45,7 +46,7 @@ def method_table(study: OneShotStudy) -> Table:
     count = study.reference.count
     rows.append((f"random, mean of {count}", "", _with_std(study.reference.mean, study.reference.std), *blank))
     rows.append((f"random, best of {count}", "", fixed(study.reference.best, 2), *blank))
-    return Table(columns, tuple(rows), asides=frozenset({len(rows) - 2, len(rows) - 1}), note=NOTE)
+    return NumberTable(columns, tuple(rows), asides=frozenset({len(rows) - 2, len(rows) - 1}), note=NOTE)
 
 
 def _method_row(study: OneShotStudy, method: WatchedMethod) -> tuple[str, ...]:
@@ -74,7 +75,7 @@ def _stopped(own: Sequence[Watched], rule: str) -> str:
     return f"{_spread([each.at_stop(rule) for each in asked])} ({count} of {len(asked)})"
 
 
-def search_table(study: OneShotStudy) -> Table:
+def search_table(study: OneShotStudy) -> NumberTable:
     """A row a search."""
     unit = f" [{study.metric.unit}]" if study.metric.unit else ""
     columns = (
@@ -116,7 +117,7 @@ def search_table(study: OneShotStudy) -> Table:
         "Stopped: the prediction, the epoch that the architecture is of, and, where it is a later one, the epoch after "
         "which the rule stops."
     )
-    return Table(columns, tuple(rows), numbers=1, note=note)
+    return NumberTable(columns, tuple(rows), numbers=1, note=note)
 
 
 def _stop(each: Watched, rule: str) -> str:
@@ -148,7 +149,7 @@ def outcome(study: OneShotStudy) -> list[str]:
     )
     others = sorted({each.dataset for each in study.methods} - {study.dataset})
     if study.dataset and others:
-        begin += f" The searches ran on {_listed(others)}: whether its order of architectures holds there is not known."
+        begin += f" The searches ran on {listed(others)}: whether its order of architectures holds there is not known."
     return [begin, *(_method_words(study, each) for each in study.methods)]
 
 
@@ -203,7 +204,7 @@ def failure_words(study: OneShotStudy, method: WatchedMethod) -> str:
     worse = "falls" if study.metric.direction == "maximize" else "rises"
     return (
         f"{len(failed)} of {len(told)} go{'' if several else 'es'} wrong (seed{'s' if several else ''} "
-        f"{_listed([str(each.seed) for each, _ in failed])}): from epoch {' or '.join(map(str, places))} on the "
+        f"{listed([str(each.seed) for each, _ in failed])}): from epoch {' or '.join(map(str, places))} on the "
         f"prediction {worse} by {lost:.2f}{_points(study)}{' in the mean' if several else ''} while the "
         f"supernet\u2019s accuracy rises by {gained:.1f} points."
         + (f" Of the others, {len(behind)} {_behind_words(study, behind)}." if behind else "")
@@ -217,7 +218,7 @@ def _behind_words(study: OneShotStudy, behind: Sequence[Watched]) -> str:
     return (
         f"end{'' if several else 's'} {points:.2f}{_points(study)}"
         f"{' in the mean' if several else ''} worse than the mean of {study.reference.what} "
-        f"(seed{'s' if several else ''} {_listed([str(each.seed) for each in behind])})"
+        f"(seed{'s' if several else ''} {listed([str(each.seed) for each in behind])})"
     )
 
 
@@ -253,15 +254,6 @@ def _mean(values: Sequence[float]) -> str:
 
 def _with_std(mean: float, std: float, places: int = 2) -> str:
     return f"{fixed(mean, places)} ± {fixed(std, places)}" if math.isfinite(std) else fixed(mean, places)
-
-
-def _listed(texts: Sequence[str]) -> str:
-    """With commas and a last \u201cand\u201d.
-
-    >>> _listed(["0", "1", "4"])
-    '0, 1 and 4'
-    """
-    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])
 
 
 def one_shot_numbers(study: OneShotStudy) -> dict[str, Any]:

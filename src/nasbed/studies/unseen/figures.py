@@ -7,15 +7,15 @@ from typing import Any
 
 import altair as alt
 
-from nasbed.drawing.figures import COLOURS
 from nasbed.drawing.marks import Chart, inline
-from nasbed.drawing.number_tables import MISSING, Table
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import MISSING
+from nasbed.drawing.palette import COLOURS, FAINT
 from nasbed.experiments.unseen.budget import RANDOM
 from nasbed.studies.unseen.compared import Compared, spread, summed_up
 from nasbed.studies.unseen.study import UnseenStudy
 
 WIDTH, ROW = 300, 22
-FAINT = "#8a90a0"
 EXPLAINED = (
     "A point is what a method found, the mean over its trainings with one standard deviation; ticks are architectures "
     "by chance from the same space, trained alike. Each dataset has its own axis."
@@ -23,7 +23,7 @@ EXPLAINED = (
 FOUND_KEY = "epochs: of search + of training; by chance: mean ± standard deviation over so many architectures"
 
 
-def found_table(study: UnseenStudy) -> Table | None:
+def found_table(study: UnseenStudy) -> NumberTable | None:
     """A row for each found architecture, the best of a dataset and space first; None where nothing was found."""
     rows = [
         (
@@ -39,7 +39,7 @@ def found_table(study: UnseenStudy) -> Table | None:
         for each in _ordered(study)
     ]
     columns = ("dataset", "method", "seed", "epochs", "found [%]", "by chance [%]", "difference", "beats")
-    return Table(columns, tuple(rows), numbers=2) if rows else None
+    return NumberTable(columns, tuple(rows), numbers=2) if rows else None
 
 
 def found_lines(study: UnseenStudy) -> list[str]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 
-from nasbed.drawing.figures import COLOURS, figure_svg, save_figures
+from nasbed.drawing.blocks import Block, Details, Paragraph, figure, paragraphs, table_block
+from nasbed.drawing.figures import write_report
 from nasbed.drawing.marks import Chart, inline, series
-from nasbed.drawing.number_tables import Table, table_html
-from nasbed.drawing.page import Section, write_numbers, write_page
-from nasbed.drawing.styles import TABLE_STYLE
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.page import Section
+from nasbed.drawing.palette import BAND, COLOURS, FAINT
 from nasbed.studies.unseen.figures import EXPLAINED, FOUND_KEY, found_chart, found_lines, found_table
 from nasbed.studies.unseen.study import LARGE, UnseenStudy
 from nasbed.studies.unseen.tables import (
@@ -27,7 +27,6 @@ from nasbed.studies.unseen.tables import (
 )
 
 SIDE, ROW = 360, 34
-FAINT, BAND = "#8a90a0", "#eceef2"
 COMPARED = (
     f"Each point is a dataset and a network or method: the mean measured here over what the paper has, and how far "
     f"apart they are, with one standard deviation where there are several seeds. The band is {LARGE:g} points each way."
@@ -38,22 +37,21 @@ BEST = "Filled: table 3. Rings: the best that was measured here of the same kind
 def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
     charts = unseen_figures(study)
-    save_figures(charts, folder / "figures", formats)
-    write_numbers(folder, unseen_numbers(study))
-    drawn = {name: figure_svg(chart, name) for name, chart in charts.items()}
-    sections = [Section("What came out", {}, html=_paragraphs(outcome(study)))]
-    if "published-measured" in drawn:
-        sections.append(Section("Published against measured", {}, svg=drawn["published-measured"], text=COMPARED))
+    sections = [Section("What came out", {}, blocks=paragraphs(outcome(study)))]
+    if "published-measured" in charts:
+        compared = [figure("published-measured")]
+        sections.append(Section("Published against measured", {}, text=COMPARED, blocks=compared))
     for title, table in unseen_tables(study).items():
-        sections.append(Section(title, {}, html=table_html(table) + f'<p class="caption">{escape(KEY)}</p>'))
+        sections.append(Section(title, {}, blocks=[table_block(table), Paragraph(KEY, "caption")]))
     if lines := budget_lines(study):
-        sections.append(Section("What the NAS methods were given", {}, html=_paragraphs(lines)))
-    if (found := found_table(study)) is not None:
-        svg, text = (drawn["found-chance"], EXPLAINED) if "found-chance" in drawn else ("", "")
-        sections.append(Section("What was found against chance", {}, svg, text, _found(study, found)))
+        sections.append(Section("What the NAS methods were given", {}, blocks=paragraphs(lines)))
+    if (table_found := found_table(study)) is not None:
+        drawn = "found-chance" in charts
+        blocks = [*([figure("found-chance")] if drawn else ()), *_found_blocks(study, table_found)]
+        sections.append(Section("What was found against chance", {}, text=EXPLAINED if drawn else "", blocks=blocks))
     sections += [
-        Section("The best of each", {}, svg=drawn["best"], text=BEST),
-        Section("The paper\u2019s tables, held against each other", {}, html=_paragraphs(paper_lines(study))),
+        Section("The best of each", {}, text=BEST, blocks=[figure("best")]),
+        Section("The paper\u2019s tables, held against each other", {}, blocks=paragraphs(paper_lines(study))),
         Section(
             "What was studied",
             {
@@ -63,8 +61,14 @@ def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[s
             },
         ),
     ]
-    style = f"<style>{TABLE_STYLE}\ntbody tr:first-child td {{ font-weight: 400; }}</style>\n"
-    write_page(folder / "report.html", "Unseen datasets: published and measured", sections, head=style)
+    write_report(
+        folder,
+        "Unseen datasets: published and measured",
+        sections=sections,
+        figures=charts,
+        numbers=unseen_numbers(study),
+        formats=formats,
+    )
 
 
 def unseen_figures(study: UnseenStudy) -> dict[str, Chart]:
@@ -78,14 +82,14 @@ def unseen_figures(study: UnseenStudy) -> dict[str, Chart]:
     return found
 
 
-def _found(study: UnseenStudy, table: Table) -> str:
+def _found_blocks(study: UnseenStudy, table: NumberTable) -> tuple[Block, ...]:
     """The table, what all of it says together, and on demand each comparison in words."""
-    words = f"<details><summary>One by one, in words</summary>{_paragraphs(comparison_lines(study))}</details>"
-    return table_html(table) + f'<p class="caption">{escape(FOUND_KEY)}</p>' + _paragraphs(found_lines(study)) + words
-
-
-def _paragraphs(lines: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(line)}</p>" for line in lines)
+    return (
+        table_block(table),
+        Paragraph(FOUND_KEY, "caption"),
+        *paragraphs(found_lines(study)),
+        Details("One by one, in words", paragraphs(comparison_lines(study))),
+    )
 
 
 def _compared(study: UnseenStudy) -> Chart:

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from nasbed.core.json_values import plain
-from nasbed.drawing.number_tables import MISSING, Table
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import MISSING
 from nasbed.experiments.unseen.published import Table as Accuracies
 from nasbed.experiments.unseen.published import disagreements, remarks
 from nasbed.studies.unseen.compared import said, summed_up
@@ -20,7 +21,7 @@ KEY = (
 )
 
 
-def unseen_tables(study: UnseenStudy) -> dict[str, Table]:
+def unseen_tables(study: UnseenStudy) -> dict[str, NumberTable]:
     """Tables 1 to 3 by the heading that each is to have."""
     paper = study.paper
     return {
@@ -30,7 +31,9 @@ def unseen_tables(study: UnseenStudy) -> dict[str, Table]:
     }
 
 
-def _beside(study: UnseenStudy, accuracies: Accuracies, titles: Mapping[str, str], others: Sequence[str] = ()) -> Table:
+def _beside(
+    study: UnseenStudy, accuracies: Accuracies, titles: Mapping[str, str], others: Sequence[str] = ()
+) -> NumberTable:
     """A column for each of the paper's, what was measured of it right after it, then others that the paper does not
     have, and a guess at the end."""
     columns, ids = ["dataset"], []
@@ -50,10 +53,10 @@ def _beside(study: UnseenStudy, accuracies: Accuracies, titles: Mapping[str, str
             for column, model in ids
         ]
         rows.append((name, *texts, f"{study.paper.chance[dataset]:.1f}"))
-    return Table((*columns, "Random"), tuple(rows))
+    return NumberTable((*columns, "Random"), tuple(rows))
 
 
-def _best(study: UnseenStudy) -> Table:
+def _best(study: UnseenStudy) -> NumberTable:
     paper = study.paper
     shown = [each for each in ("cnn", "nas") if any(study.best(dataset, each) for dataset in paper.datasets)]
     columns, rows = ["dataset"], []
@@ -67,7 +70,7 @@ def _best(study: UnseenStudy) -> Table:
                 cell = study.best(dataset, column)
                 texts += [cell_text(cell, marked=False), cell.model if cell else MISSING]
         rows.append(tuple(texts))
-    return Table(tuple(columns), tuple(rows))
+    return NumberTable(tuple(columns), tuple(rows))
 
 
 def cell_text(cell: Cell | None, *, marked: bool = True) -> str:

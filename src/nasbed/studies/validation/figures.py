@@ -13,8 +13,8 @@ import numpy as np
 from nasbed.core.metric import Metric
 from nasbed.drawing.anytime_figures import Axes, curve_rows
 from nasbed.drawing.figures import metric_label
-from nasbed.drawing.interactive import HUES
-from nasbed.drawing.marks import SEQUENTIAL, Chart, dots, inline, number
+from nasbed.drawing.marks import SEQUENTIAL, Chart, dots, inline, log_ticks, number
+from nasbed.drawing.palette import FAINT, HUES
 from nasbed.studies.validation.embedding import Embedding
 from nasbed.studies.validation.fits import Fits
 from nasbed.studies.validation.left_out import LeftOuts
@@ -28,7 +28,6 @@ from nasbed.studies.validation.trajectories import Trajectories
 
 WIDTH, HEIGHT = 300, 220
 SQUARE = 200
-FAINT = "#8a90a0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +160,11 @@ def _size_panel(found: TrainingSize, field: str, title: str, line: float, crossi
     base = alt.Chart(inline(rows)).encode(
         alt.X("x:Q", title="training architectures")
         .scale(alt.Scale(type="log", nice=False))
-        .axis(format="~s", tickCount=4),
+        .axis(values=log_ticks(found.sizes[0], found.sizes[-1])),
         _colour(labels),
     )
     band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q").scale(scale), alt.Y2("high:Q"))
-    lines = base.mark_line(point=dots()).encode(alt.Y("y:Q", title=title).scale(scale).axis(format="~g", tickCount=5))
+    lines = base.mark_line(point=dots()).encode(alt.Y("y:Q", title=title).scale(scale).axis(tickCount=5))
     layers = [band, lines]
     if math.isfinite(line):
         level = alt.Chart(inline([{"y": line, "text": "table of one seed"}])).encode(alt.Y("y:Q").scale(scale))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from nasbed.core.json_values import plain
-from nasbed.drawing.figures import figure_svg, metric_label, save_figures
-from nasbed.drawing.interactive import STYLE as COLOUR_STYLE
-from nasbed.drawing.number_tables import Table, digits, table_html
-from nasbed.drawing.page import Section, write_numbers, write_page
-from nasbed.drawing.styles import FIGURE_STYLE, TABLE_STYLE
+from nasbed.drawing.blocks import Block, Figure, Figures, table_block
+from nasbed.drawing.figures import metric_label, write_report
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import digits
+from nasbed.drawing.page import Section
 from nasbed.studies.validation.figures import Panel, panels
 from nasbed.studies.validation.study import PARTS, Validation
 from nasbed.studies.validation.table_error import BETTER, TABLE
@@ -63,28 +62,31 @@ TEXTS = {
 
 def write_validation(study: Validation, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
-    shown, told = panels(study), tables(study)
-    charts = {panel.name: panel.chart for group in shown.values() for panel in group}
-    save_figures(charts, folder / "figures", formats)
-    write_numbers(folder, validation_numbers(study))
+    figures, results = panels(study), tables(study)
     sections = [Section("What was validated", about_facts(study))]
     for part in PARTS:
-        if part in shown or part in told:
-            sections.append(_section(study, part, shown.get(part, []), told.get(part)))
+        if part in figures or part in results:
+            sections.append(_section(study, part, figures.get(part, []), results.get(part)))
     if study.left_out:
         reasons = {TITLES[part]: reason for part, reason in study.left_out.items()}
         sections.append(Section("Left out", reasons, text="What this table or surrogate cannot be asked, and why."))
-    style = f"<style>{COLOUR_STYLE}{TABLE_STYLE}{FIGURE_STYLE}</style>\n"
-    write_page(folder / "report.html", f"Validation of {study.subject}", sections, head=style)
-
-
-def _section(study: Validation, part: str, shown: Sequence[Panel], told: Table | None) -> Section:
-    figures = "".join(
-        f"<figure><figcaption>{escape(panel.title)}</figcaption>{figure_svg(panel.chart, panel.name)}</figure>"
-        for panel in shown
+    write_report(
+        folder,
+        f"Validation of {study.subject}",
+        sections=sections,
+        figures={panel.name: panel.chart for group in figures.values() for panel in group},
+        numbers=validation_numbers(study),
+        formats=formats,
     )
-    html = (f'<div class="figures">{figures}</div>' if figures else "") + (table_html(told) if told else "")
-    return Section(TITLES[part], part_facts(study, part), text=TEXTS[part], html=html)
+
+
+def _section(study: Validation, part: str, shown: Sequence[Panel], table: NumberTable | None) -> Section:
+    blocks: list[Block] = []
+    if shown:
+        blocks.append(Figures(tuple(Figure(panel.name, panel.title) for panel in shown), "cards"))
+    if table is not None:
+        blocks.append(table_block(table))
+    return Section(TITLES[part], part_facts(study, part), text=TEXTS[part], blocks=blocks)
 
 
 def about_facts(study: Validation) -> dict[str, object]:

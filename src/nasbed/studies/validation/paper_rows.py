@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nasbed.drawing.number_tables import MISSING, Table, digits, fixed
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import MISSING, digits, fixed
 from nasbed.studies.validation.published import Published
 from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, TABLE
@@ -13,7 +14,7 @@ Cells = dict[str, str]
 """Texts by column."""
 
 
-def with_paper(table: Table, study: Validation, part: str) -> Table:
+def with_paper(table: NumberTable, study: Validation, part: str) -> NumberTable:
     """A part's table with the paper's rows: each below the last of the same model and method, where there is one."""
     paper = study.paper
     if paper is None:

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from nasbed.drawing.number_tables import MISSING, Table, digits, fixed, seconds
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import MISSING, digits, fixed, seconds
 from nasbed.studies.validation.fits import Fits
 from nasbed.studies.validation.left_out import LeftOuts
 from nasbed.studies.validation.paper_rows import with_paper
@@ -18,9 +19,9 @@ from nasbed.studies.validation.training_size import TrainingSize
 from nasbed.studies.validation.trajectories import Trajectories
 
 
-def tables(study: Validation) -> dict[str, Table]:
+def tables(study: Validation) -> dict[str, NumberTable]:
     """A table for each part that has one."""
-    found: dict[str, Table | None] = {
+    found: dict[str, NumberTable | None] = {
         "fits": _fits(study, study.fits) if study.fits else None,
         "table": _against(study, study.table_error) if study.table_error else None,
         "size": _size(study.size) if study.size else None,
@@ -34,7 +35,7 @@ def tables(study: Validation) -> dict[str, Table]:
     return {name: table for name, table in found.items() if table is not None}
 
 
-def _fits(study: Validation, found: Fits) -> Table:
+def _fits(study: Validation, found: Fits) -> NumberTable:
     columns = ["model", "R²", "Kendall", "sKT", "MAE", "MSE", "fit", "one query", "in a batch"]
     calibrated = any(fit.calibration is not None for fit in found.fits)
     diverged = any(fit.calibration is not None and math.isfinite(fit.calibration.kl) for fit in found.fits)
@@ -50,10 +51,10 @@ def _fits(study: Validation, found: Fits) -> Table:
         if diverged:
             row += [MISSING, MISSING] if told is None else [digits(told.kl, 3), digits(told.raw_kl, 3)]
         rows.append(tuple(row))
-    return with_paper(Table(tuple(columns), tuple(rows)), study, "fits")
+    return with_paper(NumberTable(tuple(columns), tuple(rows)), study, "fits")
 
 
-def _against(study: Validation, found: AgainstTable) -> Table:
+def _against(study: Validation, found: AgainstTable) -> NumberTable:
     rows = []
     for each in found.rotations:
         by_seed = [digits(score.mae) for score in each.by_seed]
@@ -61,11 +62,11 @@ def _against(study: Validation, found: AgainstTable) -> Table:
         rows.append((each.label, each.group, *means, *by_seed))
     heads = tuple(f"MAE, seed {seed}" for seed in found.seeds)
     order = sorted(rows, key=lambda row: row[1] != ALL)
-    told = Table(("", "architectures", "MAE", "MSE", "Kendall", *heads), tuple(order), numbers=2)
+    told = NumberTable(("", "architectures", "MAE", "MSE", "Kendall", *heads), tuple(order), numbers=2)
     return with_paper(told, study, "table")
 
 
-def _size(found: TrainingSize) -> Table:
+def _size(found: TrainingSize) -> NumberTable:
     labels = [curve.label for curve in found.curves]
     heads = [f"{what}, {label}" for label in labels for what in ("MAE", "Kendall")]
     rows = []
@@ -76,40 +77,40 @@ def _size(found: TrainingSize) -> Table:
         rows.append(("table", *(digits(found.table_mae), fixed(found.table_kendall)) * len(labels)))
         passed = [found.crossings[label] for label in labels]
         rows.append(("passes the table at", *(_count(value) for pair in passed for value in pair)))
-    return Table(("architectures", *heads), tuple(rows))
+    return NumberTable(("architectures", *heads), tuple(rows))
 
 
 def _count(value: float) -> str:
     return f"{value:.0f}" if math.isfinite(value) else "never"
 
 
-def _left_out(study: Validation, found: LeftOuts, what: str) -> Table:
+def _left_out(study: Validation, found: LeftOuts, what: str) -> NumberTable:
     rows = []
     for fit in found.fits:
         for group, own in fit.scores.items():
             figures = [fixed(value, 3) for value in (own.r2, own.kendall, own.sparse_kendall)]
             rows.append((fit.label, fit.model, group, str(fit.train), str(own.count), *figures, digits(own.mae)))
     columns = (what, "model", "tested on", "fitted rows", "tested rows", "R²", "Kendall", "sKT", "MAE")
-    told = Table(columns, tuple(rows), numbers=3)
+    told = NumberTable(columns, tuple(rows), numbers=3)
     return with_paper(told, study, "looo") if found is study.looo else told
 
 
-def _free(found: ParameterFree) -> Table:
+def _free(found: ParameterFree) -> NumberTable:
     rows = [(line.kind, line.label, *(digits(value) for value in line.mean.tolist())) for line in found.lines]
     heads = tuple(f"{ratio:.0%}" for ratio in found.ratios)
-    return Table(("operation", "", *heads), tuple(rows), numbers=2)
+    return NumberTable(("operation", "", *heads), tuple(rows), numbers=2)
 
 
-def _depth(found: Topology) -> Table:
+def _depth(found: Topology) -> NumberTable:
     rows = [
         (str(depth), str(count), *(fixed(values[place], 3) for values in found.sparse_kendall.values()))
         for place, (depth, count) in enumerate(zip(found.depths, found.counts, strict=True))
     ]
     heads = tuple(f"sKT, {label}" for label in found.sparse_kendall)
-    return Table(("depth", "evaluations", *heads), tuple(rows), numbers=0)
+    return NumberTable(("depth", "evaluations", *heads), tuple(rows), numbers=0)
 
 
-def _trajectories(found: Trajectories) -> Table:
+def _trajectories(found: Trajectories) -> NumberTable:
     rows = []
     for side in (found.real, *found.surrogates):
         told = found.agreement.get(side.name)
@@ -122,4 +123,4 @@ def _trajectories(found: Trajectories) -> Table:
         rows.append((side.name, " < ".join(side.order), *finals, *agree))
     heads = tuple(f"final regret, {method}" for method in found.methods)
     agreement = ("order, Kendall", "over time, Kendall", "curves, Spearman", "bands overlap", "settled pairs kept")
-    return Table(("searched on", "order, best first", *heads, *agreement), tuple(rows), numbers=2)
+    return NumberTable(("searched on", "order, best first", *heads, *agreement), tuple(rows), numbers=2)

@@ -7,15 +7,14 @@ from typing import Any
 
 import altair as alt
 
-from nasbed.drawing.figures import COLOURS
 from nasbed.drawing.marks import Chart, inline, number
+from nasbed.drawing.palette import COLOURS, FAINT, INK, PALE
 from nasbed.evaluation.proxies.few_points import SHUFFLED, VARIANTS
 from nasbed.reports.proxies.figures import proxies_figures
 from nasbed.studies.zero_cost.samples import GLOBAL, TOP
 from nasbed.studies.zero_cost.study import StudiedTask, ZeroCostStudy
 
 WIDTH, HEIGHT, ROW = 290, 230, 24
-BAND, INK, FAINT = "#c8ccd4", "#1f2430", "#8a90a0"
 BELOW, WITHIN, ABOVE = "below the reference", "within it", "above it"
 MODEL_TITLES = {"lgb": "LightGBM", "svr": "ε-support vectors"}
 
@@ -67,7 +66,7 @@ def _range_panel(task: StudiedTask) -> Chart:
     colour = colour.legend(orient="bottom", direction="horizontal")
     layers = [
         zero,
-        base.mark_rule(strokeWidth=9, color=BAND).encode(x("low"), alt.X2("high:Q")),
+        base.mark_rule(strokeWidth=9, color=PALE).encode(x("low"), alt.X2("high:Q")),
         base.mark_tick(color=INK, thickness=1.5, size=9).encode(x("mean")),
         base.mark_point(size=38, color=INK, strokeWidth=1.2, filled=False).encode(x("all")),
         base.mark_point(size=60, filled=True, opacity=1).encode(x("seen"), colour),

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from pathlib import Path
 
-from nasbed.drawing.figures import figure_svg, metric_label, save_figures
-from nasbed.drawing.number_tables import table_html
-from nasbed.drawing.page import Section, write_numbers, write_page
-from nasbed.drawing.styles import TABLE_STYLE
+from nasbed.drawing.blocks import Details, Figure, Figures, figure, paragraphs, table_block
+from nasbed.drawing.figures import metric_label, write_report
+from nasbed.drawing.page import Section
 from nasbed.evaluation.proxies.few_points import BOOSTING, ROUNDS
 from nasbed.studies.zero_cost.figures import zero_cost_figures
 from nasbed.studies.zero_cost.study import ZeroCostStudy
@@ -17,17 +15,10 @@ from nasbed.studies.zero_cost.tables import (
     averages_table,
     few_points_table,
     outcome,
-    statements_html,
+    statements_block,
     zero_cost_numbers,
 )
 
-STYLE = """
-tbody tr:first-child td { font-weight: 400; }
-.maps { display: flex; flex-wrap: wrap; gap: 1.5rem; }
-.stated td { vertical-align: top; } .stated td small { margin-top: .3rem; }
-.stated td.wide { min-width: 16rem; overflow-wrap: normal; }
-td.holds { color: #00734f; } td.fails { color: #a94800; } td.open { color: var(--faint); }
-"""
 PUBLISHED = "Zero-Cost Benchmarks: Towards Lower Reliance on Spearman Rank Correlation, figures 1 to 3"
 RANGE = (
     "Not in the paper. Among the best the true values hardly differ, so any correlation falls. A grey bar is where the "
@@ -52,26 +43,30 @@ FEW = (
 def write_zero_cost_report(study: ZeroCostStudy, folder: Path, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
     charts = zero_cost_figures(study)
-    save_figures(charts, folder / "figures", formats)
-    write_numbers(folder, zero_cost_numbers(study))
-    drawn = {name: f"<figure>{figure_svg(chart, name)}</figure>" for name, chart in charts.items()}
-    maps = "".join(drawn[name] for name in ("spearman", "top", "overlap"))
+    maps = Figures(tuple(Figure(name) for name in ("spearman", "top", "overlap")), "cards")
     sections = [
-        Section("What came out", {}, html="".join(f"<p>{escape(each)}</p>" for each in outcome(study))),
-        Section("The paper\u2019s statements", {}, html=statements_html(study)),
-        Section("Figures 1 to 3", {}, text=_maps_text(study), html=f'<div class="maps">{maps}</div>'),
-        Section("Over all against the top", {}, text=_SCATTER, html=drawn["global-against-top"]),
-        Section("Is it more than a smaller range?", {}, text=RANGE, html=drawn["range"]),
-        Section("Several proxies averaged", {}, text=AVERAGES, html=table_html(averages_table(study))),
+        Section("What came out", {}, blocks=paragraphs(outcome(study))),
+        Section("The paper\u2019s statements", {}, blocks=[statements_block(study)]),
+        Section("Figures 1 to 3", {}, text=_maps_text(study), blocks=[maps]),
+        Section("Over all against the top", {}, text=_SCATTER, blocks=[figure("global-against-top")]),
+        Section("Is it more than a smaller range?", {}, text=RANGE, blocks=[figure("range")]),
+        Section("Several proxies averaged", {}, text=AVERAGES, blocks=[table_block(averages_table(study))]),
     ]
-    if "few-points" in drawn:
+    if "few-points" in charts:
         text = FEW.format(leaves=BOOSTING["num_leaves"], least=BOOSTING["min_data_in_leaf"], rounds=ROUNDS)
-        table = f"<details><summary>as a table</summary>{table_html(few_points_table(study))}</details>"
-        sections.append(Section("Scores as features of a surrogate", {}, text=text, html=drawn["few-points"] + table))
+        table = Details("as a table", (table_block(few_points_table(study)),))
+        sections.append(
+            Section("Scores as features of a surrogate", {}, text=text, blocks=[figure("few-points"), table])
+        )
     sections.append(Section("What was studied", _about(study)))
-    names = ", ".join(each.name for each in study.tasks)
-    head = f"<style>{TABLE_STYLE}{STYLE}</style>\n"
-    write_page(folder / "report.html", f"Zero-cost proxies on {names}", sections, head=head)
+    write_report(
+        folder,
+        f"Zero-cost proxies on {', '.join(task.name for task in study.tasks)}",
+        sections=sections,
+        figures=charts,
+        numbers=zero_cost_numbers(study),
+        formats=formats,
+    )
 
 
 _SCATTER = (

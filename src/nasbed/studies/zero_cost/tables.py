@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from html import escape
-from typing import Any
+from typing import Any, Literal
 
 from nasbed.core.json_values import plain
-from nasbed.drawing.number_tables import MISSING, Table, fixed
+from nasbed.drawing.blocks import TableBlock, TableCell
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import MISSING, fixed, listed
 from nasbed.evaluation.proxies.few_points import BOTH, SHUFFLED, VARIANTS
 from nasbed.evaluation.significance import Interval
 from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP
@@ -25,7 +26,7 @@ def outcome(study: ZeroCostStudy) -> list[str]:
         verdict: [s.key for s in study.statements if s.verdict == verdict and not s.ours]
         for verdict in (HOLDS, FAILS, OPEN)
     }
-    told = [f"{_listed(keys)} {_verb(verdict, keys)}" for verdict, keys in by_verdict.items() if keys]
+    told = [f"{listed(keys)} {_verb(verdict, keys)}" for verdict, keys in by_verdict.items() if keys]
     parts = [f"Of the paper\u2019s statements, {'; '.join(told)}."]
     ours = [each for each in study.statements if each.ours and each.verdict != OPEN]
     parts += [f"Beyond the paper, \u201c{each.claim[:-1]}\u201d {each.verdict}. {each.why}" for each in ours]
@@ -59,38 +60,40 @@ def _few_sentence(task: StudiedTask) -> str:
             found, control = few.gains[model, BOTH][place], few.gains[model, SHUFFLED][place]
             told = f"{model}, p = {found.p:.2g}; shuffled {control.mean.estimate:+.3f}"
             gains.append(f"{found.mean.estimate:+.3f} ({told})")
-        parts.append(f"{_listed(gains)} with {few.sizes[place]} trained architectures")
+        parts.append(f"{listed(gains)} with {few.sizes[place]} trained architectures")
     told = f"There, scores beside the encoding change the Kendall of a surrogate by {', and by '.join(parts)}."
     if 2.0 ** (1 - few.repeats) * len(few.sizes) * len(few.models) >= LEVEL:
         told += f" With {few.repeats} repeats no difference can be significant, however large: take more."
     return told
 
 
-def statements_table(study: ZeroCostStudy) -> Table:
+def statements_table(study: ZeroCostStudy) -> NumberTable:
     """A line a statement, for a terminal: its key, its verdict, and what it rests on."""
     rows = tuple((each.key, each.verdict, each.why) for each in study.statements)
-    return Table(("statement", "verdict", "why"), rows, numbers=3)
+    return NumberTable(("statement", "verdict", "why"), rows, numbers=3)
 
 
-def statements_html(study: ZeroCostStudy) -> str:
-    """The statements with their criteria."""
-    rows = []
-    for each in study.statements:
-        kind = {HOLDS: "holds", FAILS: "fails"}.get(each.verdict, "open")
-        ours = " (not in the paper)" if each.ours else ""
-        rows.append(
-            f'<tr><td>{escape(each.key)}</td><td class="wide">{escape(each.claim)}{ours}'
-            f"<small>{escape(each.criterion)}</small>"
-            f'</td><td class="{kind}">{escape(each.verdict)}</td><td class="wide">{escape(each.why)}</td></tr>'
+def statements_block(study: ZeroCostStudy) -> TableBlock:
+    """The statements with their criteria, for a page."""
+    kinds: dict[str, Literal["holds", "fails"]] = {HOLDS: "holds", FAILS: "fails"}
+    rows = tuple(
+        (
+            TableCell(statement.key),
+            TableCell(
+                f"{statement.claim} (not in the paper)" if statement.ours else statement.claim,
+                "wide",
+                small=statement.criterion,
+            ),
+            TableCell(statement.verdict, kinds.get(statement.verdict, "open")),
+            TableCell(statement.why, "wide"),
         )
-    heads = "".join(f"<th>{escape(title)}</th>" for title in ("", "statement and criterion", "verdict", "it rests on"))
-    body = "".join(rows)
-    return (
-        f'<div class="scroll"><table class="stated"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+        for statement in study.statements
     )
+    heads = tuple(map(TableCell, ("", "statement and criterion", "verdict", "it rests on")))
+    return TableBlock(heads, rows, "stated")
 
 
-def averages_table(study: ZeroCostStudy) -> Table:
+def averages_table(study: ZeroCostStudy) -> NumberTable:
     """What the rank average is worth, a line a task and measure."""
     columns = (
         "task",
@@ -123,10 +126,10 @@ def averages_table(study: ZeroCostStudy) -> Table:
         "halves the chosen average is. Scores of several seeds are averaged first. Chosen: in half of the splits or "
         "more."
     )
-    return Table(columns, tuple(rows), numbers=2, note=note)
+    return NumberTable(columns, tuple(rows), numbers=2, note=note)
 
 
-def few_points_table(study: ZeroCostStudy) -> Table:
+def few_points_table(study: ZeroCostStudy) -> NumberTable:
     """Kendall's tau by task, model and size, and what scores add to the encoding."""
     columns = ("task", "model", "trained", *VARIANTS, "scores beside it", "p", "scores instead", "p", "control", "p")
     rows = []
@@ -145,7 +148,7 @@ def few_points_table(study: ZeroCostStudy) -> Table:
         "interval over repeats; p by Wilcoxon\u2019s signed-rank test, Holm\u2019s correction for the number of sizes "
         "and models."
     )
-    return Table(columns, tuple(rows), numbers=2, note=note)
+    return NumberTable(columns, tuple(rows), numbers=2, note=note)
 
 
 def zero_cost_numbers(study: ZeroCostStudy) -> dict[str, Any]:
@@ -224,7 +227,3 @@ def _ends(interval: Interval) -> list[float]:
 def _told(interval: Interval, places: int = 2, *, signed: bool = False) -> str:
     estimate = f"{interval.estimate:+.{places}f}" if signed else fixed(interval.estimate, places)
     return f"{estimate} [{fixed(interval.low, places)} to {fixed(interval.high, places)}]"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])

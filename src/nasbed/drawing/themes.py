@@ -1,0 +1,51 @@
+"""The look of charts as Vega-Lite configurations: for files on white paper, and for pages, light or dark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nasbed.drawing.palette import COLOURS, HUES, INK
+
+NUMBER = ",.6~r"
+"""Numbers beside the pointer: up to six digits, thousands apart, never an exponent or a prefix."""
+_TOOLTIP = {"tooltip": {"content": "encoding"}}
+_TEXT = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
+
+FILE_THEME: dict[str, Any] = {
+    "background": "white",
+    "font": "Arial, Helvetica, 'Liberation Sans', sans-serif",
+    "view": {"stroke": "#c8ccd4"},
+    "axis": {**_TEXT, "gridColor": "#eceef2", "domainColor": "#8a90a0", "tickColor": "#8a90a0"},
+    "header": _TEXT,
+    "legend": {**_TEXT, "titleFontSize": 12, "labelLimit": 260},
+    "title": {"fontSize": 14, "fontWeight": "normal", "anchor": "start"},
+    "range": {"category": list(COLOURS)},
+    "line": {"strokeWidth": 2},
+    "mark": {"aria": False},
+}
+"""A chart that stands alone."""
+
+PAGE_THEME: dict[str, Any] = {
+    "background": "transparent",
+    "font": "system-ui, 'Liberation Sans', sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        **_TEXT,
+        "labelColor": INK,
+        "titleColor": INK,
+        "gridColor": "#e4e7ec",
+        "domainColor": "#667085",
+        "tickColor": "#667085",
+        "titlePadding": 8,
+    },
+    "axisQuantitative": {"labelOverlap": "greedy"},
+    "axisDiscrete": {"labelOverlap": False},
+    "legend": {**_TEXT, "labelColor": INK, "titleColor": INK, "orient": "top", "labelLimit": 300, "offset": 8},
+    "title": {"fontSize": 13, "fontWeight": "normal", "anchor": "start"},
+    "range": {"category": list(HUES)},
+    "line": {"strokeWidth": 2},
+    "mark": {"aria": False},
+    "tooltipFormat": {"numberFormat": NUMBER},
+    **dict.fromkeys(("point", "circle", "square", "rect", "bar", "tick"), _TOOLTIP),
+}
+"""A chart on a page: as wide as its place, its legend above it, its marks answering to the pointer."""

@@ -31,8 +31,8 @@ class PagePanel:
     specification: Mapping[str, Any]
     least_rem: float
     """Narrower than this, panels go below each other."""
-    matrix_rem: float
-    """How wide a matrix of coloured cells may become; 0 for all other charts."""
+    most_rem: float
+    """How wide a square chart or a matrix of coloured cells may become; 0 for all other charts."""
     stacked: bool
 
 
@@ -51,7 +51,7 @@ def page_panels(name: str, chart: Chart) -> list[PagePanel]:
             _take_title(part),
             specification(part),
             least,
-            _matrix_rem(part),
+            _most_rem(part),
             stacked,
         )
         for number, part in enumerate(parts, 1)
@@ -81,13 +81,19 @@ def _size(chart: Mapping[str, Any], key: str) -> float:
     return next((size for size in sizes if isinstance(size, int | float)), 0.0)
 
 
+def _is_square(chart: Mapping[str, Any]) -> bool:
+    return _size(chart, "width") == _size(chart, "height") > 0
+
+
 def _least_rem(chart: Mapping[str, Any]) -> float:
     width = _size(chart, "width") or 2 * REM * REM
     return round(min(max(0.85 * (width + AXIS) / REM, 13.0), 30.0), 2)
 
 
-def _matrix_rem(chart: Mapping[str, Any]) -> float:
-    """Cells of a matrix may grow to twice their width."""
+def _most_rem(chart: Mapping[str, Any]) -> float:
+    """Cells of a matrix may grow to twice their width, and a square to half as wide again as it is tall."""
+    if _is_square(chart):
+        return round(1.6 * TALLEST / REM, 2)
     kinds = {channel: set[str]() for channel in ("x", "y")}
     for unit in (chart, *chart.get("layer", ())):
         for channel, encoding in unit.get("encoding", {}).items():
@@ -104,14 +110,14 @@ def specification(chart: Mapping[str, Any]) -> dict[str, Any]:
     names = list(_names(chart))
     columns = max(1, LEGEND_WIDTH // (34 + 7 * max(map(len, names), default=1)))
     theme = PAGE_THEME | {"legend": PAGE_THEME["legend"] | {"columns": columns}}
-    width, height = _size(chart, "width"), _size(chart, "height")
     description = {key: value for key, value in chart.items() if key != "$schema"}
     description |= {"width": "container", "config": theme, "autosize": {"type": "fit-x", "contains": "padding"}}
     description["padding"] = {"left": 5, "top": 5, "bottom": 5, "right": 5 + _slanted(chart)}
     text = json.dumps(description).replace(f'"{COLOURS[6]}"', f'"{HUES[6]}"')  # black is lost on a dark page
     compiled: dict[str, Any] = vl_convert.vegalite_to_vega(text)
     compiled.pop("$schema", None)
-    if width and width == height:
+    if _is_square(chart):
+        height = _size(chart, "height")
         compiled.pop("height", None)
         compiled["signals"] = [
             *compiled.get("signals", ()),

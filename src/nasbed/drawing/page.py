@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nasbed.core.files import complete_file
-from nasbed.drawing.blocks import Block
+from nasbed.drawing.blocks import Block, Figure
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from nasbed.drawing.interactive import PagePanel
     from nasbed.drawing.marks import Chart
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
@@ -75,12 +76,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"readable": _readable, "script_json": _script_json}
+    environment.filters |= {"readable": _readable, "script_json": _script_json, "least_rem": _least_rem}
     return environment
 
 
 def _source(name: str) -> str:
     return files("nasbed.drawing").joinpath("templates", *name.split("/")).read_text(encoding="utf-8")
+
+
+def _least_rem(shown: Sequence[Figure], figures: Mapping[str, Sequence[PagePanel]]) -> float:
+    """How narrow cards with these figures may become: as wide as the widest panel needs, and its margins."""
+    return 2 + max(figures[figure.name][0].least_rem for figure in shown)
 
 
 def _script_json(value: Any) -> Any:

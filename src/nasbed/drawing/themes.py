@@ -38,7 +38,7 @@ PAGE_THEME: dict[str, Any] = {
         "tickColor": "#667085",
         "titlePadding": 8,
     },
-    "axisQuantitative": {"labelOverlap": "greedy"},
+    "axisQuantitative": {"labelOverlap": "greedy", "labelSeparation": 6},
     "axisDiscrete": {"labelOverlap": False},
     "legend": {**_TEXT, "labelColor": INK, "titleColor": INK, "orient": "top", "labelLimit": 300, "offset": 8},
     "title": {"fontSize": 13, "fontWeight": "normal", "anchor": "start"},

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nasbed.datasets.opening import opened
+from nasbed.datasets.opening import open_dataset
 from nasbed.datasets.unseen.chesseract import ChesseractWithCopies
 from nasbed.datasets.unseen.sources.chess_games import read_games
 from nasbed.datasets.unseen.sources.material import content, files_ending
@@ -48,7 +48,7 @@ def judge(source: Path, folder: Path, checkpoint: Path) -> None:
     network = baseline("resnet18", classes=3, channels_in=12, image=(8, 8))
     network.load_state_dict(TRAINING.content(checkpoint)["network"])
     network.eval()
-    images = TrainingImages(opened(str(folder)), load_recipe("unseen"), torch.device("cpu"))
+    images = TrainingImages(open_dataset(str(folder)), load_recipe("unseen"), torch.device("cpu"))
     with torch.inference_mode():
         right = torch.cat([network(x).argmax(1) == y for x, y in images.batches("test", 500)]).numpy()
     print(

@@ -11,7 +11,7 @@ import numpy as np
 
 from nasbed import datasets
 from nasbed.core.errors import InvalidOption
-from nasbed.datasets import Dataset, Part
+from nasbed.datasets import Dataset, LabelledImages
 from nasbed.spaces import space
 from nasbed.training.outcome import Job
 from nasbed.training.recipe import Recipe
@@ -94,9 +94,9 @@ def random_dataset(name: str, shape: tuple[int, int, int], images: tuple[int, in
     """Bytes and labels by chance: how long a training step takes does not depend on what it learns."""
     rng = np.random.default_rng(0)
 
-    def part(count: int) -> Part:
+    def part(count: int) -> LabelledImages:
         pixels = rng.integers(0, 256, (count, *shape), dtype=np.uint8)
-        return Part(pixels, rng.integers(0, CLASSES, count, dtype=np.int64))
+        return LabelledImages(pixels, rng.integers(0, CLASSES, count, dtype=np.int64))
 
     train, valid, test = images
     return Dataset(

@@ -18,7 +18,7 @@ import torch
 from nasbed.cli.data.baseline import baseline
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.datasets import prepare
-from nasbed.datasets.opening import opened
+from nasbed.datasets.opening import open_dataset
 from nasbed.networks.baselines import BASELINES
 from nasbed.studies.unseen.command import unseen
 
@@ -78,7 +78,7 @@ def test_baseline_on_a_folder_is_shown_beside_the_paper_and_added_to_a_file(fold
 
 
 def test_folder_has_the_hash_and_moments_that_it_has_when_prepared(folder: Path) -> None:
-    direct, kept = opened(str(folder)), prepare("addnist-folder", folder)
+    direct, kept = open_dataset(str(folder)), prepare("addnist-folder", folder)
     assert (direct.hash, direct.mean, direct.std, direct.published) == (kept.hash, kept.mean, kept.std, kept.published)
     assert direct.name == "addnist" and np.array_equal(direct.train.images, kept.train.images)
 

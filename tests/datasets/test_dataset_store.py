@@ -14,7 +14,7 @@ import pytest
 from nasbed import datasets
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.core.registry import Registry
-from nasbed.datasets import DATASETS, Dataset, Part, Remote, Source, preparing, store
+from nasbed.datasets import DATASETS, Dataset, DatasetSource, LabelledImages, Remote, preparing, store
 from nasbed.datasets.cifar10 import Cifar10
 from nasbed.datasets.resize import area_weights, resized
 from support.dataset_files import binary_batch, competition, idx, random_images, random_labels
@@ -77,8 +77,8 @@ class Tiny(Cifar10):
     counts = (10, 2)
 
 
-def use(source: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
-    registry = Registry[type[Source]]("dataset", group="nasbed.none")
+def use(source: type[DatasetSource], monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry[type[DatasetSource]]("dataset", group="nasbed.none")
     registry.add(source.name, source)
     monkeypatch.setattr(preparing, "DATASETS", registry)
 
@@ -198,7 +198,7 @@ def test_second_of_two_writers_keeps_the_first(home: Path) -> None:
 
 
 def made_up(count: int) -> Dataset:
-    part = Part(np.zeros((count, 1, 2, 2), np.uint8), np.zeros(count, np.int64))
+    part = LabelledImages(np.zeros((count, 1, 2, 2), np.uint8), np.zeros(count, np.int64))
     return Dataset("x", part, part, ("a",), (0.0,), (1.0,), "")
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
-from nasbed.datasets.unseen.base import Made
+from nasbed.datasets.unseen.base import GeneratedDataset
 from nasbed.datasets.unseen.isabella import Isabella, _counts
 from nasbed.datasets.unseen.sources.eras import ERAS, pieces
 from nasbed.datasets.unseen.spectrogram import (
@@ -122,12 +122,12 @@ def _material(folder: Path, *, works: int = 4, seconds: float = 22, suffix: str 
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def made(tmp_path_factory: pytest.TempPathFactory) -> GeneratedDataset:
     source = _material(tmp_path_factory.mktemp("sound") / "recordings")
     return Isabella().make(source, seed=0, progress=_quiet)
 
 
-def test_isabella_is_balanced_disjoint_and_says_that_it_is_reduced(made: Made) -> None:
+def test_isabella_is_balanced_disjoint_and_says_that_it_is_reduced(made: GeneratedDataset) -> None:
     Isabella().check(made)
     parts = made.parts.values()
     assert [np.unique(np.bincount(part.labels)).size for part in parts] == [1, 1, 1]
@@ -142,14 +142,14 @@ def test_isabella_is_balanced_disjoint_and_says_that_it_is_reduced(made: Made) -
     assert {int(second) for _, second in snippets} <= {0, 5, 10, 15}  # of 22 s, the last two are not used
 
 
-def test_isabella_pictures_are_of_the_snippets_that_origins_tell(made: Made) -> None:
+def test_isabella_pictures_are_of_the_snippets_that_origins_tell(made: GeneratedDataset) -> None:
     for label, era in enumerate(ERAS):
         image = made.train.images[made.train.labels == label][0]
         assert made.train.origins["era"][made.train.labels == label][0] == era
         assert image[0, :, 64].argmax() == picture_of(_tone(200 * 2**label))[0, :, 64].argmax()
 
 
-def test_isabella_same_seed_same_bytes_and_written(tmp_path: Path, made: Made) -> None:
+def test_isabella_same_seed_same_bytes_and_written(tmp_path: Path, made: GeneratedDataset) -> None:
     again = Isabella().make(_material(tmp_path / "again"), seed=0, progress=_quiet)
     other = Isabella().make(tmp_path / "again", seed=1, progress=_quiet)
     assert np.array_equal(again.train.images, made.train.images)

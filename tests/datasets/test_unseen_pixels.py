@@ -16,13 +16,13 @@ from nasbed.datasets import store
 from nasbed.datasets.competition import read_competition
 from nasbed.datasets.mnist import Mnist
 from nasbed.datasets.source import Raw
-from nasbed.datasets.unseen import UNSEEN, Made
+from nasbed.datasets.unseen import UNSEEN, GeneratedDataset
 from nasbed.datasets.unseen.addnist import AddNIST
 from nasbed.datasets.unseen.cifartile import CIFARTile
 from nasbed.datasets.unseen.composing import Composed
+from nasbed.datasets.unseen.digests import pinned_digests
 from nasbed.datasets.unseen.draws import Draws
 from nasbed.datasets.unseen.multnist import MultNIST
-from nasbed.datasets.unseen.pinned import pinned
 from nasbed.datasets.unseen.writing import write_unseen
 from support.dataset_files import idx, random_images
 
@@ -65,7 +65,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NASBED_HOME", str(tmp_path / "home"))
 
 
-def made_of(kind: type[Composed], seed: int = 0) -> tuple[Made, Raw]:
+def made_of(kind: type[Composed], seed: int = 0) -> tuple[GeneratedDataset, Raw]:
     name, shape = SMALL[kind]
     raw = source_like(shape)
     if not store.is_stored(name):
@@ -200,7 +200,7 @@ def test_wrong_labels_and_shared_digits_are_not_written(tmp_path: Path) -> None:
     made.valid.labels[0] = (made.valid.labels[0] + 1) % 20
     with pytest.raises(BadFile, match="some of valid are not"):
         write_unseen(SmallAdd(), made, tmp_path / "a", seed=0, progress=quiet)
-    shared = Made(made.train, made.train, made.test)
+    shared = GeneratedDataset(made.train, made.train, made.test)
     with pytest.raises(BadFile, match="no digits of addnist is in two parts"):
         write_unseen(SmallAdd(), shared, tmp_path / "a", seed=0, progress=quiet)
     assert not (tmp_path / "a").exists()
@@ -223,7 +223,7 @@ def test_seed_0_gives_the_pinned_bytes(name: str, published_data: Callable[[str]
     if name != "language" and not os.environ.get("NASBED_TEST_UNSEEN"):
         pytest.skip("making it whole takes 5 to 40 s; set NASBED_TEST_UNSEEN=1")
     dataset = UNSEEN.get(name)()
-    known = pinned(name)
+    known = pinned_digests(name)
     made = dataset.make(source, seed=known.seed, progress=quiet)
     if made.sources != known.sources:
         pytest.skip(f"the raw material in {source} is another than that of the pinned digests")
@@ -233,4 +233,4 @@ def test_seed_0_gives_the_pinned_bytes(name: str, published_data: Callable[[str]
 
 def test_nothing_is_pinned_of_what_is_not_known() -> None:
     with pytest.raises(UnknownName, match="did you mean addnist"):
-        pinned("addnis")
+        pinned_digests("addnis")

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
-from nasbed.datasets.unseen import Made
+from nasbed.datasets.unseen import GeneratedDataset
 from nasbed.datasets.unseen.gutenberg import Gutenberg
 from nasbed.datasets.unseen.language import LANGUAGES, Language
 from nasbed.datasets.unseen.letters import from_grid, to_grid
@@ -52,7 +52,7 @@ def read(grid: NDArray[Any], alphabet: str) -> str:
     return string
 
 
-def same(first: Made, second: Made) -> bool:
+def same(first: GeneratedDataset, second: GeneratedDataset) -> bool:
     return all(
         part.images.tobytes() == second.parts[name].images.tobytes()
         and part.labels.tobytes() == second.parts[name].labels.tobytes()

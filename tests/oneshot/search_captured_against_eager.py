@@ -12,7 +12,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from nasbed.datasets.dataset import Dataset, Part
+from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.oneshot import Searched, SearchSettings, captured, search
 from nasbed.oneshot.images import SearchImages
 from nasbed.oneshot.loop import _Search
@@ -40,9 +40,11 @@ def pictures(images: int, channels: int, height: int, width: int) -> Dataset:
     chance = np.random.default_rng(0)
     labels = np.arange(images, dtype=np.int64) % 10
     noise = chance.integers(0, 128, (images, channels, height, width))
-    part = Part((noise + 12 * labels[:, None, None, None]).astype(np.uint8), labels)
+    part = LabelledImages((noise + 12 * labels[:, None, None, None]).astype(np.uint8), labels)
     half = (0.5,) * channels
-    return Dataset("noise", part, Part(part.images[:10], labels[:10]), tuple("0123456789"), half, half, hash="noise")
+    return Dataset(
+        "noise", part, LabelledImages(part.images[:10], labels[:10]), tuple("0123456789"), half, half, hash="noise"
+    )
 
 
 class Counted(Recording):

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="needs torch")
 import nasbed  # noqa: E402
 from nasbed import datasets  # noqa: E402
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName  # noqa: E402
-from nasbed.datasets import Dataset, Part  # noqa: E402
+from nasbed.datasets import Dataset, LabelledImages  # noqa: E402
 from nasbed.oneshot import METHODS, Searched, SearchEpoch, SearchSettings, search, skip_rule  # noqa: E402
 from nasbed.oneshot.images import halves  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
@@ -48,8 +48,10 @@ def assert_same(one: Searched, other: Searched) -> None:
 def test_short_epochs_are_judged_on_few_images(asked: int, judged: int) -> None:
     """Of 2 560: every accuracy is a number of those that are looked at."""
     chance = np.random.default_rng(0)
-    part = Part(chance.integers(0, 256, (4_096, 1, 4, 4)).astype(np.uint8), chance.integers(0, 2, 4_096))
-    noise = Dataset("noise", part, Part(part.images[:8], part.labels[:8]), ("0", "1"), (0.5,), (0.3,), hash="noise")
+    part = LabelledImages(chance.integers(0, 256, (4_096, 1, 4, 4)).astype(np.uint8), chance.integers(0, 2, 4_096))
+    noise = Dataset(
+        "noise", part, LabelledImages(part.images[:8], part.labels[:8]), ("0", "1"), (0.5,), (0.3,), hash="noise"
+    )
     settings = replace(SMALL, split=(1_536, 2_560), batch=16, epoch_images=asked, channels=4)
     right = [each.validation_accuracy * judged / 100 for each in search("gdas", noise, settings, space="nb201").epochs]
     assert right == pytest.approx(np.round(right), abs=1e-9)
@@ -156,7 +158,7 @@ def made_up(shape: tuple[int, int, int], *, published: tuple[int, int] | None = 
     labels = np.arange(60, dtype=np.int64) % 3
     channels = shape[0]
     return Dataset(
-        "made-up", Part(images, labels), Part(images[:6], labels[:6]), ("a", "b", "c"),
+        "made-up", LabelledImages(images, labels), LabelledImages(images[:6], labels[:6]), ("a", "b", "c"),
         (0.5,) * channels, (0.3,) * channels, "0" * 16, published,
     )  # fmt: skip
 

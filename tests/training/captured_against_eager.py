@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 import nasbed
-from nasbed.datasets.dataset import Dataset, Part
+from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.networks.baselines import baseline
 from nasbed.training import EpochEnd, Recipe, loop, train_network
 from nasbed.training.building import recipe_network
@@ -38,10 +38,10 @@ def pictures(images: int, channels: int, side: int) -> Dataset:
     """Noise that is brighter for higher labels."""
     chance = np.random.default_rng(0)
 
-    def part(count: int) -> Part:
+    def part(count: int) -> LabelledImages:
         labels = np.arange(count, dtype=np.int64) % 10
         noise = chance.integers(0, 128, (count, channels, side, side))
-        return Part((noise + 12 * labels[:, None, None, None]).astype(np.uint8), labels)
+        return LabelledImages((noise + 12 * labels[:, None, None, None]).astype(np.uint8), labels)
 
     half = (0.5,) * channels
     return Dataset("noise", part(images), part(100), tuple("0123456789"), half, half, hash="noise")

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch", reason="needs torch")
 
 import nasbed
-from nasbed.datasets.dataset import Dataset, Part
+from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.training import Recipe, train
 from nasbed.training.devices import threads_used
 from nasbed.training.outcome import Job
@@ -22,7 +22,15 @@ def noise(shape: tuple[int, int, int]) -> Dataset:
     labels = np.arange(40, dtype=np.int64) % 2
     images = (rng.integers(0, 128, (40, *shape)) + 60 * labels[:, None, None, None]).astype(np.uint8)
     half = (0.5,) * shape[0]
-    return Dataset("noise", Part(images, labels), Part(images[:8], labels[:8]), ("a", "b"), half, half, "0" * 16)
+    return Dataset(
+        "noise",
+        LabelledImages(images, labels),
+        LabelledImages(images[:8], labels[:8]),
+        ("a", "b"),
+        half,
+        half,
+        "0" * 16,
+    )
 
 
 @pytest.mark.parametrize(

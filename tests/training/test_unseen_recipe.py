@@ -14,7 +14,7 @@ pytest.importorskip("torch", reason="needs torch")
 import torch
 
 from nasbed.datasets import load
-from nasbed.datasets.dataset import Dataset, Part
+from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.networks.baselines import BASELINES
 from nasbed.training import load_recipe
 from nasbed.training.baselines import seeded_baseline, train_baseline
@@ -97,8 +97,8 @@ def test_resnet18_learns_what_a_pixel_tells_from_a_board_of_twelve_channels() ->
     images[np.arange(160), labels] = 255
     board = Dataset(
         "board",
-        Part(images[:128], labels[:128]),
-        Part(images[128:], labels[128:]),
+        LabelledImages(images[:128], labels[:128]),
+        LabelledImages(images[128:], labels[128:]),
         ("0", "1"),
         (0.04,) * 12,
         (0.2,) * 12,

@@ -1,7 +1,10 @@
 """Image datasets: converted once from their published files, opened mapped into memory."""
 
-from nasbed.datasets.dataset import Dataset, Part, Split
+from nasbed.datasets.dataset import Dataset, ImageSplit, LabelledImages
 from nasbed.datasets.preparing import DATASETS, load, prepare
-from nasbed.datasets.source import Raw, Remote, Source
+from nasbed.datasets.source import DatasetSource, Raw, Remote
 
-__all__ = ["DATASETS", "Dataset", "Part", "Raw", "Remote", "Source", "Split", "load", "prepare"]
+__all__ = ["DATASETS", "Dataset", "DatasetSource", "ImageSplit", "LabelledImages", "Raw", "Remote", "load", "prepare"]
+
+Part, Split, Source = LabelledImages, ImageSplit, DatasetSource
+"""Former names, until version 0.3."""

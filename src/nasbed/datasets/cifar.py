@@ -65,8 +65,8 @@ def read_label_list(path: Path) -> Labels:
         value = json.loads(_content(path))
     except (ValueError, RecursionError) as error:
         raise BadFile(f"{path} is no JSON: {str(error).splitlines()[0]}; get it again") from None
-    if isinstance(value, list) and value and all(isinstance(each, list) for each in value):
-        value = [label for each in value for label in each]
+    if isinstance(value, list) and value and all(isinstance(group, list) for group in value):
+        value = [label for group in value for label in group]
     return as_labels(value, str(path))
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from nasbed.datasets.cifar import join, read_batch, read_binary, read_label_list, read_picture
 from nasbed.datasets.dataset import Images, Labels
-from nasbed.datasets.source import Progress, Raw, Remote, Source, folder_with, nothing_fits
+from nasbed.datasets.source import DatasetSource, Progress, Raw, Remote, folder_with, nothing_fits
 
 _BATCHES = (*(f"data_batch_{number}" for number in range(1, 6)), "test_batch")
 _LABEL_FILES = ("train_lables.json", "test_lables.json")  # spelt so
 
 
-class Cifar10(Source):
+class Cifar10(DatasetSource):
     name = "cifar10"
     title = "CIFAR-10, photographs of ten kinds"
     counts = (50_000, 10_000)
@@ -28,12 +28,12 @@ class Cifar10(Source):
     )
 
     def read(self, folder: Path, progress: Progress) -> Raw:
-        if found := folder_with(folder, _BATCHES):
-            parts = self._parts(found, "", progress)
-        elif found := folder_with(folder, [f"{batch}.bin" for batch in _BATCHES]):
-            parts = self._parts(found, ".bin", progress)
-        elif found := folder_with(folder, [*(f"{batch}.png" for batch in _BATCHES), *_LABEL_FILES]):
-            parts = self._pictures(found, progress)
+        if data_folder := folder_with(folder, _BATCHES):
+            parts = self._parts(data_folder, "", progress)
+        elif data_folder := folder_with(folder, [f"{batch}.bin" for batch in _BATCHES]):
+            parts = self._parts(data_folder, ".bin", progress)
+        elif data_folder := folder_with(folder, [*(f"{batch}.png" for batch in _BATCHES), *_LABEL_FILES]):
+            parts = self._pictures(data_folder, progress)
         else:
             layouts = "data_batch_1 … test_batch (Python), the same with .bin, or with .png beside train_lables.json"
             raise nothing_fits(self.name, folder, layouts)
@@ -42,8 +42,8 @@ class Cifar10(Source):
 
     def _parts(self, folder: Path, suffix: str, progress: Progress) -> list[tuple[Images, Labels]]:
         parts = []
-        for done, batch in enumerate(_BATCHES):
-            progress(self.name, done * 10_000, sum(self.counts))
+        for index, batch in enumerate(_BATCHES):
+            progress(self.name, index * 10_000, sum(self.counts))
             path = folder / f"{batch}{suffix}"
             parts.append(read_binary(path, 1) if suffix else read_batch(path, "labels"))
         return parts
@@ -52,8 +52,8 @@ class Cifar10(Source):
         """All labels for training are in one file, those of the first picture first."""
         train, test = (read_label_list(folder / file) for file in _LABEL_FILES)
         parts = []
-        for done, batch in enumerate(_BATCHES):
-            progress(self.name, done * 10_000, sum(self.counts))
+        for index, batch in enumerate(_BATCHES):
+            progress(self.name, index * 10_000, sum(self.counts))
             images = read_picture(folder / f"{batch}.png")
             if batch == "test_batch":
                 labels = test

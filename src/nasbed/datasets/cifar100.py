@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nasbed.datasets.cifar import read_batch, read_binary
-from nasbed.datasets.source import Progress, Raw, Remote, Source, folder_with, nothing_fits
+from nasbed.datasets.source import DatasetSource, Progress, Raw, Remote, folder_with, nothing_fits
 
 _CLASSES = """
 apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can castle
@@ -18,7 +18,7 @@ willow_tree wolf woman worm
 """
 
 
-class Cifar100(Source):
+class Cifar100(DatasetSource):
     name = "cifar100"
     title = "CIFAR-100, photographs of a hundred kinds"
     counts = (50_000, 10_000)
@@ -35,10 +35,10 @@ class Cifar100(Source):
 
     def read(self, folder: Path, progress: Progress) -> Raw:
         progress(self.name, 0, sum(self.counts))
-        if found := folder_with(folder, ("train", "test", "meta")):
-            parts = [read_batch(found / part, "fine_labels") for part in ("train", "test")]
-        elif found := folder_with(folder, ("train.bin", "test.bin")):
-            parts = [read_binary(found / f"{part}.bin", 2) for part in ("train", "test")]
+        if data_folder := folder_with(folder, ("train", "test", "meta")):
+            parts = [read_batch(data_folder / part, "fine_labels") for part in ("train", "test")]
+        elif data_folder := folder_with(folder, ("train.bin", "test.bin")):
+            parts = [read_binary(data_folder / f"{part}.bin", 2) for part in ("train", "test")]
         else:
             raise nothing_fits(self.name, folder, "train, test and meta (Python) or train.bin and test.bin")
         (train_images, train_labels), (test_images, test_labels) = parts

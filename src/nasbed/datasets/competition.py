@@ -23,29 +23,29 @@ MOST_CLASSES = 100_000
 
 def read_competition(name: str, folder: Path, progress: Progress) -> Raw:
     """All parts of such a folder."""
-    files = [f"{part}_{what}.npy" for part in PARTS for what in "xy"]
-    found = folder_with(folder, ["metadata", *files])
-    if found is None:
+    files = [f"{part}_{kind}.npy" for part in PARTS for kind in "xy"]
+    data_folder = folder_with(folder, ["metadata", *files])
+    if data_folder is None:
         raise nothing_fits(name, folder, "train_x.npy, train_y.npy, valid_… , test_… and metadata")
-    count = _classes(found / "metadata")
+    count = _classes(data_folder / "metadata")
     images, labels = {}, {}
-    for done, part in enumerate(PARTS):
-        progress(name, done, len(PARTS))
-        images[part] = _images(found / f"{part}_x.npy")
-        labels[part] = as_labels(_array(found / f"{part}_y.npy"), str(found / f"{part}_y.npy"))
+    for index, part in enumerate(PARTS):
+        progress(name, index, len(PARTS))
+        images[part] = _images(data_folder / f"{part}_x.npy")
+        labels[part] = as_labels(_array(data_folder / f"{part}_y.npy"), str(data_folder / f"{part}_y.npy"))
         if len(images[part]) != len(labels[part]) or images[part].shape[1:] != images["train"].shape[1:]:
             raise BadFile(
-                f"{found}: each image has a label and all are alike, {part} has {images[part].shape} and "
+                f"{data_folder}: each image has a label and all are alike, {part} has {images[part].shape} and "
                 f"{labels[part].shape}; get it again"
             )
     if not all(_are_bytes(part) for part in images.values()):
-        kept = {part: array.astype(np.float32) for part, array in images.items()}
+        converted = {part: array.astype(np.float32) for part, array in images.items()}
     else:
-        kept = {part: array.astype(np.uint8) for part, array in images.items()}
+        converted = {part: array.astype(np.uint8) for part, array in images.items()}
     return Raw(
-        np.concatenate([kept["train"], kept["valid"]]),
+        np.concatenate([converted["train"], converted["valid"]]),
         np.concatenate([labels["train"], labels["valid"]]),
-        kept["test"],
+        converted["test"],
         labels["test"],
         tuple(map(str, range(count))),
         (len(labels["train"]), len(labels["valid"])),

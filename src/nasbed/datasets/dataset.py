@@ -1,4 +1,4 @@
-"""A dataset as everything above sees it: two parts of images with labels, and how the first is divided."""
+"""A dataset in memory: training and test images with labels, and splits of the training part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class LabelledImages:
     """Images and their labels, in the order of the source."""
 
     images: Images
@@ -28,8 +28,8 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Split:
-    """Which images of the training part are trained on and which validate; each ascending, none in both.
+class ImageSplit:
+    """The indices of the training part for training and for validation; each ascending, none in both.
 
     ``hash`` is a digest of the indices, for the provenance of results.
     """
@@ -41,7 +41,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """Images for training and for testing. ``hash`` tells the exact bytes of all four arrays.
+    """Images for training and for testing. ``hash`` identifies the exact bytes of all four arrays.
 
     ``mean`` and ``std`` are those of the training part, one a channel, after division by ``scale``: 255 for bytes,
     1 for other values. ``published`` is how many images of the training part the source itself trains on and validates
@@ -49,8 +49,8 @@ class Dataset:
     """
 
     name: str
-    train: Part
-    test: Part
+    train: LabelledImages
+    test: LabelledImages
     classes: tuple[str, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
@@ -67,8 +67,8 @@ class Dataset:
     def scale(self) -> float:
         return 255.0 if self.train.images.dtype == np.uint8 else 1.0
 
-    def splits(self, train: int, valid: int, seed: int) -> Split:
-        """Divide the training part by chance: 40 000 and 10 000 of CIFAR-10 in the papers.
+    def splits(self, train: int, valid: int, seed: int) -> ImageSplit:
+        """Split the training part at random: 40 000 and 10 000 of CIFAR-10 in the papers.
 
         The order is that of one raw 64-bit draw of PCG64 for each image, which no version of numpy changes, so that a
         seed means the same images for ever.
@@ -83,18 +83,18 @@ class Dataset:
         order = np.argsort(np.random.PCG64(seed).random_raw(len(self.train)), kind="stable")
         return _split(order[:train], order[train : train + valid])
 
-    def published_split(self) -> Split:
-        """The division that the source itself makes; raises where there is none."""
+    def published_split(self) -> ImageSplit:
+        """The published split; raises where there is none."""
         if self.published is None:
             raise InvalidOption(f"{self.name} is published without a validation part; divide it with splits")
         train, valid = self.published
         return _split(np.arange(train), np.arange(train, train + valid))
 
 
-def _split(train: NDArray[Any], valid: NDArray[Any]) -> Split:
+def _split(train: NDArray[Any], valid: NDArray[Any]) -> ImageSplit:
     parts = [np.sort(part).astype(np.int64) for part in (train, valid)]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)}:".encode())
         digest.update(part.astype("<i8").tobytes())
-    return Split(parts[0], parts[1], digest.hexdigest()[:16])
+    return ImageSplit(parts[0], parts[1], digest.hexdigest()[:16])

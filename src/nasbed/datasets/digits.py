@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from nasbed.datasets.source import Progress, Raw, Source
+from nasbed.datasets.source import DatasetSource, Progress, Raw
 
 
-class Digits(Source):
+class Digits(DatasetSource):
     """scikit-learn divides nothing; here the last fifth, in its order, is for testing."""
 
     name = "digits"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from nasbed.datasets.idx import read_idx_folder
-from nasbed.datasets.source import Progress, Raw, Source
+from nasbed.datasets.source import DatasetSource, Progress, Raw
 
 
-class FashionMnist(Source):
+class FashionMnist(DatasetSource):
     name = "fashion-mnist"
     title = "Fashion-MNIST, pieces of clothing"
     counts = (60_000, 10_000)

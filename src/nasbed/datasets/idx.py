@@ -36,16 +36,16 @@ def read_idx_folder(name: str, folder: Path, classes: tuple[str, ...], progress:
     for suffix in ("", ".gz"):
         for dash in ("-", "."):
             names = [
-                f"{part}-{what}{dash}idx{sides}-ubyte{suffix}"
+                f"{part}-{kind}{dash}idx{sides}-ubyte{suffix}"
                 for part in ("train", "t10k")
-                for what, sides in (("images", 3), ("labels", 1))
+                for kind, sides in (("images", 3), ("labels", 1))
             ]
-            found = folder_with(folder, names)
-            if found is not None:
+            data_folder = folder_with(folder, names)
+            if data_folder is not None:
                 arrays: list[NDArray[Any]] = []
-                for done, each in enumerate(names):
-                    progress(name, done, len(names))
-                    arrays.append(read_idx(found / each, 3 if "images" in each else 1))
+                for index, file in enumerate(names):
+                    progress(name, index, len(names))
+                    arrays.append(read_idx(data_folder / file, 3 if "images" in file else 1))
                 train, train_labels, test, test_labels = arrays
                 labels = train_labels.astype(np.int64), test_labels.astype(np.int64)
                 return Raw(train[:, None], labels[0], test[:, None], labels[1], classes)

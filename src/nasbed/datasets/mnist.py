@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from nasbed.datasets.idx import read_idx_folder
-from nasbed.datasets.source import Progress, Raw, Remote, Source
+from nasbed.datasets.source import DatasetSource, Progress, Raw, Remote
 
 _MIRROR = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 
 
-class Mnist(Source):
+class Mnist(DatasetSource):
     name = "mnist"
     title = "MNIST, handwritten digits"
     counts = (60_000, 10_000)

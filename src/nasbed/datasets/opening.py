@@ -1,4 +1,4 @@
-"""A dataset by the name under which it is kept, or straight from a folder of the competition."""
+"""Open a dataset by its name, or from a folder in the competition's format."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from nasbed.datasets.competition import read_competition
-from nasbed.datasets.dataset import Dataset, Images, Part
+from nasbed.datasets.dataset import Dataset, Images, LabelledImages
 from nasbed.datasets.preparing import load
 from nasbed.datasets.store import ARRAYS, _hash, moments
 
 
-def opened(name: str) -> Dataset:
-    """The dataset of a prepared name, or that of a folder with the competition's files, which is left as it is.
+def open_dataset(name: str) -> Dataset:
+    """The prepared dataset of that name, or that of a folder with the competition's files, which is not changed.
 
-    A text with a separator, or one that names a folder here and no dataset, is a folder. Its dataset is called as the
-    folder is, in small letters, and has the hash that it would have if it were prepared.
+    A name with a separator, or of a folder with the file ``metadata``, means a folder. Its dataset has the folder's
+    name in lower case, and the hash that it would have if it were prepared.
     """
     path = Path(name)
     if path.is_dir() and ((path / "metadata").is_file() or path.name != name):
@@ -28,7 +28,7 @@ def opened(name: str) -> Dataset:
 
 def _from_folder(folder: Path) -> Dataset:
     name = folder.name.lower()
-    raw = read_competition(name, folder, lambda what, done, total: None)
+    raw = read_competition(name, folder, lambda _step, _done, _total: None)
     raw.check(str(folder))
     arrays = (raw.train_images, raw.train_labels, raw.test_images, raw.test_labels)
     digests = {
@@ -37,8 +37,8 @@ def _from_folder(folder: Path) -> Dataset:
     mean, std = moments(raw.train_images)
     return Dataset(
         name=name,
-        train=Part(raw.train_images, raw.train_labels),
-        test=Part(raw.test_images, raw.test_labels),
+        train=LabelledImages(raw.train_images, raw.train_labels),
+        test=LabelledImages(raw.test_images, raw.test_labels),
         classes=tuple(raw.classes),
         mean=tuple(mean),
         std=tuple(std),
@@ -48,7 +48,11 @@ def _from_folder(folder: Path) -> Dataset:
 
 
 def _npy_sha256(array: Images) -> str:
-    """Of the file that numpy would write."""
+    """The SHA-256 of the file that numpy would write."""
     file = io.BytesIO()
     np.save(file, np.ascontiguousarray(array), allow_pickle=False)
     return hashlib.sha256(file.getbuffer()).hexdigest()
+
+
+opened = open_dataset
+"""The former name, until version 0.3."""

@@ -1,4 +1,4 @@
-"""From published files to a dataset on disk, once; from then on it is only opened."""
+"""Convert published files to a dataset on disk, once; afterwards it is only opened."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from nasbed.datasets import store
 from nasbed.datasets.competition import read_competition
 from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.resize import resized
-from nasbed.datasets.source import Progress, Raw, Source
+from nasbed.datasets.source import DatasetSource, Progress, Raw
 
-DATASETS = Registry[type[Source]]("dataset", group="nasbed.datasets")
+DATASETS = Registry[type[DatasetSource]]("dataset", group="nasbed.datasets")
 for _name, _target in (
     ("digits", "digits:Digits"),
     ("mnist", "mnist:Mnist"),
@@ -29,15 +29,15 @@ for _name, _target in (
     DATASETS.add(_name, f"nasbed.datasets.{_target}")
 
 
-def _untold(what: str, done: int, total: int | None) -> None:
+def _no_progress(step: str, done: int, total: int | None) -> None:
     pass
 
 
 def load(name: str) -> Dataset:
-    """The dataset of that name, mapped into memory: :func:`prepare` has put it there.
+    """The prepared dataset of that name, mapped into memory.
 
-    What needs no files is made when it is first asked for: ``digits``, and a smaller ``cifar10@16`` where there is
-    ``cifar10``. Anything else that is missing raises, saying how to get it.
+    A dataset that needs no files is prepared on first use: ``digits``, and a smaller ``cifar10@16`` if there is
+    ``cifar10``. Any other missing dataset raises, saying how to get it.
     """
     if store.is_stored(name):
         return store.read(name)
@@ -53,10 +53,10 @@ def prepare(
     name: str,
     source: Path | str | None = None,
     *,
-    progress: Progress = _untold,
+    progress: Progress = _no_progress,
     say: Callable[[str], None] = lambda _: None,
 ) -> Dataset:
-    """Convert a dataset and keep it; one that is there already is opened and nothing else.
+    """Convert a dataset and store it; an existing one is only opened.
 
     ``source`` is a folder with the published files, in it or a few folders down, or an archive of one. Without it, an
     operating system's package is looked for, then the files are downloaded where their checksums are known. A folder
@@ -67,10 +67,10 @@ def prepare(
         return store.read(name)
     base, side = store.name_and_side(name)
     if side is not None:
-        whole = prepare(base, source, progress=progress, say=say)
-        store.write(name, _smaller(whole, side, name, progress), f"{base} with hash {whole.hash}")
+        original = prepare(base, source, progress=progress, say=say)
+        store.write(name, _smaller(original, side, name, progress), f"{base} with hash {original.hash}")
     elif base not in DATASETS and source is not None:
-        with _opened(Path(source)) as folder:
+        with open_source(Path(source)) as folder:
             raw = read_competition(base, folder, progress)
         raw.check(str(source))
         store.write(base, raw, Path(source).name)
@@ -79,41 +79,43 @@ def prepare(
     return store.read(name)
 
 
-def _convert(source: Source, given: Path | str | None, progress: Progress, say: Callable[[str], None]) -> None:
-    if given is not None:
-        path = Path(given)
+def _convert(
+    source: DatasetSource, source_path: Path | str | None, progress: Progress, say: Callable[[str], None]
+) -> None:
+    if source_path is not None:
+        path = Path(source_path)
     elif source.embedded:
         path = Path()
     else:
-        path = _found(source) or _downloaded(source, progress, say)
-    with _opened(path) as folder:
+        path = _installed(source) or _downloaded(source, progress, say)
+    with open_source(path) as folder:
         raw = source.read(folder, progress)
     source.check(raw, str(path) if not source.embedded else source.name)
     store.write(source.name, raw, "an installed package" if source.embedded else path.name)
-    if given is None and path.is_relative_to(downloads_folder()):
+    if source_path is None and path.is_relative_to(downloads_folder()):
         _remove(source)
 
 
-def _found(source: Source) -> Path | None:
+def _installed(source: DatasetSource) -> Path | None:
     return next((Path(folder) for folder in source.folders if Path(folder).is_dir()), None)
 
 
-def _downloaded(source: Source, progress: Progress, say: Callable[[str], None]) -> Path:
+def _downloaded(source: DatasetSource, progress: Progress, say: Callable[[str], None]) -> Path:
     """The folder of the downloaded files, or the one file that is an archive."""
     if not source.remotes:
         raise BadFile(f"{source.name} is not downloaded by a program: {source.how()}")
     folder = downloads_folder() / source.name
     for remote in source.remotes:
 
-        def told(done: int, total: int | None, file: str = remote.file) -> None:
+        def report(done: int, total: int | None, file: str = remote.file) -> None:
             progress(file, done, total)
 
-        download(remote.url, folder / remote.file, sha256=remote.sha256, progress=told, say=say)
+        download(remote.url, folder / remote.file, sha256=remote.sha256, progress=report, say=say)
     only = source.remotes[0].file
     return folder / only if len(source.remotes) == 1 and only.endswith(ARCHIVES) else folder
 
 
-def _remove(source: Source) -> None:
+def _remove(source: DatasetSource) -> None:
     folder = downloads_folder() / source.name
     for remote in source.remotes:
         (folder / remote.file).unlink(missing_ok=True)
@@ -122,7 +124,8 @@ def _remove(source: Source) -> None:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Path]:
+def open_source(path: Path) -> Iterator[Path]:
+    """The folder of a source, or the unpacked content of its archive."""
     if not path.exists():
         raise BadFile(f"a source is a folder or an archive, {path} does not exist; check the path")
     with unpacked(path, datasets_folder()) as folder:
@@ -131,11 +134,16 @@ def _opened(path: Path) -> Iterator[Path]:
         yield folder
 
 
-def _smaller(whole: Dataset, side: int, name: str, progress: Progress) -> Raw:
-    count = len(whole.train)
-    total = count + len(whole.test)
+def _smaller(original: Dataset, side: int, name: str, progress: Progress) -> Raw:
+    count = len(original.train)
+    total = count + len(original.test)
     raw = Raw(
-        whole.train.images, whole.train.labels, whole.test.images, whole.test.labels, whole.classes, whole.published
+        original.train.images,
+        original.train.labels,
+        original.test.images,
+        original.test.labels,
+        original.classes,
+        original.published,
     )
     train = resized(raw.train_images, side, lambda done: progress(name, done, total))
     test = resized(raw.test_images, side, lambda done: progress(name, count + done, total))

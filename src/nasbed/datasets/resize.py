@@ -28,8 +28,8 @@ def area_weights(old: int, new: int) -> NDArray[np.float64]:
     return weights
 
 
-def resized(images: Images, side: int, told: Callable[[int], None] = lambda _: None) -> Images:
-    """Images of ``side`` × ``side`` pixels. ``told`` hears how many are done.
+def resized(images: Images, side: int, report_progress: Callable[[int], None] = lambda _: None) -> Images:
+    """Images of ``side`` × ``side`` pixels. ``report_progress`` gets how many are done.
 
     Every sum is a whole number below 2**53, so that float64 holds it exactly in whatever order it is added up.
     """
@@ -40,19 +40,19 @@ def resized(images: Images, side: int, told: Callable[[int], None] = lambda _: N
         )
     rows, columns = area_weights(height, side).T, area_weights(width, side).T
     area = height * width
-    made = np.empty((count, channels, side, side), images.dtype)
+    result = np.empty((count, channels, side, side), images.dtype)
     for start in range(0, count, BLOCK):
         narrow = _summed(images[start : start + BLOCK], columns)
         sums = _summed(narrow.swapaxes(2, 3), rows).swapaxes(2, 3)
         if images.dtype == np.uint8:
-            whole = np.floor_divide(sums, area)
-            rest = sums - whole * area
-            up = (2 * rest > area) | ((2 * rest == area) & (whole % 2 == 1))
-            made[start : start + BLOCK] = whole + up
+            quotient = np.floor_divide(sums, area)
+            remainder = sums - quotient * area
+            up = (2 * remainder > area) | ((2 * remainder == area) & (quotient % 2 == 1))
+            result[start : start + BLOCK] = quotient + up
         else:
-            made[start : start + BLOCK] = sums / area
-        told(min(start + BLOCK, count))
-    return made
+            result[start : start + BLOCK] = sums / area
+        report_progress(min(start + BLOCK, count))
+    return result
 
 
 def _summed(images: Images, weights: NDArray[np.float64]) -> NDArray[np.float64]:

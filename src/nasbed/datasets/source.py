@@ -1,4 +1,4 @@
-"""What a dataset is made from: the arrays that a reader gives, and where a source looks for its files."""
+"""Sources of datasets: the arrays that a reader returns, and where a source looks for its files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DEEPEST = 3
 """How many folders below the one given files are looked for: an unpacked archive has one or two."""
 
 Progress = Callable[[str, int, int | None], None]
-"""Told what is being made, how many images there are and how many there will be."""
+"""A callback: the step, how many images are done, and how many there will be."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Raw:
-    """All of a dataset in memory, as a reader gives it."""
+    """A whole dataset in memory, as a reader returns it."""
 
     train_images: Images
     train_labels: Labels
@@ -55,7 +55,7 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A published file and the SHA-256 by which it is known."""
+    """A published file and its SHA-256."""
 
     url: str
     sha256: str
@@ -65,7 +65,7 @@ class Remote:
         return self.url.rpartition("/")[2]
 
 
-class Source(ABC):
+class DatasetSource(ABC):
     """One dataset: what it is, and how its published files are read."""
 
     name: ClassVar[str]
@@ -78,7 +78,7 @@ class Source(ABC):
     page: ClassVar[str] = ""
     """Where a person finds the files."""
     remotes: ClassVar[tuple[Remote, ...]] = ()
-    """What ``prepare`` downloads where nothing is named. Empty: it has to be got by hand from ``page``."""
+    """What ``prepare`` downloads without a named source. Empty: a person has to get the files from ``page``."""
     folders: ClassVar[tuple[str, ...]] = ()
     """Where an operating system's package puts the files."""
     embedded: ClassVar[bool] = False
@@ -106,19 +106,19 @@ class Source(ABC):
 
 
 def folder_with(folder: Path, names: Iterable[str]) -> Path | None:
-    """The folder that has files of all these names: this one, or one a few below. Two that fit raise."""
-    wanted = tuple(names)
+    """The folder that has files of all these names: this one, or one a few levels below. Two matches raise."""
+    file_names = tuple(names)
     for depth in range(DEEPEST + 1):
-        pattern = "*/" * depth + wanted[0]
-        fitting = sorted(
-            found.parent for found in folder.glob(pattern) if all((found.parent / name).is_file() for name in wanted)
+        pattern = "*/" * depth + file_names[0]
+        matches = sorted(
+            path.parent for path in folder.glob(pattern) if all((path.parent / name).is_file() for name in file_names)
         )
-        if len(fitting) > 1:
+        if len(matches) > 1:
             raise BadFile(
-                f"one folder is read, {folder} has the same files in {fitting[0]} and {fitting[1]}; name one of them"
+                f"one folder is read, {folder} has the same files in {matches[0]} and {matches[1]}; name one of them"
             )
-        if fitting:
-            return fitting[0]
+        if matches:
+            return matches[0]
     return None
 
 

@@ -1,4 +1,4 @@
-"""Converted datasets on disk: four arrays and a sealed manifest in a folder that is there whole or not at all."""
+"""Converted datasets on disk: four arrays and a sealed manifest in a folder that is complete or absent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nasbed.core.files import file_sha256
 from nasbed.core.home import datasets_folder
 from nasbed.core.sealed_json import is_sealed, sealed
 from nasbed.core.verified_files import first_changed
-from nasbed.datasets.dataset import Dataset, Images, Part
+from nasbed.datasets.dataset import Dataset, Images, LabelledImages
 from nasbed.datasets.source import Raw
 
 SCHEMA_VERSION = 1
@@ -32,12 +32,12 @@ _NAME = re.compile(r"([a-z0-9][a-z0-9._-]*)(?:@([1-9][0-9]{0,3}))?")
 
 def name_and_side(name: str) -> tuple[str, int | None]:
     """``("cifar10", 16)`` from ``"cifar10@16"``."""
-    matched = _NAME.fullmatch(name)
-    if matched is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         raise InvalidOption(
             f"a dataset's name is a word of a-z 0-9 . _ - and, for a smaller one, @ and its side, got {shorten(name)}"
         )
-    return matched[1], int(matched[2]) if matched[2] else None
+    return match[1], int(match[2]) if match[2] else None
 
 
 def dataset_folder(name: str) -> Path:
@@ -51,13 +51,13 @@ def is_stored(name: str) -> bool:
 
 
 def stored_names() -> list[str]:
-    """Every dataset that is here."""
+    """The names of all stored datasets."""
     folder = datasets_folder()
-    return sorted(found.parent.name for found in folder.glob(f"*/{MANIFEST}") if _NAME.fullmatch(found.parent.name))
+    return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}") if _NAME.fullmatch(path.parent.name))
 
 
 def write(name: str, raw: Raw, origin: str) -> None:
-    """Keep a dataset under its name. Of two processes that do so at once, the first to end wins."""
+    """Store a dataset under its name. Of two processes that do so at once, the first to finish wins."""
     target = dataset_folder(name)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target.parent))
@@ -98,8 +98,8 @@ def write(name: str, raw: Raw, origin: str) -> None:
 
 
 def read(name: str) -> Dataset:
-    """A dataset that is here, its arrays mapped into memory. Every byte is checked the first time and after any change,
-    sizes and dates otherwise; :func:`verify` checks every byte again."""
+    """A stored dataset, its arrays mapped into memory. Every byte is checked the first time and after any change,
+    otherwise only sizes and dates; :func:`verify` checks every byte again."""
     folder = dataset_folder(name)
     data = _manifest(folder)
     _check_bytes(folder, data)
@@ -113,8 +113,8 @@ def read(name: str) -> Dataset:
     published = data["published"]
     return Dataset(
         name=name,
-        train=Part(arrays["train_images"], arrays["train_labels"]),
-        test=Part(arrays["test_images"], arrays["test_labels"]),
+        train=LabelledImages(arrays["train_images"], arrays["train_labels"]),
+        test=LabelledImages(arrays["test_images"], arrays["test_labels"]),
         classes=tuple(data["classes"]),
         mean=tuple(data["mean"]),
         std=tuple(data["std"]),
@@ -137,7 +137,7 @@ def _check_bytes(folder: Path, data: dict[str, Any]) -> None:
 
 
 def origin(name: str) -> str:
-    """What a dataset that is here was made from."""
+    """What a stored dataset was converted from."""
     return str(_manifest(dataset_folder(name))["origin"])
 
 
@@ -145,9 +145,9 @@ def verify(name: str) -> None:
     """Raise unless every file of a dataset has its SHA-256."""
     folder = dataset_folder(name)
     for file, record in _manifest(folder)["files"].items():
-        found = file_sha256(folder / file)
-        if found != record["sha256"]:
-            raise _damaged(folder / file, f"its SHA-256 is {found}, its manifest says {record['sha256']}")
+        digest = file_sha256(folder / file)
+        if digest != record["sha256"]:
+            raise _damaged(folder / file, f"its SHA-256 is {digest}, its manifest says {record['sha256']}")
 
 
 def moments(images: Images) -> tuple[list[float], list[float]]:
@@ -164,9 +164,11 @@ def moments(images: Images) -> tuple[list[float], list[float]]:
         squares = (counts * (values[None] - mean[:, None]) ** 2).sum(axis=1)
     else:
         flat: list[NDArray[Any]] = [images[:, channel].astype(np.float64).ravel() for channel in channels]
-        total = np.array([each.size for each in flat])
-        mean = np.array([each.mean() for each in flat])
-        squares = np.array([((each - middle) ** 2).sum() for each, middle in zip(flat, mean, strict=True)])
+        total = np.array([values_of_channel.size for values_of_channel in flat])
+        mean = np.array([values_of_channel.mean() for values_of_channel in flat])
+        squares = np.array(
+            [((values_of_channel - middle) ** 2).sum() for values_of_channel, middle in zip(flat, mean, strict=True)]
+        )
     return mean.tolist(), np.sqrt(squares / total).tolist()
 
 

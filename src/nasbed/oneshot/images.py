@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from nasbed.core.errors import InvalidOption
-from nasbed.datasets.dataset import Dataset, Part
+from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.oneshot.settings import SearchSettings
 from nasbed.training.images import TrainingImages
 from nasbed.training.recipe import SPLIT_SEED
@@ -24,11 +24,11 @@ def halves(dataset: Dataset, settings: SearchSettings) -> tuple[Dataset, Dataset
             f"{dataset.name} has {count} images to search with, the split asks for {first} and {second}; ask for fewer"
         )
     order = np.argsort(np.random.PCG64(SPLIT_SEED).random_raw(count), kind="stable")
-    empty = Part(dataset.test.images[:0], dataset.test.labels[:0])
+    empty = LabelledImages(dataset.test.images[:0], dataset.test.labels[:0])
 
     def part(indices: np.ndarray) -> Dataset:
         chosen = np.sort(indices)
-        images = Part(dataset.train.images[chosen], dataset.train.labels[chosen])
+        images = LabelledImages(dataset.train.images[chosen], dataset.train.labels[chosen])
         return replace(dataset, train=images, test=empty, published=(len(images), 0))
 
     return part(order[:first]), part(order[first : first + second])

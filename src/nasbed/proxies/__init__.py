@@ -38,13 +38,13 @@ for _name in (
 def proxy(name: str, *, summary: str = "", needs: tuple[Need, ...] = ()) -> Callable[[ProxyFunction], Proxy]:
     """Make a proxy of a function and register it. Without a summary it is the first line of the docstring."""
 
-    def registered(function: ProxyFunction) -> Proxy:
+    def register(function: ProxyFunction) -> Proxy:
         first = (function.__doc__ or name).strip().splitlines()[0]
-        made = defined(name, summary=summary or first, needs=needs)(function)
-        PROXIES.add(name, made)
-        return made
+        definition = defined(name, summary=summary or first, needs=needs)(function)
+        PROXIES.add(name, definition)
+        return definition
 
-    return registered
+    return register
 
 
 def score_all(
@@ -55,11 +55,17 @@ def score_all(
     seed: int = 0,
     loss: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> dict[str, Score]:
-    """The scores of one network by several proxies, every one registered unless named, by their names.
+    """The scores of one network by several proxies, by name.
 
-    ``batch`` is images and labels on the network's device; ``loss`` of logits and labels is cross-entropy unless given.
-    Whatever is drawn comes from ``seed``, for each proxy alike whichever others are asked. The passes that proxies
-    share are made once. The network is left as it was: weights, buffers, gradients, modes, and torch's generators.
+    Passes that proxies share run once. The network is left as it was: weights, buffers, gradients, modes, and torch's
+    generators.
+
+    Args:
+        network: The network.
+        batch: Images and labels on the network's device.
+        proxies: The names of the proxies; all registered ones by default.
+        seed: The seed of everything that is drawn, the same for each proxy whichever others are scored.
+        loss: From logits and labels to the loss; cross-entropy by default.
     """
     check_torch()
     from nasbed.proxies.scoring import scores

@@ -1,4 +1,4 @@
-"""A proxy, and what it says of a network. Nothing here needs torch until something is scored."""
+"""A proxy and its score. Nothing here needs torch until something is scored."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Need = Literal["forward", "patterns", "loss_gradients", "output_gradients", "inp
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a proxy says of a network: a finite number, higher predicting better, or the reason why there is none.
+    """The score of a network: a finite number, higher predicting better, or the reason why there is none.
 
-    ``remark`` tells what was left out of a value, as layers without a gradient. ``seconds`` is the time that the proxy
-    took itself, ``shared_seconds`` that of the passes it shares with others: alone it would have taken the sum.
+    ``remark`` says what was left out of a value, such as layers without a gradient. ``seconds`` is the time of the
+    proxy itself, ``shared_seconds`` that of the passes it shares with others: alone it would take the sum.
     """
 
     value: float | None
@@ -78,9 +78,9 @@ class Proxy:
 
 
 def defined(name: str, *, summary: str, needs: tuple[Need, ...] = ()) -> Callable[[ProxyFunction], Proxy]:
-    """Make a proxy of a function, without a place in the registry."""
+    """Make a proxy of a function without registering it."""
 
-    def made(function: ProxyFunction) -> Proxy:
+    def decorate(function: ProxyFunction) -> Proxy:
         return Proxy(name, summary, needs, function)
 
-    return made
+    return decorate

@@ -10,12 +10,12 @@ from nasbed.core.errors import InvalidMeasurement
 
 
 def correlations(rows: Tensor) -> NDArray[np.float64]:
-    """In double precision. A row that does not vary correlates with nothing, which raises."""
+    """The correlations in double precision. A row that does not vary raises."""
     values = rows.detach().cpu().double().numpy()
     values = values - values.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(values, axis=1)
     if not lengths.all():
         raise InvalidMeasurement("correlations need rows that vary, one of the images has a constant gradient")
     values /= lengths[:, None]
-    found: NDArray[np.float64] = values @ values.T
-    return found
+    products: NDArray[np.float64] = values @ values.T
+    return products

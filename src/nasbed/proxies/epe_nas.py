@@ -27,11 +27,11 @@ def epe_nas(passes: Passes) -> float:
     classes, counts = torch.unique(passes.labels, return_counts=True)
     if counts.max() < 2:
         raise InvalidMeasurement("correlations within a class need a class with two images, the batch has none")
-    many = passes.forward().logits.shape[-1] > _MANY
+    many_classes = passes.forward().logits.shape[-1] > _MANY
     sums = []
-    for each in classes:
-        found = correlations(gradients[passes.labels == each])
-        sums.append(np.log(np.abs(found) + _OFFSET).sum() / (len(found) if many else 1))
-    if not many:
+    for label in classes:
+        matrix = correlations(gradients[passes.labels == label])
+        sums.append(np.log(np.abs(matrix) + _OFFSET).sum() / (len(matrix) if many_classes else 1))
+    if not many_classes:
         return float(np.abs(sums).sum())
     return float(np.abs(np.subtract.outer(sums, sums)).sum() / len(sums))

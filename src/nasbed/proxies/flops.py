@@ -37,11 +37,11 @@ def flops(passes: Passes) -> float:
         counted.append(_operations(module, inputs[0], output))
 
     kinds = (*_CONVOLVING, nn.Linear, *_RECTIFYING, *_NORMALISING, *_POOLING, *_ADAPTING)
-    hooks = [each.register_forward_hook(count) for each in passes.network.modules() if isinstance(each, kinds)]
+    hooks = [item.register_forward_hook(count) for item in passes.network.modules() if isinstance(item, kinds)]
     if not hooks:
         raise InvalidMeasurement("the network has no layer whose operations are counted")
     tensors = {**passes.parameters, **dict(passes.network.named_buffers())}
-    weightless = {name: torch.empty_like(each, device="meta") for name, each in tensors.items()}
+    weightless = {name: torch.empty_like(item, device="meta") for name, item in tensors.items()}
     images = torch.empty(_IMAGES, *passes.images.shape[1:], device="meta", dtype=passes.images.dtype)
     passes.network.train()
     try:
@@ -55,17 +55,17 @@ def flops(passes: Passes) -> float:
     return sum(counted) / _IMAGES
 
 
-def _operations(module: nn.Module, given: Tensor, output: Tensor) -> int:
-    """On all the images."""
+def _operations(module: nn.Module, inputs: Tensor, output: Tensor) -> int:
+    """The operations on all images."""
     if isinstance(module, _CONVOLVING):
         return output.numel() * (module.in_channels // module.groups) * prod(module.kernel_size)
     if isinstance(module, nn.Linear):
         return output.numel() * module.in_features
     if isinstance(module, _RECTIFYING):
-        return given.numel()
+        return inputs.numel()
     if isinstance(module, _NORMALISING):
-        return given.numel() * (2 if module.affine else 1)
-    places = given.shape[2:]
+        return inputs.numel() * (2 if module.affine else 1)
+    places = inputs.shape[2:]
     if isinstance(module, _POOLING):
         return output.numel() * prod(_sides(module.kernel_size, len(places)))
     return output.numel() * prod(-(-old // new) + 1 for old, new in zip(places, output.shape[2:], strict=True))

@@ -15,7 +15,7 @@ def grad_norm(passes: Passes) -> float:
     """
     gradients = passes.loss_gradients()
     passes.remark_missing(gradients)
-    total = sum(float(each.double().norm()) for each in gradients.values())
+    total = sum(float(gradient.double().norm()) for gradient in gradients.values())
     if not total:
         raise InvalidMeasurement("every gradient is zero")
     return total

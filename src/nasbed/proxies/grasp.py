@@ -19,9 +19,9 @@ def grasp(passes: Passes) -> float:
     passes.remark_missing(gradients)
     weights = passes.weights
     again = passes.differentiable_gradients(passes.loss())
-    product = sum((gradients[name].detach() * each).sum() for name, each in again.items())
+    product = sum((gradients[name].detach() * gradient).sum() for name, gradient in again.items())
     assert not isinstance(product, int)  # there is a gradient
     if not product.requires_grad:
         raise InvalidMeasurement("the gradient does not depend on the weights")
     curved = passes.gradients(product)
-    return -sum(float((weights[name].detach().double() * each).sum()) for name, each in curved.items())
+    return -sum(float((weights[name].detach().double() * gradient).sum()) for name, gradient in curved.items())

@@ -46,7 +46,7 @@ def meco(passes: Passes) -> float:
     hooks = [module.register_forward_hook(note) for module in leaves]
     try:
         with torch.no_grad():
-            passes.run(passes.drawn(1, *passes.images.shape[1:]))
+            passes.run(passes.normal(1, *passes.images.shape[1:]))
     finally:
         for hook in hooks:
             hook.remove()

@@ -29,9 +29,9 @@ def ntk(passes: Passes) -> float:
     if not sums.requires_grad:
         raise InvalidMeasurement("the output does not depend on the weights")
     rows = []
-    for each in sums:
-        found = torch.autograd.grad(each, parameters, retain_graph=True, allow_unused=True)
-        rows.append(torch.cat([gradient.flatten() for gradient in found if gradient is not None]))
+    for total in sums:
+        gradients = torch.autograd.grad(total, parameters, retain_graph=True, allow_unused=True)
+        rows.append(torch.cat([gradient.flatten() for gradient in gradients if gradient is not None]))
     jacobian = torch.stack(rows).double()
     kernel = (jacobian @ jacobian.T).cpu().numpy()
     if not np.isfinite(kernel).all():

@@ -16,4 +16,4 @@ def params(passes: Passes) -> float:
     """
     if not passes.parameters:
         raise InvalidMeasurement("the network has no parameters")
-    return sum(each.numel() for each in passes.parameters.values())
+    return sum(parameter.numel() for parameter in passes.parameters.values())

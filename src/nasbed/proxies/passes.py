@@ -1,4 +1,4 @@
-"""The passes over one network and one batch that proxies share, each made when first asked for and then kept.
+"""The passes over one network and one batch that proxies share, each computed on first use and cached.
 
 The network's own tensors are never written: a pass runs it on views of its weights and on copies of its buffers.
 """
@@ -57,20 +57,20 @@ class Passes:
         images: Tensor,
         labels: Tensor,
         *,
-        wanted: Collection[Need],
+        needs: Collection[Need],
         seed: int,
         loss: Callable[[Tensor, Tensor], Tensor],
     ) -> None:
         self.network, self.images, self.labels, self.seed = network, images, labels, seed
-        self.parameters = {name: each.detach().requires_grad_() for name, each in network.named_parameters()}
+        self.parameters = {name: parameter.detach().requires_grad_() for name, parameter in network.named_parameters()}
         self.layers = {
             name: module
             for name, module in network.named_modules()
             if isinstance(module, WEIGHTED) and _weight_name(name) in self.parameters
         }
         self.remark = ""
-        self._wanted, self._loss = set(wanted), loss
-        self._made: dict[str, Any] = {}
+        self._needs, self._loss = set(needs), loss
+        self._results: dict[str, Any] = {}
         self._seconds: dict[str, float] = {}
         self._patterns: list[Tensor] = []
         self._outputs: list[tuple[str, Tensor]] = []
@@ -85,37 +85,37 @@ class Passes:
         return {name: self.parameters[_weight_name(name)] for name in self.layers}
 
     def reset(self) -> None:
-        """What is drawn next does not depend on what was drawn before."""
+        """Reset the random state, so that the next draw does not depend on earlier ones."""
         self.remark = ""
         self.generator = torch.Generator().manual_seed(self.seed)
         self.seed_torch()
 
     def seed_torch(self) -> None:
-        """What a network draws itself, as for dropout, comes from torch's own generators. They are put back after."""
+        """Seed torch's own generators, from which a network draws, as for dropout. They are restored afterwards."""
         torch.default_generator.manual_seed(self.seed)
         if self.images.is_cuda:
             with torch.cuda.device(self.images.device):
                 torch.cuda.manual_seed(self.seed)
 
-    def drawn(self, *shape: int) -> Tensor:
+    def normal(self, *shape: int) -> Tensor:
         """Standard normal numbers on the device of the images, the same on every device."""
         return torch.randn(*shape, generator=self.generator).to(self.images)
 
     def forward(self) -> Forward:
         """The batch through the network in training mode."""
-        made: Forward = self._once("forward", self._forward)
-        return made
+        forward: Forward = self._once("forward", self._forward)
+        return forward
 
     def patterns(self) -> list[Tensor]:
         """For each rectifier, in the order in which they ran, which of its inputs were above zero: [images, units]."""
-        self._declared("patterns")
+        self._check_declared("patterns")
         self.forward()
         if not self._patterns:
             raise InvalidMeasurement("the network has no rectifier (ReLU, ReLU6, leaky ReLU)")
         return self._patterns
 
     def loss(self) -> Tensor:
-        """Of the forward pass."""
+        """The loss of the forward pass."""
         return self.loss_of(self.forward().logits, self.labels)
 
     def loss_of(self, logits: Tensor, labels: Tensor) -> Tensor:
@@ -125,35 +125,35 @@ class Passes:
                 raise InvalidMeasurement(
                     f"the labels run from {low} to {high}, the network has {logits.shape[1]} classes"
                 )
-        with _told("the loss cannot be taken"):
+        with _torch_errors("the loss cannot be taken"):
             return self._loss(logits, labels)
 
     def loss_gradients(self) -> dict[str, Tensor]:
         """The gradient of the loss in each weight, by layer. A layer that the loss does not depend on is missing; there
         is at least one."""
         self.forward()
-        found: dict[str, Tensor] = self._once("loss_gradients", self._loss_gradients)
-        return found
+        gradients: dict[str, Tensor] = self._once("loss_gradients", self._loss_gradients)
+        return gradients
 
     def output_gradients(self) -> list[tuple[str, Tensor, Tensor]]:
         """For each time a layer ran, its name, its output and the gradient of the loss in that output."""
-        self._declared("output_gradients")
+        self._check_declared("output_gradients")
         self.loss_gradients()
         return self._output_gradients
 
     def input_gradients(self) -> Tensor:
         """The gradient of the sum of all logits in each image: [images, values]."""
-        self._declared("input_gradients")
+        self._check_declared("input_gradients")
         self.forward()
-        found: Tensor = self._once("input_gradients", self._input_gradients)
-        return found
+        gradients: Tensor = self._once("input_gradients", self._input_gradients)
+        return gradients
 
     def gradients(self, value: Tensor) -> dict[str, Tensor]:
-        """Of a value in each weight, by layer, missing where it does not depend on it."""
+        """The gradient of a value in each weight, by layer; missing where the value does not depend on it."""
         return self._present(self._derivatives(value, list(self.weights.values())))
 
     def differentiable_gradients(self, value: Tensor) -> dict[str, Tensor]:
-        """The same, themselves to be differentiated."""
+        """The same gradients, which can be differentiated again."""
         return self._present(self._derivatives(value, list(self.weights.values()), create_graph=True))
 
     def run(
@@ -164,13 +164,13 @@ class Passes:
         parameters: Mapping[str, Tensor] | None = None,
         buffers: Mapping[str, Tensor] | None = None,
     ) -> Tensor:
-        """The network's output, of several the first, with other weights or buffers than its own where given."""
+        """The network's (first) output, with other weights or buffers where given."""
         if not torch.isfinite(images).all():
             raise InvalidMeasurement("the images are not all finite")
         if buffers is None:
-            buffers = {name: each.clone() for name, each in self.network.named_buffers()}
+            buffers = {name: buffer.clone() for name, buffer in self.network.named_buffers()}
         self.network.train(training)
-        with _told("the network cannot be run on this batch"):
+        with _torch_errors("the network cannot be run on this batch"):
             output = functional_call(self.network, {**(parameters or self.parameters), **buffers}, (images,))
         while isinstance(output, tuple | list) and output:
             output = output[0]
@@ -183,42 +183,42 @@ class Passes:
         return output
 
     def shared_seconds(self, needs: Iterable[Need]) -> float:
-        """Of the passes that these rest on."""
-        made = {each for need in needs for each in _AFTER[need]}
-        return sum((self._seconds.get(each, 0.0) for each in made), 0.0)
+        """The time of the passes that these needs include."""
+        passes = {name for need in needs for name in _AFTER[need]}
+        return sum((self._seconds.get(name, 0.0) for name in passes), 0.0)
 
     def wait(self) -> None:
-        """For the device, so that a clock shows what was done."""
+        """Wait for the device, so that timings are correct."""
         if self.images.is_cuda:
             torch.cuda.synchronize(self.images.device)
 
-    def _declared(self, need: Need) -> None:
-        if need not in self._wanted:
+    def _check_declared(self, need: Need) -> None:
+        if need not in self._needs:
             raise InvalidOption(f"a proxy that uses {need} says so in its needs; add {need!r} to them")
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        """A pass that could not be made is not tried again: its reason is kept."""
-        if name not in self._made:
+        """A pass runs once. A failed pass is not retried; its reason is cached."""
+        if name not in self._results:
             start = perf_counter()
             try:
-                self._made[name] = make()
+                self._results[name] = make()
             except InvalidMeasurement as problem:
-                self._made[name] = problem
+                self._results[name] = problem
             self.wait()
             self._seconds[name] = perf_counter() - start
-        found = self._made[name]
-        if isinstance(found, InvalidMeasurement):
-            raise found
-        return found
+        result = self._results[name]
+        if isinstance(result, InvalidMeasurement):
+            raise result
+        return result
 
     def _forward(self) -> Forward:
         self.reset()
-        images = self.images.clone().requires_grad_("input_gradients" in self._wanted)
+        images = self.images.clone().requires_grad_("input_gradients" in self._needs)
         hooks = []
-        if "output_gradients" in self._wanted:
-            hooks = [layer.register_forward_hook(self._kept(name)) for name, layer in self.layers.items()]
+        if "output_gradients" in self._needs:
+            hooks = [layer.register_forward_hook(self._output_hook(name)) for name, layer in self.layers.items()]
         try:
-            if "patterns" in self._wanted:
+            if "patterns" in self._needs:
                 with _Rectifiers(self._patterns):
                     logits = self.run(images)
             else:
@@ -230,7 +230,7 @@ class Passes:
             raise InvalidMeasurement("the network's output is not finite")
         return Forward(images, logits)
 
-    def _kept(self, name: str) -> Callable[[nn.Module, Any, Tensor], Tensor]:
+    def _output_hook(self, name: str) -> Callable[[nn.Module, Any, Tensor], Tensor]:
         def keep(module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
             self._outputs.append((name, output))
             return output.clone()  # what follows may work in place
@@ -240,13 +240,13 @@ class Passes:
     def _loss_gradients(self) -> dict[str, Tensor]:
         """One backward pass for the weights and for the outputs that were kept."""
         weights = list(self.weights.values())
-        found = self._derivatives(self.loss(), [*weights, *(output for _, output in self._outputs)])
+        derivatives = self._derivatives(self.loss(), [*weights, *(output for _, output in self._outputs)])
         self._output_gradients = [
             (name, output.detach(), gradient)
-            for (name, output), gradient in zip(self._outputs, found[len(weights) :], strict=True)
+            for (name, output), gradient in zip(self._outputs, derivatives[len(weights) :], strict=True)
             if gradient is not None
         ]
-        return self._present(found[: len(weights)])
+        return self._present(derivatives[: len(weights)])
 
     def _input_gradients(self) -> Tensor:
         forward = self.forward()
@@ -264,19 +264,23 @@ class Passes:
     ) -> tuple[Tensor | None, ...]:
         if not value.requires_grad:
             raise InvalidMeasurement("no weight has a gradient")
-        with _told("the network cannot be differentiated"):
+        with _torch_errors("the network cannot be differentiated"):
             return torch.autograd.grad(value, places, retain_graph=True, create_graph=create_graph, allow_unused=True)
 
-    def _present(self, found: tuple[Tensor | None, ...]) -> dict[str, Tensor]:
-        present = {name: each for name, each in zip(self.layers, found, strict=True) if each is not None}
+    def _present(self, derivatives: tuple[Tensor | None, ...]) -> dict[str, Tensor]:
+        present = {
+            name: derivative
+            for name, derivative in zip(self.layers, derivatives, strict=True)
+            if derivative is not None
+        }
         if not present:
             raise InvalidMeasurement("no weight has a gradient")
-        if not all(torch.isfinite(each).all() for each in present.values()):
+        if not all(torch.isfinite(derivative).all() for derivative in present.values()):
             raise InvalidMeasurement("a gradient is not finite")
         return present
 
     def remark_missing(self, present: Collection[str]) -> None:
-        """Say in the score how many layers have no gradient, and so count as zero."""
+        """Remark how many layers have no gradient and count as zero."""
         missing = len(self.layers) - len(set(present))
         if missing:
             self.remark = f"{missing} of {len(self.layers)} layers have no gradient and count as zero"
@@ -285,26 +289,26 @@ class Passes:
 class _Rectifiers(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes where the inputs of rectifiers are above zero, whether a module or a function rectifies."""
 
-    def __init__(self, found: list[Tensor]) -> None:
+    def __init__(self, patterns: list[Tensor]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.found = found
+        self.patterns = patterns
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in _RECTIFIED:
-            self.found.append((args[0] > 0).flatten(1) if args[0].ndim > 1 else (args[0] > 0)[:, None])
+            self.patterns.append((args[0] > 0).flatten(1) if args[0].ndim > 1 else (args[0] > 0)[:, None])
         return func(*args, **(kwargs or {}))
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
-    """What torch refuses is no score, for the reason that torch gives."""
+def _torch_errors(message: str) -> Iterator[None]:
+    """Turn errors of torch into a missing score with torch's reason."""
     try:
         yield
     except (RuntimeError, ValueError, IndexError) as problem:
         if isinstance(problem, InvalidMeasurement | InvalidOption):
             raise
         first = (str(problem).strip() or type(problem).__name__).splitlines()[0]
-        raise InvalidMeasurement(f"{what}: {first}") from None
+        raise InvalidMeasurement(f"{message}: {first}") from None
 
 
 def _weight_name(layer: str) -> str:

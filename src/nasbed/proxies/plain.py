@@ -16,4 +16,4 @@ def plain(passes: Passes) -> float:
     gradients = passes.loss_gradients()
     passes.remark_missing(gradients)
     weights = passes.weights
-    return sum(float((weights[name].detach().double() * each).sum()) for name, each in gradients.items())
+    return sum(float((weights[name].detach().double() * gradient).sum()) for name, gradient in gradients.items())

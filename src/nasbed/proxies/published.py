@@ -1,4 +1,4 @@
-"""Scores that others have published: NAS-Bench-Suite-Zero's JSON, or any table with a column for each proxy."""
+"""Published scores: NAS-Bench-Suite-Zero's JSON, or any table with a column for each proxy."""
 
 from __future__ import annotations
 
@@ -31,26 +31,33 @@ def published_scores(
     negated: Iterable[str] = (),
     source: str = "",
 ) -> ScoreTable:
-    """The scores of a published file, as they are but for ``negated`` proxies: higher has to predict better.
+    """The scores of a published file. Higher has to predict better, so ``negated`` proxies change their sign.
 
-    ``zc_SPACE.json`` of NAS-Bench-Suite-Zero says its space and its datasets, of which ``dataset`` chooses. A ``.csv``
-    or ``.parquet`` file has a row for each architecture, in a ``column`` of texts as the space writes them, and the
-    proxies in columns of their names: those registered here unless ``proxies`` are named. It may have a column
-    ``seed``.
+    ``zc_SPACE.json`` of NAS-Bench-Suite-Zero names its space and its datasets. A ``.csv`` or ``.parquet`` file has a
+    row for each architecture and a column for each proxy; it may have a column ``seed``.
+
+    Args:
+        path: The file.
+        searched: The space; required for a table.
+        dataset: The dataset, of a file with several.
+        column: The column of the architectures, as the space writes them.
+        proxies: The proxies to read; all that are registered here by default.
+        negated: The proxies whose sign changes.
+        source: Who published the scores; the file's name by default.
     """
     if not path.is_file():
         raise BadFile(f"published scores are read from a file, {path} is none; check the path")
     if path.suffix == ".json":
-        found = _suite_zero(path, searched, dataset, proxies)
+        table = _suite_zero(path, searched, dataset, proxies)
     elif path.suffix in (".csv", ".parquet"):
-        found = _columns(path, searched, dataset, column, proxies, source)
+        table = _columns(path, searched, dataset, column, proxies, source)
     else:
         raise InvalidOption(f"published scores are a .json, .csv or .parquet file, got {path.name}; convert it first")
-    turned = set(negated)
-    for name in turned - set(found.proxies):
-        raise InvalidOption(f"a proxy is negated that is there, got {shorten(name)}; {nearest(name, found.proxies)}")
-    values = {name: -scores if name in turned else scores for name, scores in found.values.items()}
-    return ScoreTable(found.about, found.codes, found.seeds, values, found.seconds)
+    negative = set(negated)
+    for name in negative - set(table.proxies):
+        raise InvalidOption(f"a proxy is negated that is there, got {shorten(name)}; {nearest(name, table.proxies)}")
+    values = {name: -scores if name in negative else scores for name, scores in table.values.items()}
+    return ScoreTable(table.about, table.codes, table.seeds, values, table.seconds)
 
 
 def _suite_zero(path: Path, searched: str, dataset: str, proxies: Sequence[str]) -> ScoreTable:
@@ -74,8 +81,8 @@ def _suite_zero(path: Path, searched: str, dataset: str, proxies: Sequence[str])
         raise InvalidOption(f"{path.name} has the datasets {', '.join(datasets) or 'none'}, got {shorten(dataset)}")
     if not dataset and len(datasets) > 1:
         raise InvalidOption(f"{path.name} has the datasets {', '.join(datasets)}; choose one with --dataset")
-    there = sorted({name for row in rows for name in row if "/" not in name and name != "val_accuracy"})
-    names = _chosen(proxies, there, path) if proxies else there
+    available = sorted({name for row in rows for name in row if "/" not in name and name != "val_accuracy"})
+    names = _chosen(proxies, available, path) if proxies else available
 
     def column(source: str) -> list[float]:
         return [row.get(source, math.nan) for row in rows]
@@ -129,10 +136,10 @@ def _read(path: Path) -> pa.Table:
         raise BadFile(f"{path} cannot be read as a table: {str(error).splitlines()[0]}") from None
 
 
-def _chosen(proxies: Sequence[str], there: Sequence[str], path: Path) -> list[str]:
+def _chosen(proxies: Sequence[str], available: Sequence[str], path: Path) -> list[str]:
     for name in proxies:
-        if name not in there:
-            raise InvalidOption(f"{path.name} has no scores called {shorten(name)}; {nearest(name, there)}")
+        if name not in available:
+            raise InvalidOption(f"{path.name} has no scores called {shorten(name)}; {nearest(name, available)}")
     return list(proxies)
 
 
@@ -144,5 +151,5 @@ def _is_number(column: pa.ChunkedArray) -> bool:
 
 def _numbers(column: pa.ChunkedArray, *, finite: bool = False) -> Any:
     """A column as floats, missing ones NaN; infinite ones too where only finite ones count."""
-    found = column.cast("double").to_numpy(zero_copy_only=False)
-    return np.where(np.isfinite(found), found, np.nan) if finite else found
+    numbers = column.cast("double").to_numpy(zero_copy_only=False)
+    return np.where(np.isfinite(numbers), numbers, np.nan) if finite else numbers

@@ -23,23 +23,31 @@ def scores(
     seed: int = 0,
     loss: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> dict[str, Score]:
-    """See :func:`nasbed.proxies.score_all`."""
+    """The scores behind :func:`nasbed.proxies.score_all`.
+
+    Args:
+        network: The network.
+        batch: Images and labels on the network's device.
+        proxies: The proxies.
+        seed: The seed of everything that is drawn.
+        loss: From logits and labels to the loss; cross-entropy by default.
+    """
     chosen = list(proxies)
     images, labels = _checked(network, batch, seed)
-    wanted = {need for each in chosen for need in each.needs}
+    needs = {need for proxy in chosen for need in proxy.needs}
     devices = [images.device.index or 0] if images.is_cuda else []
     modes = [(module, module.training) for module in network.modules()]
     try:
         with torch.random.fork_rng(devices):
-            passes = Passes(network, images, labels, wanted=wanted, seed=seed, loss=loss or nn.functional.cross_entropy)
-            return {each.name: _score(each, passes) for each in chosen}
+            passes = Passes(network, images, labels, needs=needs, seed=seed, loss=loss or nn.functional.cross_entropy)
+            return {proxy.name: _score(proxy, passes) for proxy in chosen}
     finally:
         for module, training in modes:
             module.training = training
 
 
 def _score(proxy: Proxy, passes: Passes) -> Score:
-    own = 0.0
+    seconds = 0.0
     try:
         for need in proxy.needs:
             getattr(passes, need)()
@@ -50,13 +58,13 @@ def _score(proxy: Proxy, passes: Passes) -> Score:
             remark = passes.remark
         finally:
             passes.wait()
-            own = perf_counter() - start
+            seconds = perf_counter() - start
     except InvalidMeasurement as problem:
-        return Score(None, reason=str(problem), seconds=own, shared_seconds=passes.shared_seconds(proxy.needs))
+        return Score(None, reason=str(problem), seconds=seconds, shared_seconds=passes.shared_seconds(proxy.needs))
     shared = passes.shared_seconds(proxy.needs)
     if not math.isfinite(value):
-        return Score(None, reason=f"the value is {value}", seconds=own, shared_seconds=shared)
-    return Score(value, remark=remark, seconds=own, shared_seconds=shared)
+        return Score(None, reason=f"the value is {value}", seconds=seconds, shared_seconds=shared)
+    return Score(value, remark=remark, seconds=seconds, shared_seconds=shared)
 
 
 def _checked(network: Any, batch: Sequence[Any], seed: int) -> tuple[Tensor, Tensor]:

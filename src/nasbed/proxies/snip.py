@@ -18,7 +18,7 @@ def snip(passes: Passes) -> float:
     gradients = passes.loss_gradients()
     passes.remark_missing(gradients)
     weights = passes.weights
-    total = sum(float((weights[name].detach() * each).double().abs().sum()) for name, each in gradients.items())
+    total = sum(float((weights[name].detach() * gradient).double().abs().sum()) for name, gradient in gradients.items())
     if not total:
         raise InvalidMeasurement("every gradient or every weight is zero")
     return total

@@ -26,8 +26,8 @@ def synflow(passes: Passes) -> float:
     network in Abdelfattah et al., Zero-cost proxies for lightweight NAS, ICLR 2021. The published suite gives the
     logarithm too.
     """
-    parameters = {name: each.detach().double().abs().requires_grad_() for name, each in passes.parameters.items()}
-    buffers = {name: _positive(each) for name, each in passes.network.named_buffers()}
+    parameters = {name: tensor.detach().double().abs().requires_grad_() for name, tensor in passes.parameters.items()}
+    buffers = {name: _positive(tensor) for name, tensor in passes.network.named_buffers()}
     names = [f"{layer}.weight" if layer else "weight" for layer in passes.weights]
     ones = torch.ones(1, *passes.images.shape[1:], dtype=torch.double, device=passes.images.device)
     with _unnormalised(passes.network):
@@ -38,9 +38,9 @@ def synflow(passes: Passes) -> float:
         raise InvalidMeasurement("no weight has a gradient")
     gradients = torch.autograd.grad(flow, [parameters[name] for name in names], allow_unused=True)
     present = {
-        name: (parameters[name].detach() * each).abs().sum()
-        for name, each in zip(names, gradients, strict=True)
-        if each is not None
+        name: (parameters[name].detach() * tensor).abs().sum()
+        for name, tensor in zip(names, gradients, strict=True)
+        if tensor is not None
     }
     passes.remark_missing(present)
     total = float(sum(present.values()))
@@ -51,7 +51,7 @@ def synflow(passes: Passes) -> float:
 
 @contextmanager
 def _unnormalised(network: nn.Module) -> Iterator[None]:
-    """While it lasts, batch normalisation hands on what it gets."""
+    """Inside the context, batch normalisation returns its input."""
     changed = [module for module in network.modules() if isinstance(module, _NORMALISING)]
     before = [{"forward": vars(module)["forward"]} if "forward" in vars(module) else {} for module in changed]
     for module in changed:
@@ -59,9 +59,9 @@ def _unnormalised(network: nn.Module) -> Iterator[None]:
     try:
         yield
     finally:
-        for module, own in zip(changed, before, strict=True):
+        for module, original in zip(changed, before, strict=True):
             del vars(module)["forward"]
-            vars(module).update(own)
+            vars(module).update(original)
 
 
 def _unchanged(x: Tensor) -> Tensor:

@@ -38,7 +38,7 @@ Texts = NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True)
 class ScoresAbout:
-    """What the scores of a file have in common. ``recipe`` names the training recipe whose skeleton the networks had,
+    """The facts that all scores of a file share. ``recipe`` names the training recipe whose skeleton the networks had,
     empty for the usual one of the space, and ``recipe_sha256`` tells its content; ``batch`` is how many images a
     network was scored on; ``source`` says who scored: this package in one or more versions, or a publication. ``code``
     has the fingerprint of each proxy that is not this package's own."""
@@ -62,7 +62,7 @@ class ScoreTable:
     seeds: tuple[int, ...]
     values: Mapping[str, Floats]
     seconds: Mapping[str, Floats] = field(default_factory=dict)
-    """What each proxy would take alone, NaN where that is not known."""
+    """The time that each proxy would take alone, NaN where unknown."""
     no_score: Texts | None = None
     """Why proxies have no score: ``name: reason`` with semicolons between, or nothing."""
     remarks: Texts | None = None
@@ -100,10 +100,10 @@ class ScoreTable:
     def mean(self, proxy: str) -> Floats:
         """The mean score of each architecture over the seeds that have one, NaN where none has."""
         scores = self.of(proxy)
-        known = np.isfinite(scores)
+        finite = np.isfinite(scores)
         with np.errstate(invalid="ignore", divide="ignore"):
-            found: Floats = np.where(known, scores, 0.0).sum(axis=1) / known.sum(axis=1)
-        return found
+            means: Floats = np.where(finite, scores, 0.0).sum(axis=1) / finite.sum(axis=1)
+        return means
 
     def missing(self) -> dict[str, int]:
         """How many scores each proxy lacks, those that lack none left out."""
@@ -116,7 +116,7 @@ class ScoreTable:
         return Counter(part for text in texts for part in text.split("; "))
 
     def take(self, rows: NDArray[Any]) -> ScoreTable:
-        """Some of the architectures, by number or mask."""
+        """The table of a subset of the architectures, by number or mask."""
         return ScoreTable(
             self.about,
             self.codes[rows],
@@ -142,10 +142,10 @@ class ScoreTable:
     def _arrow(self) -> pa.Table:
         import pyarrow as pa
 
-        there = np.any([np.isfinite(column) for column in self.values.values()], axis=0)
+        present = np.any([np.isfinite(column) for column in self.values.values()], axis=0)
         if self.no_score is not None:
-            there |= self.no_score.astype(bool)
-        rows, seeds = np.nonzero(there)
+            present |= self.no_score.astype(bool)
+        rows, seeds = np.nonzero(present)
         texts = np.array([self.space.format(arch) for arch in self.space.architectures(self.codes)], dtype=np.object_)
         columns: dict[str, Any] = {
             ARCHITECTURE: pa.array(texts[rows], pa.string()),
@@ -156,9 +156,9 @@ class ScoreTable:
         for name, column in self.seconds.items():
             seconds = column[rows, seeds].astype(np.float32)
             columns[f"{name}{TIME}"] = pa.array(seconds, pa.float32(), from_pandas=True)
-        for title, told in ((NO_SCORE, self.no_score), (REMARKS, self.remarks)):
-            if told is not None:
-                columns[title] = pa.array([text or None for text in told[rows, seeds]], pa.string())
+        for title, texts_of_column in ((NO_SCORE, self.no_score), (REMARKS, self.remarks)):
+            if texts_of_column is not None:
+                columns[title] = pa.array([text or None for text in texts_of_column[rows, seeds]], pa.string())
         return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(asdict(self.about))})
 
     @classmethod
@@ -171,8 +171,8 @@ class ScoreTable:
             raise BadFile(f"{path} is no file of scores; make one of it with: nasbed proxies import {path.name}")
         try:
             about = json.loads(metadata)
-            known = {item.name for item in fields(ScoresAbout)}
-            return _from_columns(ScoresAbout(**{key: about[key] for key in known & about.keys()}), table, path)
+            names = {item.name for item in fields(ScoresAbout)}
+            return _from_columns(ScoresAbout(**{key: about[key] for key in names & about.keys()}), table, path)
         except (TypeError, ValueError, AttributeError, UnknownName) as error:
             raise BadFile(f"{path} cannot be read as scores: {str(error).splitlines()[0]}") from None
 
@@ -218,34 +218,44 @@ def table_of_rows(
     no_score: Iterable[str] | None = None,
     remarks: Iterable[str] | None = None,
 ) -> ScoreTable:
-    """The table of rows, each an architecture and a seed, none of which comes twice."""
+    """The table of rows, each an architecture and a seed. A repeated row raises.
+
+    Args:
+        about: The facts that all scores share.
+        codes: The architecture of each row.
+        seeds: The seed of each row.
+        values: The scores by proxy.
+        seconds: The times by proxy.
+        no_score: Why scores are missing, one text per row.
+        remarks: What scores leave out, one text per row.
+    """
     if not codes:
         raise BadFile("scores are of at least one architecture, got none")
-    different = {code: row for row, code in enumerate(dict.fromkeys(codes))}
-    drawn = {seed: column for column, seed in enumerate(sorted(set(seeds)))}
-    at = (np.array([different[code] for code in codes]), np.array([drawn[seed] for seed in seeds]))
-    shape = (len(different), len(drawn))
-    if len(set(zip(*(each.tolist() for each in at), strict=True))) < len(codes):
+    row_of = {code: row for row, code in enumerate(dict.fromkeys(codes))}
+    column_of = {seed: column for column, seed in enumerate(sorted(set(seeds)))}
+    cells = (np.array([row_of[code] for code in codes]), np.array([column_of[seed] for seed in seeds]))
+    shape = (len(row_of), len(column_of))
+    if len(set(zip(*(indices.tolist() for indices in cells), strict=True))) < len(codes):
         twice, seed = next(pair for pair, count in Counter(zip(codes, seeds, strict=True)).items() if count > 1)
         text = space(about.space).format(space(about.space).architectures(np.array([twice]))[0])
         raise BadFile(f"an architecture is scored once with each seed, {shorten(text)} is there twice with seed {seed}")
 
     def numbers(column: Sequence[float]) -> Floats:
-        found = np.full(shape, math.nan)
-        found[at] = np.asarray(column, dtype=np.float64)
-        return found
+        table = np.full(shape, math.nan)
+        table[cells] = np.asarray(column, dtype=np.float64)
+        return table
 
     def texts(column: Iterable[str] | None) -> Texts | None:
         if column is None:
             return None
-        found = np.full(shape, "", dtype=np.object_)
-        found[at] = np.array(list(column), dtype=np.object_)
-        return found
+        table = np.full(shape, "", dtype=np.object_)
+        table[cells] = np.array(list(column), dtype=np.object_)
+        return table
 
     return ScoreTable(
         about,
-        np.array(list(different), dtype=np.int64),
-        tuple(drawn),
+        np.array(list(row_of), dtype=np.int64),
+        tuple(column_of),
         {name: numbers(column) for name, column in values.items()},
         {name: numbers(column) for name, column in (seconds or {}).items()},
         texts(no_score),
@@ -255,14 +265,14 @@ def table_of_rows(
 
 def parsed_codes(texts: Sequence[str], searched: SearchSpace, path: Path) -> list[tuple[int, ...]]:
     """The architectures that a column of a file names."""
-    known: dict[str, tuple[int, ...]] = {}
+    codes: dict[str, tuple[int, ...]] = {}
     for row, text in enumerate(texts):
-        if text not in known:
+        if text not in codes:
             try:
-                known[text] = searched.parse(text).code
+                codes[text] = searched.parse(text).code
             except (NasbedError, TypeError) as error:
                 raise BadFile(f"{path}, row {row + 1}: {error}") from None
-    return [known[text] for text in texts]
+    return [codes[text] for text in texts]
 
 
 def _parquet(path: Path) -> pa.Table:
@@ -281,14 +291,14 @@ def _from_columns(about: ScoresAbout, table: pa.Table, path: Path) -> ScoreTable
     for name in (ARCHITECTURE, SEED):
         if name not in table.column_names or table[name].null_count:
             raise BadFile(f"every row of a file of scores has its {name}, {path} has rows without")
-    named = [name for name in table.column_names if name not in _OWN]
-    proxies = [name for name in named if not name.endswith(TIME)]
+    columns = [name for name in table.column_names if name not in _OWN]
+    proxies = [name for name in columns if not name.endswith(TIME)]
     return table_of_rows(
         about,
         parsed_codes(table[ARCHITECTURE].to_pylist(), space(about.space), path),
         table[SEED].to_pylist(),
         {name: _floats(table[name]) for name in proxies},
-        seconds={name: _floats(table[f"{name}{TIME}"]) for name in proxies if f"{name}{TIME}" in named},
+        seconds={name: _floats(table[f"{name}{TIME}"]) for name in proxies if f"{name}{TIME}" in columns},
         no_score=_strings(table, NO_SCORE),
         remarks=_strings(table, REMARKS),
     )

@@ -30,10 +30,10 @@ def zen(passes: Passes) -> float:
     Lin et al., Zen-NAS: a zero-shot NAS for high-performance image recognition, ICCV 2021. Their formula has the
     Euclidean norm and the variance of the batch itself; their code and the published suite are as here.
     """
-    drawn = _gaussian(passes)
-    images = passes.drawn(*passes.images.shape)
-    moved = images + STEP * passes.drawn(*passes.images.shape)
-    first, second = _Noted(passes, images, drawn), _Noted(passes, moved, drawn)
+    weights = _gaussian(passes)
+    images = passes.normal(*passes.images.shape)
+    shifted = images + STEP * passes.normal(*passes.images.shape)
+    first, second = _RecordedPass(passes, images, weights), _RecordedPass(passes, shifted, weights)
     response = float((first.features - second.features).double().abs().flatten(1).sum(1).mean())
     if not response > 0 or math.isinf(response):
         raise InvalidMeasurement(f"the features change by {response}, which has no logarithm")
@@ -42,7 +42,7 @@ def zen(passes: Passes) -> float:
     return math.log(response) + sum(math.log(scale) / 2 for scale in scales)
 
 
-class _Noted:
+class _RecordedPass:
     """A pass with these weights: its features, and the mean variance of the channels before each normalisation."""
 
     def __init__(self, passes: Passes, images: Tensor, weights: dict[str, Tensor]) -> None:
@@ -68,13 +68,13 @@ class _Noted:
 
 
 def _gaussian(passes: Passes) -> dict[str, Tensor]:
-    """By the name of the parameter; those of other layers than these stay."""
-    drawn = {name: each.detach() for name, each in passes.parameters.items()}
+    """Gaussian parameters by name; parameters of other layers stay."""
+    weights = {name: tensor.detach() for name, tensor in passes.parameters.items()}
     for prefix, module in passes.network.named_modules():
         for name, parameter in module.named_parameters(recurse=False):
             full = f"{prefix}.{name}" if prefix else name
             if isinstance(module, WEIGHTED):
-                drawn[full] = passes.drawn(*parameter.shape) if name == "weight" else torch.zeros_like(parameter)
+                weights[full] = passes.normal(*parameter.shape) if name == "weight" else torch.zeros_like(parameter)
             elif isinstance(module, _NORMALISING | nn.GroupNorm):
-                drawn[full] = torch.ones_like(parameter) if name == "weight" else torch.zeros_like(parameter)
-    return drawn
+                weights[full] = torch.ones_like(parameter) if name == "weight" else torch.zeros_like(parameter)
+    return weights

@@ -28,7 +28,7 @@ def zico(passes: Passes) -> float:
     for images, labels in zip(passes.images.tensor_split(PARTS), passes.labels.tensor_split(PARTS), strict=True):
         parts.append(passes.gradients(passes.loss_of(passes.run(images), labels)))
     total, counted = 0.0, []
-    for name in [each for each in parts[0] if each in parts[1]]:
+    for name in [layer for layer in parts[0] if layer in parts[1]]:
         gradients = torch.stack([part[name] for part in parts]).double()
         spread = gradients.std(dim=0, correction=0)
         ratios = gradients.abs().mean(dim=0)[spread > 0] / spread[spread > 0]

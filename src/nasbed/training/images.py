@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from nasbed.datasets.dataset import Dataset, Split
+from nasbed.datasets.dataset import Dataset, ImageSplit
 from nasbed.training.draws import EpochDraws
 from nasbed.training.recipe import SPLIT_SEED, Recipe
 
 
-def recipe_split(dataset: Dataset, recipe: Recipe) -> Split:
+def recipe_split(dataset: Dataset, recipe: Recipe) -> ImageSplit:
     """The images to train on and to validate with: as the recipe says, else as published, else four fifths and one."""
     if recipe.split is not None:
         return dataset.splits(*recipe.split, seed=SPLIT_SEED)

@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.datasets.dataset import Dataset
-from nasbed.datasets.opening import opened
+from nasbed.datasets.opening import open_dataset
 from nasbed.experiments.unseen import search as unseen_nas_search
 from nasbed.experiments.unseen.budget import NasBudget, bonsai_cells, nas_methods
 from nasbed.experiments.unseen.nas import measured_nas, trained, trained_together
@@ -51,7 +51,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
         np.save(folder / f"{part}_x.npy", images)
         np.save(folder / f"{part}_y.npy", labels)
     (folder / "metadata").write_text(json.dumps({"num_classes": 3, "input_shape": [218, 2, 8, 8], "codename": "x"}))
-    return opened(str(folder))
+    return open_dataset(str(folder))
 
 
 def test_methods_are_the_columns_of_the_papers_table_and_more() -> None:

@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine, TaskOutcome
-from nasbed.datasets.opening import opened
+from nasbed.datasets.opening import open_dataset
 from nasbed.experiments.unseen.budget import NasBudget
 from nasbed.experiments.unseen.processes import Task, measure_ahead
 from nasbed.experiments.unseen.results import UnseenResult, read_results
@@ -47,7 +47,7 @@ def told(results: Iterable[UnseenResult]) -> dict[Any, Any]:
 def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_path: Path) -> None:
     plan = replace(PLAN, train_seeds=1)
     with threads_used(1):
-        measure([opened(folder)], plan, tmp_path / "one.jsonl", **folders(tmp_path / "one"))
+        measure([open_dataset(folder)], plan, tmp_path / "one.jsonl", **folders(tmp_path / "one"))
     file, where = tmp_path / "several.jsonl", folders(tmp_path / "several")
     assert measure_ahead([folder], plan, file, **where, engine=LocalEngine(2)) == 4
     expected, found = (told(read_results([path])) for path in (tmp_path / "one.jsonl", file))
@@ -55,7 +55,7 @@ def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_pat
     assert len(list(where["searches"].glob("*/search.json"))) == 2
     lines = file.read_bytes()
     assert measure_ahead([folder], plan, file, **where, engine=LocalEngine(2)) == 0
-    assert measure([opened(folder)], plan, file, **where) == 0 and file.read_bytes() == lines
+    assert measure([open_dataset(folder)], plan, file, **where) == 0 and file.read_bytes() == lines
 
 
 class Watched(Engine):
@@ -86,13 +86,13 @@ def test_searches_come_first_and_those_trained_together_are_left(folder: str, tm
         ("bonsai-net", None),
         *((name, seed) for name in ("bonsai-net", "rs-bonsai") for seed in (0, 1)),
     ]
-    assert measure([opened(folder)], together, file, **where) == 4
+    assert measure([open_dataset(folder)], together, file, **where) == 4
 
 
 def test_what_a_file_has_found_is_not_searched_again(folder: str, tmp_path: Path) -> None:
     file, engine = tmp_path / "r.jsonl", Watched()
     once = replace(PLAN, methods=("gdas",), train_seeds=1)
-    measure([opened(folder)], once, file)
+    measure([open_dataset(folder)], once, file)
     more = replace(once, train_seeds=2)
     assert measure_ahead([folder], more, file, **folders(tmp_path), engine=engine) == 1
     assert [str(task).rsplit("/", 1)[-1] for task in engine.seen] == ["gutenberg, gdas 0: training with seed 1"]

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from nasbed import datasets
 from nasbed.core.architecture import Architecture
-from nasbed.datasets.dataset import Part
+from nasbed.datasets.dataset import LabelledImages
 from nasbed.spaces.fbnet.costs import BLOCKS
 from nasbed.training.building import recipe_network, recipe_skeleton
 from nasbed.training.draws import epoch_draws, epoch_words, initial_weights
@@ -65,7 +65,7 @@ def test_the_networks_have_every_block_where_an_identity_fits_and_where_none_doe
 
 def test_fbnet_population_becomes_in_float64_what_its_networks_become_alone() -> None:
     digits = datasets.load("digits")
-    digits = replace(digits, test=Part(digits.test.images[:16], digits.test.labels[:16]))
+    digits = replace(digits, test=LabelledImages(digits.test.images[:16], digits.test.labels[:16]))
     images = ExactImages(digits, RECIPE)
     jobs = [Job(arch, 2, seed) for seed, arch in enumerate(NETWORKS, start=3)]
     population = Population(jobs, digits, RECIPE, images, torch.device("cpu"))

@@ -75,7 +75,7 @@ def baseline(
         paper = tables.dataset_called(paper)
     BASELINES.get(model)
     check_torch()
-    from nasbed.datasets.opening import opened
+    from nasbed.datasets.opening import open_dataset
     from nasbed.experiments.unseen.baseline import measured_baseline
     from nasbed.experiments.unseen.results import append_result, check_results_file
     from nasbed.training import load_recipe
@@ -86,7 +86,7 @@ def baseline(
     budget = how.budget(epochs)
     if out is not None:
         check_results_file(out)
-    images = opened(dataset)
+    images = open_dataset(dataset)
     on_interrupt(lambda: checkpoint_kept(checkpoint))
     with threads_used(threads), epoch_bar(budget) as told:
         result = measured_baseline(

@@ -29,7 +29,7 @@ from nasbed.cli.oneshot.search import (
 )
 from nasbed.core.errors import InvalidOption, nearest
 from nasbed.datasets.dataset import Dataset
-from nasbed.datasets.opening import opened
+from nasbed.datasets.opening import open_dataset
 from nasbed.drawing.cells import save_cells
 from nasbed.oneshot.bonsai import BonsaiArchitecture, BonsaiEpoch, BonsaiSettings, search, untrained
 from nasbed.oneshot.bonsai.record import BonsaiRecord, read_bonsai_record, write_bonsai_record
@@ -63,7 +63,7 @@ def bonsai(asked: Asked) -> None:
     recipe = None if asked.train is None else load_recipe(asked.train)
     if recipe is not None:
         recipe_skeleton(METHOD, recipe)  # raises where the recipe has settings for what stands around other cells
-    images = opened(asked.dataset)
+    images = open_dataset(asked.dataset)
     folder = asked.out or Path("searches") / f"{METHOD}-{images.name}-{asked.seed}"
     wanted = Wanted(images, asked.seed, settings, folder)
     with goes_on(folder, asked.threads):

@@ -148,7 +148,7 @@ def _supernet(method: str, asked: Asked, *, space: str, cells: int | None, stop:
     """Search with a supernet, by a method that has an architecture of a registered space in the end."""
     from nasbed.cli.oneshot.output import plain, print_search
     from nasbed.cli.oneshot.search import Wanted, check_recipe, finished, goes_on, searched, trained
-    from nasbed.datasets.opening import opened
+    from nasbed.datasets.opening import open_dataset
     from nasbed.oneshot import METHODS, SEARCHED_SPACES
     from nasbed.oneshot.bonsai.settings import METHOD as BONSAI
     from nasbed.training import load_recipe
@@ -159,7 +159,7 @@ def _supernet(method: str, asked: Asked, *, space: str, cells: int | None, stop:
     kind, where, where_to = METHODS.get(method), chosen_device(asked.device), SEARCHED_SPACES.get(space)
     settings, options = _settings(kind, {**asked.given, "cells": cells}, asked.texts, stop)
     recipe = None if asked.train is None else load_recipe(asked.train)
-    images = opened(asked.dataset)
+    images = open_dataset(asked.dataset)
     if recipe is not None:
         check_recipe(space, images, recipe)
     folder = asked.out or Path("searches") / f"{method}-{space}-{images.name}-{asked.seed}"

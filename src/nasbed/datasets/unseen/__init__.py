@@ -1,8 +1,8 @@
-"""Datasets that no search method has seen (Geada et al., 2024): made from public material, the same to the byte each
-time."""
+"""Datasets that no search method has seen (Geada et al., 2024): generated from public material, identical to the byte
+each time."""
 
 from nasbed.core.registry import Registry
-from nasbed.datasets.unseen.base import Made, MadePart, Unseen
+from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen
 
 UNSEEN = Registry[type[Unseen]]("unseen dataset", group="nasbed.unseen")
 for _name, _target in (
@@ -17,4 +17,7 @@ for _name, _target in (
 ):
     UNSEEN.add(_name, f"nasbed.datasets.unseen.{_target}")
 
-__all__ = ["UNSEEN", "Made", "MadePart", "Unseen"]
+__all__ = ["UNSEEN", "GeneratedDataset", "GeneratedPart", "Unseen"]
+
+Made, MadePart = GeneratedDataset, GeneratedPart
+"""Former names, until version 0.3."""

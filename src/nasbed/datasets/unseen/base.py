@@ -22,8 +22,8 @@ CITATION = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MadePart:
-    """Images, labels, and what each image was made of: columns by name, a row an image.
+class GeneratedPart:
+    """Images, labels, and the origins of each image: columns by name, one row per image.
 
     Origins are what the rules of a dataset are about: source images, words, phrases, games, recordings.
     """
@@ -37,25 +37,25 @@ class MadePart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Made:
-    """A whole dataset in memory. ``sources`` tells what it was made from: a digest by the name of the source.
+class GeneratedDataset:
+    """A generated dataset in memory. ``sources`` are the digests of its raw material by name.
 
     ``notes`` are sentences for the reader of its card: what was left out, and why.
     """
 
-    train: MadePart
-    valid: MadePart
-    test: MadePart
+    train: GeneratedPart
+    valid: GeneratedPart
+    test: GeneratedPart
     sources: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
-    def parts(self) -> dict[str, MadePart]:
+    def parts(self) -> dict[str, GeneratedPart]:
         return dict(zip(PARTS, (self.train, self.valid, self.test), strict=True))
 
 
 class Unseen(ABC):
-    """One of the datasets: what the paper says of it, and how it is made."""
+    """One of the datasets: what the paper says about it, and how it is generated."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -68,21 +68,23 @@ class Unseen(ABC):
     benchmark: ClassVar[float]
     """The accuracy of ResNet-18 in the paper's table 1, in per cent."""
     rule: ClassVar[str]
-    """How a label comes about, in a sentence."""
+    """The labelling rule, in a sentence."""
     needs: ClassVar[str]
-    """What it is made from and how to get that, in a sentence."""
+    """The raw material and how to get it, in a sentence."""
     hygiene: ClassVar[tuple[str, ...]] = ()
-    """Names of origins of which no value may be in two parts."""
+    """Origins that may share no value between two parts."""
     licence: ClassVar[str] = ""
 
     @abstractmethod
-    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+    def make(
+        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
+    ) -> GeneratedDataset:
         """The whole dataset. ``source`` is a folder or file with the raw material, or None where it is found without.
         ``as_released`` follows the authors' scripts where they differ from the paper; raises where they do not."""
 
     @abstractmethod
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        """The labels that the rule gives, from the pixels where they tell, else from what the images were made of."""
+        """The labels by the rule: from the pixels where possible, otherwise from the origins."""
 
     def refuse_released(self, as_released: bool) -> None:
         """For a dataset of which no difference between paper and scripts is known."""
@@ -94,21 +96,23 @@ class Unseen(ABC):
 
     def picture(self, image: Images) -> NDArray[np.uint8]:
         """One image to look at, [height, width, 3]; of other than 1 or 3 channels a dataset draws its own."""
-        shown = image if image.dtype == np.uint8 else np.clip(np.round(image), 0, 255).astype(np.uint8)
-        if len(shown) not in (1, 3):
-            raise NotImplementedError(f"{self.name} has {len(shown)} channels and draws its own pictures")
-        return np.ascontiguousarray(np.broadcast_to(shown, (3, *shown.shape[1:])).transpose(1, 2, 0))
+        pixels = image if image.dtype == np.uint8 else np.clip(np.round(image), 0, 255).astype(np.uint8)
+        if len(pixels) not in (1, 3):
+            raise NotImplementedError(f"{self.name} has {len(pixels)} channels and draws its own pictures")
+        return np.ascontiguousarray(np.broadcast_to(pixels, (3, *pixels.shape[1:])).transpose(1, 2, 0))
 
-    def check(self, made: Made) -> None:
-        """Raise unless shapes, labels and the division into parts are as they have to be."""
-        for part, each in made.parts.items():
-            if each.images.shape != (len(each), *self.shape):
-                raise BadFile(f"images of {self.name} have the shape {self.shape}, {part} has {each.images.shape}")
-            if not np.array_equal(self.label_of(each.images, each.origins), each.labels):
+    def check(self, dataset: GeneratedDataset) -> None:
+        """Raise unless shapes, labels and the division into parts are valid."""
+        for part, images_of_part in dataset.parts.items():
+            if images_of_part.images.shape != (len(images_of_part), *self.shape):
+                raise BadFile(
+                    f"images of {self.name} have the shape {self.shape}, {part} has {images_of_part.images.shape}"
+                )
+            if not np.array_equal(self.label_of(images_of_part.images, images_of_part.origins), images_of_part.labels):
                 raise BadFile(f"labels of {self.name} are as its rule says, some of {part} are not: {self.rule}")
-            if not np.array_equal(np.unique(each.labels), np.arange(len(self.classes))):
+            if not np.array_equal(np.unique(images_of_part.labels), np.arange(len(self.classes))):
                 raise BadFile(f"every part of {self.name} has all {len(self.classes)} classes, {part} has not")
         for origin in self.hygiene:
-            parts = [np.unique(each.origins[origin]) for each in made.parts.values()]
+            parts = [np.unique(images_of_part.origins[origin]) for images_of_part in dataset.parts.values()]
             if len(np.unique(np.concatenate(parts))) != sum(map(len, parts)):
                 raise BadFile(f"no {origin} of {self.name} is in two parts, some are")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen
 from nasbed.datasets.unseen.chess_board import draw_board
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.chess_games import (
@@ -27,7 +27,7 @@ from nasbed.datasets.unseen.sources.chess_games import (
     read_games,
     replayed,
 )
-from nasbed.datasets.unseen.sources.material import content, files_ending, opened, sha256
+from nasbed.datasets.unseen.sources.material import content, files_ending, open_material, sha256
 
 PLAYERS = ("Anand", "Carlsen", "Caruana", "Fischer", "Karpov", "Kasparov", "Nakamura", "Tal")
 _DIVIDED, _LABELLED, _PICKED = range(3)
@@ -65,13 +65,15 @@ class Chesseract(Unseen):
     copies: ClassVar[bool] = False
     """Whether a game that is there twice is two games."""
 
-    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+    def make(
+        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
+    ) -> GeneratedDataset:
         self.refuse_released(as_released)
         chess_package()
         everything, digests = _games(source, self.needs)
         games, left_out = games_with_result(everything) if self.copies else distinct_games(everything)
         boards = list(replayed(games, len(games), progress))
-        left_out["that cannot be replayed"] = sum(each is None for each in boards)
+        left_out["that cannot be replayed"] = sum(board is None for board in boards)
         playable = [(game, masks) for game, masks in zip(games, boards, strict=True) if masks is not None]
         if not playable:
             raise BadFile(f"{source} has games with a result, none of {len(everything)} can be replayed; get it again")
@@ -80,33 +82,33 @@ class Chesseract(Unseen):
         positions, note = _usable(playable, draws, self.counts, copies=self.copies)
         notes.append(note)
         train, valid, test = (self._part(draws, part, positions) for part in range(3))
-        return Made(train, valid, test, sources=digests, notes=tuple(notes))
+        return GeneratedDataset(train, valid, test, sources=digests, notes=tuple(notes))
 
-    def _part(self, draws: Draws, part: int, positions: _Positions) -> MadePart:
+    def _part(self, draws: Draws, part: int, positions: _Positions) -> GeneratedPart:
         labels = draws.balanced(self.counts[part], len(RESULTS), _LABELLED, part)
         chosen = np.empty(len(labels), np.int64)
         for label, name in enumerate(self.classes):
             where = np.flatnonzero(labels == label)
-            mine = np.flatnonzero((positions.part == part) & (positions.result == label))
-            if len(mine) < len(where):
+            usable = np.flatnonzero((positions.part == part) & (positions.result == label))
+            if len(usable) < len(where):
                 raise BadFile(
-                    f"there is a position for each image, of '{name}' there are {len(mine)} of {len(where)} for "
+                    f"there is a position for each image, of '{name}' there are {len(usable)} of {len(where)} for "
                     f"{PARTS[part]}; add games"
                 )
-            chosen[where] = mine[draws.order(len(mine), _PICKED, part, label)[: len(where)]]
+            chosen[where] = usable[draws.order(len(usable), _PICKED, part, label)[: len(where)]]
         game = positions.game[chosen]
         origins = {
             "game": game,
             "position": positions.number[chosen],
             "ply": positions.ply[chosen],
-            "pgn": np.array([each.file for each in positions.games])[game],
-            "number": np.array([each.number for each in positions.games])[game],
+            "pgn": np.array([item.file for item in positions.games])[game],
+            "number": np.array([item.number for item in positions.games])[game],
             "result": np.array(RESULTS)[labels],
         }
-        return MadePart(planes(positions.masks[chosen]), labels, origins)
+        return GeneratedPart(planes(positions.masks[chosen]), labels, origins)
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        """Those of the results; −1 where the planes are no position: a king of each colour, one piece a square."""
+        """The labels of the results; −1 where the planes are no position: a king of each colour, one piece a square."""
         order = {result: label for label, result in enumerate(RESULTS)}
         labels: Integers = np.array([order.get(str(result), -1) for result in origins["result"]], np.int64)
         kings = images[:, [5, 11]].sum(axis=(2, 3))
@@ -143,7 +145,7 @@ class _Positions:
 def _games(source: Path | None, needs: str) -> tuple[list[Game], dict[str, str]]:
     games: list[Game] = []
     digests: dict[str, str] = {}
-    with opened(source, needs) as folder:
+    with open_material(source, needs) as folder:
         files = files_ending(folder, ".pgn")
         if missing := [
             player for player in PLAYERS if not any(name.lower().startswith(player.lower()) for name in files)
@@ -165,12 +167,12 @@ def _usable(
 ) -> tuple[_Positions, str]:
     """The positions of all games, each once for a result in its part; without ``copies`` none that is in two parts."""
     games = tuple(game for game, _ in playable)
-    shown = np.array([len(masks) for _, masks in playable])
+    sizes = np.array([len(masks) for _, masks in playable])
     results = np.array([RESULTS.index(game.result) for game in games])
-    parts = _divided(shown, results, draws, counts)
+    parts = _divided(sizes, results, draws, counts)
     masks = np.concatenate([masks for _, masks in playable])
-    game = np.repeat(np.arange(len(games)), shown)
-    ply = np.concatenate([np.arange(len(each.moves) - each.shown, len(each.moves)) + 1 for each in games])
+    game = np.repeat(np.arange(len(games)), sizes)
+    ply = np.concatenate([np.arange(len(item.moves) - item.late_positions, len(item.moves)) + 1 for item in games])
     _, first, number = np.unique(masks, axis=0, return_index=True, return_inverse=True)
     number = number.ravel()
     part, result = parts[game], results[game]
@@ -179,23 +181,23 @@ def _usable(
         shared[number[part != part[first][number]]] = True
     once = np.zeros(len(masks), np.bool_)
     once[np.unique((number * len(RESULTS) + result) * len(PARTS) + part, return_index=True)[1]] = True
-    kept = np.flatnonzero(once & ~shared[number])
+    rows = np.flatnonzero(once & ~shared[number])
     note = (
         f"Positions: {len(masks)}; left out: {np.count_nonzero(shared[number])} that are in two parts, "
         f"{np.count_nonzero(~once & ~shared[number])} that were there before with the same result."
     )
-    number, part, result = (column[kept] for column in (number, part, result))
-    return _Positions(games, masks[kept], game[kept], ply[kept], number, part, result), note
+    number, part, result = (column[rows] for column in (number, part, result))
+    return _Positions(games, masks[rows], game[rows], ply[rows], number, part, result), note
 
 
-def _divided(shown: Integers, results: Integers, draws: Draws, counts: tuple[int, int, int]) -> Integers:
+def _divided(sizes: Integers, results: Integers, draws: Draws, counts: tuple[int, int, int]) -> Integers:
     """The part of each game: for each result, games in random order fill the parts in proportion to the images."""
-    parts = np.empty(len(shown), np.int64)
+    parts = np.empty(len(sizes), np.int64)
     for result in range(len(RESULTS)):
         mine = np.flatnonzero(results == result)
         order = mine[draws.order(len(mine), _DIVIDED, result)]
-        before = np.cumsum(shown[order]) - shown[order]
-        ends = shown[mine].sum() * np.cumsum(counts) // sum(counts)
+        before = np.cumsum(sizes[order]) - sizes[order]
+        ends = sizes[mine].sum() * np.cumsum(counts) // sum(counts)
         parts[order] = np.minimum(np.searchsorted(ends, before, side="right"), len(counts) - 1)
     return parts
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import Made, MadePart, Unseen
+from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.material import images_of
 
@@ -51,7 +51,9 @@ class Composed(Unseen):
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
         return self.label_from(origins[self.origin_label])
 
-    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+    def make(
+        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
+    ) -> GeneratedDataset:
         self.refuse_released(as_released)
         raw, digests = images_of(self.made_of, source, progress)
         draws = Draws(seed, self.name)
@@ -62,11 +64,11 @@ class Composed(Unseen):
         parts = []
         for part, (name, pool) in enumerate(zip(("train", "valid", "test"), numbers, strict=True)):
             labels, picked = self._picks(draws, part, np.sort(pool), [raw.train_labels, raw.test_labels])
-            wanted, offset = (raw.test_images, count) if name == "test" else (raw.train_images, 0)
-            images = self._images(wanted, picked[0] - offset, progress, f"{self.name}, composing {name}")
-            parts.append(MadePart(images, labels, {self.origin: picked[0], self.origin_label: picked[1]}))
+            pool_images, offset = (raw.test_images, count) if name == "test" else (raw.train_images, 0)
+            images = self._images(pool_images, picked[0] - offset, progress, f"{self.name}, composing {name}")
+            parts.append(GeneratedPart(images, labels, {self.origin: picked[0], self.origin_label: picked[1]}))
         train, valid, test = parts
-        return Made(train, valid, test, sources=digests)
+        return GeneratedDataset(train, valid, test, sources=digests)
 
     def _picks(
         self, draws: Draws, part: int, pool: Integers, source_labels: list[Labels]
@@ -98,9 +100,9 @@ class Composed(Unseen):
                 places[met, later] = (places[met, later] + 1) % sizes[kinds[met, later]]
         return labels, (members[starts[kinds] + places], kinds)
 
-    def _images(self, source: Images, numbers: Integers, progress: Progress, what: str) -> Images:
+    def _images(self, source: Images, numbers: Integers, progress: Progress, step: str) -> Images:
         images = np.empty((len(numbers), *self.shape), source.dtype)
         for start in range(0, len(numbers), BLOCK):
             images[start : start + BLOCK] = self.put_together(source[numbers[start : start + BLOCK]])
-            progress(what, min(start + BLOCK, len(numbers)), len(numbers))
+            progress(step, min(start + BLOCK, len(numbers)), len(numbers))
         return images

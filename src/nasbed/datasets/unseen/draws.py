@@ -64,10 +64,10 @@ class Draws:
         if limit < columns:
             raise InvalidOption(f"{columns} distinct numbers are drawn below a limit of as many, got {limit}")
         words = self.words(rows * columns, *stream).reshape(rows, columns)
-        drawn = np.empty(shape, np.int64)
+        numbers = np.empty(shape, np.int64)
         for column in range(columns):
             number = (words[:, column] % np.uint64(limit - column)).astype(np.int64)
-            for earlier in np.sort(drawn[:, :column], axis=1).T:
+            for earlier in np.sort(numbers[:, :column], axis=1).T:
                 number += number >= earlier
-            drawn[:, column] = number
-        return drawn
+            numbers[:, column] = number
+        return numbers

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.sources.material import opened, sha256
+from nasbed.datasets.unseen.sources.material import open_material, sha256
 from nasbed.datasets.unseen.sources.satellite import countries_of, patches_in, read_patch
 
 _PICKED, _ORDERED = range(2)
-_TOLD = 500
+_REPORT_EVERY = 500
 
 
 class GeoClassing(Unseen):
@@ -53,37 +53,39 @@ class GeoClassing(Unseen):
     hygiene = ("patch",)
     licence = "BigEarthNet: Community Data License Agreement – Permissive 1.0; Copernicus Sentinel data 2017, 2018"
 
-    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+    def make(
+        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
+    ) -> GeneratedDataset:
         self.refuse_released(as_released)
         draws = Draws(seed, self.name)
-        with opened(source, self.needs) as folder:
+        with open_material(source, self.needs) as folder:
             place, names = patches_in(folder)
             countries, table, table_digest = countries_of(place, self.classes)
-            known = [name for name in names if name in countries]
-            labels = np.array([countries[name] for name in known], np.int64)
-            there = np.bincount(labels, minlength=len(self.classes))
-            if there.min() < len(PARTS):
-                scarce = self.classes[int(there.argmin())]
+            located = [name for name in names if name in countries]
+            labels = np.array([countries[name] for name in located], np.int64)
+            available = np.bincount(labels, minlength=len(self.classes))
+            if available.min() < len(PARTS):
+                scarce = self.classes[int(available.argmin())]
                 raise BadFile(
-                    f"every country has a patch in each of the three parts, {scarce} has {there.min()}; add patches or "
-                    f"name them in {table}"
+                    f"every country has a patch in each of the three parts, {scarce} has {available.min()}; add "
+                    f"patches or name them in {table}"
                 )
-            shares = divided(levelled(there, sum(self.counts)), self.counts)
+            shares = divided(levelled(available, sum(self.counts)), self.counts)
             picked: list[list[int]] = [[], [], []]
             for label, share in enumerate(shares):
-                mine = np.flatnonzero(labels == label)
-                mine = mine[draws.order(len(mine), _PICKED, label)]
+                patches = np.flatnonzero(labels == label)
+                patches = patches[draws.order(len(patches), _PICKED, label)]
                 for part, end in enumerate(np.cumsum(share)):
-                    picked[part] += mine[end - share[part] : end].tolist()
+                    picked[part] += patches[end - share[part] : end].tolist()
             parts, digests = [], []
             for part, numbers in enumerate(picked):
-                chosen = [known[numbers[at]] for at in draws.order(len(numbers), _ORDERED, part)]
-                made, digest = self._part(place, chosen, countries, progress, PARTS[part])
-                parts.append(made)
+                chosen = [located[numbers[index]] for index in draws.order(len(numbers), _ORDERED, part)]
+                images_of_part, digest = self._part(place, chosen, countries, progress, PARTS[part])
+                parts.append(images_of_part)
                 digests.append(digest)
         train, valid, test = parts
         used = [len(part) for part in parts]
-        notes = [f"Patches: {len(names)}, of which {len(names) - len(known)} have no country in the table."]
+        notes = [f"Patches: {len(names)}, of which {len(names) - len(located)} have no country in the table."]
         if used != list(self.counts):
             notes.insert(
                 0,
@@ -92,43 +94,43 @@ class GeoClassing(Unseen):
                 "comparable with the paper's.",
             )
         sources = {table: table_digest, f"{sum(used)} patches": sha256("".join(digests).encode())}
-        return Made(train, valid, test, sources=sources, notes=tuple(notes))
+        return GeneratedDataset(train, valid, test, sources=sources, notes=tuple(notes))
 
     def _part(
         self, place: Path, names: list[str], countries: dict[str, int], progress: Progress, part: str
-    ) -> tuple[MadePart, str]:
+    ) -> tuple[GeneratedPart, str]:
         images = np.empty((len(names), *self.shape), np.uint8)
         digests = []
-        for at, name in enumerate(names):
-            images[at], digest = read_patch(place, name)
+        for index, name in enumerate(names):
+            images[index], digest = read_patch(place, name)
             digests.append(name + digest)
-            if (at + 1) % _TOLD == 0 or at + 1 == len(names):
-                progress(f"{self.name}, reading {part}", at + 1, len(names))
+            if (index + 1) % _REPORT_EVERY == 0 or index + 1 == len(names):
+                progress(f"{self.name}, reading {part}", index + 1, len(names))
         labels = np.array([countries[name] for name in names], np.int64)
         origins = {"patch": np.array(names), "country": np.array(self.classes)[labels]}
-        return MadePart(images, labels, origins), sha256("".join(sorted(digests)).encode())
+        return GeneratedPart(images, labels, origins), sha256("".join(sorted(digests)).encode())
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        """Those of the countries that the table tells; −1 for another."""
+        """The labels of the countries in the table; −1 for any other."""
         order = {country: label for label, country in enumerate(self.classes)}
         return np.array([order.get(str(country), -1) for country in origins["country"]], np.int64)
 
 
-def levelled(there: Integers, total: int) -> Integers:
-    """How many of each kind are taken so that they are as even as what is there allows, and as many as wanted.
+def levelled(available: Integers, total: int) -> Integers:
+    """How many of each kind to take: ``total`` in all if there are as many, and as even as possible.
 
     >>> levelled(np.array([2, 9, 9, 4]), 15).tolist()
     [2, 5, 4, 4]
     """
-    wanted = min(total, int(there.sum()))
-    low, high = 0, int(there.max())
+    count = min(total, int(available.sum()))
+    low, high = 0, int(available.max())
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if np.minimum(there, middle).sum() <= wanted else (low, middle - 1)
-    taken: Integers = np.minimum(there, low)
-    more = np.flatnonzero(there > low)[: wanted - int(taken.sum())]
-    taken[more] += 1
-    return taken
+        low, high = (middle, high) if np.minimum(available, middle).sum() <= count else (low, middle - 1)
+    result: Integers = np.minimum(available, low)
+    more = np.flatnonzero(available > low)[: count - int(result.sum())]
+    result[more] += 1
+    return result
 
 
 def divided(sizes: Integers, counts: Sequence[int]) -> Integers:
@@ -141,8 +143,8 @@ def divided(sizes: Integers, counts: Sequence[int]) -> Integers:
     shares: Integers = np.maximum(sizes[:, None] * np.array(counts) // sum(counts), 1)
     shares[:, 0] = np.minimum(shares[:, 0], sizes - shares[:, 1:].sum(axis=1))
     lacking = np.array(counts) * sizes.sum() / sum(counts) - shares.sum(axis=0)
-    for share, left in zip(shares, sizes - shares.sum(axis=1), strict=True):
-        for _ in range(left):
+    for share, remaining in zip(shares, sizes - shares.sum(axis=1), strict=True):
+        for _ in range(remaining):
             part = int(lacking.argmax())
             share[part] += 1
             lacking[part] -= 1

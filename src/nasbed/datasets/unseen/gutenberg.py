@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
 from nasbed.datasets.unseen.sources.gutenberg_text import book, words
-from nasbed.datasets.unseen.sources.material import content, files_ending, opened, sha256, text
+from nasbed.datasets.unseen.sources.material import content, files_ending, open_material, sha256, text
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 AUTHORS = ("aquinas", "confucius", "hawthorne", "plato", "shakespeare", "tolstoy")
@@ -52,20 +52,22 @@ class Gutenberg(Unseen):
     hygiene = ("phrase", "stretch")
     licence = "the books are in the public domain in the USA"
 
-    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+    def make(
+        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
+    ) -> GeneratedDataset:
         self.refuse_released(as_released)
         books, digests = _books(source, self.needs)
         texts = []
-        for done, (author, each) in enumerate(books):
-            texts.append((author, words(each)))
-            progress(f"{self.name}, reading books", done + 1, len(books))
+        for index, (author, book_text) in enumerate(books):
+            texts.append((author, words(book_text)))
+            progress(f"{self.name}, reading books", index + 1, len(books))
         draws = Draws(seed, self.name)
         windows = _windows(texts)
         phrases, notes = _phrases(windows, _divided(windows, draws, self.counts))
         train, valid, test = (self._part(draws, part, phrases) for part in range(3))
-        return Made(train, valid, test, sources=digests, notes=notes)
+        return GeneratedDataset(train, valid, test, sources=digests, notes=notes)
 
-    def _part(self, draws: Draws, part: int, phrases: _Phrases) -> MadePart:
+    def _part(self, draws: Draws, part: int, phrases: _Phrases) -> GeneratedPart:
         labels = draws.balanced(self.counts[part], len(AUTHORS), _LABELLED, part)
         chosen = np.empty(len(labels), np.int64)
         for author, name in enumerate(AUTHORS):
@@ -80,10 +82,10 @@ class Gutenberg(Unseen):
         strings = phrases.text[chosen]
         images = to_grid(strings, ALPHABET).transpose(0, 2, 1)[:, None]
         origins = {"phrase": strings, "stretch": phrases.stretch[chosen], "author": np.array(AUTHORS)[labels]}
-        return MadePart(np.ascontiguousarray(images), labels, origins)
+        return GeneratedPart(np.ascontiguousarray(images), labels, origins)
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        """Those of the authors; −1 where the pixels do not spell the phrase."""
+        """The labels of the authors; −1 where the pixels do not spell the phrase."""
         order = {author: label for label, author in enumerate(AUTHORS)}
         labels: Integers = np.array([order.get(str(author), -1) for author in origins["author"]], np.int64)
         labels[from_grid(images[:, 0].transpose(0, 2, 1), ALPHABET) != origins["phrase"]] = -1
@@ -116,17 +118,17 @@ def _books(source: Path | None, needs: str) -> tuple[list[tuple[int, str]], dict
     """The books with their authors' numbers, in the order of the files' names."""
     books = []
     digests = {}
-    with opened(source, needs) as folder:
+    with open_material(source, needs) as folder:
         for name, path in files_ending(folder, ".txt").items():
-            author = next((each for each in AUTHORS if name.lower().startswith(each)), None)
+            author = next((candidate for candidate in AUTHORS if name.lower().startswith(candidate)), None)
             if author is not None:
                 data = content(path)
                 books.append((AUTHORS.index(author), book(text(path, data))))
                 digests[name] = sha256(data)
-    found = {author for author, _ in books}
-    if missing := [author for number, author in enumerate(AUTHORS) if number not in found]:
+    present = {author for author, _ in books}
+    if missing := [author for number, author in enumerate(AUTHORS) if number not in present]:
         raise BadFile(
-            f"books of all six authors are needed, {source} has no {', '.join(f'{each}….txt' for each in missing)}; "
+            f"books of all six authors are needed, {source} has no {', '.join(f'{name}….txt' for name in missing)}; "
             "get some from gutenberg.org"
         )
     return books, digests
@@ -137,14 +139,14 @@ def _windows(texts: list[tuple[int, list[str]]]) -> _Windows:
     authors: list[int] = []
     stretches: list[int] = []
     stretch = 0
-    for author, each in texts:
-        for fits, run in groupby(each, lambda word: SHORTEST <= len(word) <= LONGEST):
+    for author, words_of_text in texts:
+        for fits, run in groupby(words_of_text, lambda word: SHORTEST <= len(word) <= LONGEST):
             padded = [word.ljust(LONGEST) for word in run] if fits else []
-            found = ["".join(three) for three in zip(padded, padded[1:], padded[2:], strict=False)]
-            phrases += found
-            authors += [author] * len(found)
-            stretches += [stretch] * len(found)
-            stretch += bool(found)
+            windows = ["".join(three) for three in zip(padded, padded[1:], padded[2:], strict=False)]
+            phrases += windows
+            authors += [author] * len(windows)
+            stretches += [stretch] * len(windows)
+            stretch += bool(windows)
     return _Windows(
         np.array(phrases, f"<U{TOGETHER * LONGEST}"), np.array(authors, np.int64), np.array(stretches, np.int64)
     )
@@ -154,32 +156,32 @@ def _divided(windows: _Windows, draws: Draws, counts: tuple[int, int, int]) -> I
     """The part of each window: an author's stretches, in random order, fill the parts in proportion to the images."""
     parts = np.empty(len(windows.text), np.int64)
     for author in range(len(AUTHORS)):
-        mine = np.flatnonzero(windows.author == author)
-        _, stretch, sizes = np.unique(windows.stretch[mine], return_inverse=True, return_counts=True)
+        rows = np.flatnonzero(windows.author == author)
+        _, stretch, sizes = np.unique(windows.stretch[rows], return_inverse=True, return_counts=True)
         order = draws.order(len(sizes), _DIVIDED, author)
         before = np.cumsum(sizes[order]) - sizes[order]
-        ends = len(mine) * np.cumsum(counts) // sum(counts)
+        ends = len(rows) * np.cumsum(counts) // sum(counts)
         part_of = np.empty(len(sizes), np.int64)
         part_of[order] = np.searchsorted(ends, before, side="right")
-        parts[mine] = part_of[stretch]
+        parts[rows] = part_of[stretch]
     return parts
 
 
 def _phrases(windows: _Windows, parts: Integers) -> tuple[_Phrases, tuple[str, ...]]:
-    """What is left when phrases of two authors, and of two parts, are left out."""
+    """The phrases that only one author and one part have."""
     distinct, first, number = np.unique(windows.text, return_index=True, return_inverse=True)
-    whose = _only(windows.author, number, windows.author[first])
-    where = _only(parts, number, parts[first])
-    kept = np.flatnonzero(whose & where)
+    one_author = _only(windows.author, number, windows.author[first])
+    one_part = _only(parts, number, parts[first])
+    usable = np.flatnonzero(one_author & one_part)
     notes = (
-        f"Phrases: {len(distinct)}; left out: {np.count_nonzero(~whose)} of two authors, "
-        f"{np.count_nonzero(whose & ~where)} that would be in two parts.",
+        f"Phrases: {len(distinct)}; left out: {np.count_nonzero(~one_author)} of two authors, "
+        f"{np.count_nonzero(one_author & ~one_part)} that would be in two parts.",
         "Left: "
-        + ", ".join(f"{np.count_nonzero(windows.author[first[kept]] == n)} {each}" for n, each in enumerate(AUTHORS))
+        + ", ".join(f"{np.count_nonzero(windows.author[first[usable]] == n)} {name}" for n, name in enumerate(AUTHORS))
         + ".",
     )
-    at = first[kept]
-    return _Phrases(distinct[kept], windows.author[at], parts[at], windows.stretch[at]), notes
+    rows = first[usable]
+    return _Phrases(distinct[usable], windows.author[rows], parts[rows], windows.stretch[rows]), notes
 
 
 def _only(values: Integers, number: Integers, firsts: Integers) -> NDArray[np.bool_]:

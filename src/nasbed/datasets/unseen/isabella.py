@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, Made, MadePart, Unseen
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.sources.eras import ERAS, Recording, listened, pieces, read_table
-from nasbed.datasets.unseen.sources.material import opened, sha256
+from nasbed.datasets.unseen.sources.eras import ERAS, MusicRecording, pieces, read_recordings, read_table
+from nasbed.datasets.unseen.sources.material import open_material, sha256
 from nasbed.datasets.unseen.spectrogram import SECONDS, picture_of, resampled
 
 _DIVIDED, _LABELLED, _PICKED = range(3)
@@ -45,49 +45,53 @@ class Isabella(Unseen):
     hygiene = ("recording", "work")
     licence = "that of the recordings; those of the Isabella Stewart Gardner Museum may not be shared in a changed form"
 
-    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+    def make(
+        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
+    ) -> GeneratedDataset:
         self.refuse_released(as_released)
         draws = Draws(seed, self.name)
-        with opened(source, self.needs) as folder:
-            found = listened(*read_table(folder), progress)
-            part_of = _divided(found, draws, self.counts)
-            there = _there(found, part_of)
-            each = _counts(there, self.counts)
+        with open_material(source, self.needs) as folder:
+            recordings = read_recordings(*read_table(folder), progress)
+            part_of = _divided(recordings, draws, self.counts)
+            available = _snippet_counts(recordings, part_of)
+            counts = _counts(available, self.counts)
             train, valid, test = (
-                self._part(draws, part, [r for r, p in zip(found, part_of, strict=True) if p == part], each, progress)
+                self._part(
+                    draws, part, [r for r, p in zip(recordings, part_of, strict=True) if p == part], counts, progress
+                )
                 for part in range(3)
             )
-        whole = sum(len(recording.snippets) for recording in found)
+        snippets = sum(len(recording.snippets) for recording in recordings)
         notes = [
-            f"Recordings: {len(found)}, with {whole} snippets of {SECONDS} s and "
-            f"{sum(recording.silent for recording in found)} more that are silent and not used."
+            f"Recordings: {len(recordings)}, with {snippets} snippets of {SECONDS} s and "
+            f"{sum(recording.silent for recording in recordings)} more that are silent and not used."
         ]
-        made = [len(part) for part in (train, valid, test)]
-        if made != list(self.counts):
+        sizes = [len(part) for part in (train, valid, test)]
+        if sizes != list(self.counts):
             notes.insert(
                 0,
-                f"Reduced: {'/'.join(map(str, made))} images instead of the published "
+                f"Reduced: {'/'.join(map(str, sizes))} images instead of the published "
                 f"{'/'.join(map(str, self.counts))}, because the recordings have no more; results on it are not "
                 "comparable with the paper's.",
             )
-        table = "".join(f"{r.row.file}\n{ERAS[r.row.era]}\n{r.row.work}\n{r.sha256}\n" for r in found)
-        sources = {f"{len(found)} recordings and their table": sha256(table.encode())}
-        return Made(train, valid, test, sources=sources, notes=tuple(notes))
+        table = "".join(f"{r.row.file}\n{ERAS[r.row.era]}\n{r.row.work}\n{r.sha256}\n" for r in recordings)
+        sources = {f"{len(recordings)} recordings and their table": sha256(table.encode())}
+        return GeneratedDataset(train, valid, test, sources=sources, notes=tuple(notes))
 
     def _part(
-        self, draws: Draws, part: int, recordings: list[Recording], each: tuple[int, ...], progress: Progress
-    ) -> MadePart:
-        labels = draws.balanced(each[part] * len(ERAS), len(ERAS), _LABELLED, part)
+        self, draws: Draws, part: int, recordings: list[MusicRecording], counts: tuple[int, ...], progress: Progress
+    ) -> GeneratedPart:
+        labels = draws.balanced(counts[part] * len(ERAS), len(ERAS), _LABELLED, part)
         owner = np.repeat(np.arange(len(recordings)), [len(recording.snippets) for recording in recordings])
         number = np.concatenate([recording.snippets for recording in recordings])
         eras = np.array([recording.row.era for recording in recordings])[owner]
         chosen = np.empty(len(labels), np.int64)
         for era in range(len(ERAS)):
             usable = np.flatnonzero(eras == era)
-            chosen[labels == era] = usable[draws.order(len(usable), _PICKED, part, era)[: each[part]]]
+            chosen[labels == era] = usable[draws.order(len(usable), _PICKED, part, era)[: counts[part]]]
         images = np.empty((len(labels), *self.shape), np.uint8)
         for which, recording in enumerate(recordings):
-            places = {int(number[chosen[at]]): at for at in np.flatnonzero(owner[chosen] == which)}
+            places = {int(number[chosen[index]]): index for index in np.flatnonzero(owner[chosen] == which)}
             for count, (rate, samples) in enumerate(pieces(recording.path) if places else ()):
                 if count in places:
                     images[places[count]] = picture_of(resampled(samples, rate))
@@ -99,10 +103,10 @@ class Isabella(Unseen):
             "second": number[chosen] * SECONDS,
             "era": np.array([ERAS[row.era] for row in rows]),
         }
-        return MadePart(images, labels, origins)
+        return GeneratedPart(images, labels, origins)
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        """Those of the eras that the table tells; −1 for another."""
+        """The labels of the eras in the table; −1 for any other."""
         order = {era: label for label, era in enumerate(ERAS)}
         return np.array([order.get(str(era), -1) for era in origins["era"]], np.int64)
 
@@ -111,7 +115,7 @@ class Isabella(Unseen):
         return super().picture(image[:, ::-1])
 
 
-def _divided(recordings: list[Recording], draws: Draws, counts: tuple[int, int, int]) -> list[int]:
+def _divided(recordings: list[MusicRecording], draws: Draws, counts: tuple[int, int, int]) -> list[int]:
     """The part of each recording.
 
     The works of an era, in random order, go each to the part that lacks the most snippets of its share; the last ones
@@ -131,30 +135,30 @@ def _divided(recordings: list[Recording], draws: Draws, counts: tuple[int, int, 
         works = sorted(sizes)
         lacking = [sum(sizes.values()) * count / sum(counts) for count in counts]
         empty = set(range(len(PARTS)))
-        for done, index in enumerate(draws.order(len(works), _DIVIDED, era)):
-            choice = empty if len(works) - done <= len(empty) else range(len(PARTS))
-            part = max(choice, key=lambda each: (lacking[each], -each))
+        for position, index in enumerate(draws.order(len(works), _DIVIDED, era)):
+            choice = empty if len(works) - position <= len(empty) else range(len(PARTS))
+            part = max(choice, key=lambda candidate: (lacking[candidate], -candidate))
             part_of[works[index]] = part
             lacking[part] -= sizes[works[index]]
             empty.discard(part)
     return [part_of.get(recording.row.work, 0) for recording in recordings]
 
 
-def _there(recordings: list[Recording], part_of: list[int]) -> Integers:
+def _snippet_counts(recordings: list[MusicRecording], part_of: list[int]) -> Integers:
     """Snippets by part and era."""
-    there = np.zeros((len(PARTS), len(ERAS)), np.int64)
+    counts = np.zeros((len(PARTS), len(ERAS)), np.int64)
     for recording, part in zip(recordings, part_of, strict=True):
-        there[part, recording.row.era] += len(recording.snippets)
-    return there
+        counts[part, recording.row.era] += len(recording.snippets)
+    return counts
 
 
-def _counts(there: Integers, counts: tuple[int, int, int]) -> tuple[int, ...]:
+def _counts(available: Integers, counts: tuple[int, int, int]) -> tuple[int, ...]:
     """Snippets of each era in each part: as published, or as many of that as the scarcest has, and one at least."""
-    wanted = [count // len(ERAS) for count in counts]
-    scarcest = there.min(axis=1).tolist()
-    have, of = min(
-        ((have, want) for have, want in zip(scarcest, wanted, strict=True)), key=lambda pair: pair[0] / pair[1]
+    published = [count // len(ERAS) for count in counts]
+    scarcest = available.min(axis=1).tolist()
+    have, needed = min(
+        ((have, want) for have, want in zip(scarcest, published, strict=True)), key=lambda pair: pair[0] / pair[1]
     )
-    if have >= of:
-        return tuple(wanted)
-    return tuple(max(1, want * have // of) for want in wanted)
+    if have >= needed:
+        return tuple(published)
+    return tuple(max(1, want * have // needed) for want in published)

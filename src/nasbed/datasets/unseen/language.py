@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, MissingDependency
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import Made, MadePart, Unseen
+from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
-from nasbed.datasets.unseen.sources.material import content, files_ending, opened, sha256, text
+from nasbed.datasets.unseen.sources.material import content, files_ending, open_material, sha256, text
 
 ALPHABET = "abcdefghijklmnopqrstuvwx"
 TOGETHER = 4
@@ -68,12 +68,14 @@ class Language(Unseen):
     hygiene = ("words",)
     licence = "as the word lists; those of aspell are free, most under the GPL or LGPL"
 
-    def make(self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False) -> Made:
+    def make(
+        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
+    ) -> GeneratedDataset:
         self.refuse_released(as_released)
         lists, digests = _from_aspell(progress) if source is None else _from_folder(source, self.needs)
-        words = {code: np.array(sorted(each)) for code, each in lists.items()}
-        for code, each in words.items():
-            if not len(each):
+        words = {code: np.array(sorted(word_list)) for code, word_list in lists.items()}
+        for code, word_list in words.items():
+            if not len(word_list):
                 raise BadFile(
                     f"a language has words of six letters a to x, {LANGUAGES[code]} has none; get another list"
                 )
@@ -84,13 +86,15 @@ class Language(Unseen):
         part_of[draws.order(len(every), _DIVIDED)] = np.searchsorted(ends, np.arange(len(every)), side="right")
         parts = []
         for part in range(3):
-            pools = {code: each[part_of[np.searchsorted(every, each)] == part] for code, each in words.items()}
+            pools = {
+                code: word_list[part_of[np.searchsorted(every, word_list)] == part] for code, word_list in words.items()
+            }
             parts.append(self._part(draws, part, pools))
         train, valid, test = parts
-        note = "Words: " + ", ".join(f"{len(each)} {LANGUAGES[code]}" for code, each in words.items()) + "."
-        return Made(train, valid, test, sources=digests, notes=(note,))
+        note = "Words: " + ", ".join(f"{len(word_list)} {LANGUAGES[code]}" for code, word_list in words.items()) + "."
+        return GeneratedDataset(train, valid, test, sources=digests, notes=(note,))
 
-    def _part(self, draws: Draws, part: int, pools: Mapping[str, Strings]) -> MadePart:
+    def _part(self, draws: Draws, part: int, pools: Mapping[str, Strings]) -> GeneratedPart:
         count = self.counts[part]
         labels = draws.balanced(count, len(pools), _LABELLED, part)
         words = np.empty((count, TOGETHER), "<U6")
@@ -103,10 +107,10 @@ class Language(Unseen):
             where = np.flatnonzero(labels == label)
             words[where] = pool[draws.distinct(len(pool), (len(where), TOGETHER), _PICKED, part, label)]
         codes = np.array(list(pools))[labels]
-        return MadePart(to_grid(spelt(words), ALPHABET)[:, None], labels, {"words": words, "language": codes})
+        return GeneratedPart(to_grid(spelt(words), ALPHABET)[:, None], labels, {"words": words, "language": codes})
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        """Those of the languages; −1 where the pixels do not spell the words."""
+        """The labels of the languages; −1 where the pixels do not spell the words."""
         order = {code: label for label, code in enumerate(LANGUAGES)}
         labels: Integers = np.array([order.get(str(code), -1) for code in origins["language"]], np.int64)
         labels[from_grid(images[:, 0], ALPHABET) != spelt(origins["words"])] = -1
@@ -123,7 +127,7 @@ def spelt(words: Strings) -> Strings:
 
 
 def fitting(lines: str) -> set[str]:
-    """The words of a list, apart by white space, that the dataset can use, in small letters.
+    """The words of a list, separated by white space, that the dataset can use, in lower case.
 
     >>> sorted(fitting("Abacus zebras naïve déjà mother-in-law streets"))
     ['abacus']
@@ -135,15 +139,15 @@ def _from_folder(source: Path, needs: str) -> tuple[dict[str, set[str]], dict[st
     """Lists named by the code of a language, with its country or without: several of one language count together."""
     lists: dict[str, set[str]] = {code: set() for code in LANGUAGES}
     digests: dict[str, str] = {}
-    with opened(source, needs) as folder:
+    with open_material(source, needs) as folder:
         for name, path in files_ending(folder, ".txt").items():
             code = name.removesuffix(".txt").split("_")[0].split("-")[0].lower()
             if code in lists:
                 data = content(path)
                 lists[code] |= fitting(text(path, data))
                 digests[name] = sha256(data)
-    found = {name.split(".")[0].split("_")[0].split("-")[0].lower() for name in digests}
-    if missing := [code for code in LANGUAGES if code not in found]:
+    present = {name.split(".")[0].split("_")[0].split("-")[0].lower() for name in digests}
+    if missing := [code for code in LANGUAGES if code not in present]:
         raise BadFile(
             f"a list of words is needed for each of the ten languages, {source} has no "
             f"{', '.join(f'{code}.txt' for code in missing)}; add what is missing"
@@ -168,17 +172,17 @@ def _from_aspell(progress: Progress) -> tuple[dict[str, set[str]], dict[str, str
         )
     lists: dict[str, set[str]] = {}
     digests: dict[str, str] = {}
-    for done, (code, name) in enumerate(names.items()):
-        progress("language, reading dictionaries", done, len(names))
+    for index, (code, name) in enumerate(names.items()):
+        progress("language, reading dictionaries", index, len(names))
         stems = _aspell("--encoding=utf-8", "-d", name, "dump", "master")
-        lists[code] = fitting(_aspell("--encoding=utf-8", "-l", name, "expand", given=stems).decode(errors="replace"))
+        lists[code] = fitting(_aspell("--encoding=utf-8", "-l", name, "expand", stdin=stems).decode(errors="replace"))
         digests[f"aspell {name}"] = sha256("\n".join(sorted(lists[code])).encode())
     return lists, digests
 
 
-def _aspell(*arguments: str, given: bytes = b"") -> bytes:
-    done = subprocess.run(["aspell", *arguments], input=given, capture_output=True, check=False)
-    if done.returncode:
-        reason = (done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[0]
+def _aspell(*arguments: str, stdin: bytes = b"") -> bytes:
+    process = subprocess.run(["aspell", *arguments], input=stdin, capture_output=True, check=False)
+    if process.returncode:
+        reason = (process.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[0]
         raise BadFile(f"aspell {' '.join(arguments)} fails: {reason}; install its dictionary again")
-    return done.stdout
+    return process.stdout

@@ -19,8 +19,8 @@ def to_grid(strings: Strings, alphabet: str) -> NDArray[np.uint8]:
     [[0, 0, 1], [1, 0, 0]]
     """
     characters = strings.view(f"{strings.dtype.str[0]}u4").reshape(len(strings), -1)
-    known = np.array([ord(letter) for letter in alphabet], characters.dtype)
-    grid: NDArray[np.uint8] = np.equal(characters[:, :, None], known).astype(np.uint8)
+    letters = np.array([ord(letter) for letter in alphabet], characters.dtype)
+    grid: NDArray[np.uint8] = np.equal(characters[:, :, None], letters).astype(np.uint8)
     return grid
 
 
@@ -31,13 +31,13 @@ def from_grid(grids: NDArray[Any], alphabet: str) -> Strings:
     ['ab', 'ca']
     """
     letters = np.array([*alphabet, UNREADABLE])
-    one = (np.count_nonzero(grids, axis=2) == 1) & (grids.max(axis=2) == 1)
-    characters = letters[np.where(one, grids.argmax(axis=2), len(alphabet))]
+    readable = (np.count_nonzero(grids, axis=2) == 1) & (grids.max(axis=2) == 1)
+    characters = letters[np.where(readable, grids.argmax(axis=2), len(alphabet))]
     strings: Strings = np.ascontiguousarray(characters).view(f"{characters.dtype.str[0]}U{grids.shape[1]}")[:, 0]
     return strings
 
 
 def black_on_white(grid: NDArray[Any]) -> NDArray[np.uint8]:
     """A grid ``[height, width]`` to look at, as in the paper's figure 2."""
-    shown = (255 * (1 - grid)).astype(np.uint8)
-    return np.repeat(shown[:, :, None], 3, axis=2)
+    pixels = (255 * (1 - grid)).astype(np.uint8)
+    return np.repeat(pixels[:, :, None], 3, axis=2)

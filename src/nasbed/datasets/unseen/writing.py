@@ -1,4 +1,5 @@
-"""A made dataset as the competition's folder: six arrays and ``metadata``, with a card, a preview and the origins."""
+"""Write a generated dataset as the competition's folder: six arrays and ``metadata``, with a card, a preview and the
+origins."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.files import file_sha256
 from nasbed.datasets.png import write_png
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import CITATION, PARTS, Made, Unseen
+from nasbed.datasets.unseen.base import CITATION, PARTS, GeneratedDataset, Unseen
 
 BLOCK = 1_000
 PREVIEWED = 8
@@ -26,27 +27,36 @@ SIDE = 96
 """Pixels that a picture in the preview is enlarged to, by whole factors, where it is smaller."""
 
 
-def write_unseen(dataset: Unseen, made: Made, folder: Path, *, seed: int, progress: Progress) -> dict[str, str]:
-    """Write the folder, which is there whole or not at all; the SHA-256 of each array by the name of its file.
+def write_unseen(
+    dataset: Unseen, generated: GeneratedDataset, folder: Path, *, seed: int, progress: Progress
+) -> dict[str, str]:
+    """Write the folder, which appears only when complete. Returns the SHA-256 of each array by file name.
 
     The arrays are the same to the byte for the same sources and seed; so is ``metadata``.
+
+    Args:
+        dataset: The definition of the dataset.
+        generated: The images.
+        folder: The new folder.
+        seed: The seed that generated the dataset.
+        progress: Called while images are written.
     """
     if folder.exists():
         raise InvalidOption(f"a dataset is written to a new folder, {folder} is there; name another or remove it")
-    dataset.check(made)
+    dataset.check(generated)
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
     try:
         digests: dict[str, str] = {}
-        for name, part in made.parts.items():
+        for name, part in generated.parts.items():
             _write_images(draft / f"{name}_x.npy", part.images, progress, f"{dataset.name}, {name}")
             np.save(draft / f"{name}_y.npy", part.labels.astype(np.int64), allow_pickle=False)
             np.savez_compressed(draft / f"{name}_origins.npz", **_columns(part.origins))
-            digests |= {f"{name}_{what}.npy": file_sha256(draft / f"{name}_{what}.npy") for what in "xy"}
-        metadata = describe(dataset, made, seed)
+            digests |= {f"{name}_{kind}.npy": file_sha256(draft / f"{name}_{kind}.npy") for kind in "xy"}
+        metadata = describe(dataset, generated, seed)
         (draft / "metadata").write_text(json.dumps(metadata, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        write_png(draft / "preview.png", preview(dataset, made))
-        (draft / "card.md").write_text(card(dataset, made, seed, digests), encoding="utf-8")
+        write_png(draft / "preview.png", preview(dataset, generated))
+        (draft / "card.md").write_text(card(dataset, generated, seed, digests), encoding="utf-8")
         draft.chmod(0o755)
         draft.rename(folder)
     except BaseException:
@@ -55,29 +65,29 @@ def write_unseen(dataset: Unseen, made: Made, folder: Path, *, seed: int, progre
     return digests
 
 
-def describe(dataset: Unseen, made: Made, seed: int) -> dict[str, Any]:
+def describe(dataset: Unseen, generated: GeneratedDataset, seed: int) -> dict[str, Any]:
     """The competition's metadata, and after its keys our own."""
     return {
         "num_classes": len(dataset.classes),
-        "input_shape": [len(made.train), *dataset.shape],
+        "input_shape": [len(generated.train), *dataset.shape],
         "codename": dataset.title,
         "benchmark": dataset.benchmark,
         "classes": list(dataset.classes),
         "made_by": f"nasbed {nasbed.__version__}",
         "seed": seed,
-        "sources": dict(made.sources),
-        "notes": list(made.notes),
+        "sources": dict(generated.sources),
+        "notes": list(generated.notes),
     }
 
 
-def _write_images(path: Path, images: Any, progress: Progress, what: str) -> None:
+def _write_images(path: Path, images: Any, progress: Progress, step: str) -> None:
     """As float32, a block at a time, so that no second copy is held."""
     header = {"descr": "<f4", "fortran_order": False, "shape": images.shape}
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)
         for start in range(0, len(images), BLOCK):
             file.write(np.ascontiguousarray(images[start : start + BLOCK], "<f4").data)
-            progress(what, min(start + BLOCK, len(images)), len(images))
+            progress(step, min(start + BLOCK, len(images)), len(images))
 
 
 def _columns(origins: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,12 +98,12 @@ def _columns(origins: Mapping[str, Any]) -> dict[str, Any]:
     return dict(origins)
 
 
-def preview(dataset: Unseen, made: Made) -> Any:
-    """The first training images of each class, a row a class."""
+def preview(dataset: Unseen, generated: GeneratedDataset) -> Any:
+    """The first training images of each class, one row per class."""
     rows = []
     for label in range(len(dataset.classes)):
-        chosen = np.flatnonzero(made.train.labels == label)[:PREVIEWED]
-        pictures = [dataset.picture(made.train.images[index]) for index in chosen]
+        chosen = np.flatnonzero(generated.train.labels == label)[:PREVIEWED]
+        pictures = [dataset.picture(generated.train.images[index]) for index in chosen]
         rows.append(pictures)
     height, width, _ = next(picture for row in rows for picture in row).shape
     larger = max(1, SIDE // max(height, width))
@@ -106,21 +116,21 @@ def preview(dataset: Unseen, made: Made) -> Any:
     return sheet
 
 
-def card(dataset: Unseen, made: Made, seed: int, digests: dict[str, str]) -> str:
-    """What a person wants to know of the folder, as Markdown."""
-    counts = {name: np.bincount(part.labels, minlength=len(dataset.classes)) for name, part in made.parts.items()}
+def card(dataset: Unseen, generated: GeneratedDataset, seed: int, digests: dict[str, str]) -> str:
+    """A description of the folder, as Markdown."""
+    counts = {name: np.bincount(part.labels, minlength=len(dataset.classes)) for name, part in generated.parts.items()}
     lines = [
         f"# {dataset.title}",
         "",
         f"{dataset.rule} Type {dataset.kind} of {CITATION}.",
         "",
-        f"- Images: {', '.join(f'{len(part)} {name}' for name, part in made.parts.items())}, each "
+        f"- Images: {', '.join(f'{len(part)} {name}' for name, part in generated.parts.items())}, each "
         f"{'×'.join(map(str, dataset.shape))}, float32, channels first.",
         f"- ResNet-18 in the paper: {dataset.benchmark} %.",
-        f"- Made by nasbed {nasbed.__version__} with seed {seed}.",
+        f"- GeneratedDataset by nasbed {nasbed.__version__} with seed {seed}.",
     ]
-    lines += [f"- Source: {name}, {digest}." for name, digest in made.sources.items()]
-    lines += [f"- {note}" for note in made.notes]
+    lines += [f"- Source: {name}, {digest}." for name, digest in generated.sources.items()]
+    lines += [f"- {note}" for note in generated.notes]
     lines += [f"- Licence: {dataset.licence}"] if dataset.licence else []
     lines += ["", "| class | " + " | ".join(PARTS) + " |", "|---" * (len(PARTS) + 1) + "|"]
     lines += [

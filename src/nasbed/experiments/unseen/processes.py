@@ -16,7 +16,7 @@ import torch
 from nasbed.core.errors import NasbedError
 from nasbed.core.execution import WAIT, Engine
 from nasbed.datasets.dataset import Dataset
-from nasbed.datasets.opening import opened
+from nasbed.datasets.opening import open_dataset
 from nasbed.experiments.unseen.budget import RANDOM, space_of
 from nasbed.experiments.unseen.nas import trained
 from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
@@ -55,12 +55,12 @@ def measure_ahead(
     bar: Bar = no_bar,
 ) -> int:
     """Do every search that is planned and not there, and every training that is not one of many together; how many
-    results were added to the file. ``names`` are what ``opened`` takes: each process opens what it needs. A training
-    begins when its search has ended. Whatever fails is told when the rest is done."""
+    results were added to the file. ``names`` are what ``open_dataset`` takes: each process opens what it needs. A
+    training begins when its search has ended. Whatever fails is told when the rest is done."""
     check_folders(checkpoints, searches)
     there = read_results([file]) if file.exists() else []
     known: dict[Search, Found] = {}
-    tasks = planned_tasks({name: opened(name) for name in names}, plan, there, searches, known)
+    tasks = planned_tasks({name: open_dataset(name) for name in names}, plan, there, searches, known)
     if not tasks:
         return 0
     work = _Work(plan, checkpoints, searches, device, threads, known)
@@ -150,7 +150,7 @@ class _Work:
         torch.set_num_threads(self.threads)
         name, method, search_seed = task.search
         if name != self._name or self._dataset is None:
-            self._name, self._dataset, self._images = name, opened(name), None
+            self._name, self._dataset, self._images = name, open_dataset(name), None
         run = NasRun(method, self._dataset, self.plan.recipe, self.plan.budget, search_seed, self.plan.epochs)
         checkpoint = run.checkpoint(self.checkpoints)
         found = self.known.get(task.search) or searched(

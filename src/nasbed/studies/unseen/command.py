@@ -210,7 +210,7 @@ def _measure(
     **asked: Any,
 ) -> None:
     """Run what is not in the file yet."""
-    from nasbed.datasets.opening import opened
+    from nasbed.datasets.opening import open_dataset
     from nasbed.experiments.unseen.results import check_results_file
     from nasbed.experiments.unseen.runs import NasPlan, measure
     from nasbed.training import load_recipe
@@ -220,7 +220,7 @@ def _measure(
     how = replace(how, precision="bfloat16") if bfloat16 else how
     plan = NasPlan(tuple(name.strip() for name in nas.split(",") if name.strip()), how, budget, **asked)
     check_results_file(file)
-    images = [opened(name) for name in data]
+    images = [open_dataset(name) for name in data]
     on_interrupt(lambda: f"the same command goes on from {file} and {checkpoints}")
     with threads_used(threads):
         folders: dict[str, Any] = {"checkpoints": checkpoints, "searches": file.with_name(f"{file.name}.searches")}

@@ -1,4 +1,4 @@
-"""Whether a folder in the competition's format is a dataset that results can be trusted on."""
+"""Checks of a folder in the competition's format."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import PARTS
 from nasbed.datasets.unseen.checks.findings import SEVERITIES, Finding, error, note, warning
 from nasbed.datasets.unseen.checks.images import image_findings
-from nasbed.datasets.unseen.checks.made import made_findings
+from nasbed.datasets.unseen.checks.rules import rule_findings
 
-FILES = tuple(f"{part}_{what}.npy" for part in PARTS for what in "xy")
+FILES = tuple(f"{part}_{kind}.npy" for part in PARTS for kind in "xy")
 UNEVEN = 10.0
 """How many times more images the commonest class may have than the rarest before it is a warning."""
 MOVED = 0.1
@@ -26,89 +26,92 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def check_folder(folder: Path, progress: Progress) -> list[Finding]:
-    """Everything that is found, errors first. A folder without any of the files raises."""
+    """All findings, errors first. A folder without any of the files raises."""
     if not any((folder / name).is_file() for name in (*FILES, "metadata")):
         raise BadFile(f"a dataset is a folder of {FILES[0]} … {FILES[-1]} and metadata, {folder} has none of them")
-    found: list[Finding] = []
-    arrays = _arrays(folder, found)
-    metadata = _metadata(folder / "metadata", found)
-    shapes_fit = _shapes(arrays, found)
+    findings: list[Finding] = []
+    arrays = _arrays(folder, findings)
+    metadata = _metadata(folder / "metadata", findings)
+    shapes_fit = _shapes(arrays, findings)
     if len(arrays) == len(FILES) and shapes_fit:
-        classes = _agreement(metadata, arrays, found)
-        labels_fit = _labels(arrays, classes, found)
-        found += image_findings(arrays, classes if labels_fit else None, progress)
+        classes = _agreement(metadata, arrays, findings)
+        labels_fit = _labels(arrays, classes, findings)
+        findings += image_findings(arrays, classes if labels_fit else None, progress)
         if "made_by" in metadata:
-            found += made_findings(folder, metadata, arrays, progress)
-    return sorted(found, key=lambda each: SEVERITIES.index(each.severity))
+            findings += rule_findings(folder, metadata, arrays, progress)
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
-def _arrays(folder: Path, found: list[Finding]) -> Arrays:
+def _arrays(folder: Path, findings: list[Finding]) -> Arrays:
     """The arrays that are there and hold numbers, mapped from disk."""
     arrays: Arrays = {}
     for name in FILES:
         path = folder / name
         if not path.is_file():
-            found.append(error(name, "the file is missing"))
+            findings.append(error(name, "the file is missing"))
             continue
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError, SyntaxError, TypeError) as reason:
-            said = " ".join(str(reason).split()) or type(reason).__name__
-            found.append(error(name, f"it cannot be read as an array of numbers: {said[:120]}"))
+            message = " ".join(str(reason).split()) or type(reason).__name__
+            findings.append(error(name, f"it cannot be read as an array of numbers: {message[:120]}"))
             continue
         expected = "float32" if name.endswith("x.npy") else "int64"
         if not isinstance(array, np.ndarray) or array.dtype.kind not in ("iuf" if expected == "float32" else "iu"):
             kind = getattr(array, "dtype", "an archive")
-            found.append(error(name, f"values are {expected}, these are {kind}, which are no such numbers"))
+            findings.append(error(name, f"values are {expected}, these are {kind}, which are no such numbers"))
             continue
         if array.dtype != expected:
-            found.append(warning(name, f"values are {expected} in the competition's files, these are {array.dtype}"))
+            findings.append(warning(name, f"values are {expected} in the competition's files, these are {array.dtype}"))
         arrays[name] = array
     return arrays
 
 
-def _metadata(path: Path, found: list[Finding]) -> dict[str, Any]:
+def _metadata(path: Path, findings: list[Finding]) -> dict[str, Any]:
     if not path.is_file():
-        found.append(error("metadata", "the file is missing"))
+        findings.append(error("metadata", "the file is missing"))
         return {}
     try:
         data = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as reason:
-        found.append(error("metadata", f"it is JSON, this is not: {str(reason).splitlines()[0][:120]}"))
+        findings.append(error("metadata", f"it is JSON, this is not: {str(reason).splitlines()[0][:120]}"))
         return {}
     if not isinstance(data, dict):
-        found.append(error("metadata", f"it is an object of names and values, got {shorten(data)}"))
+        findings.append(error("metadata", f"it is an object of names and values, got {shorten(data)}"))
         return {}
-    for key, tell in (("num_classes", error), ("input_shape", error), ("codename", warning), ("benchmark", warning)):
+    for key, finding in (("num_classes", error), ("input_shape", error), ("codename", warning), ("benchmark", warning)):
         if key not in data:
-            found.append(tell("metadata", f"{key} is missing"))
+            findings.append(finding("metadata", f"{key} is missing"))
     benchmark = data.get("benchmark", 50.0)
     if not isinstance(benchmark, int | float) or isinstance(benchmark, bool) or not 0 <= benchmark <= 100:
-        found.append(error("metadata", f"benchmark is an accuracy in per cent, got {shorten(benchmark)}"))
+        findings.append(error("metadata", f"benchmark is an accuracy in per cent, got {shorten(benchmark)}"))
     elif benchmark <= 1:
-        found.append(warning("metadata", f"benchmark is an accuracy in per cent, {benchmark} looks like a share of 1"))
+        findings.append(
+            warning("metadata", f"benchmark is an accuracy in per cent, {benchmark} looks like a share of 1")
+        )
     return data
 
 
-def _shapes(arrays: Arrays, found: list[Finding]) -> bool:
+def _shapes(arrays: Arrays, findings: list[Finding]) -> bool:
     """Whether images are [n, channels, height, width], alike in all parts, with a label each."""
-    before = len(found)
+    before = len(findings)
     images = {name: array for name, array in arrays.items() if name.endswith("x.npy")}
     for name, array in images.items():
         if array.ndim != 4 or not array.size:
-            found.append(error(name, f"images are [n, channels, height, width] and some, got {list(array.shape)}"))
+            findings.append(error(name, f"images are [n, channels, height, width] and some, got {list(array.shape)}"))
     if len({array.shape[1:] for array in images.values()}) > 1:
-        said = ", ".join(f"{name} {list(array.shape[1:])}" for name, array in images.items())
-        found.append(error("images", f"they have one shape in all parts, got {said}"))
+        shapes = ", ".join(f"{name} {list(array.shape[1:])}" for name, array in images.items())
+        findings.append(error("images", f"they have one shape in all parts, got {shapes}"))
     for part in PARTS:
-        labels, of = arrays.get(f"{part}_y.npy"), images.get(f"{part}_x.npy")
-        if labels is not None and of is not None and labels.shape != of.shape[:1]:
-            text = f"labels are a row, one for each of {len(of) if of.ndim else 0} images, got {list(labels.shape)}"
-            found.append(error(f"{part}_y.npy", text))
-    return len(found) == before
+        labels, pixels = arrays.get(f"{part}_y.npy"), images.get(f"{part}_x.npy")
+        if labels is not None and pixels is not None and labels.shape != pixels.shape[:1]:
+            count = len(pixels) if pixels.ndim else 0
+            text = f"labels are a row, one for each of {count} images, got {list(labels.shape)}"
+            findings.append(error(f"{part}_y.npy", text))
+    return len(findings) == before
 
 
-def _agreement(metadata: dict[str, Any], arrays: Arrays, found: list[Finding]) -> int:
+def _agreement(metadata: dict[str, Any], arrays: Arrays, findings: list[Finding]) -> int:
     """How many classes there are, by metadata or else by the labels."""
     shape = metadata.get("input_shape")
     images = arrays["train_x.npy"]
@@ -116,31 +119,31 @@ def _agreement(metadata: dict[str, Any], arrays: Arrays, found: list[Finding]) -
         plain = isinstance(shape, list) and all(type(side) is int for side in shape)
         if not plain or list(shape[-3:]) != list(images.shape[1:]) or len(shape) not in (3, 4):
             text = f"input_shape is {list(images.shape)} by train_x.npy, got {shorten(shape)}"
-            found.append(error("metadata", text))
+            findings.append(error("metadata", text))
         elif len(shape) == 4 and shape[0] != len(images):
-            found.append(warning("metadata", f"input_shape begins with {len(images)} images, got {shape[0]}"))
-    seen = 1 + max(int(arrays[f"{part}_y.npy"].max()) for part in PARTS)
+            findings.append(warning("metadata", f"input_shape begins with {len(images)} images, got {shape[0]}"))
+    label_count = 1 + max(int(arrays[f"{part}_y.npy"].max()) for part in PARTS)
     count = metadata.get("num_classes")
     if type(count) is not int or count < 1:
         if count is not None:
-            found.append(error("metadata", f"num_classes is a whole number of 1 or more, got {shorten(count)}"))
-        return max(1, seen)
+            findings.append(error("metadata", f"num_classes is a whole number of 1 or more, got {shorten(count)}"))
+        return max(1, label_count)
     names = metadata.get("classes")
     if isinstance(names, list) and len(names) != count:
-        found.append(error("metadata", f"classes has a name for each of num_classes, {count}, got {len(names)}"))
+        findings.append(error("metadata", f"classes has a name for each of num_classes, {count}, got {len(names)}"))
     return count
 
 
-def _labels(arrays: Arrays, classes: int, found: list[Finding]) -> bool:
+def _labels(arrays: Arrays, classes: int, findings: list[Finding]) -> bool:
     """Whether all labels are in range; with that, how the classes are spread."""
-    before = len(found)
+    before = len(findings)
     for part in PARTS:
         labels = arrays[f"{part}_y.npy"]
         wrong = np.flatnonzero((labels < 0) | (labels >= classes))
         if len(wrong):
             text = f"labels are 0 to {classes - 1}, {len(wrong)} are not: the first is {labels[wrong[0]]} at {wrong[0]}"
-            found.append(error(f"{part}_y.npy", text))
-    if len(found) > before:
+            findings.append(error(f"{part}_y.npy", text))
+    if len(findings) > before:
         return False
     shares = {}
     for part in PARTS:
@@ -149,17 +152,17 @@ def _labels(arrays: Arrays, classes: int, found: list[Finding]) -> bool:
         if not counts.all():
             missing = np.flatnonzero(counts == 0)
             text = f"every class is in every part, {len(missing)} of {classes} are missing: {shorten(missing.tolist())}"
-            found.append(error(part, text))
+            findings.append(error(part, text))
         least = counts[counts > 0].min()
         ratio = counts.max() / least
         text = (
             f"{counts.sum()} images, {least} to {counts.max()} a class (ratio {ratio:.2f}); always answering class "
             f"{counts.argmax()} is right in {100 * shares[part].max():.2f} %"
         )
-        found.append(warning(part, f"uneven: {text}") if ratio > UNEVEN else note(part, text))
+        findings.append(warning(part, f"uneven: {text}") if ratio > UNEVEN else note(part, text))
     for part in PARTS[1:]:
         apart = np.abs(shares[part] - shares["train"]).sum() / 2
         expected = np.sqrt(shares["train"] * (1 - shares["train"]) / len(arrays[f"{part}_y.npy"])).sum() / 2
         if apart > max(MOVED, 3 * expected):
-            found.append(warning(part, f"its classes have other shares than in train, {100 * apart:.1f} % differ"))
+            findings.append(warning(part, f"its classes have other shares than in train, {100 * apart:.1f} % differ"))
     return True

@@ -1,4 +1,4 @@
-"""What a check of a dataset finds."""
+"""The findings of a check."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One sentence about a file, a part or the whole. With an error results on the dataset mean nothing, or it cannot
-    be read; a warning is for a person to judge; a note is a figure worth knowing."""
+    """One sentence about a file, a part or the whole. After an error, results on the dataset mean nothing, or it
+    cannot be read. A person judges a warning. A note is a figure worth knowing."""
 
     severity: Severity
     about: str

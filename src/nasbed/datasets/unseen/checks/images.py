@@ -1,4 +1,4 @@
-"""What is wrong with images: values, copies in two parts, and labels that are too easy to tell."""
+"""Checks of images: values, copies in two parts, and labels that are too easy to predict."""
 
 from __future__ import annotations
 
@@ -25,73 +25,79 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def image_findings(arrays: Arrays, classes: int | None, progress: Progress) -> list[Finding]:
-    """``classes`` is None where the labels are wrong, and then nothing is said of what needs them."""
+    """The findings on images. ``classes`` is None where the labels are wrong; checks that need labels are then
+    skipped."""
     images = {part: arrays[f"{part}_x.npy"] for part in PARTS}
     labels = {part: np.asarray(arrays[f"{part}_y.npy"], np.int64) for part in PARTS}
     projection = Projection(int(np.prod(images["train"].shape[1:])))
     scans = {part: scan(images[part], projection, progress, f"check, {part}") for part in PARTS}
-    found = _values(scans)
-    found += _copies(scans, labels if classes is not None else None)
-    if not any(len(each.broken) for each in scans.values()):
-        found += _near(images, scans)
+    findings = _values(scans)
+    findings += _copies(scans, labels if classes is not None else None)
+    if not any(len(part_scan.broken) for part_scan in scans.values()):
+        findings += _near(images, scans)
         if classes is not None:
-            found += _easy(images, labels, classes)
-    return found
+            findings += _easy(images, labels, classes)
+    return findings
 
 
 def _values(scans: Mapping[str, Scan]) -> list[Finding]:
-    found = []
-    for part, each in scans.items():
-        if len(each.broken):
-            text = f"values are finite, {len(each.broken)} images have NaN or infinity: {_first(each.broken)}"
-            found.append(error(part, text))
-        if len(each.constant):
-            found.append(
-                warning(part, f"{len(each.constant)} images have one value everywhere: {_first(each.constant)}")
+    findings = []
+    for part, part_scan in scans.items():
+        if len(part_scan.broken):
+            text = f"values are finite, {len(part_scan.broken)} images have NaN or infinity: {_first(part_scan.broken)}"
+            findings.append(error(part, text))
+        if len(part_scan.constant):
+            findings.append(
+                warning(
+                    part, f"{len(part_scan.constant)} images have one value everywhere: {_first(part_scan.constant)}"
+                )
             )
-    usable = {part: each for part, each in scans.items() if np.isfinite(each.low)}
+    usable = {part: part_scan for part, part_scan in scans.items() if np.isfinite(part_scan.low)}
     if usable:
-        low, high = min(each.low for each in usable.values()), max(each.high for each in usable.values())
-        whole = "whole numbers" if all(each.whole for each in usable.values()) else "numbers"
-        found.append(note("images", f"values are {whole} from {low:g} to {high:g}"))
-        widths = {part: each.high - each.low for part, each in usable.items()}
+        low, high = (
+            min(part_scan.low for part_scan in usable.values()),
+            max(part_scan.high for part_scan in usable.values()),
+        )
+        kind = "whole numbers" if all(part_scan.whole for part_scan in usable.values()) else "numbers"
+        findings.append(note("images", f"values are {kind} from {low:g} to {high:g}"))
+        widths = {part: part_scan.high - part_scan.low for part, part_scan in usable.items()}
         if max(widths.values()) > SCALED * min(widths.values()):
-            said = ", ".join(f"{part} {each.low:g} to {each.high:g}" for part, each in usable.items())
-            found.append(warning("images", f"parts look scaled differently: {said}"))
-    return found
+            ranges = ", ".join(f"{part} {part_scan.low:g} to {part_scan.high:g}" for part, part_scan in usable.items())
+            findings.append(warning("images", f"parts look scaled differently: {ranges}"))
+    return findings
 
 
 def _copies(scans: Mapping[str, Scan], labels: Mapping[str, NDArray[np.int64]] | None) -> list[Finding]:
     """Identical images, by their digests."""
-    found = []
+    findings = []
     sizes = [len(scans[part].digests) for part in PARTS]
     part_of = np.repeat(np.arange(len(PARTS)), sizes)
     place = np.concatenate([np.arange(size) for size in sizes])
     digests = np.concatenate([scans[part].digests for part in PARTS])
-    number = _numbered(digests)
+    number = _digest_numbers(digests)
     groups = int(number.max()) + 1
     present = np.zeros((groups, len(PARTS)), np.bool_)
     present[number, part_of] = True
     for later in range(1, len(PARTS)):
         for earlier in range(later):
-            both = present[:, later] & present[:, earlier]
-            copies = np.flatnonzero(both[number] & (part_of == later))
+            shared = present[:, later] & present[:, earlier]
+            copies = np.flatnonzero(shared[number] & (part_of == later))
             if len(copies):
                 text = (
                     f"leak: {len(copies)} images ({100 * len(copies) / sizes[later]:.2f} %) are also in "
                     f"{PARTS[earlier]}: {_first(place[copies])}"
                 )
-                found.append(error(PARTS[later], text))
-    for at, part in enumerate(PARTS):
-        again = sizes[at] - int(present[:, at].sum())
-        if again:
-            found.append(warning(part, f"{again} images are copies of others in the same part"))
+                findings.append(error(PARTS[later], text))
+    for column, part in enumerate(PARTS):
+        repeated = sizes[column] - int(present[:, column].sum())
+        if repeated:
+            findings.append(warning(part, f"{repeated} images are copies of others in the same part"))
     if labels is not None:
-        found += _contradictions(number, np.concatenate([labels[part] for part in PARTS]))
-    return found
+        findings += _contradictions(number, np.concatenate([labels[part] for part in PARTS]))
+    return findings
 
 
-def _numbered(digests: NDArray[np.void]) -> NDArray[np.int64]:
+def _digest_numbers(digests: NDArray[np.void]) -> NDArray[np.int64]:
     """A number for each digest, the same for the same; of its two words of 8 bytes numpy sorts each fast."""
     words = np.ascontiguousarray(digests).view("<u8").reshape(-1, 2)
     first, second = (np.unique(words[:, column], return_inverse=True)[1].astype(np.int64) for column in (0, 1))
@@ -117,7 +123,7 @@ def _contradictions(number: NDArray[np.int64], labels: NDArray[np.int64]) -> lis
 
 def _near(images: Mapping[str, NDArray[Any]], scans: Mapping[str, Scan]) -> list[Finding]:
     result = near_duplicates(images, {part: each.points for part, each in scans.items()})
-    found = []
+    findings = []
     for later in PARTS[1:]:
         for earlier in PARTS:
             pairs = [pair for pair in result.pairs if (pair.part, pair.other_part) == (later, earlier)]
@@ -129,10 +135,12 @@ def _near(images: Mapping[str, NDArray[Any]], scans: Mapping[str, Scan]) -> list
                     f"{earlier}, by {100 * NEAR:.0f} % of the usual difference or less: {later} {example.index} and "
                     f"{earlier} {example.other_index} by {100 * example.share:.1f} %"
                 )
-                found.append(warning(later, text))
+                findings.append(warning(later, text))
     if not result.complete:
-        found.append(warning("images", "more images are nearly the same than are compared; the figures are too small"))
-    return found
+        findings.append(
+            warning("images", "more images are nearly the same than are compared; the figures are too small")
+        )
+    return findings
 
 
 def _easy(images: Mapping[str, NDArray[Any]], labels: Mapping[str, NDArray[np.int64]], classes: int) -> list[Finding]:
@@ -141,7 +149,7 @@ def _easy(images: Mapping[str, NDArray[Any]], labels: Mapping[str, NDArray[np.in
     channel, row, column = np.unravel_index(pixel, images["train"].shape[1:])
     mean = nearest_mean(train, test)
     commonest = float(np.bincount(test[1]).max() / len(test[1]))
-    said = (
+    rules = (
         (right, f"one value alone (channel {channel}, row {row}, column {column}) tells"),
         (mean, "the nearest mean image tells"),
     )
@@ -149,7 +157,7 @@ def _easy(images: Mapping[str, NDArray[Any]], labels: Mapping[str, NDArray[np.in
         (warning if share >= TRIVIAL > commonest else note)(
             "labels", f"{text} {100 * share:.2f} % of the labels of test, on {len(test[1])} images"
         )
-        for share, text in said
+        for share, text in rules
     ]
 
 

@@ -46,7 +46,7 @@ class Projection:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearPair:
     """Numbers of two images in their parts, and their difference as a share of the usual one."""
 
     part: str
@@ -57,15 +57,15 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    pairs: list[Near]
+class NearDuplicates:
+    pairs: list[NearPair]
     usual: float
     """The usual root mean square difference of two images, in the units of their values."""
     complete: bool
     """False where there were more candidates than are compared."""
 
 
-def near_duplicates(images: Mapping[str, NDArray[Any]], points: Mapping[str, Points]) -> Found:
+def near_duplicates(images: Mapping[str, NDArray[Any]], points: Mapping[str, Points]) -> NearDuplicates:
     """Pairs of different parts under the limit, identical ones not among them.
 
     ``images`` may be mapped from disk; ``points`` are their projections.
@@ -73,9 +73,9 @@ def near_duplicates(images: Mapping[str, NDArray[Any]], points: Mapping[str, Poi
     names = list(points)
     usual = usual_distance(np.concatenate([points[name] for name in names]))
     if usual == 0:
-        return Found([], 0.0, True)
+        return NearDuplicates([], 0.0, True)
     centre = points[names[0]].mean(axis=0)
-    pairs: list[Near] = []
+    pairs: list[NearPair] = []
     budget = MOST_CANDIDATES
     for later in range(1, len(names)):
         for earlier in range(later):
@@ -83,7 +83,7 @@ def near_duplicates(images: Mapping[str, NDArray[Any]], points: Mapping[str, Poi
             candidates = close(points[first] - centre, points[second] - centre, SLACK * NEAR * usual, budget)
             budget -= len(candidates)
             pairs += _confirmed((first, images[first]), (second, images[second]), candidates, usual)
-    return Found(pairs, usual, budget > 0)
+    return NearDuplicates(pairs, usual, budget > 0)
 
 
 def usual_distance(points: Points) -> float:
@@ -91,44 +91,46 @@ def usual_distance(points: Points) -> float:
     if len(points) < 2:
         return 0.0
     words = np.random.PCG64(0).random_raw(2 * PAIRS).reshape(2, PAIRS)
-    one = (words[0] % np.uint64(len(points))).astype(np.int64)
-    other = (one + 1 + (words[1] % np.uint64(len(points) - 1)).astype(np.int64)) % len(points)
-    return float(np.median(np.sqrt(((points[one] - points[other]) ** 2).sum(axis=1))))
+    first = (words[0] % np.uint64(len(points))).astype(np.int64)
+    second = (first + 1 + (words[1] % np.uint64(len(points) - 1)).astype(np.int64)) % len(points)
+    return float(np.median(np.sqrt(((points[first] - points[second]) ** 2).sum(axis=1))))
 
 
-def close(one: Points, other: Points, distance: float, most: int) -> NDArray[np.int64]:
+def close(first: Points, second: Points, distance: float, most: int) -> NDArray[np.int64]:
     """Pairs of row numbers that are at most so far apart, ``[n, 2]``, up to a number of pairs."""
-    found = [np.empty((0, 2), np.int64)]
+    results = [np.empty((0, 2), np.int64)]
     count = 0
-    squares = (other**2).sum(axis=1)
-    extended = np.concatenate([-2 * other, squares[:, None]], axis=1).astype(np.float32)
-    for top in range(0, len(one), ROWS):
-        rows = one[top : top + ROWS]
+    squares = (second**2).sum(axis=1)
+    extended = np.concatenate([-2 * second, squares[:, None]], axis=1).astype(np.float32)
+    for top in range(0, len(first), ROWS):
+        rows = first[top : top + ROWS]
         lengthened = np.concatenate([rows, np.ones((len(rows), 1), np.float32)], axis=1)
         limits = (distance**2 - (rows**2).sum(axis=1)).astype(np.float32)
-        for left in range(0, len(other), COLUMNS):
-            under = lengthened @ extended[left : left + COLUMNS].T <= limits[:, None]
+        for column in range(0, len(second), COLUMNS):
+            under = lengthened @ extended[column : column + COLUMNS].T <= limits[:, None]
             if under.any():
-                pairs = np.argwhere(under)[: most - count] + np.array([top, left])
-                found.append(pairs)
+                pairs = np.argwhere(under)[: most - count] + np.array([top, column])
+                results.append(pairs)
                 count += len(pairs)
                 if count >= most:
-                    return np.concatenate(found)
-    return np.concatenate(found)
+                    return np.concatenate(results)
+    return np.concatenate(results)
 
 
 def _confirmed(
-    one: tuple[str, NDArray[Any]], other: tuple[str, NDArray[Any]], candidates: NDArray[np.int64], usual: float
-) -> Sequence[Near]:
-    """Those of the candidates that are near by all their values."""
+    first: tuple[str, NDArray[Any]], second: tuple[str, NDArray[Any]], candidates: NDArray[np.int64], usual: float
+) -> Sequence[NearPair]:
+    """The candidates that are near by all their values."""
     confirmed = []
     for start in range(0, len(candidates), ROWS):
-        some = candidates[start : start + ROWS]
-        left, right = (
-            images[numbers].reshape(len(some), -1).astype(np.float32)
-            for images, numbers in ((one[1], some[:, 0]), (other[1], some[:, 1]))
+        batch = candidates[start : start + ROWS]
+        first_values, second_values = (
+            images[numbers].reshape(len(batch), -1).astype(np.float32)
+            for images, numbers in ((first[1], batch[:, 0]), (second[1], batch[:, 1]))
         )
-        shares = np.sqrt(((left - right) ** 2).mean(axis=1, dtype=np.float64)) / usual
-        for at in np.flatnonzero((shares > 0) & (shares <= NEAR)):
-            confirmed.append(Near(one[0], int(some[at, 0]), other[0], int(some[at, 1]), float(shares[at])))
+        shares = np.sqrt(((first_values - second_values) ** 2).mean(axis=1, dtype=np.float64)) / usual
+        for index in np.flatnonzero((shares > 0) & (shares <= NEAR)):
+            confirmed.append(
+                NearPair(first[0], int(batch[index, 0]), second[0], int(batch[index, 1]), float(shares[index]))
+            )
     return confirmed

@@ -41,14 +41,14 @@ def blocks(images: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
         yield start, np.asarray(images[start : start + step])
 
 
-def scan(images: NDArray[Any], projection: Projection, progress: Progress, what: str) -> Scan:
+def scan(images: NDArray[Any], projection: Projection, progress: Progress, step: str) -> Scan:
     digests = np.zeros(len(images), "V16")
     points, constant, broken = [], [], []
-    low, high, whole = np.inf, -np.inf, True
+    low, high, integral = np.inf, -np.inf, True
     for start, block in blocks(images):
         flat = block.reshape(len(block), -1).astype(np.float32) + np.float32(0)  # no minus zero
-        for at, image in enumerate(flat):
-            digests[start + at] = np.void(hashlib.blake2b(image.data, digest_size=16).digest())
+        for index, image in enumerate(flat):
+            digests[start + index] = np.void(hashlib.blake2b(image.data, digest_size=16).digest())
         smallest, largest = flat.min(axis=1), flat.max(axis=1)
         finite = np.isfinite(smallest) & np.isfinite(largest)
         if not finite.all():
@@ -57,9 +57,9 @@ def scan(images: NDArray[Any], projection: Projection, progress: Progress, what:
         constant.append(start + np.flatnonzero((smallest == largest) & finite))
         if finite.any():
             low, high = min(low, float(smallest[finite].min())), max(high, float(largest[finite].max()))
-        whole = whole and bool((flat == np.rint(flat)).all())
+        integral = integral and bool((flat == np.rint(flat)).all())
         points.append(projection.of(flat))
-        progress(what, start + len(block), len(images))
+        progress(step, start + len(block), len(images))
     none = [np.empty(0, np.int64)]
     constants, brokens = np.concatenate(none + constant), np.concatenate(none + broken)
-    return Scan(digests, np.concatenate(points), low, high, whole, constants, brokens)
+    return Scan(digests, np.concatenate(points), low, high, integral, constants, brokens)

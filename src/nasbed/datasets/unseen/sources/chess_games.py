@@ -39,7 +39,7 @@ class Game:
     moves: tuple[str, ...]
 
     @property
-    def shown(self) -> int:
+    def late_positions(self) -> int:
         """How many of its last positions are used: of those after each half move, 15 in a hundred, rounded down."""
         return len(self.moves) * PERCENT // 100
 
@@ -87,22 +87,22 @@ def distinct_games(games: Sequence[Game]) -> tuple[list[Game], dict[str, int]]:
     one that begins with all its moves, from 40 half moves on: the longer one is kept.
     """
     finished, left_out = games_with_result(games)
-    known: dict[tuple[str, ...], Game] = {}
+    games_by_moves: dict[tuple[str, ...], Game] = {}
     doubtful = set()
     for game in finished:
-        first = known.setdefault(game.moves, game)
+        first = games_by_moves.setdefault(game.moves, game)
         if first.result != game.result:
             doubtful.add(game.moves)
-    left_out["of which another copy is kept"] = len(finished) - len(known)
-    ordered = sorted(known)
+    left_out["of which another copy is kept"] = len(finished) - len(games_by_moves)
+    ordered = sorted(games_by_moves)
     cut_short = {a for a, b in pairwise(ordered) if len(a) >= SAME and b[: len(a)] == a}
     left_out["cut short"] = len(cut_short - doubtful)
     left_out["with the same moves as another but another result"] = len(doubtful)
-    return [game for moves, game in known.items() if moves not in doubtful | cut_short], left_out
+    return [game for moves, game in games_by_moves.items() if moves not in doubtful | cut_short], left_out
 
 
 def games_with_result(games: Sequence[Game]) -> tuple[list[Game], dict[str, int]]:
-    """Those that came to an end, and how many did not."""
+    """The games with a result, and how many have none."""
     finished = [game for game in games if game.result != "*"]
     return finished, {"without a result": len(games) - len(finished)}
 
@@ -113,16 +113,16 @@ def replayed(games: Iterable[Game], total: int, progress: Progress) -> Iterator[
     Bit 0 of a mask is a1, bit 7 h1, bit 63 h8. Masks are in the order of ``PLANES``.
     """
     chess = chess_package()
-    for done, game in enumerate(games):
+    for index, game in enumerate(games):
         yield last_positions(chess, game)
-        if done % 100 == 99 or done + 1 == total:
-            progress("chesseract, replaying games", done + 1, total)
+        if index % 100 == 99 or index + 1 == total:
+            progress("chesseract, replaying games", index + 1, total)
 
 
 def last_positions(chess: Any, game: Game) -> Bitboards | None:
     board = chess.Board()
     masks: list[list[int]] = []
-    first = len(game.moves) - game.shown
+    first = len(game.moves) - game.late_positions
     try:
         for ply, move in enumerate(game.moves):
             board.push_san(move)

@@ -35,7 +35,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recording:
+class MusicRecording:
     """A sound file: the numbers of its five-second snippets that are not silent, and its SHA-256."""
 
     row: Row
@@ -47,10 +47,10 @@ class Recording:
 
 def read_table(folder: Path) -> tuple[Path, list[Row]]:
     """The folder of ``eras.csv`` and what it says, in the order of the files' names."""
-    found = folder_with(folder, [TABLE])
-    if found is None:
+    table_folder = folder_with(folder, [TABLE])
+    if table_folder is None:
         raise BadFile(f"recordings come with a table {TABLE} of the columns file,era, {folder} has none; write one")
-    path = found / TABLE
+    path = table_folder / TABLE
     reader = csv.DictReader(io.StringIO(text(path, content(path))))
     columns = [(name or "").strip().lower() for name in reader.fieldnames or ()]
     if not {"file", "era"} <= set(columns):
@@ -62,7 +62,7 @@ def read_table(folder: Path) -> tuple[Path, list[Row]]:
         where = f"{path}, line {reader.line_num}"
         file, era = (record["file"] or "").strip(), _era(record["era"], where)
         parts = PurePosixPath(file).parts
-        if not parts or ".." in parts or file.startswith("/") or not (found / file).is_file():
+        if not parts or ".." in parts or file.startswith("/") or not (table_folder / file).is_file():
             raise BadFile(f"{where}: a file is named from the folder of the table and is there, got {shorten(file)}")
         if file in rows:
             raise BadFile(f"{where}: a recording has one line, {shorten(file)} has two; remove one")
@@ -72,7 +72,7 @@ def read_table(folder: Path) -> tuple[Path, list[Row]]:
         rows[file] = Row(file, era, work)
     if not rows:
         raise BadFile(f"{path} names recordings, it has no line but its first; add them")
-    return found, [rows[file] for file in sorted(rows)]
+    return table_folder, [rows[file] for file in sorted(rows)]
 
 
 def _era(value: str | None, where: str) -> int:
@@ -83,11 +83,11 @@ def _era(value: str | None, where: str) -> int:
     raise BadFile(f"{where}: an era is one of {', '.join(ERAS)}, got {shorten(value)}; correct the table")
 
 
-def listened(folder: Path, rows: list[Row], progress: Progress) -> list[Recording]:
-    """Every recording, read once from end to end. The same sound under two names raises."""
-    found: list[Recording] = []
+def read_recordings(folder: Path, rows: list[Row], progress: Progress) -> list[MusicRecording]:
+    """Read every recording from end to end. The same sound under two names raises."""
+    recordings: list[MusicRecording] = []
     names: dict[str, str] = {}
-    for done, row in enumerate(rows):
+    for index, row in enumerate(rows):
         path = folder / row.file
         loud = [bool(len(piece) and np.abs(piece).max() >= SILENCE) for _, piece in pieces(path)]
         digest = file_sha256(path)
@@ -95,13 +95,13 @@ def listened(folder: Path, rows: list[Row], progress: Progress) -> list[Recordin
             raise BadFile(f"a recording is there once, {names[digest]} and {row.file} are the same; remove one")
         names[digest] = row.file
         snippets = np.flatnonzero(loud).astype(np.int64)
-        found.append(Recording(row, path, snippets, len(loud) - len(snippets), digest))
-        progress("isabella, listening", done + 1, len(rows))
-    return found
+        recordings.append(MusicRecording(row, path, snippets, len(loud) - len(snippets), digest))
+        progress("isabella, listening", index + 1, len(rows))
+    return recordings
 
 
 def pieces(path: Path) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """The rate and the samples of each whole five seconds, channels mixed evenly. What is left at the end is not used.
+    """The rate and the samples of each whole five seconds, channels mixed evenly. A shorter remainder is not used.
 
     Sound that cannot be read to the end that its file tells is an error that names the file.
     """
@@ -111,8 +111,8 @@ def pieces(path: Path) -> Iterator[tuple[int, NDArray[np.float32]]]:
             rate = int(file.samplerate)
             if not SLOWEST <= rate <= FASTEST:
                 raise BadFile(f"{path}: sound has {SLOWEST} to {FASTEST} samples a second, got {rate}; convert it")
-            whole = int(file.frames) // (rate * SECONDS)
-            for number in range(whole):
+            count = int(file.frames) // (rate * SECONDS)
+            for number in range(count):
                 block = file.read(rate * SECONDS, dtype="float32", always_2d=True)
                 if len(block) != rate * SECONDS or not np.isfinite(block).all():
                     raise BadFile(f"{path} is damaged after {number * SECONDS} s: it is cut off there; get it again")

@@ -47,13 +47,13 @@ def words(text: str) -> list[str]:
     base = unicodedata.normalize("NFKD", text.translate(_SPELT))
     plain = _APOSTROPHES.sub("", "".join(letter for letter in base if not unicodedata.combining(letter)))
     tokens = _TOKEN.findall(plain)
-    kept = []
+    result = []
     for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
         small = token.lower()
         heading = small in HEADINGS and (token.isupper() or (token[0].isupper() and _is_number(following)))
         if small not in STRUCTURE and not heading and not _is_numeral(token):
-            kept.append(small)
-    return kept
+            result.append(small)
+    return result
 
 
 def _is_number(token: str) -> bool:

@@ -1,4 +1,5 @@
-"""Raw material: folders and archives that are opened, files packed or not, and the digests by which they are known."""
+"""Raw material: folders and archives that are open_material, files packed or not, and the digests by which they are
+known."""
 
 from __future__ import annotations
 
@@ -12,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.core.home import datasets_folder
-from nasbed.core.unpack import ARCHIVES, gunzipped, unpacked
-from nasbed.datasets.preparing import DATASETS, load
+from nasbed.core.unpack import gunzipped
+from nasbed.datasets.preparing import DATASETS, load, open_source
 from nasbed.datasets.source import DEEPEST, Progress, Raw
 
 MOST_BYTES = 1 << 28
@@ -22,15 +22,11 @@ MOST_BYTES = 1 << 28
 
 
 @contextmanager
-def opened(source: Path | None, needs: str) -> Iterator[Path]:
-    """The folder of the raw material, or what an archive of it holds."""
+def open_material(source: Path | None, needs: str) -> Iterator[Path]:
+    """The folder of the raw material, or the unpacked content of its archive."""
     if source is None:
         raise InvalidOption(f"a source has to be named with --source: {needs}")
-    if not source.exists():
-        raise BadFile(f"a source is a folder or an archive, {source} does not exist; check the path")
-    with unpacked(source, datasets_folder()) as folder:
-        if not folder.is_dir():
-            raise BadFile(f"a source is a folder or an archive ({', '.join(ARCHIVES)}), {source} is neither")
+    with open_source(source) as folder:
         yield folder
 
 
@@ -39,16 +35,16 @@ def files_ending(folder: Path, suffix: str) -> dict[str, Path]:
 
     They come in the order of their names. The same name twice raises.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     patterns = [f"{'*/' * depth}*{suffix}{packed}" for depth in range(DEEPEST + 1) for packed in ("", ".gz")]
     for path in (path for pattern in patterns for path in folder.glob(pattern)):
         if not path.is_file() or path.name.startswith("."):
             continue
         name = path.name.removesuffix(".gz")
-        if name in found:
-            raise BadFile(f"a file is there once, {folder} has {found[name]} and {path}; remove one")
-        found[name] = path
-    return dict(sorted(found.items()))
+        if name in files:
+            raise BadFile(f"a file is there once, {folder} has {files[name]} and {path}; remove one")
+        files[name] = path
+    return dict(sorted(files.items()))
 
 
 def content(path: Path) -> bytes:
@@ -79,7 +75,7 @@ def images_of(name: str, source: Path | None, progress: Progress) -> tuple[Raw, 
         raw = Raw(train.images, np.asarray(train.labels), test.images, np.asarray(test.labels), stored.classes)
     else:
         reader = DATASETS.get(name)()
-        with opened(source, "") as folder:
+        with open_material(source, "") as folder:
             raw = reader.read(folder, progress)
         reader.check(raw, str(source))
     return raw, {name: _digest([raw.train_images, raw.train_labels, raw.test_images, raw.test_labels])}

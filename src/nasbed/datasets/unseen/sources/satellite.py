@@ -32,12 +32,12 @@ def patches_in(folder: Path) -> tuple[Path, list[str]]:
     """The folder that holds the patches, this one or one a few below, and their names in order."""
     level = [folder]
     for _ in range(DEEPEST + 1):
-        found = [(each, names) for each in level if (names := _patches(each))]
-        if len(found) > 1:
-            raise BadFile(f"one folder of patches is read, {found[0][0]} and {found[1][0]} are two; name one")
-        if found:
-            return found[0]
-        level = sorted(Path(entry.path) for each in level for entry in os.scandir(each) if entry.is_dir())
+        matches = [(candidate, names) for candidate in level if (names := _patches(candidate))]
+        if len(matches) > 1:
+            raise BadFile(f"one folder of patches is read, {matches[0][0]} and {matches[1][0]} are two; name one")
+        if matches:
+            return matches[0]
+        level = sorted(Path(entry.path) for candidate in level for entry in os.scandir(candidate) if entry.is_dir())
     raise BadFile(f"patches are folders NAME with NAME_{BANDS[0]}.tif in them, {folder} has none; see docs")
 
 
@@ -52,10 +52,10 @@ def countries_of(folder: Path, classes: tuple[str, ...]) -> tuple[dict[str, int]
     The table is ``countries.csv`` in the folder of the patches or above it (columns patch,country), else that of the
     package bigearthnet-common, which is read as a file and never run.
     """
-    for each in (folder, *list(folder.parents)[:1]):
-        if (each / TABLE).is_file():
-            data = content(each / TABLE)
-            return _countries(text(each / TABLE, data), str(each / TABLE), classes), TABLE, sha256(data)
+    for candidate in (folder, *list(folder.parents)[:1]):
+        if (candidate / TABLE).is_file():
+            data = content(candidate / TABLE)
+            return _countries(text(candidate / TABLE, data), str(candidate / TABLE), classes), TABLE, sha256(data)
     packaged = _packaged()
     if packaged is None:
         raise BadFile(
@@ -86,15 +86,15 @@ def _countries(table: str, where: str, classes: tuple[str, ...]) -> dict[str, in
         raise BadFile(f"{where} has the columns patch (or s2_name) and country, got {shorten(head)}; name them so")
     country = head.index("country")
     numbers = {name: number for number, name in enumerate(classes)}
-    found: dict[str, int] = {}
+    country_of: dict[str, int] = {}
     for row in reader:
         if len(row) != len(head) or row[country] not in numbers:
             raise BadFile(
                 f"{where}, line {reader.line_num}: a country is one of {', '.join(classes)}, got {shorten(row)}"
             )
-        if found.setdefault(row[patch], numbers[row[country]]) != numbers[row[country]]:
+        if country_of.setdefault(row[patch], numbers[row[country]]) != numbers[row[country]]:
             raise BadFile(f"{where}, line {reader.line_num}: a patch is in one country, {row[patch]} is in two")
-    return found
+    return country_of
 
 
 def read_patch(folder: Path, name: str) -> tuple[NDArray[np.uint8], str]:

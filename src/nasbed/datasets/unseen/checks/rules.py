@@ -1,4 +1,4 @@
-"""Datasets that were made here: their labels against their rule, and their origins against the division into parts."""
+"""Checks of generated datasets: labels against the rule, origins against the division into parts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nasbed.datasets.unseen.checks.scanning import blocks
 Origins = dict[str, NDArray[Any]]
 
 
-def made_findings(
+def rule_findings(
     folder: Path, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], progress: Progress
 ) -> list[Finding]:
     dataset = _dataset(str(metadata.get("codename")))
@@ -35,29 +35,29 @@ def made_findings(
             origins[part] = _origins(folder / name, len(arrays[f"{part}_y.npy"]))
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as reason:
             return [error(name, f"it cannot be read: {' '.join(str(reason).split())[:120]}")]
-    found = []
+    findings = []
     for part in PARTS:
         wrong = _wrong(dataset, arrays[f"{part}_x.npy"], arrays[f"{part}_y.npy"], origins[part], progress, part)
         if isinstance(wrong, str):
-            found.append(error(part, f"its labels cannot be found anew: {wrong}"))
+            findings.append(error(part, f"its labels cannot be found anew: {wrong}"))
         elif wrong:
-            found.append(error(part, f"{wrong} labels are not as the rule says: {dataset.rule}"))
-    found += _hygiene(dataset, origins)
+            findings.append(error(part, f"{wrong} labels are not as the rule says: {dataset.rule}"))
+    findings += _hygiene(dataset, origins)
     counts = tuple(len(arrays[f"{part}_y.npy"]) for part in PARTS)
     if counts != dataset.counts:
-        text = f"{dataset.title} is published with {_said(dataset.counts)} images, here are {_said(counts)}"
-        found.append(warning("images", text))
-    if not any(each.severity == "error" for each in found):
-        kept = f", and parts share no {' or '.join(dataset.hygiene)}" if dataset.hygiene else ""
-        found.append(note("labels", f"all are as the rule of {dataset.title} says{kept}"))
-    return found
+        text = f"{dataset.title} is published with {_joined(dataset.counts)} images, here are {_joined(counts)}"
+        findings.append(warning("images", text))
+    if not any(finding.severity == "error" for finding in findings):
+        hygiene = f", and parts share no {' or '.join(dataset.hygiene)}" if dataset.hygiene else ""
+        findings.append(note("labels", f"all are as the rule of {dataset.title} says{hygiene}"))
+    return findings
 
 
 def _dataset(codename: str) -> Unseen | None:
     for name in UNSEEN:
-        each = UNSEEN.get(name)
-        if each.title.lower() == codename.lower():
-            return each()
+        dataset = UNSEEN.get(name)
+        if dataset.title.lower() == codename.lower():
+            return dataset()
     return None
 
 
@@ -73,15 +73,15 @@ def _origins(path: Path, count: int) -> Origins:
 def _wrong(
     dataset: Unseen, images: NDArray[Any], labels: NDArray[Any], origins: Origins, progress: Progress, part: str
 ) -> int | str:
-    """How many labels are not as the rule says, or why that cannot be told."""
+    """How many labels break the rule, or why that cannot be checked."""
     wrong = 0
     for start, block in blocks(images):
         stop = start + len(block)
         bytes_ = block.astype(np.uint8) if block.min() >= 0 and block.max() <= 255 else block
         block = bytes_ if np.array_equal(bytes_, block) else block
         try:
-            told = dataset.label_of(block, {name: column[start:stop] for name, column in origins.items()})
-            wrong += int(np.count_nonzero(told != labels[start:stop]))
+            expected = dataset.label_of(block, {name: column[start:stop] for name, column in origins.items()})
+            wrong += int(np.count_nonzero(expected != labels[start:stop]))
         except (NasbedError, ValueError, KeyError, IndexError, TypeError) as reason:
             return f"{type(reason).__name__} {' '.join(str(reason).split())[:120]}"
         progress(f"check, rule in {part}", stop, len(images))
@@ -89,20 +89,20 @@ def _wrong(
 
 
 def _hygiene(dataset: Unseen, origins: Mapping[str, Origins]) -> list[Finding]:
-    found = []
+    findings = []
     for origin in dataset.hygiene:
         if not all(origin in origins[part] for part in PARTS):
-            found.append(error(origin, "the origins do not tell it"))
+            findings.append(error(origin, "the origins do not tell it"))
             continue
         values = {part: np.unique(origins[part][origin]) for part in PARTS}
         for later in range(1, len(PARTS)):
             for earlier in range(later):
-                both = np.intersect1d(values[PARTS[later]], values[PARTS[earlier]])
-                if len(both):
-                    text = f"leak: {len(both)} {origin} are also in {PARTS[earlier]}, the first is {both[0]!s}"
-                    found.append(error(PARTS[later], text))
-    return found
+                shared = np.intersect1d(values[PARTS[later]], values[PARTS[earlier]])
+                if len(shared):
+                    text = f"leak: {len(shared)} {origin} are also in {PARTS[earlier]}, the first is {shared[0]!s}"
+                    findings.append(error(PARTS[later], text))
+    return findings
 
 
-def _said(counts: tuple[int, ...]) -> str:
+def _joined(counts: tuple[int, ...]) -> str:
     return "/".join(map(str, counts))

@@ -1,0 +1,31 @@
+"""Digests of the generated datasets, by which anyone can check that theirs are the same."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from nasbed.core.errors import UnknownName, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedDigests:
+    """The SHA-256 of the arrays' files by their names, for a seed and for sources with these digests."""
+
+    seed: int
+    sources: Mapping[str, str]
+    arrays: Mapping[str, str]
+
+
+def pinned_digests(name: str) -> PinnedDigests:
+    """The digests of an unseen dataset.
+
+    >>> pinned_digests("addnist").seed
+    0
+    """
+    entries = tomllib.loads(files(__package__).joinpath("pinned.toml").read_text(encoding="utf-8"))
+    if name not in entries:
+        raise UnknownName(f"no digests are known of {name!r}; {nearest(name, entries)}")
+    return PinnedDigests(entries[name]["seed"], entries[name]["sources"], entries[name]["arrays"])

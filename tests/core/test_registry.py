@@ -1,5 +1,7 @@
 """Registries: ids, laziness, plug-ins."""
 
+import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -86,3 +88,26 @@ def test_registry_loads_plugins_that_another_package_lists(monkeypatch: pytest.M
     listed = [Foreign("digits", "string:digits", "nasbed.test")]
     monkeypatch.setattr("nasbed.core.registry.entry_points", lambda group: listed)
     assert Registry[str]("thing", group="nasbed.test").get("digits") == "0123456789"
+
+
+FILLED = """
+import gc, json
+import nasbed.benchmarks, nasbed.datasets.preparing, nasbed.datasets.unseen, nasbed.networks.baselines, nasbed.oneshot
+import nasbed.optimizers, nasbed.proxies, nasbed.results.importers, nasbed.results.sources, nasbed.spaces
+import nasbed.studies, nasbed.surrogates, nasbed.training.recipes
+from nasbed.core.registry import Registry
+found = {each.group: each._entries for each in gc.get_objects() if isinstance(each, Registry)}
+plain = lambda name, entry: entry if isinstance(entry, str) else getattr(entry, "id", getattr(entry, "name", None))
+print(json.dumps({group: {name: plain(name, entry) for name, entry in own.items()} for group, own in found.items()}))
+"""
+
+
+def test_every_registry_is_filled_the_same_way() -> None:
+    """By import paths, or by data that carries its own id."""
+    run = subprocess.run([sys.executable, "-c", FILLED], capture_output=True, text=True, check=True)
+    registries = json.loads(run.stdout)
+    assert len(registries) >= 13
+    for group, entries in registries.items():
+        assert group.startswith("nasbed.") and entries
+        for name, entry in entries.items():
+            assert entry == name or re.fullmatch(r"nasbed[\w.]+:\w+", entry), f"{group}: {name} is {entry}"

@@ -16,8 +16,10 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Ids of one kind of thing (spaces, optimizers, proxies …).
 
-    An entry is the thing itself or the text ``"package.module:attribute"``, imported on first use so that listing
-    costs nothing. Installed packages add entries through the entry-point group given.
+    Every registry is filled the same way: the package that owns it adds one line for each entry, its id and the text
+    ``"package.module:attribute"``. The module is imported on first use, so that listing costs nothing. Plain data that
+    carries its own id, such as a recipe, is added as itself. Installed packages add entries through the entry-point
+    group; :meth:`get` and :meth:`names` look for them.
 
     >>> colours = Registry[str]("colour", group="example.colours")
     >>> colours.add("red", "string:ascii_letters")
@@ -77,8 +79,8 @@ class Registry(Generic[T]):
         if self._plugins_loaded:
             return
         self._plugins_loaded = True
-        for found in entry_points(group=self.group):  # of another class once importlib_metadata has been imported
-            self.add(found.name, EntryPoint(found.name, found.value, found.group))
+        for entry in entry_points(group=self.group):  # of another class once importlib_metadata has been imported
+            self.add(entry.name, EntryPoint(entry.name, entry.value, entry.group))
 
 
 def _origin(target: object) -> str:

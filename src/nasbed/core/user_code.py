@@ -1,7 +1,8 @@
 """A user's own objects by name: ``package.module:name`` or ``path/to/file.py:name``.
 
-A file can import its neighbours: its folder is importable while it is run. What runs is the source as it stands, never
-an older byte code of it, also in a process that ran the file before it was edited.
+Every option that takes such a name loads it here: methods, spaces, functions of a campaign. A file can import its
+neighbours: its folder is importable while it runs. What runs is the source as it stands, never an older byte code of
+it, also in a process that ran the file before it was edited.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from nasbed.core.code_fingerprint import file_fingerprint, source_files
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import file_sha256
 from nasbed.core.raised import with_place
+
+T = TypeVar("T")
 
 
 def object_named(text: str, *, folder: Path = Path()) -> Any:
@@ -28,11 +31,22 @@ def object_named(text: str, *, folder: Path = Path()) -> Any:
     module, colon, attribute = text.rpartition(":")
     if not colon or not module or not attribute.isidentifier():
         raise InvalidOption(f"an object is named as module:name or file.py:name, got {shorten(text)}")
-    found = _file_module(folder / module) if module.endswith(".py") else _module(module)
+    home = _file_module(folder / module) if module.endswith(".py") else _module(module)
     try:
-        return getattr(found, attribute)
+        return getattr(home, attribute)
     except AttributeError:
         raise InvalidOption(f"{module} has nothing called {attribute}; check the name") from None
+
+
+def subclass_named(text: str, base: type[T], *, folder: Path = Path()) -> type[T]:
+    """The class that a text names, which has to be a subclass of ``base``."""
+    named = object_named(text, folder=folder)
+    if not (isinstance(named, type) and issubclass(named, base)):
+        file, _, name = text.rpartition(":")
+        raise InvalidOption(
+            f"{file} has no subclass of {base.__module__}.{base.__qualname__} called {name}; check the name"
+        )
+    return named
 
 
 def _module(name: str) -> ModuleType:
@@ -57,26 +71,26 @@ def _file_module(path: Path) -> ModuleType:
     fingerprint = file_fingerprint(path)
     if name in sys.modules and _FINGERPRINTS.get(name) == fingerprint:
         return sys.modules[name]
-    module = run_file(path, name)
+    module = _run_file(path, name)
     _FINGERPRINTS[name] = fingerprint
     return module
 
 
-def run_file(path: Path, name: str) -> ModuleType:
+def _run_file(path: Path, name: str) -> ModuleType:
     """Run a file of the user's as the module ``name``; neighbours that changed since they were imported are imported
     anew."""
-    neighbours = {each: file for each, file in source_files(path).items() if each != path.name}
-    digests = {each: file_sha256(file) for each, file in neighbours.items()}
-    if any(_NEIGHBOURS.get(each, digest) != digest for each, digest in digests.items()):
-        for each in neighbours:
-            sys.modules.pop(each, None)
+    neighbours = {module: file for module, file in source_files(path).items() if module != path.name}
+    digests = {module: file_sha256(file) for module, file in neighbours.items()}
+    if any(_NEIGHBOURS.get(module, digest) != digest for module, digest in digests.items()):
+        for neighbour in neighbours:
+            sys.modules.pop(neighbour, None)
     spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, str(path)))
     assert spec is not None and spec.loader is not None, "a loader was given"
     module = importlib.util.module_from_spec(spec)
     before = sys.modules.get(name)
     sys.modules[name] = module  # dataclasses look their module up
     try:
-        with importable_neighbours(path), _no_byte_code():
+        with _importable_neighbours(path), _no_byte_code():
             spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
@@ -106,7 +120,7 @@ def _no_byte_code() -> Iterator[None]:
 
 
 @contextmanager
-def importable_neighbours(file: Path) -> Iterator[None]:
+def _importable_neighbours(file: Path) -> Iterator[None]:
     """Make the folder of a file importable while the file is run, as Python does for a script."""
     folder = str(file.resolve().parent)
     sys.path.insert(0, folder)

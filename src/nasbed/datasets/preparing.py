@@ -19,14 +19,11 @@ from nasbed.datasets.resize import resized
 from nasbed.datasets.source import DatasetSource, Progress, Raw
 
 DATASETS = Registry[type[DatasetSource]]("dataset", group="nasbed.datasets")
-for _name, _target in (
-    ("digits", "digits:Digits"),
-    ("mnist", "mnist:Mnist"),
-    ("fashion-mnist", "fashion_mnist:FashionMnist"),
-    ("cifar10", "cifar10:Cifar10"),
-    ("cifar100", "cifar100:Cifar100"),
-):
-    DATASETS.add(_name, f"nasbed.datasets.{_target}")
+DATASETS.add("digits", "nasbed.datasets.digits:Digits")
+DATASETS.add("mnist", "nasbed.datasets.mnist:Mnist")
+DATASETS.add("fashion-mnist", "nasbed.datasets.fashion_mnist:FashionMnist")
+DATASETS.add("cifar10", "nasbed.datasets.cifar10:Cifar10")
+DATASETS.add("cifar100", "nasbed.datasets.cifar100:Cifar100")
 
 
 def _no_progress(step: str, done: int, total: int | None) -> None:

@@ -18,11 +18,12 @@ import nasbed
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
 from nasbed.benchmarks.live import LiveBenchmark
+from nasbed.core.code_fingerprint import named_file
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
 from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.execution.journal import check_same_inputs
 from nasbed.core.raised import whole_traceback
-from nasbed.core.user_code import run_file
+from nasbed.core.user_code import subclass_named
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.provenance import Provenance, benchmark_fingerprint, provenance_of, source_fingerprint
 from nasbed.experiments.runs import Run, Runs, Setup, load_runs, load_setup, save_run, save_setup
@@ -57,16 +58,7 @@ class Task:
 
 def optimizer_class(name: str) -> type[Optimizer]:
     """A registered method by its id, or a user's own class as ``path/to/file.py:ClassName``."""
-    file, colon, attribute = name.rpartition(":")
-    if not colon or not file.endswith(".py"):
-        return OPTIMIZERS.get(name)
-    if not Path(file).is_file():
-        raise InvalidOption(f"a method of your own is given as file.py:ClassName, {file} is no file; check the path")
-    module = run_file(Path(file), f"{Path(file).stem}_of_a_user")
-    found = getattr(module, attribute, None)
-    if not (isinstance(found, type) and issubclass(found, Optimizer)):
-        raise InvalidOption(f"{file} has no subclass of nasbed.optimizers.Optimizer called {attribute}; check the name")
-    return found
+    return OPTIMIZERS.get(name) if named_file(name) is None else subclass_named(name, Optimizer)
 
 
 def settings_of(method: str) -> list[str]:
@@ -125,8 +117,8 @@ def _carried_out(task: Task, benchmark: Benchmark) -> Run:
 def _identity(method: str) -> str:
     """What the random numbers of a method depend on: its id, or the name of the file and of the class of a user's own,
     wherever the file lies and however its path is written."""
-    file, colon, attribute = method.rpartition(":")
-    return f"{Path(file).resolve().name}:{attribute}" if colon and file.endswith(".py") else method
+    file = named_file(method)
+    return method if file is None else f"{file.name}:{method.rpartition(':')[2]}"
 
 
 def _stable_number(identity: str) -> int:
@@ -256,8 +248,8 @@ def compare(
 def short_name(method: str) -> str:
     """What runs of this method are called: the id of a registered one; of a user's own the ``name`` that its class
     sets, or the name of a class that sets none."""
-    file, colon, attribute = method.rpartition(":")
-    if not colon or not file.endswith(".py"):
+    file, _, attribute = method.rpartition(":")
+    if named_file(method) is None:
         return attribute
     name = vars(optimizer_class(method)).get("name", attribute)
     if not isinstance(name, str) or not NAME.fullmatch(name):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import nasbed
 from nasbed.benchmarks.base import Benchmark
-from nasbed.core.code_fingerprint import file_fingerprint, object_fingerprint
+from nasbed.core.code_fingerprint import file_fingerprint, named_file, object_fingerprint
 from nasbed.core.errors import BadFile, NasbedError
 from nasbed.core.files import values_sha256
 from nasbed.optimizers import OPTIMIZERS
@@ -51,16 +51,14 @@ def provenance_of(method: str, settings: Mapping[str, Any], benchmark: Benchmark
 
 def method_origin(method: str) -> str:
     """The method by the full path of its file, so that it can be looked up from elsewhere; an id as it is."""
-    file, colon, name = method.rpartition(":")
-    return f"{Path(file).resolve()}:{name}" if colon and file.endswith(".py") else method
+    file = named_file(method)
+    return method if file is None else f"{file}:{method.rpartition(':')[2]}"
 
 
 def source_fingerprint(origin: str) -> str:
     """The fingerprint of a method's source, empty for nasbed's own. Raises an OSError or NasbedError if it is gone."""
-    file, colon, _ = origin.rpartition(":")
-    if colon and file.endswith(".py"):
-        return file_fingerprint(Path(file))
-    return object_fingerprint(OPTIMIZERS.get(origin))
+    file = named_file(origin)
+    return object_fingerprint(OPTIMIZERS.get(origin)) if file is None else file_fingerprint(file)
 
 
 def benchmark_fingerprint(benchmark: Benchmark) -> str:

@@ -9,17 +9,14 @@ from nasbed.surrogates.base import Surrogate
 from nasbed.surrogates.examples import Examples
 
 SURROGATES: Registry[type[Surrogate[Any]]] = Registry("surrogate", group="nasbed.surrogates")
-for _name, _target in {
-    "lgb": "nasbed.surrogates.models.lgb:LightGBM",
-    "xgb": "nasbed.surrogates.models.xgb:XGBoost",
-    "ngb": "nasbed.surrogates.models.ngb:NGBoost",
-    "rf": "nasbed.surrogates.models.random_forest:RandomForest",
-    "svr": "nasbed.surrogates.models.support_vectors:EpsilonSVR",
-    "nusvr": "nasbed.surrogates.models.support_vectors:NuSVR",
-    "gin": "nasbed.surrogates.models.gin:GIN",
-    "mlp": "nasbed.surrogates.models.mlp:MLP",
-    "smooth": "nasbed.surrogates.smoothed:Smoothed",
-}.items():
-    SURROGATES.add(_name, _target)
+SURROGATES.add("lgb", "nasbed.surrogates.models.lgb:LightGBM")
+SURROGATES.add("xgb", "nasbed.surrogates.models.xgb:XGBoost")
+SURROGATES.add("ngb", "nasbed.surrogates.models.ngb:NGBoost")
+SURROGATES.add("rf", "nasbed.surrogates.models.random_forest:RandomForest")
+SURROGATES.add("svr", "nasbed.surrogates.models.support_vectors:EpsilonSVR")
+SURROGATES.add("nusvr", "nasbed.surrogates.models.support_vectors:NuSVR")
+SURROGATES.add("gin", "nasbed.surrogates.models.gin:GIN")
+SURROGATES.add("mlp", "nasbed.surrogates.models.mlp:MLP")
+SURROGATES.add("smooth", "nasbed.surrogates.smoothed:Smoothed")
 
 __all__ = ["SURROGATES", "Examples", "Surrogate"]

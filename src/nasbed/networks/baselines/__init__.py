@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.registry import Registry
 from nasbed.networks import check_torch
-from nasbed.networks.baselines.vision import FromTorchvision, import_torchvision
+from nasbed.networks.baselines.vision import import_torchvision
 
 if TYPE_CHECKING:
     from torch import nn
@@ -27,12 +27,12 @@ class BaselineBuilder(Protocol):
 BASELINES: Registry[BaselineBuilder] = Registry("baseline", group="nasbed.baselines")
 BASELINES.add("resnet18", "nasbed.networks.resnet18:resnet18")
 BASELINES.add("resnet18-kit", "nasbed.networks.resnet18:resnet18_kit")
-BASELINES.add("alexnet", FromTorchvision("alexnet", first="features.0"))
-BASELINES.add("vgg16", FromTorchvision("vgg16", first="features.0"))
-BASELINES.add("convnext-base", FromTorchvision("convnext_base", first="features.0.0"))
-BASELINES.add("mnasnet", FromTorchvision("mnasnet1_0", first="layers.0"))
-BASELINES.add("densenet161", FromTorchvision("densenet161", first="features.conv0"))
-BASELINES.add("resnext50", FromTorchvision("resnext50_32x4d", first="conv1"))
+BASELINES.add("alexnet", "nasbed.networks.baselines.vision:ALEXNET")
+BASELINES.add("vgg16", "nasbed.networks.baselines.vision:VGG16")
+BASELINES.add("convnext-base", "nasbed.networks.baselines.vision:CONVNEXT_BASE")
+BASELINES.add("mnasnet", "nasbed.networks.baselines.vision:MNASNET")
+BASELINES.add("densenet161", "nasbed.networks.baselines.vision:DENSENET161")
+BASELINES.add("resnext50", "nasbed.networks.baselines.vision:RESNEXT50")
 
 
 def baseline(name: str, *, classes: int, channels_in: int, image: int | tuple[int, int]) -> nn.Module:

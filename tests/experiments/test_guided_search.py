@@ -19,7 +19,7 @@ from nasbed.core.errors import MissingDependency
 from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.experiments.compare import compare
 from nasbed.experiments.guidance import OWN_SCORES, Guidance, Sieve, guided
-from nasbed.experiments.proxy_scores import ClosedForm, ScoreFile, Scores
+from nasbed.experiments.proxy_scores import ClosedForm, ScoreFile, ProxyScores
 from nasbed.experiments.runs import load_run, load_runs
 from nasbed.experiments.simulate import problem_of
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Proposal
@@ -311,8 +311,10 @@ def test_a_filter_is_charged_once_for_each_architecture(table: str, tmp_path: Pa
     assert space("nb201").architectures(run.codes) == best
 
 
-class Listed(Scores):
+class Listed(ProxyScores):
     """Scores by a dictionary, each of which takes a second."""
+
+    origin = "a dictionary"
 
     def __init__(self, scores: dict[Architecture, float]) -> None:
         self._scores = scores

@@ -56,6 +56,21 @@ class Benchmark(ABC):
         """Whether evaluations say how long they took, at least some."""
         return True
 
+    @property
+    def is_live(self) -> bool:
+        """Whether a query really trains: too costly to repeat for another version of nasbed alone."""
+        return False
+
+    @property
+    def unwrapped(self) -> Benchmark:
+        """The benchmark itself, beneath all wrappers."""
+        return self
+
+    @property
+    def held_count(self) -> int | None:
+        """How many architectures it holds; ``None`` where it answers for its whole space, see :meth:`holds`."""
+        return None
+
     def holds(self, arch: Architecture) -> bool:
         """Whether it answers for an architecture of its space at the highest fidelity. A table may hold a few only."""
         return True

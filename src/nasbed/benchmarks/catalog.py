@@ -139,6 +139,20 @@ def load(name: str | Path) -> Benchmark:
     return TabularBenchmark.open(table_path(name))
 
 
+def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:
+    """:func:`load` where nothing but a table will do.
+
+    Args:
+        name: what is loaded.
+        rule: what needs a table, the beginning of the refusal: "a surrogate is fitted on a table".
+        remedy: the end of the refusal: "name one".
+    """
+    benchmark = load(name)
+    if not isinstance(benchmark, TabularBenchmark):
+        raise InvalidOption(f"{rule}, {name} is none; {remedy}")
+    return benchmark
+
+
 def _part(benchmark: Benchmark, name: str) -> SubSpace:
     if not isinstance(benchmark, TabularBenchmark):
         raise InvalidOption(

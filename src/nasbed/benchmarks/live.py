@@ -100,6 +100,10 @@ class LiveBenchmark(Benchmark):
     def fingerprint(self) -> str:
         return values_sha256((self.space.name, self.dataset.hash, self.recipe.settings()))
 
+    @property
+    def is_live(self) -> bool:
+        return True
+
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         self.space.validate(arch)
         found = self._outcome(self.space.canonical(arch), fidelity, seed)

@@ -101,6 +101,10 @@ class TabularBenchmark(Benchmark):
     def has_times(self) -> bool:
         return self._cost is not None and bool((np.asarray(self._cost) > 0).any())
 
+    @property
+    def held_count(self) -> int:
+        return len(self)
+
     def holds(self, arch: Architecture) -> bool:
         row = self.cache.find(self.space.canonical(arch).code)
         return row >= 0 and bool(self._held[row])

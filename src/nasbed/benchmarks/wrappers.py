@@ -34,6 +34,18 @@ class Wrapper(Benchmark):
     def has_times(self) -> bool:
         return self.inner.has_times
 
+    @property
+    def is_live(self) -> bool:
+        return self.inner.is_live
+
+    @property
+    def unwrapped(self) -> Benchmark:
+        return self.inner.unwrapped
+
+    @property
+    def held_count(self) -> int | None:
+        return self.inner.held_count
+
     def holds(self, arch: Architecture) -> bool:
         return self.inner.holds(arch)
 

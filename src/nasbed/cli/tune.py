@@ -171,8 +171,7 @@ def _trial_bar(title: str, total: int, score: str) -> Iterator[Callable[[Trial],
 
 def opened(table: str) -> Results:
     """The table in a folder of that path, or else of that id; what an installed package holds is imported."""
-    from nasbed.benchmarks import load
-    from nasbed.benchmarks.tabular import TabularBenchmark
+    from nasbed.benchmarks.catalog import load_table
     from nasbed.results.store import Results
     from nasbed.surrogates.artefact import is_artefact
 
@@ -181,10 +180,7 @@ def opened(table: str) -> Results:
         raise InvalidOption(f"a surrogate is fitted on results, {table} is a surrogate; give a folder of results")
     if folder.is_dir():
         return Results.open(folder)
-    found = load(table)
-    if not isinstance(found, TabularBenchmark):
-        raise InvalidOption(f"a surrogate is fitted on a whole table, {table} is none; give the id of its table")
-    return found.results
+    return load_table(table, rule="a surrogate is fitted on a whole table", remedy="give the id of its table").results
 
 
 def check_model(model: str) -> None:

@@ -16,14 +16,12 @@ from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 from nasbed.core.code_fingerprint import file_fingerprint, source_files
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import file_sha256
 from nasbed.core.raised import with_place
-
-T = TypeVar("T")
 
 
 def object_named(text: str, *, folder: Path = Path()) -> Any:
@@ -38,8 +36,8 @@ def object_named(text: str, *, folder: Path = Path()) -> Any:
         raise InvalidOption(f"{module} has nothing called {attribute}; check the name") from None
 
 
-def subclass_named(text: str, base: type[T], *, folder: Path = Path()) -> type[T]:
-    """The class that a text names, which has to be a subclass of ``base``."""
+def subclass_named(text: str, base: type, *, folder: Path = Path()) -> Any:
+    """The class that a text names, which has to be a subclass of ``base``, abstract or not."""
     named = object_named(text, folder=folder)
     if not (isinstance(named, type) and issubclass(named, base)):
         file, _, name = text.rpartition(":")

@@ -17,7 +17,6 @@ import numpy as np
 import nasbed
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
-from nasbed.benchmarks.live import LiveBenchmark
 from nasbed.core.code_fingerprint import named_file
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
 from nasbed.core.execution import Engine, LocalEngine
@@ -58,7 +57,10 @@ class Task:
 
 def optimizer_class(name: str) -> type[Optimizer]:
     """A registered method by its id, or a user's own class as ``path/to/file.py:ClassName``."""
-    return OPTIMIZERS.get(name) if named_file(name) is None else subclass_named(name, Optimizer)
+    if named_file(name) is None:
+        return OPTIMIZERS.get(name)
+    own: type[Optimizer] = subclass_named(name, Optimizer)
+    return own
 
 
 def settings_of(method: str) -> list[str]:
@@ -199,7 +201,7 @@ def compare(
         for each in asked
         for method in methods
     }
-    stored = stored_runs(out, made_by, keep_versions=isinstance(opened, LiveBenchmark))
+    stored = stored_runs(out, made_by, keep_versions=opened.is_live)
     tasks = [
         Task(
             name,

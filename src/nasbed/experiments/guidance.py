@@ -13,7 +13,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.execution import Engine
-from nasbed.experiments.proxy_scores import CLOSED_FORMS, ClosedForm, ScoreFile, Scores, read_scores
+from nasbed.experiments.proxy_scores import CLOSED_FORMS, ClosedForm, ProxyScores, read_scores
 from nasbed.experiments.scoring import random_architectures, score_architectures
 from nasbed.optimizers.base import Optimizer, Problem
 from nasbed.optimizers.guidance import FilteredProposals, FilteredSpace, WarmStarted
@@ -80,16 +80,10 @@ class Guidance:
 
     def settings(self, benchmark: Benchmark) -> dict[str, str]:
         """What stands beside the settings of the method: what this is, where scores come from, and their cost."""
-        scores = None if self.dataset else self.open(benchmark)
-        if self.dataset:
-            origin = f"on {self.dataset}, with the time they took"
-        elif isinstance(scores, ScoreFile):
-            origin = f"{scores.label}, {'with the time they took' if scores.timed else 'without any time'}"
-        else:
-            origin = "in closed form, without any time"
+        origin = f"on {self.dataset}, with the time they took" if self.dataset else self.open(benchmark).origin
         return {"warm_start" if self.kind == "start" else "filter": self.text, "scores": origin}
 
-    def open(self, benchmark: Benchmark) -> Scores:
+    def open(self, benchmark: Benchmark) -> ProxyScores:
         """The scores that it goes by."""
         if not self.scores:
             return ClosedForm(benchmark.space, self.proxy)
@@ -101,10 +95,9 @@ class Guidance:
         """The architectures that a run with this seed scores, as drawn. All methods have the same; a larger count has
         these and more."""
         rng = np.random.default_rng([seed, POOL_STREAM])
-        scores = None if self.dataset else self.open(benchmark)
-        if isinstance(scores, ScoreFile):
-            return scores.draw(self.count, benchmark, rng)
-        return random_architectures(benchmark.space, self.count, rng)
+        if self.dataset:
+            return random_architectures(benchmark.space, self.count, rng)
+        return self.open(benchmark).draw(self.count, benchmark, rng)
 
     def best_first(self, benchmark: Benchmark, seed: int) -> tuple[list[Architecture], float]:
         """The pool of a seed by falling score, and the seconds that scoring it takes."""
@@ -120,7 +113,7 @@ class Guidance:
 class Sieve:
     """Takes the best of several candidates, the first where none is better; each is scored once a run."""
 
-    def __init__(self, scores: Scores) -> None:
+    def __init__(self, scores: ProxyScores) -> None:
         self._scores = scores
         self._known: dict[Architecture, float] = {}
         self.spent_s = 0.0

@@ -1,4 +1,4 @@
-"""Scores by one proxy as a search uses them: from a file, or in closed form."""
+"""ProxyScores by one proxy as a search uses them: from a file, or in closed form."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import Wrapper
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
 from nasbed.core.files import file_sha256
+from nasbed.experiments.scoring import random_architectures
 from nasbed.proxies.table import ScoreTable
 from nasbed.spaces.base import SearchSpace
 
@@ -25,8 +24,13 @@ CLOSED_FORMS = {"params": "parameters", "flops": "multiply_adds"}
 """The proxies that spaces know without a network, by what the spaces call them."""
 
 
-class Scores(ABC):
+class ProxyScores(ABC):
     """Higher is better, NaN where there is none."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> str:
+        """Where the scores come from, and whether it is known how long they took."""
 
     @abstractmethod
     def of(self, archs: Sequence[Architecture]) -> Floats:
@@ -36,18 +40,26 @@ class Scores(ABC):
     def seconds(self, archs: Sequence[Architecture]) -> float:
         """What it takes to score them, together."""
 
+    def draw(self, count: int, benchmark: Benchmark, rng: np.random.Generator) -> list[Architecture]:
+        """So many random architectures of a benchmark that can be scored; by default of its whole space."""
+        return random_architectures(benchmark.space, count, rng)
+
     def best_first(self, archs: Sequence[Architecture]) -> list[Architecture]:
         """By falling score, equal ones in the order given; those without come last."""
         scores = self.of(archs)
         return [archs[index] for index in np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")]
 
 
-class ClosedForm(Scores):
+class ClosedForm(ProxyScores):
     """Parameters or multiply-adds as the space counts them, which takes no time."""
 
     def __init__(self, searched: SearchSpace, proxy: str) -> None:
         self._space = searched
         self._column = list(CLOSED_FORMS).index(proxy)
+
+    @property
+    def origin(self) -> str:
+        return "in closed form, without any time"
 
     @staticmethod
     def known(searched: SearchSpace) -> bool:
@@ -61,7 +73,7 @@ class ClosedForm(Scores):
         return 0.0
 
 
-class ScoreFile(Scores):
+class ScoreFile(ProxyScores):
     """The mean over the seeds of a file, up to isomorphism. What the file has no seconds for takes the median of those
     that it has; without any, nothing."""
 
@@ -85,8 +97,12 @@ class ScoreFile(Scores):
         for form, score, took in zip(forms, scores.tolist(), taken.tolist(), strict=True):
             if form not in self._rows or np.isnan(self._rows[form][0]):
                 self._rows[form] = score, took
-        self.timed = bool(known.any())
-        self.label = f"{path.name}, sha256 {file_sha256(path)[:12]}"
+        timed = "with the time they took" if known.any() else "without any time"
+        self._origin = f"{path.name}, sha256 {file_sha256(path)[:12]}, {timed}"
+
+    @property
+    def origin(self) -> str:
+        return self._origin
 
     def of(self, archs: Sequence[Architecture]) -> Floats:
         return np.array([self._row(arch)[0] for arch in archs], dtype=np.float64)
@@ -119,13 +135,9 @@ def read_scores(path: str, stamp: int, searched: SearchSpace, proxy: str) -> Sco
 
 
 def _answers(benchmark: Benchmark, arch: Architecture) -> bool:
-    """Whether a table has an architecture; all other benchmarks answer for all of their space."""
+    """Whether a benchmark has an architecture; one of its space it may not hold."""
     try:
         benchmark.space.validate(arch)
-        while isinstance(benchmark, Wrapper):
-            benchmark = benchmark.inner
-        if isinstance(benchmark, TabularBenchmark):
-            benchmark.query(arch)
     except NasbedError:
         return False
-    return True
+    return benchmark.holds(arch)

@@ -10,13 +10,10 @@ import numpy as np
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import MEAN, surrogates_of
 from nasbed.benchmarks.listed import LISTED
-from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import Wrapper
 from nasbed.core.errors import InvalidOption, TooLarge
 from nasbed.experiments.simulate import Budget
 from nasbed.optimizers import Optimizer
 from nasbed.spaces.base import SearchSpace
-from nasbed.spaces.listed import ListedSpace
 
 DRAWS = 200
 """How many random architectures a table is asked for before methods search it."""
@@ -35,13 +32,11 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
         benchmark: The same, opened.
         methods: The classes of the methods, by the names of their runs.
     """
-    table = benchmark
-    while isinstance(table, Wrapper):
-        table = table.inner
-    if not isinstance(table, TabularBenchmark):
+    if benchmark.held_count is None:
         return
-    instead = _surrogates(table)
-    if isinstance(benchmark.space, ListedSpace):
+    table = benchmark.unwrapped
+    instead = _surrogates(table.name)
+    if benchmark.space.is_listed:
         for method, kind in methods.items():
             if not kind.draws_from_space:
                 raise InvalidOption(
@@ -55,8 +50,8 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
         listed = f"{name.removesuffix(f':{MEAN}')}:{LISTED}"
         raise InvalidOption(
             f"a table is searched if it holds {100 * LEAST_HELD:.0f} % of random architectures, {table.name} holds "
-            f"{held} of {DRAWS} ({len(table)} in all, of {_size(benchmark.space)}); {instead}, or search what it "
-            f"holds, {listed}"
+            f"{held} of {DRAWS} ({benchmark.held_count} in all, of {_size(benchmark.space)}); {instead}, or search what "
+            f"it holds, {listed}"
         )
 
 
@@ -69,12 +64,12 @@ def check_budget(benchmark: Benchmark, budget: Budget) -> None:
         )
 
 
-def _surrogates(table: TabularBenchmark) -> str:
+def _surrogates(table: str) -> str:
     """What to do for a benchmark of the whole space."""
-    found = surrogates_of(table.name)
-    if not found:
-        return f"fit a surrogate with: nasbed fit {table.name}"
-    return f"search a surrogate of the whole space, such as {', '.join(found[:MOST_NAMED])}"
+    names = surrogates_of(table)
+    if not names:
+        return f"fit a surrogate with: nasbed fit {table}"
+    return f"search a surrogate of the whole space, such as {', '.join(names[:MOST_NAMED])}"
 
 
 def _size(space: SearchSpace) -> str:

@@ -25,6 +25,8 @@ class ListedSpace(Part):
     mutation is a random neighbour.
     """
 
+    is_listed = True
+
     def __init__(self, whole: SearchSpace, part: str, codes: Codes) -> None:
         super().__init__(whole, part, self._is_listed)
         self._codes = codes

@@ -222,7 +222,7 @@ def _architectures(
     """Random ones of a space, of a table or of a file; all of a table or a file where no number is given."""
     import numpy as np
 
-    from nasbed.benchmarks import TabularBenchmark, load
+    from nasbed.benchmarks.catalog import load_table
     from nasbed.experiments.scoring import random_architectures
     from nasbed.proxies.table import open_scores
     from nasbed.spaces import space
@@ -237,9 +237,7 @@ def _architectures(
         searched, codes = scored.space, scored.codes
     else:
         assert table is not None
-        opened = load(table)
-        if not isinstance(opened, TabularBenchmark):
-            raise InvalidOption(f"{opened.name} has no list of architectures; score random ones with --space")
+        opened = load_table(table, rule="a table lists architectures", remedy="score random ones with --space")
         searched, codes = opened.space, opened.cache.codes
     if count is not None and count < len(codes):
         codes = codes[np.sort(rng.permutation(len(codes))[:count])]

@@ -101,15 +101,13 @@ def evaluate(
 
 
 def _task(scores: str, table: str, metric: str | None) -> RankedTask:
-    from nasbed.benchmarks import TabularBenchmark, load
+    from nasbed.benchmarks.catalog import load_table
     from nasbed.evaluation.proxies import task_of
     from nasbed.proxies.table import open_scores
 
     read = open_scores(scores)
-    found = load(table)
-    if not isinstance(found, TabularBenchmark):
-        raise InvalidOption(f"scores are held against a table of results, {table} is none; name one after {scores}")
-    return task_of(read, found, metric=metric)
+    truth = load_table(table, rule="scores are held against a table of results", remedy=f"name one after {scores}")
+    return task_of(read, truth, metric=metric)
 
 
 def _check(pairs: Sequence[str], out: Path, formats: Sequence[str], resamples: int) -> None:

@@ -23,7 +23,6 @@ from nasbed.experiments.searchable import check_searchable
 from nasbed.experiments.simulate import problem_of
 from nasbed.optimizers import OPTIMIZERS
 from nasbed.optimizers.settings import defaults_of
-from nasbed.spaces.listed import ListedSpace
 
 BASELINE = "rs"
 
@@ -66,7 +65,7 @@ def makeable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], dic
     can, cannot = [], {}
     for name in names:
         try:
-            if isinstance(benchmark.space, ListedSpace):
+            if benchmark.space.is_listed:
                 check_searchable(benchmark.name, benchmark, {name: OPTIMIZERS.get(name)})
             OPTIMIZERS.get(name)(problem_of(benchmark), np.random.default_rng(0))
         except (NasbedError, ImportError) as error:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import Wrapper
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption
 
@@ -28,7 +27,7 @@ def random_predictions(benchmark: Benchmark, count: int, rng: np.random.Generato
     try:
         return predicted(benchmark, [benchmark.space.sample(rng) for _ in range(count)]), "random architectures"
     except InvalidArchitecture as error:
-        inner = unwrapped(benchmark)
+        inner = benchmark.unwrapped
         codes = _by_random_search(inner) if isinstance(inner, TabularBenchmark) else []
         if len(codes) < 2:
             raise InvalidOption(
@@ -38,10 +37,6 @@ def random_predictions(benchmark: Benchmark, count: int, rng: np.random.Generato
     chosen = rng.permutation(len(codes))[:count]
     archs = [Architecture(benchmark.space.name, codes[place]) for place in chosen]
     return predicted(benchmark, archs), "architectures of random search"
-
-
-def unwrapped(benchmark: Benchmark) -> Benchmark:
-    return unwrapped(benchmark.inner) if isinstance(benchmark, Wrapper) else benchmark
 
 
 def _by_random_search(table: TabularBenchmark) -> list[tuple[int, ...]]:

@@ -21,7 +21,7 @@ from nasbed.evaluation.ranking.correlation import spearman
 from nasbed.oneshot.record import SearchRecord
 from nasbed.oneshot.stopping import STOPPING_RULES, stopped
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
-from nasbed.studies.one_shot.asked import predicted, random_predictions, unwrapped
+from nasbed.studies.one_shot.asked import predicted, random_predictions
 from nasbed.studies.one_shot.records import grouped
 
 Floats = NDArray[np.float64]
@@ -215,7 +215,7 @@ def one_shot_study(
             f"{benchmark.name} must answer for every architecture of a search: {next(iter(left_out.values()))}; watch "
             "with a surrogate, or with a table of the whole space"
         )
-    inner = unwrapped(benchmark)
+    inner = benchmark.unwrapped
     return OneShotStudy(
         benchmark=inner.name,
         space=benchmark.space.name,

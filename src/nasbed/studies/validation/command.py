@@ -197,12 +197,9 @@ def _engine(processes: int | None) -> Engine:
 
 
 def _results(name: str, remedy: str = "") -> Results:
-    from nasbed.benchmarks import TabularBenchmark, load
+    from nasbed.benchmarks.catalog import load_table
 
-    benchmark = load(name)
-    if not isinstance(benchmark, TabularBenchmark):
-        raise InvalidOption(f"a validation needs a table of results, {name} is none; name one{remedy}")
-    return benchmark.results
+    return load_table(name, rule="a validation needs a table of results", remedy=f"name one{remedy}").results
 
 
 def _check_installed(options: Options, table: Results) -> None:

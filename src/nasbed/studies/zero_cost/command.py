@@ -76,7 +76,7 @@ def zero_cost(
 
 def _tasks(given: Sequence[str]) -> tuple[list[RankedTask], dict[str, str]]:
     """The tasks that arguments name, and what to say of scores that were taken on other images than the truth."""
-    from nasbed.benchmarks import TabularBenchmark, load
+    from nasbed.benchmarks.catalog import load_table
     from nasbed.evaluation.proxies.tasks import task_of
     from nasbed.proxies.table import ScoreTable, open_scores
 
@@ -88,11 +88,9 @@ def _tasks(given: Sequence[str]) -> tuple[list[RankedTask], dict[str, str]]:
     for path, table in zip(names[::2], names[1::2], strict=True):
         if path not in opened:
             opened[path] = open_scores(path)
-        found = load(table)
-        if not isinstance(found, TabularBenchmark):
-            raise InvalidOption(f"the truth is a table, {found.name} is none; name a table or its folder")
-        task = task_of(opened[path], found)
-        scored, trained = opened[path].about.dataset, found.results.about.dataset
+        truth = load_table(table, rule="the truth is a table", remedy="name a table or its folder")
+        task = task_of(opened[path], truth)
+        scored, trained = opened[path].about.dataset, truth.results.about.dataset
         if scored and trained and scored != trained:
             remarks[task.name] = f"taken on images of {scored}; the truth is of {trained}"
         tasks.append(task)

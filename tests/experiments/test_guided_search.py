@@ -19,7 +19,7 @@ from nasbed.core.errors import MissingDependency
 from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.experiments.compare import compare
 from nasbed.experiments.guidance import OWN_SCORES, Guidance, Sieve, guided
-from nasbed.experiments.proxy_scores import ClosedForm, ScoreFile, ProxyScores
+from nasbed.experiments.proxy_scores import ClosedForm, ProxyScores, ScoreFile
 from nasbed.experiments.runs import load_run, load_runs
 from nasbed.experiments.simulate import problem_of
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Proposal

@@ -50,8 +50,8 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
         listed = f"{name.removesuffix(f':{MEAN}')}:{LISTED}"
         raise InvalidOption(
             f"a table is searched if it holds {100 * LEAST_HELD:.0f} % of random architectures, {table.name} holds "
-            f"{held} of {DRAWS} ({benchmark.held_count} in all, of {_size(benchmark.space)}); {instead}, or search what "
-            f"it holds, {listed}"
+            f"{held} of {DRAWS} ({benchmark.held_count} in all, of {_size(benchmark.space)}); {instead}, or search "
+            f"what it holds, {listed}"
         )
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from nasbed import Architecture, Metric, Observation, space
-from nasbed.benchmarks import NoiseFree
+from nasbed.benchmarks import NoiseFree, TabularBenchmark
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import Observations
 from nasbed.core.errors import InvalidOption
+from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.judging import judge
+from nasbed.experiments import compare as comparing
 from nasbed.experiments.runs import Runs, Setup
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
+from nasbed.reports.comparison.page import write_comparison
+from nasbed.results import About, Rows, write_results
 from nasbed.spaces.base import Batch
+from nasbed.studies.methods import study as methods
 
 
 class Measured(Benchmark):
@@ -94,3 +101,69 @@ def test_benchmark_that_knows_its_best_answer_is_asked_for_it() -> None:
             return 85.0
 
     assert judge(searched(Bounded()), Bounded()).validation_best == 85.0
+
+
+# --- from a comparison to its report, and a study --------------------------------------------------------------------
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
+    """A benchmark of somebody else's under a name, as a plug-in would have it; without noise."""
+    benchmark = NoiseFree(Modelled())
+    for module in (comparing, methods):
+        monkeypatch.setattr(module, "load", {"third-party": benchmark}.__getitem__)
+    monkeypatch.setattr(comparing, "_OPENED", {})
+    return benchmark
+
+
+def compared(name: str, out: Path) -> Runs:
+    return comparing.compare(name, ["rs", "re"], seeds=3, budget="40ev", out=out, engine=SerialEngine())
+
+
+def table_of(folder: Path) -> TabularBenchmark:
+    """A table without test results that answers as the other does."""
+    cells = np.array(list(np.ndindex(*(5,) * 6)))
+    rows = Rows.of(cells, {Measured.objective.key: Modelled().means(cells)}, fidelity=10, train_time_s=1.0)
+    return TabularBenchmark(write_results(folder, About("ours", "nb201", (Measured.objective,)), [rows]))
+
+
+def test_comparison_and_report_are_those_of_a_table_with_the_same_answers(known: Benchmark, tmp_path: Path) -> None:
+    theirs = compared("third-party", tmp_path / "theirs")
+    table = table_of(tmp_path / "table")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparing, "load", {"ours": table}.__getitem__)
+        ours = compared("ours", tmp_path / "ours")
+    assert judge(theirs, known).judge == judge(ours, table).judge == Measured.objective
+    for one, other in zip(judge(theirs, known).trajectories, judge(ours, table).trajectories, strict=True):
+        np.testing.assert_array_equal(one.test_regret, other.test_regret)
+        np.testing.assert_array_equal(one.incumbent, other.incumbent)
+    summaries = [
+        write_comparison(tmp_path / f"report-{number}", runs, benchmark, rng=np.random.default_rng(0))
+        for number, (runs, benchmark) in enumerate([(theirs, known), (ours, table)])
+    ]
+    standings = [
+        [(line.method, line.test_regret, line.mean_rank) for line in summary.standings()] for summary in summaries
+    ]
+    assert standings[0] == standings[1] and len(standings[0]) == 2
+    assert (tmp_path / "report-0" / "report.html").is_file()
+
+
+def test_study_of_methods_runs_on_a_benchmark_without_test_results(known: Benchmark, tmp_path: Path) -> None:
+    study = methods.methods_study(
+        "third-party", seeds=2, budget="30ev", out=tmp_path, names=["re"], engine=SerialEngine()
+    )
+    assert study.metric == Measured.objective and [method.name for method in study.methods] == ["rs", "re"]
+    assert all(np.isfinite(method.finals).all() for method in study.methods)
+
+
+def test_benchmark_that_holds_next_to_nothing_is_not_searched(known: Benchmark, tmp_path: Path) -> None:
+    class Sparse(Modelled):
+        held_count = 1
+
+        def holds(self, arch: Architecture) -> bool:
+            return arch.code == (3,) * 6
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparing, "load", {"sparse": Sparse()}.__getitem__)
+        with pytest.raises(InvalidOption, match=r"a table is searched if it holds 50 % .* third-party holds 0 of"):
+            compared("sparse", tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.spaces.base import Batch, SearchSpace
+
+if TYPE_CHECKING:
+    from nasbed.results.store import Results
 
 
 class Benchmark(ABC):
@@ -32,6 +36,8 @@ class Benchmark(ABC):
     """The validation metric that a search optimises."""
     fidelities: tuple[int, ...]
     """The budgets that can be asked for, rising; the last one is the default."""
+    results: Results | None = None
+    """The table that queries look up, where the benchmark is a whole table."""
 
     def query(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> Observation:
         """Evaluate one architecture: the same arguments give the same answer."""
@@ -50,6 +56,18 @@ class Benchmark(ABC):
             f"{self.name} has the fidelities {', '.join(map(str, self.fidelities))}, got {fidelity!r}; choose one of "
             "them"
         )
+
+    # --- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def predicts(self) -> bool:
+        """Whether answers are a model's, not measurements."""
+        return False
+
+    @property
+    def dataset_name(self) -> str:
+        """The dataset that networks were trained on; empty where that is not known."""
+        return ""
 
     @property
     def has_times(self) -> bool:
@@ -74,6 +92,14 @@ class Benchmark(ABC):
     def holds(self, arch: Architecture) -> bool:
         """Whether it answers for an architecture of its space at the highest fidelity. A table may hold a few only."""
         return True
+
+    def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
+        """All stored evaluations of an architecture at one fidelity; none where queries draw from no stored ones."""
+        return []
+
+    def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
+        """The position, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
+        raise InvalidOption(f"{self.name} does not draw from stored evaluations; ask a table")
 
     @abstractmethod
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation: ...
@@ -113,9 +139,14 @@ class Benchmark(ABC):
         """Whether :meth:`expected_many` answers."""
         return type(self).expected_many is not Benchmark.expected_many
 
+    @property
+    def judge(self) -> Metric | None:
+        """The metric by which a finished search is judged: the test metric; without test results the objective, if the
+        benchmark knows its means; else none."""
+        return self.test_metric or (self.objective if self.knows_means else None)
+
     def mean_judgement(self, archs: Batch) -> tuple[Metric | None, NDArray[np.float64]]:
-        """The metric by which a finished search is judged, and its mean for each of these architectures, NaN where
-        unknown: the test metric; without test results the objective, if the benchmark knows its means; else none."""
+        """:attr:`judge`, and its mean for each of these architectures, NaN where unknown. Not for searching."""
         if self.test_metric is not None:
             return self.test_metric, self.mean_test(archs)
         if self.knows_means:

@@ -10,9 +10,9 @@ from nasbed.benchmarks.listed import LISTED, listed
 from nasbed.benchmarks.live import PREFIX, live_benchmark
 from nasbed.benchmarks.places import is_present, present_tables, surrogate_paths, table_path
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
-from nasbed.benchmarks.tabular import TabularBenchmark
+from nasbed.benchmarks.tabular import TabularBenchmark, as_table
 from nasbed.benchmarks.wrappers import NoiseFree, SubSpace, part_of
-from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, TooLarge, UnknownName, nearest
+from nasbed.core.errors import BadFile, MissingDependency, TooLarge, UnknownName, nearest
 from nasbed.core.home import tables_folder
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.importing import import_tables
@@ -147,19 +147,14 @@ def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:
         rule: what needs a table, the beginning of the refusal: "a surrogate is fitted on a table".
         remedy: the end of the refusal: "name one".
     """
-    benchmark = load(name)
-    if not isinstance(benchmark, TabularBenchmark):
-        raise InvalidOption(f"{rule}, {name} is none; {remedy}")
-    return benchmark
+    return as_table(load(name), f"{rule}, {name} is none; {remedy}")
 
 
 def _part(benchmark: Benchmark, name: str) -> SubSpace:
-    if not isinstance(benchmark, TabularBenchmark):
-        raise InvalidOption(
-            f"parts are of tables, {benchmark.name} is none; leave :{name} out, or put it right after the id of the "
-            "table"
-        )
-    return part_of(benchmark, name)
+    refusal = (
+        f"parts are of tables, {benchmark.name} is none; leave :{name} out, or put it right after the id of the table"
+    )
+    return part_of(as_table(benchmark, refusal), name)
 
 
 def _is_known(name: str) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.tabular import TabularBenchmark, best_place
+from nasbed.benchmarks.tabular import TabularBenchmark, as_table, best_place
 from nasbed.benchmarks.wrappers import SubSpace
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption
 from nasbed.spaces.listed import ListedSpace
 
 LISTED = "listed"
@@ -27,7 +26,7 @@ class ListedTable(SubSpace):
         self.space = ListedSpace(inner.space, name, inner.held_codes())
 
     def optimum(self) -> tuple[Architecture, float]:
-        metric = self.test_metric or self.objective
+        metric = self.inner.judge
         means = self.inner.held_means(metric)
         best = best_place(means, metric, self.name)
         return self.space.listed(best), float(means[best])
@@ -41,9 +40,8 @@ class ListedTable(SubSpace):
 
 def listed(benchmark: Benchmark) -> ListedTable:
     """The table as a benchmark of what it holds."""
-    if not isinstance(benchmark, TabularBenchmark):
-        raise InvalidOption(
-            f"a table lists what it holds, {benchmark.name} is none; leave :{LISTED} out, or put it right after the "
-            "id of the table"
-        )
-    return ListedTable(benchmark)
+    refusal = (
+        f"a table lists what it holds, {benchmark.name} is none; leave :{LISTED} out, or put it right after the id of "
+        "the table"
+    )
+    return ListedTable(as_table(benchmark, refusal))

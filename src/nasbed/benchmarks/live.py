@@ -104,6 +104,10 @@ class LiveBenchmark(Benchmark):
     def is_live(self) -> bool:
         return True
 
+    @property
+    def dataset_name(self) -> str:
+        return self.dataset.name
+
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         self.space.validate(arch)
         found = self._outcome(self.space.canonical(arch), fidelity, seed)

@@ -95,6 +95,14 @@ class SurrogateBenchmark(Benchmark):
         return self._observation(arch, code, min(max(mean, low), high), cost_s, None)
 
     @property
+    def predicts(self) -> bool:
+        return True
+
+    @property
+    def dataset_name(self) -> str:
+        return self.artefact.manifest.dataset
+
+    @property
     def has_times(self) -> bool:
         return self._timed
 

@@ -34,6 +34,8 @@ class TabularBenchmark(Benchmark):
     canonical form. Fidelities at which no evaluation has the objective are not offered.
     """
 
+    results: Results
+
     def __init__(self, results: Results) -> None:
         self.results = results
         self.name = results.about.name
@@ -75,6 +77,10 @@ class TabularBenchmark(Benchmark):
     @property
     def fingerprint(self) -> str:
         return self.results.fingerprint
+
+    @property
+    def dataset_name(self) -> str:
+        return self.results.about.dataset
 
     def _answered_fidelities(self) -> tuple[int, ...]:
         """The fidelities that can be asked for: some evaluation has the objective, or did not end well."""
@@ -289,6 +295,10 @@ class TabularBenchmark(Benchmark):
     def test_metric(self) -> Metric | None:
         return self._test_metrics[0] if self._test_metrics else None
 
+    @property
+    def judge(self) -> Metric:
+        return self.test_metric or self.objective
+
     def mean_test(self, archs: Batch) -> NDArray[np.float64]:
         if self.test_metric is None:
             raise InvalidOption(f"{self.name} has no test metric; merge one in with: nasbed results merge")
@@ -319,10 +329,17 @@ class TabularBenchmark(Benchmark):
         return self._highest[metric.key]
 
     def optimum(self) -> tuple[Architecture, float]:
-        metric = self.test_metric or self.objective
+        metric = self.judge
         means = self.cache.mean(metric.key, self.highest_fidelity(metric))
         best = best_place(means, metric, self.name)
         return Architecture(self.space.name, tuple(self.cache.codes[best].tolist())), float(means[best])
+
+
+def as_table(benchmark: Benchmark, refusal: str) -> TabularBenchmark:
+    """The benchmark where it is a whole table; else raises ``InvalidOption`` with this text."""
+    if not isinstance(benchmark, TabularBenchmark):
+        raise InvalidOption(refusal)
+    return benchmark
 
 
 def best_place(means: NDArray[np.float64], metric: Metric, name: str) -> int:

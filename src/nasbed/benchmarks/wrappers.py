@@ -20,7 +20,8 @@ from nasbed.spaces.part import Part
 
 
 class Wrapper(Benchmark):
-    """Passes everything on to ``inner``; a subclass changes one thing."""
+    """Passes everything on to ``inner``; a subclass changes one thing. ``results`` are not passed on: a wrapper is no
+    whole table."""
 
     def __init__(self, inner: Benchmark, name: str) -> None:
         self.inner = inner
@@ -29,6 +30,14 @@ class Wrapper(Benchmark):
         self.metrics = inner.metrics
         self.objective = inner.objective
         self.fidelities = inner.fidelities
+
+    @property
+    def predicts(self) -> bool:
+        return self.inner.predicts
+
+    @property
+    def dataset_name(self) -> str:
+        return self.inner.dataset_name
 
     @property
     def has_times(self) -> bool:
@@ -61,6 +70,12 @@ class Wrapper(Benchmark):
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         return self.inner.query_many(archs, fidelity=fidelity, seed=seed)
 
+    def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
+        return self.inner.repeats(arch, fidelity=self._fidelity(fidelity))
+
+    def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
+        return self.inner.drawn_repeat(arch, fidelity=self._fidelity(fidelity), seed=seed)
+
     def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
         return self.inner.expected(arch, fidelity=self._fidelity(fidelity))
 
@@ -80,6 +95,13 @@ class Wrapper(Benchmark):
     @property
     def knows_means(self) -> bool:
         return self.inner.knows_means
+
+    @property
+    def judge(self) -> Metric | None:
+        return self.inner.judge
+
+    def mean_judgement(self, archs: Batch) -> tuple[Metric | None, NDArray[np.float64]]:
+        return self.inner.mean_judgement(archs)
 
     def mean_objective(self, archs: Batch) -> NDArray[np.float64]:
         return self.inner.mean_objective(archs)
@@ -103,6 +125,13 @@ class NoiseFree(Wrapper):
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         return self.inner.expected_many(archs, fidelity=fidelity)
+
+    def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
+        """None: a mean is not drawn."""
+        return []
+
+    def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
+        return Benchmark.drawn_repeat(self, arch, fidelity=fidelity, seed=seed)
 
     def best_answer(self, fidelities: Sequence[int]) -> float:
         return self.inner.best_mean(fidelities)
@@ -134,9 +163,16 @@ class SubSpace(Wrapper):
         self.contains = contains
         self.space = Part(inner.space, name, contains)
 
+    def holds(self, arch: Architecture) -> bool:
+        return self.contains(arch) and self.inner.holds(arch)
+
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         self.space.validate(arch)
         return super()._query(arch, fidelity, seed)
+
+    def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
+        self.space.validate(arch)
+        return super().repeats(arch, fidelity=fidelity)
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         self._check_inside(archs)
@@ -155,7 +191,7 @@ class SubSpace(Wrapper):
             self.space.validate(arch)
 
     def optimum(self) -> tuple[Architecture, float]:
-        metric = self.test_metric or self.objective
+        metric = self.inner.judge
         inside = [arch for arch in self.inner.architectures() if self.contains(arch)]
         means = self.inner.cache.mean(metric.key, self.inner.highest_fidelity(metric))[
             self.inner._find_many(self.space.codes(inside))[0]

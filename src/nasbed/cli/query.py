@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from nasbed.terminal.output import Json, print_fields, print_json
 
 if TYPE_CHECKING:
-    from nasbed.benchmarks import Benchmark, TabularBenchmark
+    from nasbed.benchmarks import Benchmark
     from nasbed.core.architecture import Architecture
     from nasbed.core.observation import Observation
 
@@ -33,60 +34,51 @@ def query(
 
     Example: nasbed query nb201/cifar10 "$(nasbed space sample nb201)"
     """
-    from nasbed.benchmarks import TabularBenchmark, load
+    from nasbed.benchmarks import load
 
-    found = load(benchmark)
-    architecture = found.space.parse(arch)
-    if seed is None and isinstance(found, TabularBenchmark):
-        _print_repeats(found, architecture, fidelity, json)
+    asked = load(benchmark)
+    architecture = asked.space.parse(arch)
+    repeats = asked.repeats(architecture, fidelity=fidelity)
+    if seed is None and repeats and asked is asked.unwrapped:
+        _print_repeats(asked, architecture, repeats, json)
         return
-    observation = found.query(architecture, fidelity=fidelity, seed=seed or 0)
-    fields = {"benchmark": found.name, "architecture": found.space.format(architecture)} | _fields(observation)
-    table = _drawn_from(found)
-    if table is not None:
-        fields |= _draw(table, architecture, fidelity=fidelity, seed=seed or 0, json=json)
+    observation = asked.query(architecture, fidelity=fidelity, seed=seed or 0)
+    fields = {"benchmark": asked.name, "architecture": asked.space.format(architecture)} | _fields(observation)
+    if repeats:
+        position = asked.drawn_repeat(architecture, fidelity=fidelity, seed=seed or 0)
+        fields |= _draw(repeats, position, seed or 0, json=json)
     if json:
         print_json(fields)
     else:
         print_fields(fields)
 
 
-def _drawn_from(benchmark: Benchmark) -> TabularBenchmark | None:
-    """The table whose repeats a query draws from, or ``None`` where it draws none."""
-    from nasbed.benchmarks import Restricted, SubSpace, TabularBenchmark
-
-    while isinstance(benchmark, Restricted | SubSpace):
-        benchmark = benchmark.inner
-    return benchmark if isinstance(benchmark, TabularBenchmark) else None
-
-
-def _draw(
-    table: TabularBenchmark, architecture: Architecture, *, fidelity: int | None, seed: int, json: bool
-) -> dict[str, Any]:
+def _draw(repeats: Sequence[Observation], position: int, seed: int, *, json: bool) -> dict[str, Any]:
     """Which of the stored repeats a seed draws: in numbers for JSON, else in words."""
-    repeat = table.drawn_repeat(architecture, fidelity=fidelity, seed=seed) + 1
-    stored = [each.seed for each in table.repeats(architecture, fidelity=fidelity)]
+    stored = [repeat.seed for repeat in repeats]
     if json:
-        return {"asked_seed": seed, "repeat": repeat, "stored_seeds": stored}
-    words = f"{repeat} of {len(stored)}, drawn by seed {seed}"
-    known = [str(each) for each in stored if each is not None]
+        return {"asked_seed": seed, "repeat": position + 1, "stored_seeds": stored}
+    words = f"{position + 1} of {len(stored)}, drawn by seed {seed}"
+    known = [str(number) for number in stored if number is not None]
     if known:
         words += f"; stored seed{'s' if len(known) > 1 else ''}: {', '.join(known)}"
     return {"repeat": words}
 
 
-def _print_repeats(found: TabularBenchmark, architecture: Architecture, fidelity: int | None, json: bool) -> None:
-    repeats = [_fields(each) for each in found.repeats(architecture, fidelity=fidelity)]
-    text = found.space.format(architecture)
+def _print_repeats(
+    benchmark: Benchmark, architecture: Architecture, repeats: Sequence[Observation], json: bool
+) -> None:
+    rows = [_fields(repeat) for repeat in repeats]
+    text = benchmark.space.format(architecture)
     if json:
-        print_json({"benchmark": found.name, "architecture": text, "repeats": repeats})
+        print_json({"benchmark": benchmark.name, "architecture": text, "repeats": rows})
         return
-    shown: dict[str, Any] = {"benchmark": found.name, "architecture": text}
-    for name in repeats[0]:
-        values = [str(repeat.get(name, "")) for repeat in repeats]
-        shown[name] = values[0] if len(set(values)) == 1 else "  ".join(values)
-    units = {metric.key: metric.unit for metric in found.metrics}
-    print_fields({f"{name} [{units[name]}]" if units.get(name) else name: value for name, value in shown.items()})
+    fields: dict[str, Any] = {"benchmark": benchmark.name, "architecture": text}
+    for name in rows[0]:
+        values = [str(row.get(name, "")) for row in rows]
+        fields[name] = values[0] if len(set(values)) == 1 else "  ".join(values)
+    units = {metric.key: metric.unit for metric in benchmark.metrics}
+    print_fields({f"{name} [{units[name]}]" if units.get(name) else name: value for name, value in fields.items()})
 
 
 def _fields(observation: Observation) -> dict[str, Any]:

@@ -157,11 +157,11 @@ def generalisation_study(
                 progress=told,
             )
         places[where] = _place(load(name), runs, groups)
-    small, full = places["small"], places["full"]
+    small, full, table = places["small"], places["full"], load(benchmark)
     return GeneralisationStudy(
         small=small,
         full=full,
-        metric=load(benchmark).test_metric or load(benchmark).objective,
+        metric=table.judge or table.objective,
         seeds=seeds,
         budget=budget,
         correlations={

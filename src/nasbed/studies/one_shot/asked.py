@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption
+from nasbed.results.store import Results
 
 Floats = NDArray[np.float64]
 BY_RANDOM_SEARCH = "rs"
@@ -27,8 +27,8 @@ def random_predictions(benchmark: Benchmark, count: int, rng: np.random.Generato
     try:
         return predicted(benchmark, [benchmark.space.sample(rng) for _ in range(count)]), "random architectures"
     except InvalidArchitecture as error:
-        inner = benchmark.unwrapped
-        codes = _by_random_search(inner) if isinstance(inner, TabularBenchmark) else []
+        results = benchmark.unwrapped.results
+        codes = _by_random_search(results) if results is not None else []
         if len(codes) < 2:
             raise InvalidOption(
                 f"{benchmark.name} must answer for random architectures, or be a table with some that random search "
@@ -39,9 +39,9 @@ def random_predictions(benchmark: Benchmark, count: int, rng: np.random.Generato
     return predicted(benchmark, archs), "architectures of random search"
 
 
-def _by_random_search(table: TabularBenchmark) -> list[tuple[int, ...]]:
+def _by_random_search(results: Results) -> list[tuple[int, ...]]:
     """Codes of the architectures that random search proposed, each once."""
-    found: dict[tuple[int, ...], None] = {}
-    for rows in table.results.batches():
-        found |= dict.fromkeys(map(tuple, rows.codes[rows.method == BY_RANDOM_SEARCH].tolist()))
-    return list(found)
+    codes: dict[tuple[int, ...], None] = {}
+    for rows in results.batches():
+        codes |= dict.fromkeys(map(tuple, rows.codes[rows.method == BY_RANDOM_SEARCH].tolist()))
+    return list(codes)

@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.surrogate import SurrogateBenchmark
-from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, nearest
 from nasbed.core.metric import Metric
 from nasbed.evaluation.ranking.correlation import spearman
@@ -215,13 +213,12 @@ def one_shot_study(
             f"{benchmark.name} must answer for every architecture of a search: {next(iter(left_out.values()))}; watch "
             "with a surrogate, or with a table of the whole space"
         )
-    inner = benchmark.unwrapped
     return OneShotStudy(
-        benchmark=inner.name,
+        benchmark=benchmark.unwrapped.name,
         space=benchmark.space.name,
-        dataset=_dataset(inner),
+        dataset=benchmark.dataset_name,
         metric=metric,
-        measured=isinstance(inner, TabularBenchmark),
+        measured=not benchmark.predicts,
         rules=tuple(dict.fromkeys(rules)),
         methods=tuple(methods),
         reference=reference,
@@ -314,9 +311,3 @@ def _end(searched: Searched) -> int | None:
     if not same:
         raise InvalidOption("a search ends with the architecture of one of its epochs, got another; search again")
     return same[-1]
-
-
-def _dataset(benchmark: Benchmark) -> str:
-    if isinstance(benchmark, SurrogateBenchmark):
-        return benchmark.artefact.manifest.dataset
-    return benchmark.results.about.dataset if isinstance(benchmark, TabularBenchmark) else ""

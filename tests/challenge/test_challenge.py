@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasbed.challenge import isolation
-from nasbed.challenge.isolation import chosen_isolation, readable_by_all
+from nasbed.challenge.isolation import choose_isolation, readable_by_all
 from nasbed.challenge.limits import GIB, MIB, Limits
 from nasbed.challenge.predictions import checked_predictions, one_line, read_reply
 from nasbed.challenge.running import run_challenge
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.sandbox
 @pytest.fixture
 def apart() -> str:
     """Namespaces, for tests of what they keep out."""
-    found = chosen_isolation("auto")
+    found = choose_isolation("auto")
     if found.kind != "namespaces":
         pytest.skip(f"needs namespaces, which this system does not give: {'; '.join(found.notes)}")
     return found.kind
@@ -414,8 +414,8 @@ def test_challenge_data_in_a_shown_folder_are_covered(
     apart: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody keeps datasets beside the packages."""
-    shown = [*isolation.shown_paths(), str(tmp_path)]
-    monkeypatch.setattr(isolation, "shown_paths", lambda: shown)
+    shown = [*isolation.visible_paths(), str(tmp_path)]
+    monkeypatch.setattr(isolation, "visible_paths", lambda: shown)
     tmp_path.chmod(0o755)
     data = tmp_path / "data" / "secret"
     train = f"""
@@ -510,19 +510,19 @@ def test_challenge_without_isolation_says_so(tmp_path: Path) -> None:
     result, _ = run_submission(tmp_path, isolation="none")
     assert (result.isolation, result.ended) == ("none", "finished")
     with pytest.raises(InvalidOption, match="namespaces, user, none"):
-        chosen_isolation("prison")
+        choose_isolation("prison")
 
 
 def test_challenge_takes_the_safest_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolation, "_users", lambda kind: [None])
     for works, notes in (("namespaces", 0), ("user", 1), ("none", 2)):
         monkeypatch.setattr(isolation, "_problem", lambda kind, _, works=works: "" if kind == works else "forbidden")
-        found = chosen_isolation("auto")
+        found = choose_isolation("auto")
         assert found.kind == works and list(found.notes) == [
             f"no {kind}: forbidden" for kind in isolation.KINDS[:notes]
         ]
     with pytest.raises(InvalidOption, match="by user does not work here, no user: forbidden"):
-        chosen_isolation("user")
+        choose_isolation("user")
 
 
 def test_challenge_labels_that_all_can_read_are_noted(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a submission prints, however much that is: its beginning and its end."""
+"""The beginning and the end of what a submission prints."""
 
 from __future__ import annotations
 

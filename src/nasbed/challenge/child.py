@@ -1,8 +1,8 @@
 """The pipeline of the competition, inside the process of a submission: process, search, train, predict.
 
 ``python -m nasbed.challenge.child FD``: the file with that number holds the request as JSON. The arrays
-come as open files, which are closed before any code of the submission runs, so that no path leads back to them. What
-is sent to the runner are lines of JSON and at last the predictions as an array; it takes neither on trust.
+come as open files, which are closed before any code of the submission runs, so that no path leads back to them. It
+sends the runner lines of JSON and finally the predictions as an array; the runner trusts neither.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from typing import Any
 import numpy as np
 
 from nasbed.challenge.clock import Clock
-from nasbed.challenge.contest_data import GIVEN
+from nasbed.challenge.contest_data import INPUTS
 
 
 class Sender:
-    """Tells the runner how far the submission is."""
+    """Reports the progress of the submission to the runner."""
 
     def __init__(self, descriptor: int) -> None:
         self._file = os.fdopen(descriptor, "wb")
         self.stage = "start"
 
-    def line(self, **said: object) -> None:
-        self._file.write(json.dumps(said).encode() + b"\n")
+    def line(self, **message: object) -> None:
+        self._file.write(json.dumps(message).encode() + b"\n")
         self._file.flush()
 
-    def at(self, stage: str) -> None:
+    def enter_stage(self, stage: str) -> None:
         self.stage = stage
         self.line(stage=stage)
 
-    def predictions(self, found: Any, parameters: int | None) -> None:
-        whole = io.BytesIO()
-        np.save(whole, np.asarray(found), allow_pickle=False)
-        self.line(predictions=whole.tell(), parameters=parameters)
-        self._file.write(whole.getvalue())
+    def predictions(self, values: Any, parameters: int | None) -> None:
+        buffer = io.BytesIO()
+        np.save(buffer, np.asarray(values), allow_pickle=False)
+        self.line(predictions=buffer.tell(), parameters=parameters)
+        self._file.write(buffer.getvalue())
         self._file.flush()
 
 
@@ -54,8 +54,8 @@ def main() -> None:
     os.set_inheritable(request["result"], False)
     status = 1
     try:
-        sender.at("reading the data")
-        arrays = [_array(request["arrays"][name]) for name in GIVEN]
+        sender.enter_stage("reading the data")
+        arrays = [_array(request["arrays"][name]) for name in INPUTS]
         _run(sender, arrays, request)
         status = 0
     except BaseException as error:
@@ -78,39 +78,39 @@ def _run(sender: Sender, arrays: list[Any], request: dict[str, Any]) -> None:
     sys.argv = ["main.py"]
     classes = []
     for module, name in (("nas", "NAS"), ("data_processor", "DataProcessor"), ("trainer", "Trainer")):
-        sender.at(f"importing {module}")
-        classes.append(getattr(_imported(module), name))
+        sender.enter_stage(f"importing {module}")
+        classes.append(getattr(_import(module), name))
     nas, processor, trainer = classes
     _seed(request["seed"])
 
-    sender.at("DataProcessor")
+    sender.enter_stage("DataProcessor")
     metadata["time_remaining"] = clock.check()
-    made = _made(processor, *arrays, metadata, clock)
+    instance = _instantiate(processor, *arrays, metadata, clock)
     arrays.clear()
-    sender.at("DataProcessor.process")
-    train, valid, test = made.process()
-    del made
+    sender.enter_stage("DataProcessor.process")
+    train, valid, test = instance.process()
+    del instance
     _check_order(test)
 
-    sender.at("NAS")
+    sender.enter_stage("NAS")
     metadata["time_remaining"] = clock.check()
-    search = _made(nas, train, valid, metadata, clock)
-    sender.at("NAS.search")
+    search = _instantiate(nas, train, valid, metadata, clock)
+    sender.enter_stage("NAS.search")
     model = search.search()
     parameters = _parameters(model)
 
-    sender.at("Trainer")
+    sender.enter_stage("Trainer")
     metadata["time_remaining"] = clock.check()
-    training = _made(trainer, model, _device(request["device"]), train, valid, metadata, clock)
-    sender.at("Trainer.train")
+    training = _instantiate(trainer, model, _device(request["device"]), train, valid, metadata, clock)
+    sender.enter_stage("Trainer.train")
     training.train()
-    sender.at("Trainer.predict")
+    sender.enter_stage("Trainer.predict")
     predictions = training.predict(test)
-    sender.at("returning the predictions")
+    sender.enter_stage("returning the predictions")
     sender.predictions(predictions, parameters)
 
 
-def _imported(module: str) -> Any:
+def _import(module: str) -> Any:
     """A module of the submission. Most import torchvision, which needs help beside a torch without CUDA."""
     try:
         return import_module(module)
@@ -123,7 +123,7 @@ def _imported(module: str) -> Any:
     return import_module(module)
 
 
-def _made(kind: Callable[..., Any], *arguments: Any) -> Any:
+def _instantiate(kind: Callable[..., Any], *arguments: Any) -> Any:
     """An instance; submissions to the competition of 2022 take no clock, which comes last."""
     try:
         inspect.signature(kind).bind(*arguments)
@@ -139,7 +139,7 @@ def _made(kind: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _check_order(loader: Any) -> None:
-    """Predictions are told apart by their order alone."""
+    """Predictions are matched to images by order, so the test loader must keep it."""
     if type(getattr(loader, "sampler", None)).__name__ == "RandomSampler":
         raise ValueError("the test loader keeps the order of the images, this one shuffles; make it with shuffle=False")
     if getattr(loader, "drop_last", False):
@@ -147,8 +147,7 @@ def _check_order(loader: Any) -> None:
 
 
 def _seed(seed: int) -> None:
-    """The process is the submission's own: every source of chance that it may use is seeded, that runs can be repeated
-    as far as the submission allows."""
+    """Seed every source of randomness that the submission may use, so that runs are as repeatable as it allows."""
     import random
 
     random.seed(seed)
@@ -164,9 +163,9 @@ def _device(name: str) -> Any:
 
 
 def _parameters(model: Any) -> int | None:
-    """How many numbers of a torch module are trained."""
+    """The number of trainable parameters of a torch module."""
     try:
-        return sum(int(each.numel()) for each in model.parameters() if each.requires_grad)
+        return sum(int(parameter.numel()) for parameter in model.parameters() if parameter.requires_grad)
     except (AttributeError, TypeError, ValueError):
         return None
 

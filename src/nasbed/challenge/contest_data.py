@@ -1,4 +1,4 @@
-"""A dataset of a competition: what a submission is given, and the labels that it is not."""
+"""A dataset of a competition: the inputs of a submission, and the withheld labels."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.files import file_sha256
 
-GIVEN = ("train_x", "train_y", "valid_x", "valid_y", "test_x")
+INPUTS = ("train_x", "train_y", "valid_x", "valid_y", "test_x")
 WITHHELD = ("seed", "sources", "made_by", "classes", "notes")
-"""Of the metadata, what the competition's has not: a dataset could be guessed by it, or made again with its labels."""
+"""Metadata that submissions do not get: it would reveal the dataset, or how to generate its labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContestData:
-    """A folder in the competition's format that was looked at and found whole."""
+    """A checked folder in the competition's format."""
 
     name: str
     folder: Path
@@ -29,7 +29,7 @@ class ContestData:
     benchmark: float
     """The accuracy in per cent that scores 0."""
     tested: int
-    """How many images are tested with."""
+    """The number of test images."""
     labels_sha256: str
 
     @property
@@ -39,18 +39,18 @@ class ContestData:
     def labels(self) -> NDArray[Any]:
         return _array(self.labels_path, mapped=False)
 
-    def told(self) -> dict[str, Any]:
+    def public_metadata(self) -> dict[str, Any]:
         """The metadata as a submission gets it."""
         return {name: value for name, value in self.metadata.items() if name not in WITHHELD}
 
 
 def open_contest_data(folder: Path) -> ContestData:
-    """Look at a folder: its shapes and its metadata, so that what is wrong with it is no submission's failure."""
-    missing = [name for name in (*GIVEN, "test_y") if not (folder / f"{name}.npy").is_file()]
+    """Check the shapes and the metadata of a folder, so that its faults do not count as a submission's failure."""
+    missing = [name for name in (*INPUTS, "test_y") if not (folder / f"{name}.npy").is_file()]
     if not (folder / "metadata").is_file() or missing:
         lacks = ", ".join([f"{name}.npy" for name in missing] or ["metadata"])
         raise BadFile(f"{folder}: a dataset has six arrays and metadata, this lacks {lacks}; name another folder")
-    arrays = {name: _array(folder / f"{name}.npy", mapped=True) for name in (*GIVEN, "test_y")}
+    arrays = {name: _array(folder / f"{name}.npy", mapped=True) for name in (*INPUTS, "test_y")}
     for part in ("train", "valid", "test"):
         images, labels = arrays[f"{part}_x"], arrays[f"{part}_y"]
         if labels.ndim != 1 or images.ndim < 2 or len(images) != len(labels) or not len(labels):
@@ -76,13 +76,13 @@ def _array(path: Path, *, mapped: bool) -> NDArray[Any]:
 
 def _metadata(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        metadata = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        metadata = None
+    if not isinstance(metadata, dict):
         raise BadFile(f"{path} is a JSON object, this is none; make it again")
-    benchmark = found.get("benchmark")
+    benchmark = metadata.get("benchmark")
     if isinstance(benchmark, bool) or not isinstance(benchmark, int | float) or not 0 <= benchmark < 100:
         raise BadFile(f"{path}: benchmark is a per cent from 0 to below 100, got {shorten(benchmark)}; put it in")
     assert math.isfinite(benchmark)
-    return found
+    return metadata

@@ -1,4 +1,4 @@
-"""How far a submission can be set apart from the machine here, found out by trying."""
+"""The isolation of submissions that works on this machine, found by trying."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ABOUT = {
     "none": "limits of time and memory only: it can read and write whatever you can, test labels too",
 }
 USERS = range(60_578, 61_184)
-"""Numbers that Debian and systemd leave to nobody."""
+"""User numbers that Debian and systemd leave unused."""
 PROBE_S = 60.0
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf", "fonts")
@@ -36,43 +36,43 @@ KEPT = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "CUDA_VISI
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """One of :data:`KINDS`, as whom a submission runs where that is another user, and what to know of it: why nothing
-    safer was taken, and what it leaves open here."""
+    """One of :data:`KINDS`, the user that a submission runs as if that is another one, and notes: why nothing safer
+    was chosen, and what it leaves open here."""
 
     kind: str
     user: int | None = None
     notes: tuple[str, ...] = field(default=())
 
 
-def chosen_isolation(wanted: str, labels: Sequence[Path] = ()) -> Isolation:
-    """The safest that works here, or the one that is ``wanted``; raises where that does not work. Files of ``labels``
+def choose_isolation(requested: str, labels: Sequence[Path] = ()) -> Isolation:
+    """The safest isolation that works here, or the ``requested`` one; raises if that does not work. Files of ``labels``
     that another user could read are noted."""
-    if wanted not in ("auto", *KINDS):
-        raise InvalidOption(f"isolation is auto, {', '.join(KINDS)}, got {wanted!r}; {nearest(wanted, KINDS)}")
+    if requested not in ("auto", *KINDS):
+        raise InvalidOption(f"isolation is auto, {', '.join(KINDS)}, got {requested!r}; {nearest(requested, KINDS)}")
     notes: list[str] = []
-    for kind in KINDS if wanted == "auto" else (wanted,):
+    for kind in KINDS if requested == "auto" else (requested,):
         for user in _users(kind):
             problem = _problem(kind, user)
             if not problem:
                 notes += [readable] if kind == "user" and (readable := readable_by_all(labels)) else []
                 return Isolation(kind, user, tuple(notes))
             notes.append(f"no {kind}: {problem}")
-    raise InvalidOption(f"isolation by {wanted} does not work here, {'; '.join(notes)}; use --isolation auto")
+    raise InvalidOption(f"isolation by {requested} does not work here, {'; '.join(notes)}; use --isolation auto")
 
 
 def _users(kind: str) -> list[int | None]:
-    """Root becomes somebody else; whoever is somebody else gets a user namespace."""
-    other = free_user() if os.geteuid() == 0 and sys.platform == "linux" else None
+    """The users to try: root becomes another user; any other user gets a user namespace."""
+    free = free_user() if os.geteuid() == 0 and sys.platform == "linux" else None
     if kind == "namespaces":
-        return [None] if other is None else [other, None]
+        return [None] if free is None else [free, None]
     if kind == "user":
-        return [other]
+        return [free]
     return [None]
 
 
 @cache
 def free_user() -> int:
-    """The number of a user whom nobody is. Two runners take different ones."""
+    """An unused user number. Two runners take different ones."""
     used = {owner_of(number) for number in all_processes()}
     start = os.getpid() % len(USERS)
     number: int
@@ -87,7 +87,7 @@ def free_user() -> int:
 
 @cache
 def _problem(kind: str, user: int | None) -> str:
-    """Why a submission cannot be started so; empty where it can."""
+    """Why a submission cannot start with this isolation; empty if it can."""
     if kind == "none":
         return ""
     if sys.platform != "linux":
@@ -97,14 +97,14 @@ def _problem(kind: str, user: int | None) -> str:
     with tempfile.TemporaryDirectory(prefix="nasbed-challenge-") as name:
         folder = Path(name)
         folder.chmod(0o711)
-        for each in ("root", "submission"):
-            (folder / each).mkdir()
+        for inner in ("root", "submission"):
+            (folder / inner).mkdir()
         (folder / "submission").chmod(0o755)
         reading, writing = os.pipe()
         try:
             plan = launch_plan(Isolation(kind, user), Limits(), folder, hidden=(), result=writing)
             plan["command"] = [sys.executable, "-P", "-c", "import nasbed.challenge.child"]
-            done = subprocess.run(
+            trial = subprocess.run(
                 launcher_command(),
                 check=False,
                 input=json.dumps(plan).encode(),
@@ -120,10 +120,10 @@ def _problem(kind: str, user: int | None) -> str:
         finally:
             os.close(reading)
             os.close(writing)
-    if done.returncode == 0:
+    if trial.returncode == 0:
         return ""
-    said = done.stderr.decode(errors="replace").strip().splitlines()
-    return said[-1][:200] if said else f"a trial ended with status {done.returncode}"
+    lines = trial.stderr.decode(errors="replace").strip().splitlines()
+    return lines[-1][:200] if lines else f"a trial ended with status {trial.returncode}"
 
 
 def readable_by_all(labels: Sequence[Path]) -> str:
@@ -142,7 +142,15 @@ def launcher_command() -> list[str]:
 def launch_plan(
     isolation: Isolation, limits: Limits, folder: Path, *, hidden: Sequence[Path], result: int
 ) -> dict[str, object]:
-    """What the launcher is told. ``folder`` has an empty ``root`` and the ``submission``."""
+    """The plan for the launcher.
+
+    Args:
+        isolation: How the submission is isolated.
+        limits: Its limits.
+        folder: The folder with an empty ``root`` and the ``submission``.
+        hidden: Paths that the submission must not see.
+        result: The descriptor that the submission writes its reply to.
+    """
     scratch = "/scratch" if isolation.kind == "namespaces" else str(folder)
     inside = isolation.kind == "namespaces"
     return {
@@ -152,7 +160,7 @@ def launch_plan(
         "limits": limits.as_dict(),
         "root": str(folder.resolve() / "root"),
         "submission": str(folder.resolve() / "submission"),
-        "shown": shown_paths() if inside else [],
+        "shown": visible_paths() if inside else [],
         "hidden": [str(path.resolve()) for path in hidden],
         "environment": environment(scratch),
         "result": result,
@@ -160,9 +168,9 @@ def launch_plan(
 
 
 def environment(scratch: str) -> dict[str, str]:
-    """Nothing of the user's own but the number of threads and the choice of devices."""
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    return kept | {
+    """The environment of a submission: of the user's own, only the number of threads and the choice of devices."""
+    inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return inherited | {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": f"{scratch}/home",
         "TMPDIR": f"{scratch}/tmp",
@@ -179,22 +187,24 @@ def environment(scratch: str) -> dict[str, str]:
 def _search_path() -> tuple[str, ...]:
     """Where a fresh interpreter looks for packages, without the working directory."""
     code = "import json, sys; print(json.dumps(sys.path))"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
-    found = [path for path in json.loads(done.stdout) if Path(path).is_absolute() and Path(path).exists()]
+    process = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    paths = [path for path in json.loads(process.stdout) if Path(path).is_absolute() and Path(path).exists()]
     source = str(Path(nasbed.__file__).resolve().parents[1])
-    return tuple(found if source in found else [*found, source])
+    return tuple(paths if source in paths else [*paths, source])
 
 
 @cache
-def shown_paths() -> list[str]:
+def visible_paths() -> list[str]:
     """Files and folders that Python, its packages and the system's libraries are in; those around others first."""
-    wanted = [*SYSTEM, *(f"/etc/{name}" for name in ETC), str(Path(nasbed.__file__).parent)]
-    wanted += [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, *_search_path()]
+    candidates = [*SYSTEM, *(f"/etc/{name}" for name in ETC), str(Path(nasbed.__file__).parent)]
+    candidates += [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, *_search_path()]
     graphics = [str(path) for path in Path("/dev").glob("nvidia*")]
-    wanted += [*graphics, *(("/sys/devices", "/sys/module") if graphics else ("/sys/devices/system",))]
-    found: set[str] = set()
-    for path in wanted:
+    candidates += [*graphics, *(("/sys/devices", "/sys/module") if graphics else ("/sys/devices/system",))]
+    existing: set[str] = set()
+    for path in candidates:
         if path != "/" and Path(path).exists():
-            found |= {path, str(Path(path).resolve())}
-    around = [path for path in found if not Path(path).is_symlink()]
-    return sorted(path for path in found if not any(path != each and path.startswith(each + "/") for each in around))
+            existing |= {path, str(Path(path).resolve())}
+    around = [path for path in existing if not Path(path).is_symlink()]
+    return sorted(
+        path for path in existing if not any(path != folder and path.startswith(folder + "/") for folder in around)
+    )

@@ -31,7 +31,7 @@ def main() -> NoReturn:
         if sys.platform == "linux":
             system.die_with_parent()
             system.adopt_orphans()
-        start = _in_namespaces if plan["isolation"] == "namespaces" else _beside_the_rest
+        start = _in_namespaces if plan["isolation"] == "namespaces" else _without_namespaces
         status = start(plan)
     except (OSError, ValueError, KeyError) as error:
         print(f"nasbed: the submission could not be set apart: {error}", file=sys.stderr, flush=True)
@@ -52,7 +52,7 @@ def _in_namespaces(plan: dict[str, Any]) -> int:
     first = os.fork()
     if first == 0:
         _guarded(lambda: _first_process(plan))
-    _forget_files()
+    _close_files()
     return _status(os.waitpid(first, 0)[1])
 
 
@@ -62,7 +62,7 @@ def _first_process(plan: dict[str, Any]) -> int:
     limits = Limits(**plan["limits"])
     build_root(
         plan["root"],
-        shown=plan["shown"],
+        visible=plan["shown"],
         hidden=plan["hidden"],
         submission=plan["submission"],
         scratch_bytes=limits.scratch_bytes,
@@ -78,8 +78,8 @@ def _first_process(plan: dict[str, Any]) -> int:
     return _run(plan, limits, f"{SCRATCH}/submission", 0)
 
 
-def _beside_the_rest(plan: dict[str, Any]) -> int:
-    """What the submission started and left behind is a descendant of this process, which adopted it."""
+def _without_namespaces(plan: dict[str, Any]) -> int:
+    """Run without namespaces. Orphans of the submission are adopted by this process and killed."""
     status = _run(plan, Limits(**plan["limits"]), plan["submission"], plan["users_processes"])
     kill_all(os.getpid())
     return status
@@ -89,10 +89,10 @@ def _run(plan: dict[str, Any], limits: Limits, folder: str, users_processes: int
     worker = os.fork()
     if worker == 0:
         _guarded(lambda: _become_submission(plan, limits, folder, users_processes))
-    _forget_files()
+    _close_files()
     while True:
-        ended, status = os.wait()
-        if ended == worker:
+        number, status = os.wait()
+        if number == worker:
             return _status(status)
 
 
@@ -108,8 +108,8 @@ def _become_submission(plan: dict[str, Any], limits: Limits, folder: str, users_
     os.execve(plan["command"][0], plan["command"], plan["environment"])
 
 
-def _forget_files() -> None:
-    """The data are for the submission's own process, which closes them; nobody is to find them open here."""
+def _close_files() -> None:
+    """Close the data files, which only the submission's own process may have open."""
     os.closerange(3, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") > 0 else 65_536)
 
 

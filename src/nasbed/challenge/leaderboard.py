@@ -32,47 +32,47 @@ class Leaderboard:
 
     @property
     def failures(self) -> list[Result]:
-        return [result for each in self.standings for result in each.results.values() if result.failed]
+        return [result for standing in self.standings for result in standing.results.values() if result.failed]
 
 
 def leaderboard(results: Sequence[Result]) -> Leaderboard:
-    """Add up the scores. Those with the same total share a place, the next one is left out."""
+    """Rank submissions by the sum of their scores. Equal totals share a place, and the next place is skipped."""
     datasets = tuple(sorted({result.dataset for result in results}))
     for name in datasets:
-        if len({(each.labels_sha256, each.benchmark) for each in results if each.dataset == name}) > 1:
+        if len({(item.labels_sha256, item.benchmark) for item in results if item.dataset == name}) > 1:
             raise InvalidOption(
                 f"a dataset has one set of labels and one benchmark, the runs of {name} have several; leave some out"
             )
     by_name: dict[str, dict[str, Result]] = {}
     for result in results:
         by_name.setdefault(result.submission, {})[result.dataset] = result
-    totals = {name: sum(each.score for each in found.values()) for name, found in by_name.items()}
-    whole = [totals[name] for name, found in by_name.items() if len(found) == len(datasets)]
+    totals = {name: sum(item.score for item in by_dataset.values()) for name, by_dataset in by_name.items()}
+    complete = [totals[name] for name, by_dataset in by_name.items() if len(by_dataset) == len(datasets)]
 
     def place(name: str) -> int | None:
         if len(by_name[name]) < len(datasets):
             return None
-        return 1 + sum(total > totals[name] + TIE for total in whole)
+        return 1 + sum(total > totals[name] + TIE for total in complete)
 
     standings = [
-        Standing(name, {each: found[each] for each in datasets if each in found}, totals[name], place(name))
-        for name, found in by_name.items()
+        Standing(name, {item: by_dataset[item] for item in datasets if item in by_dataset}, totals[name], place(name))
+        for name, by_dataset in by_name.items()
     ]
-    standings.sort(key=lambda each: (each.place is None, -each.total, each.submission))
+    standings.sort(key=lambda item: (item.place is None, -item.total, item.submission))
     return Leaderboard(datasets, tuple(standings), tuple(_notes(results, standings)))
 
 
 def _notes(results: Sequence[Result], standings: Sequence[Standing]) -> list[str]:
     notes = [
-        f"{each.submission} was not run on every dataset and has no place" for each in standings if each.place is None
+        f"{item.submission} was not run on every dataset and has no place" for item in standings if item.place is None
     ]
-    for what, values in (
-        ("limits", {str(sorted(each.limits.items())) for each in results}),
-        ("device", {each.device for each in results}),
-        ("isolation", {each.isolation for each in results}),
+    for aspect, values in (
+        ("limits", {str(sorted(item.limits.items())) for item in results}),
+        ("device", {item.device for item in results}),
+        ("isolation", {item.isolation for item in results}),
     ):
         if len(values) > 1:
-            notes.append(f"not all had the same {what}: see each result.json")
-    if any(each.isolation == "none" for each in results):
+            notes.append(f"not all had the same {aspect}: see each result.json")
+    if any(item.isolation == "none" for item in results):
         notes.append("isolation: none for some runs, which could have read the test labels")
     return notes

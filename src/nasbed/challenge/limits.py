@@ -1,4 +1,4 @@
-"""What one run of a submission may use."""
+"""The limits of one run of a submission."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MIB = 1024**2
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one submission on one dataset. The memory is that of all its processes together and of what it wrote to its
-    scratch folder where that is in memory; ``scratch_bytes`` is all that it may write there."""
+    """The limits of one submission on one dataset. The memory counts all its processes together, and its scratch folder
+    where that is in memory; ``scratch_bytes`` is all that it may write there."""
 
     time_s: float = 3600.0
     memory_bytes: int = 8 * GIB
@@ -36,15 +36,15 @@ class Limits:
             )
 
     def as_dict(self) -> dict[str, float]:
-        """For a record, and for another process."""
+        """The limits as plain values, for a record and for another process."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def set_limits(limits: Limits, *, users_processes: int) -> None:
-    """Bind this process and all that it starts. ``users_processes`` is how many its user has outside, which the system
-    counts as well."""
+    """Limit this process and all that it starts. ``users_processes`` is how many processes its user has outside, which
+    the system counts as well."""
     cpu_s = math.ceil(limits.time_s * (os.cpu_count() or 1)) + 1
-    for what, value in (
+    for kind, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_CPU, cpu_s),
         (resource.RLIMIT_FSIZE, limits.scratch_bytes),
@@ -52,6 +52,6 @@ def set_limits(limits: Limits, *, users_processes: int) -> None:
         (resource.RLIMIT_NPROC, limits.processes + users_processes),
         (resource.RLIMIT_DATA, limits.memory_bytes),
     ):
-        _, most = resource.getrlimit(what)
+        _, most = resource.getrlimit(kind)
         bounded = value if most == resource.RLIM_INFINITY else min(value, most)
-        resource.setrlimit(what, (bounded, bounded))
+        resource.setrlimit(kind, (bounded, bounded))

@@ -1,4 +1,4 @@
-"""What a submission sent back, read as data and believed in nothing."""
+"""Read what a submission sent back, without trusting it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST = 2.0**53
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How far it came, what went wrong by its own account, and its predictions as they came, unchecked."""
+    """The submission's last stage, its own error, and its unchecked predictions."""
 
     started: bool = False
     stage: str = ""
@@ -36,33 +36,33 @@ def most_bytes(count: int) -> int:
 
 
 def read_reply(sent: bytes) -> Reply:
-    """What lines of JSON tell, up to the first that is none."""
+    """Read lines of JSON, up to the first that is not JSON."""
     started, stage, error = False, "", ""
     file = io.BytesIO(sent)
     while line := file.readline():
         try:
-            said = json.loads(line)
+            message = json.loads(line)
         except (ValueError, RecursionError):
             break
-        if not isinstance(said, dict):
+        if not isinstance(message, dict):
             break
-        started = started or said.get("started") is True
-        stage = one_line(said["stage"]) if "stage" in said else stage
-        if "error" in said:
-            return Reply(started, stage, one_line(said["error"]) or "an error without a name")
-        size = said.get("predictions")
+        started = started or message.get("started") is True
+        stage = one_line(message["stage"]) if "stage" in message else stage
+        if "error" in message:
+            return Reply(started, stage, one_line(message["error"]) or "an error without a name")
+        size = message.get("predictions")
         if type(size) is int and size >= 0:
             content = file.read(size)
-            parameters = said.get("parameters")
+            parameters = message.get("parameters")
             counted = parameters if type(parameters) is int and 0 <= parameters < 10**15 else None
             return Reply(started, stage, "", content if len(content) == size else None, counted)
     return Reply(started, stage, error)
 
 
 def one_line(text: object) -> str:
-    """Something as one short line that can be printed."""
-    shown = " ".join(str(text)[: 10 * MOST_REASON].split())
-    return "".join(letter if letter.isprintable() else "?" for letter in shown)[:MOST_REASON]
+    """Any value as one short printable line."""
+    line = " ".join(str(text)[: 10 * MOST_REASON].split())
+    return "".join(letter if letter.isprintable() else "?" for letter in line)[:MOST_REASON]
 
 
 def checked_predictions(content: bytes, count: int) -> NDArray[np.int64]:
@@ -99,8 +99,8 @@ def _unpacked(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], NDArray[A
         raise ValueError("predictions are an array of numbers, what was sent is none") from None
     if kind.kind not in "iufb" or kind.itemsize > WIDEST:
         raise ValueError(f"predictions are class numbers, got an array of {one_line(kind)}")
-    rest = content[file.tell() :]
-    if any(side < 0 for side in shape) or math.prod(shape) * kind.itemsize != len(rest):
+    data = content[file.tell() :]
+    if any(side < 0 for side in shape) or math.prod(shape) * kind.itemsize != len(data):
         raise ValueError("predictions are an array of numbers, its size is not what it says")
-    numbers = np.frombuffer(rest, dtype=kind)
+    numbers = np.frombuffer(data, dtype=kind)
     return shape, kind, numbers.reshape(shape, order="F" if fortran else "C").ravel()

@@ -1,4 +1,4 @@
-"""The processes of a run, as the rest of the system sees them."""
+"""The processes of a run, as the system lists them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KIB = 1024
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One that was there at the moment of looking. ``born`` tells it from a later one with the same number."""
+    """A process at the moment of listing. ``born`` distinguishes it from a later one with the same number."""
 
     number: int
     parent: int
@@ -25,8 +25,8 @@ class Process:
 
 
 def all_processes() -> dict[int, Process]:
-    """By number, without those that ended and wait to be asked how; empty where the system does not tell."""
-    found = {}
+    """All processes by number, without zombies; empty where the system does not list them."""
+    processes = {}
     for folder in PROC.iterdir() if PROC.is_dir() else ():
         if folder.name.isdigit():
             with suppress(OSError, ValueError, IndexError):
@@ -34,25 +34,25 @@ def all_processes() -> dict[int, Process]:
                 number = int(folder.name)
                 if fields[0] in "ZX":
                     continue
-                found[number] = Process(number, int(fields[1]), int(fields[19]), int(fields[17]))
-    return found
+                processes[number] = Process(number, int(fields[1]), int(fields[19]), int(fields[17]))
+    return processes
 
 
 def family(root: int, *, user: int | None = None) -> dict[int, Process]:
     """All descendants of a process, without itself, and all processes of a user, if one is named."""
-    known = all_processes()
+    processes = all_processes()
     children: dict[int, list[int]] = {}
-    for each in known.values():
-        children.setdefault(each.parent, []).append(each.number)
-    found, waiting = {}, [root]
+    for process in processes.values():
+        children.setdefault(process.parent, []).append(process.number)
+    members, waiting = {}, [root]
     while waiting:
         for number in children.get(waiting.pop(), ()):
-            if number not in found:
-                found[number] = known[number]
+            if number not in members:
+                members[number] = processes[number]
                 waiting.append(number)
     if user is not None:
-        found |= {number: known[number] for number in known if number != root and owner_of(number) == user}
-    return found
+        members |= {number: processes[number] for number in processes if number != root and owner_of(number) == user}
+    return members
 
 
 def owner_of(number: int) -> int | None:
@@ -63,8 +63,8 @@ def owner_of(number: int) -> int | None:
 
 
 def threads_of(user: int) -> int:
-    """How many a user has in all its processes."""
-    return sum(each.threads for each in all_processes().values() if owner_of(each.number) == user)
+    """The number of threads in all processes of a user."""
+    return sum(process.threads for process in all_processes().values() if owner_of(process.number) == user)
 
 
 def memory_of(numbers: Iterable[int]) -> int:
@@ -82,20 +82,24 @@ def _proportional(number: int) -> int:
         lines = (folder / "smaps_rollup").read_text().splitlines()
     except OSError:
         return int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    wanted = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
-    return sum(int(line.split()[1]) for line in lines if line.startswith(wanted)) * KIB
+    prefixes = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
+    return sum(int(line.split()[1]) for line in lines if line.startswith(prefixes)) * KIB
 
 
-def kill_all(root: int, *, user: int | None = None, seen: Iterable[Process] = (), patience_s: float = 5.0) -> None:
-    """Kill the descendants of a process until there are none, and those ``seen`` earlier that are still there."""
+def kill_all(root: int, *, user: int | None = None, earlier: Iterable[Process] = (), patience_s: float = 5.0) -> None:
+    """Kill the descendants of a process until there are none, and those of ``earlier`` that are still alive."""
     until = time.monotonic() + patience_s
     while time.monotonic() < until:
-        there = family(root, user=user)
+        alive = family(root, user=user)
         now = all_processes()
-        there |= {each.number: each for each in seen if each.number in now and now[each.number].born == each.born}
-        if not there:
+        alive |= {
+            process.number: process
+            for process in earlier
+            if process.number in now and now[process.number].born == process.born
+        }
+        if not alive:
             return
-        for number in there:
+        for number in alive:
             with suppress(OSError):
                 os.kill(number, signal.SIGKILL)
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What is kept of a run: RUNS/SUBMISSION/DATASET with ``result.json``, ``predictions.npy`` and ``log.txt``."""
+"""The stored files of a run: RUNS/SUBMISSION/DATASET with ``result.json``, ``predictions.npy`` and ``log.txt``."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Result:
 
 
 def write_result(folder: Path, result: Result, log: bytes, predictions: NDArray[np.int64] | None) -> None:
-    """Write the folder, which is there whole or not at all."""
+    """Write the folder, which appears only when complete."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
     try:
@@ -69,22 +69,22 @@ def write_result(folder: Path, result: Result, log: bytes, predictions: NDArray[
 def read_result(path: Path) -> Result:
     """One ``result.json``, checked."""
     try:
-        found: Any = json.loads(path.read_bytes())
-        result = Result(**found)
+        content: Any = json.loads(path.read_bytes())
+        result = Result(**content)
         numbers = [result.score, result.benchmark, result.seconds, *([] if result.failed else [result.raw])]
-        whole = all(isinstance(each, int | float) and math.isfinite(each) for each in numbers)
-        texts = all(isinstance(getattr(result, each.name), str) for each in fields(Result) if each.type == "str")
-        whole = whole and texts and isinstance(result.limits, dict) and result.score >= WORST
+        valid = all(isinstance(item, int | float) and math.isfinite(item) for item in numbers)
+        texts = all(isinstance(getattr(result, item.name), str) for item in fields(Result) if item.type == "str")
+        valid = valid and texts and isinstance(result.limits, dict) and result.score >= WORST
     except (OSError, ValueError, TypeError, RecursionError):
-        whole = False
-    if not whole:
+        valid = False
+    if not valid:
         raise BadFile(f"{path} is no result of a challenge; remove its folder and run it again")
     return result
 
 
 def read_results(runs: Sequence[Path]) -> list[Result]:
-    """All that were kept in some folders; none twice."""
-    found: dict[tuple[str, str], tuple[Result, Path]] = {}
+    """All results stored in these folders; a repeated one raises."""
+    results: dict[tuple[str, str], tuple[Result, Path]] = {}
     for folder in runs:
         paths = sorted(path for path in folder.glob(f"*/*/{FILE}") if not path.parent.name.startswith("."))
         if not paths:
@@ -92,10 +92,10 @@ def read_results(runs: Sequence[Path]) -> list[Result]:
         for path in paths:
             result = read_result(path)
             key = result.submission, result.dataset
-            if key in found:
+            if key in results:
                 raise InvalidOption(
-                    f"a submission runs once on a dataset, {key[0]} on {key[1]} is in {found[key][1]} and in {path}; "
+                    f"a submission runs once on a dataset, {key[0]} on {key[1]} is in {results[key][1]} and in {path}; "
                     "leave one out"
                 )
-            found[key] = result, path
-    return [result for result, _ in found.values()]
+            results[key] = result, path
+    return [result for result, _ in results.values()]

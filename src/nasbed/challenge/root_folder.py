@@ -17,7 +17,7 @@ ROOT_SPACE = "size=16m,nr_inodes=16k,mode=755"
 def build_root(
     root: str,
     *,
-    shown: Sequence[str],
+    visible: Sequence[str],
     hidden: Sequence[str],
     submission: str,
     scratch_bytes: int,
@@ -26,18 +26,23 @@ def build_root(
 ) -> None:
     """Make the folder ``root`` the root of this mount namespace.
 
-    ``shown`` are files and folders that keep their places; ``hidden`` are covered where they lie in one of those.
-    ``submission`` is copied into the scratch folder, which is a file system of bounded size in memory. ``owner`` is the
-    user that it is given to, where that is not this one.
+    Args:
+        root: The folder.
+        visible: Files and folders that keep their places.
+        hidden: Paths that are covered where they lie in a visible folder.
+        submission: The folder that is copied into the scratch folder, a file system of bounded size in memory.
+        scratch_bytes: The size of the scratch folder.
+        scratch_files: The number of files in it.
+        owner: The user who gets the scratch folder; this user by default.
     """
     system.mount("none", "/", None, system.MS_REC | system.MS_PRIVATE)
     system.mount("tmpfs", root, "tmpfs", system.MS_NOSUID | system.MS_NODEV, ROOT_SPACE)
     _scratch(root, submission, scratch_bytes, scratch_files, owner)
-    for path in shown:
+    for path in visible:
         _show(root, path)
     for path in hidden:
-        _hide(root, path, shown)
-    for path in shown:
+        _hide(root, path, visible)
+    for path in visible:
         if not Path(path).is_symlink():
             system.make_read_only(root + path)
     _devices(root)
@@ -62,9 +67,9 @@ def _show(root: str, path: str) -> None:
     system.bind(path, str(target))
 
 
-def _hide(root: str, path: str, shown: Sequence[str]) -> None:
+def _hide(root: str, path: str, visible: Sequence[str]) -> None:
     target = Path(root + path)
-    if any(Path(path).is_relative_to(each) for each in shown) and target.exists():
+    if any(Path(path).is_relative_to(folder) for folder in visible) and target.exists():
         if target.is_dir():
             system.mount("tmpfs", str(target), "tmpfs", system.MS_RDONLY | system.MS_NOSUID, "size=4k,mode=555")
         else:
@@ -80,14 +85,14 @@ def _scratch(root: str, submission: str, size: int, files: int, owner: int | Non
     for name in ("tmp", "shm", "home"):
         (scratch / name).mkdir()
     if owner is not None:
-        give(scratch, owner)
+        give_to(scratch, owner)
     for name, place in (("tmp", "/tmp"), ("shm", "/dev/shm")):
         Path(root + place).mkdir(parents=True)
         system.bind(str(scratch / name), root + place)
 
 
-def give(folder: Path, owner: int) -> None:
-    """A folder and all in it to another user."""
+def give_to(folder: Path, owner: int) -> None:
+    """Change the owner of a folder and all in it."""
     for inner, _, names in os.walk(folder):
         for path in (Path(inner), *(Path(inner, name) for name in names)):
             os.chown(path, owner, owner, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""A submission on one dataset after the other, each apart from the rest."""
+"""Run a submission on one dataset after the other, each in isolation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import nasbed
 from nasbed.challenge.contest_data import ContestData, open_contest_data
-from nasbed.challenge.isolation import Isolation, chosen_isolation
+from nasbed.challenge.isolation import Isolation, choose_isolation
 from nasbed.challenge.limits import Limits
 from nasbed.challenge.predictions import read_reply
 from nasbed.challenge.results import FILE, Result, read_result, write_result
-from nasbed.challenge.sandbox import Ended, run_apart
-from nasbed.challenge.scoring import judged
-from nasbed.challenge.submission import Submission, opened_submission
+from nasbed.challenge.sandbox import SandboxExit, run_isolated
+from nasbed.challenge.scoring import judge_run
+from nasbed.challenge.submission import Submission, open_submission
 from nasbed.core.errors import InvalidOption
 from nasbed.core.home import home
 
@@ -34,64 +34,75 @@ def run_challenge(
     tick: Callable[[float], None] = lambda seconds: None,
     done: Callable[[Result], None] = lambda result: None,
 ) -> list[Result]:
-    """Run a submission on datasets and keep what came of it in ``out``; what is there already is not run again.
+    """Run a submission on datasets and store the results in ``out``; stored results are not run again.
 
-    A submission that fails scores the least and the next dataset is begun. ``begin`` hears of each dataset that is run,
-    ``tick`` of the seconds that pass and ``done`` of each result.
+    A submission that fails gets the lowest score, and the next dataset follows.
+
+    Args:
+        submission: The submission, a folder or an archive.
+        datasets: The folders of the datasets.
+        out: The folder of the results.
+        limits: The limits of one run.
+        seed: The seed of the submission's process.
+        device: The device that the submission trains on.
+        isolation: The kind of isolation; the safest that works by default.
+        begin: Called with each dataset that is run, and its isolation.
+        tick: Called with the seconds that have passed.
+        done: Called with each result.
     """
-    opened = [open_contest_data(folder) for folder in datasets]
-    names = [data.name for data in opened]
+    contests = [open_contest_data(folder) for folder in datasets]
+    names = [data.name for data in contests]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None or not names:
         raise InvalidOption(f"a challenge has datasets of different names, got {twice or 'none'}; rename a folder")
     results = []
-    with opened_submission(submission, out) as found:
-        apart = None
-        hidden = (found.origin, out, home(), *(data.folder for data in opened))
-        for data in opened:
-            folder = out / found.name / data.name
+    with open_submission(submission, out) as entry:
+        chosen = None
+        hidden = (entry.origin, out, home(), *(data.folder for data in contests))
+        for data in contests:
+            folder = out / entry.name / data.name
             if (folder / FILE).is_file():
-                result = _kept(folder, found, data, limits, seed, device)
+                result = _stored_result(folder, entry, data, limits, seed, device)
             else:
-                if apart is None:
-                    apart = chosen_isolation(isolation, [each.labels_path for each in opened])
-                begin(data.name, apart)
-                ended = run_apart(
-                    found, data, isolation=apart, limits=limits, seed=seed, device=device, hidden=hidden, tick=tick
+                if chosen is None:
+                    chosen = choose_isolation(isolation, [item.labels_path for item in contests])
+                begin(data.name, chosen)
+                process = run_isolated(
+                    entry, data, isolation=chosen, limits=limits, seed=seed, device=device, hidden=hidden, tick=tick
                 )
-                result = _keep(folder, found, data, ended, apart, limits, seed, device)
+                result = _store_result(folder, entry, data, process, chosen, limits, seed, device)
             done(result)
             results.append(result)
     return results
 
 
-def _keep(
+def _store_result(
     folder: Path,
     submission: Submission,
     data: ContestData,
-    ended: Ended,
+    process: SandboxExit,
     isolation: Isolation,
     limits: Limits,
     seed: int,
     device: str,
 ) -> Result:
-    if not read_reply(ended.sent).started and not ended.stopped:
-        said = ended.log.decode(errors="replace").strip().splitlines() or [f"status {ended.status}"]
+    if not read_reply(process.sent).started and not process.stopped:
+        lines = process.log.decode(errors="replace").strip().splitlines() or [f"status {process.status}"]
         raise InvalidOption(
-            f"the system lets a submission start, {submission.name} on {data.name} was not: {said[-1][:200]}; "
+            f"the system lets a submission start, {submission.name} on {data.name} was not: {lines[-1][:200]}; "
             "try another --isolation"
         )
-    outcome = judged(ended, data, limits)
+    outcome = judge_run(process, data, limits)
     result = Result(
         submission=submission.name,
         dataset=data.name,
-        ended=outcome.ended,
+        ended=outcome.status,
         reason=outcome.reason,
         raw=outcome.raw,
         score=outcome.score,
         benchmark=data.benchmark,
-        seconds=round(ended.seconds, 3),
-        peak_memory_bytes=ended.peak_bytes,
+        seconds=round(process.seconds, 3),
+        peak_memory_bytes=process.peak_bytes,
         parameters=outcome.parameters,
         isolation=isolation.kind,
         isolation_notes=list(isolation.notes),
@@ -103,14 +114,16 @@ def _keep(
         versions=_versions(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    write_result(folder, result, ended.log, outcome.predictions)
+    write_result(folder, result, process.log, outcome.predictions)
     return result
 
 
-def _kept(folder: Path, submission: Submission, data: ContestData, limits: Limits, seed: int, device: str) -> Result:
-    """What is there, if it was run just so."""
+def _stored_result(
+    folder: Path, submission: Submission, data: ContestData, limits: Limits, seed: int, device: str
+) -> Result:
+    """The stored result, if it was run with the same settings."""
     result = read_result(folder / FILE)
-    for what, then, now in (
+    for setting, stored, requested in (
         ("submission", result.submission_sha256, submission.sha256),
         ("test labels", result.labels_sha256, data.labels_sha256),
         ("benchmark", result.benchmark, data.benchmark),
@@ -118,18 +131,19 @@ def _kept(folder: Path, submission: Submission, data: ContestData, limits: Limit
         ("seed", result.seed, seed),
         ("device", result.device, device),
     ):
-        if then != now:
+        if stored != requested:
             raise InvalidOption(
-                f"a run is gone on with as it began, {folder} has other {what}; name another --out or remove the folder"
+                f"a run resumes with its own settings, {folder} has other {setting}; name another --out or remove "
+                "the folder"
             )
     return result
 
 
 def _versions() -> dict[str, str]:
-    found = {"nasbed": nasbed.__version__, "python": platform.python_version()}
+    versions = {"nasbed": nasbed.__version__, "python": platform.python_version()}
     for name in ("numpy", "torch"):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -1,4 +1,4 @@
-"""One submission on one dataset in a process of its own, watched from outside."""
+"""Run a submission on one dataset in its own process, watched from outside."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from pathlib import Path
 from typing import IO, Any
 
 from nasbed.challenge.bounded_log import BoundedLog
-from nasbed.challenge.contest_data import GIVEN, ContestData
+from nasbed.challenge.contest_data import INPUTS, ContestData
 from nasbed.challenge.isolation import Isolation, environment, launch_plan, launcher_command
 from nasbed.challenge.limits import Limits
 from nasbed.challenge.predictions import most_bytes
 from nasbed.challenge.processes import Process, family, kill_all, memory_of
-from nasbed.challenge.root_folder import SCRATCH, give
+from nasbed.challenge.root_folder import SCRATCH, give_to
 from nasbed.challenge.submission import Submission
 
-LOOK_S = (0.05, 0.5)
-"""How often memory and processes are looked at, at first and in the long run."""
-LOOK_AT_DISK_S = 2.0
+CHECK_S = (0.05, 0.5)
+"""How often memory and processes are checked, at first and in the long run."""
+DISK_CHECK_S = 2.0
 CHUNK = 65_536
 DRAIN_S = 5.0
-"""How long what is in the pipes is waited for when all processes are gone."""
+"""How long to read the pipes after all processes have ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class SandboxExit:
     """How a process ended: ``stopped`` names the limit that it broke, if one, else ``status`` is its exit status."""
 
     stopped: str
@@ -44,7 +44,7 @@ class Ended:
     log: bytes
 
 
-def run_apart(
+def run_isolated(
     submission: Submission,
     data: ContestData,
     *,
@@ -54,24 +54,35 @@ def run_apart(
     device: str,
     hidden: tuple[Path, ...] = (),
     tick: Callable[[float], None] = lambda seconds: None,
-) -> Ended:
-    """Run a submission and wait for its end. Whatever happens here, none of its processes is left, nor its folder."""
+) -> SandboxExit:
+    """Run a submission and wait for its end. In every case its processes and its folder are removed.
+
+    Args:
+        submission: The submission.
+        data: The dataset.
+        isolation: How the submission is isolated.
+        limits: Its limits.
+        seed: The seed of its process.
+        device: The device that it trains on.
+        hidden: Paths that the submission must not see.
+        tick: Called with the seconds that have passed.
+    """
     with ExitStack() as stack:
         folder = stack.enter_context(_stage(submission, isolation))
-        arrays = {name: stack.enter_context((data.folder / f"{name}.npy").open("rb")).fileno() for name in GIVEN}
+        arrays = {name: stack.enter_context((data.folder / f"{name}.npy").open("rb")).fileno() for name in INPUTS}
         request: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
         result, result_inside = _pipe(stack)
         log, log_inside = _pipe(stack)
         start = time.monotonic()
-        asked = {
+        content = {
             "arrays": arrays,
-            "metadata": data.told(),
+            "metadata": data.public_metadata(),
             "result": result_inside.fileno(),
             "deadline": start + limits.time_s,
             "seed": seed,
             "device": device,
         }
-        request.write(json.dumps(asked).encode())
+        request.write(json.dumps(content).encode())
         request.flush()
         request.seek(0)
         plan = launch_plan(isolation, limits, folder, hidden=(data.folder, *hidden), result=result_inside.fileno())
@@ -98,7 +109,7 @@ def run_apart(
 
 
 def _pipe(stack: ExitStack) -> tuple[int, IO[bytes]]:
-    """Its ends for reading, which does not wait, and for writing."""
+    """The ends of a pipe for non-blocking reading and for writing."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     stack.callback(os.close, reading)
@@ -107,7 +118,7 @@ def _pipe(stack: ExitStack) -> tuple[int, IO[bytes]]:
 
 @contextmanager
 def _stage(submission: Submission, isolation: Isolation) -> Iterator[Path]:
-    """A folder with a copy of the submission, removed at the end whatever became of it."""
+    """A folder with a copy of the submission, which is always removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix="nasbed-challenge-"))
     try:
         folder.chmod(0o711)
@@ -116,7 +127,7 @@ def _stage(submission: Submission, isolation: Isolation) -> Iterator[Path]:
         submission.copy_to(folder / "submission")
         if isolation.kind == "user" and isolation.user is not None:
             for name in ("submission", "home", "tmp"):
-                give(folder / name, isolation.user)
+                give_to(folder / name, isolation.user)
         yield folder
     finally:
         for inner, names, _ in os.walk(folder):
@@ -142,25 +153,25 @@ class _Watch:
         self._process, self._isolation, self._limits, self._folder = process, isolation, limits, folder
         self._start, self._most_sent = start, most_sent
         self._sent, self._log = bytearray(), BoundedLog(limits.log_bytes)
-        self._seen: dict[int, Process] = {}
+        self._processes: dict[int, Process] = {}
         self._peak = 0
-        self._disk_looked = start
+        self._disk_checked = start
 
-    def until_end(self, result: int, log: int, tick: Callable[[float], None]) -> Ended:
-        stopped, looked, pause = "", 0.0, LOOK_S[0]
+    def until_end(self, result: int, log: int, tick: Callable[[float], None]) -> SandboxExit:
+        stopped, checked, pause = "", 0.0, CHECK_S[0]
         with selectors.DefaultSelector() as selector:
             for descriptor in (result, log):
                 selector.register(descriptor, selectors.EVENT_READ)
-            with _end_of(self._process.pid) as ended:
-                if ended is not None:
-                    selector.register(ended, selectors.EVENT_READ)
+            with _end_of(self._process.pid) as exit_descriptor:
+                if exit_descriptor is not None:
+                    selector.register(exit_descriptor, selectors.EVENT_READ)
                 while not stopped and self._process.poll() is None:
                     for key, _ in selector.select(pause):
                         if key.fd in (result, log) and not self._read(key.fd, result):
                             selector.unregister(key.fd)
                     now = time.monotonic()
-                    if now - looked >= pause:
-                        looked, pause = now, min(LOOK_S[1], LOOK_S[0] + (now - self._start) / 20)
+                    if now - checked >= pause:
+                        checked, pause = now, min(CHECK_S[1], CHECK_S[0] + (now - self._start) / 20)
                         stopped = self._broken_limit(now)
                         tick(now - self._start)
         seconds = time.monotonic() - self._start
@@ -169,12 +180,12 @@ class _Watch:
         if not stopped and len(self._sent) > self._most_sent:
             stopped = "output"
         sent = bytes(self._sent[: self._most_sent])
-        return Ended(stopped, self._process.returncode, seconds, self._peak, sent, self._log.content())
+        return SandboxExit(stopped, self._process.returncode, seconds, self._peak, sent, self._log.content())
 
     def end(self) -> None:
-        """Kill all of it, if it has not ended."""
-        seen = self._seen.values() if self._isolation.kind != "namespaces" else ()
-        kill_all(self._process.pid, user=self._user, seen=seen)
+        """Kill all processes that have not ended."""
+        earlier = self._processes.values() if self._isolation.kind != "namespaces" else ()
+        kill_all(self._process.pid, user=self._user, earlier=earlier)
         self._process.kill()
         self._process.wait()
 
@@ -183,7 +194,7 @@ class _Watch:
         return self._isolation.user if self._isolation.kind == "user" else None
 
     def _read(self, descriptor: int, result: int) -> bool:
-        """Take what there is; whether there may be more."""
+        """Read what is available; returns whether there may be more."""
         try:
             data = os.read(descriptor, CHUNK)
         except BlockingIOError:
@@ -195,7 +206,7 @@ class _Watch:
         return bool(data)
 
     def _drain(self, result: int, log: int) -> None:
-        """All that wrote are gone; where one got away, it is not waited for."""
+        """Read the remaining output. A process that escaped is not waited for."""
         until = time.monotonic() + DRAIN_S
         for descriptor in (result, log):
             while time.monotonic() < until:
@@ -216,27 +227,27 @@ class _Watch:
             return "time"
         if len(self._sent) > self._most_sent:
             return "output"
-        there = family(self._process.pid, user=self._user)
-        self._seen |= there
-        held = memory_of(there) + self._scratch_in_memory(there)
-        self._peak = max(self._peak, held)
-        if held > self._limits.memory_bytes:
+        processes = family(self._process.pid, user=self._user)
+        self._processes |= processes
+        memory = memory_of(processes) + self._scratch_in_memory(processes)
+        self._peak = max(self._peak, memory)
+        if memory > self._limits.memory_bytes:
             return "memory"
-        if sum(each.threads for each in there.values()) > self._limits.processes:
+        if sum(process.threads for process in processes.values()) > self._limits.processes:
             return "processes"
-        if self._isolation.kind != "namespaces" and now - self._disk_looked > LOOK_AT_DISK_S:
-            self._disk_looked = now
+        if self._isolation.kind != "namespaces" and now - self._disk_checked > DISK_CHECK_S:
+            self._disk_checked = now
             if self._disk_is_full():
                 return "scratch"
         return ""
 
-    def _scratch_in_memory(self, there: dict[int, Process]) -> int:
+    def _scratch_in_memory(self, processes: dict[int, Process]) -> int:
         if self._isolation.kind != "namespaces" or not self._sent:  # its first line is that it has its own root
             return 0
-        for number in there:
+        for number in processes:
             with suppress(OSError):
-                found = os.statvfs(f"/proc/{number}/root{SCRATCH}")
-                return (found.f_blocks - found.f_bfree) * found.f_frsize
+                usage = os.statvfs(f"/proc/{number}/root{SCRATCH}")
+                return (usage.f_blocks - usage.f_bfree) * usage.f_frsize
         return 0
 
     def _disk_is_full(self) -> bool:
@@ -253,10 +264,10 @@ class _Watch:
 
 @contextmanager
 def _end_of(number: int) -> Iterator[int | None]:
-    """A descriptor that can be read when a process has ended, where the system has such."""
-    opened: Any = getattr(os, "pidfd_open", None)
+    """A descriptor that becomes readable when a process ends, if the system supports it."""
+    open_descriptor: Any = getattr(os, "pidfd_open", None)
     try:
-        descriptor = opened(number) if opened else None
+        descriptor = open_descriptor(number) if open_descriptor else None
     except OSError:
         descriptor = None
     try:

@@ -1,4 +1,4 @@
-"""The score of the competition, and what becomes of a run that has none."""
+"""The score of the competition, and of runs that failed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nasbed.challenge.contest_data import ContestData
 from nasbed.challenge.limits import GIB, Limits
 from nasbed.challenge.predictions import checked_predictions, one_line, read_reply
-from nasbed.challenge.sandbox import Ended
+from nasbed.challenge.sandbox import SandboxExit
 
 WORST = -10.0
 """The least score, and that of a failure."""
@@ -19,11 +19,11 @@ _MEMORY = ("MemoryError", "memory", "bad_alloc")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class ChallengeOutcome:
     """How a run ended: ``finished``, or one of ``time``, ``memory``, ``processes``, ``scratch``, ``output``, ``crash``,
     ``nothing``, ``predictions``, and the reason in a line. ``raw`` is the accuracy in per cent."""
 
-    ended: str
+    status: str
     reason: str = ""
     raw: float | None = None
     score: float = WORST
@@ -40,23 +40,23 @@ def score_of(raw: float, benchmark: float) -> float:
     return max(WORST, (raw - benchmark) * 10 / (100 - benchmark))
 
 
-def judged(ended: Ended, data: ContestData, limits: Limits) -> Outcome:
-    """What a run is worth. Only here are the test labels read."""
-    reply = read_reply(ended.sent)
-    at = f", at {reply.stage}" if reply.stage else ""
-    if ended.stopped:
-        return Outcome(ended.stopped, _rule(ended.stopped, limits) + at)
+def judge_run(process: SandboxExit, data: ContestData, limits: Limits) -> ChallengeOutcome:
+    """The outcome and score of a run. The test labels are read only here."""
+    reply = read_reply(process.sent)
+    place = f", at {reply.stage}" if reply.stage else ""
+    if process.stopped:
+        return ChallengeOutcome(process.stopped, _rule(process.stopped, limits) + place)
     if reply.error:
         kind = "memory" if any(word in reply.error for word in _MEMORY) else "crash"
-        return Outcome(kind, one_line(f"{reply.error}{at}"))
+        return ChallengeOutcome(kind, one_line(f"{reply.error}{place}"))
     if reply.predictions is None:
-        return Outcome("nothing", f"it ended without predictions, {_exit(ended.status)}{at}")
+        return ChallengeOutcome("nothing", f"it ended without predictions, {_exit(process.status)}{place}")
     try:
         predictions = checked_predictions(reply.predictions, data.tested)
     except ValueError as error:
-        return Outcome("predictions", one_line(error))
+        return ChallengeOutcome("predictions", one_line(error))
     raw = 100 * float(np.mean(predictions == data.labels()))
-    return Outcome(FINISHED, "", raw, score_of(raw, data.benchmark), predictions, reply.parameters)
+    return ChallengeOutcome(FINISHED, "", raw, score_of(raw, data.benchmark), predictions, reply.parameters)
 
 
 def _rule(stopped: str, limits: Limits) -> str:

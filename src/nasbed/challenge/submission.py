@@ -21,7 +21,7 @@ LEFT_OUT = ("__pycache__", ".git")
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """Files of a stranger, none of which has been run. ``sha256`` is of all their names and contents."""
+    """Untrusted files, none of which has been run. ``sha256`` is of all their names and contents."""
 
     name: str
     origin: Path
@@ -38,8 +38,8 @@ class Submission:
 
 
 @contextmanager
-def opened_submission(path: Path, beside: Path) -> Iterator[Submission]:
-    """Look at a submission without running any of it; an archive is unpacked in ``beside`` meanwhile."""
+def open_submission(path: Path, beside: Path) -> Iterator[Submission]:
+    """Open a submission without running any of it; an archive is unpacked in ``beside`` meanwhile."""
     if not path.exists():
         raise InvalidOption(f"a submission is a folder or an archive of one, {path} does not exist; check the path")
     name = path.resolve().name
@@ -73,7 +73,7 @@ def _files(folder: Path, origin: Path) -> Iterator[str]:
 
 
 def _digest(folder: Path, files: tuple[str, ...]) -> str:
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in files:
-        whole.update(f"{name}\0{file_sha256(folder / name)}\n".encode("utf-8", "surrogateescape"))
-    return whole.hexdigest()
+        digest.update(f"{name}\0{file_sha256(folder / name)}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()

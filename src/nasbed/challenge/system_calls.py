@@ -46,6 +46,15 @@ def unshare(flags: int) -> None:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    """Mount a file system.
+
+    Args:
+        source: The device or folder.
+        target: The folder that it appears at.
+        kind: The type of the file system.
+        flags: A sum of ``MS_`` constants.
+        data: Options of the file system.
+    """
     texts = [None if text is None else text.encode() for text in (source, target, kind, data)]
     _call("mount", *texts[:3], ctypes.c_ulong(flags), texts[3])
 
@@ -56,20 +65,20 @@ def bind(source: str, target: str) -> None:
 
 
 def make_read_only(target: str) -> None:
-    """A mounted folder and every mount below it."""
+    """Make a mounted folder and every mount below it read-only."""
     for point, options in _mounts(target):
-        kept = sum(flag for name, flag in _KEPT_FLAGS.items() if name in options)
-        mount("none", point, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept)
+        flags = sum(flag for name, flag in _KEPT_FLAGS.items() if name in options)
+        mount("none", point, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | flags)
 
 
 def _mounts(folder: str) -> list[tuple[str, set[str]]]:
-    found = []
+    mounts = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         fields = line.split()
         point = fields[4].encode().decode("unicode_escape").encode("latin-1").decode()
         if point == folder or point.startswith(folder.rstrip("/") + "/"):
-            found.append((point, set(fields[5].split(","))))
-    return found
+            mounts.append((point, set(fields[5].split(","))))
+    return mounts
 
 
 def enter_root(folder: str) -> None:

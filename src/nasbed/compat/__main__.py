@@ -19,13 +19,13 @@ def main(arguments: list[str]) -> None:
     What the script raises is the script's; only a mistake in the call is answered in one line with status 2.
     """
     replace = arguments[:1] == ["--replace"]
-    script, *rest = arguments[replace:] or [""]
+    script, *script_arguments = arguments[replace:] or [""]
     if script in ("-h", "--help"):
         print(f"{__doc__}\n\nusage: {USAGE}")
         return
     if not Path(script).is_file():
         _refuse(f"a script is a file, got {script!r}" if script else "no script is named")
-    sys.argv = [script, *rest]
+    sys.argv = [script, *script_arguments]
     if not sys.flags.safe_path:
         sys.path[0] = str(Path(script).resolve().parent)
     try:

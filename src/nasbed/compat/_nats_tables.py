@@ -35,7 +35,7 @@ class View:
     """A table as one dataset, for the splits that it may answer there."""
 
     def __init__(self, dataset: str, results: Results, splits: tuple[str, ...]) -> None:
-        self._opened_with = dataset, results, splits
+        self._open_tables_with = dataset, results, splits
         self.dataset = dataset
         self.name = results.about.name
         self.cache = results.cache()
@@ -47,7 +47,7 @@ class View:
         }
 
     def __reduce__(self) -> tuple[type[View], tuple[str, Results, tuple[str, ...]]]:
-        return type(self), self._opened_with
+        return type(self), self._open_tables_with
 
     def trained(self, hp: str | int, iepoch: int | None = None) -> int:
         """The fidelity that is the end of a schedule of ``hp`` epochs; raises for an epoch before its end."""
@@ -56,8 +56,8 @@ class View:
         except (TypeError, ValueError):
             raise InvalidOption(f"hp is a number of epochs such as '12', got {shorten(hp)}") from None
         if epochs not in self.cache.fidelities:
-            there = ", ".join(repr(str(each)) for each in self.cache.fidelities)
-            raise InvalidOption(f"{self.name} has trainings of hp={there}, got hp={str(hp)!r}; pass one that it has")
+            available = ", ".join(repr(str(fidelity)) for fidelity in self.cache.fidelities)
+            raise InvalidOption(f"{self.name} has trainings of hp={available}, got hp={str(hp)!r}; pass one of them")
         if iepoch is not None and iepoch != epochs - 1:
             raise InvalidOption(
                 f"{self.name} has results after the last epoch only, got iepoch={iepoch} of {epochs}; leave iepoch out"
@@ -90,7 +90,7 @@ class Tables:
     def __init__(self, source: Source, space: SearchSpace) -> None:
         self.space = space
         self._views: dict[str, View] = {}
-        self._opened: dict[str, Results] = {}
+        self._open_tables: dict[str, Results] = {}
         self._family: str | None = None
         if source is None:
             self._find_default()
@@ -101,7 +101,7 @@ class Tables:
                         f"a dictionary maps {', '.join(DATASETS)} to tables, got {shorten(dataset)}; for NATS-Bench's "
                         "own data give the path of its folder"
                     )
-                self._opened[dataset.lower()] = self._checked(_open(table))
+                self._open_tables[dataset.lower()] = self._checked(_open(table))
         else:
             self._find(source)
 
@@ -123,21 +123,21 @@ class Tables:
         elif dataset == "cifar10":
             splits = ("test",) if "validation_accuracy" in results.cache().values else ("train", "test")
         view = View(dataset, results, splits)
-        wanted = {"cifar10-valid": "validation", "cifar10": "test"}.get(dataset)
-        if wanted not in (None, *view.splits):
-            other = {"cifar10-valid": "cifar10", "cifar10": "cifar10-valid"}[dataset]
+        required = {"cifar10-valid": "validation", "cifar10": "test"}.get(dataset)
+        if required not in (None, *view.splits):
+            alternative = {"cifar10-valid": "cifar10", "cifar10": "cifar10-valid"}[dataset]
             raise UnknownName(
-                f"{dataset} is about {wanted} results, the table {view.name} has none; ask for {other}, or import "
-                "NATS-Bench's own folder"
+                f"{dataset} is about {required} results, the table {view.name} has none; ask for {alternative}, or "
+                "import NATS-Bench's own folder"
             )
         return view
 
     def _table(self, dataset: str) -> Results | None:
-        if dataset not in self._opened and self._family is not None:
+        if dataset not in self._open_tables and self._family is not None:
             name = f"{self._family}/{dataset}"
             if is_table(tables_folder() / name) or (self._family == "nb201" and dataset != "cifar10-valid"):
-                self._opened[dataset] = self._checked(table_by_id(name))
-        return self._opened.get(dataset)
+                self._open_tables[dataset] = self._checked(table_by_id(name))
+        return self._open_tables.get(dataset)
 
     def complete(self) -> Results | None:
         """A table in the published order, which those read from NATS-Bench's own folder have if they lack nothing."""
@@ -173,7 +173,7 @@ class Tables:
         else:
             tables = [table_by_id(str(source))]
         for results in tables:
-            self._opened[self._checked(results).about.name.split("/")[-1]] = results
+            self._open_tables[self._checked(results).about.name.split("/")[-1]] = results
 
     def _checked(self, results: Results) -> Results:
         if results.about.space != self.space.name:
@@ -184,7 +184,7 @@ class Tables:
         return results
 
     def _described(self) -> str:
-        return self._family or ", ".join(results.about.name for results in self._opened.values())
+        return self._family or ", ".join(results.about.name for results in self._open_tables.values())
 
 
 def _open(table: str | Path) -> Results:

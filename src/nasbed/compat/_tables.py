@@ -41,9 +41,9 @@ def tables_of_file(path: Path, format: str) -> list[Results]:
     """
     places = [path.with_name(path.name + SUFFIX), home() / "imported" / f"{path.name}-{_crc(path):08x}"]
     for place in places:
-        found = sorted(manifest.parent for manifest in place.glob(f"**/{FILE_NAME}"))
-        if found and not _newer(path, found[0] / FILE_NAME):
-            return [Results.open(folder) for folder in found]
+        folders = sorted(manifest.parent for manifest in place.glob(f"**/{FILE_NAME}"))
+        if folders and not _newer(path, folders[0] / FILE_NAME):
+            return [Results.open(folder) for folder in folders]
     if not path.exists():
         raise UnknownName(f"no file or table is called {str(path)!r}; give a results folder, a table's id or the file")
     from nasbed.results.importing import import_tables
@@ -57,7 +57,7 @@ def one_table(tables: list[Results], path: Path) -> Results:
     """The only table of a file."""
     if len(tables) != 1:
         names = ", ".join(table.about.name for table in tables)
-        raise BadFile(f"{path} holds {len(tables)} tables ({names}), one is wanted; give the folder of one of them")
+        raise BadFile(f"{path} holds {len(tables)} tables ({names}), one is needed; give the folder of one of them")
     return tables[0]
 
 
@@ -66,5 +66,5 @@ def _newer(path: Path, manifest: Path) -> bool:
 
 
 def _crc(path: Path) -> int:
-    """Tells files of one name in different folders apart."""
+    """A checksum of the path, which differs for files of one name in different folders."""
     return zlib.crc32(os.fsencode(path.resolve()))

@@ -16,7 +16,7 @@ from nasbed.surrogates.artefact import RUNTIME
 REPRESENTATIONS = ("genotype", "configspace")
 
 
-class Ensemble:
+class PerformanceEnsemble:
     """Predicts the validation accuracy, in percent. The same ``seed`` and the same calls give the same answers."""
 
     def __init__(self, benchmark: SurrogateBenchmark, *, seed: int = 0) -> None:
@@ -54,7 +54,7 @@ class Ensemble:
         return f"{type(self).__name__}({self.benchmark.name})"
 
 
-class RuntimeEnsemble(Ensemble):
+class RuntimeEnsemble(PerformanceEnsemble):
     """Predicts the training time, in seconds."""
 
     def predict(self, config: Any, representation: str, with_noise: bool = True) -> float:
@@ -63,23 +63,26 @@ class RuntimeEnsemble(Ensemble):
         return math.nan if cost_s is None else cost_s
 
 
-def load_ensemble(ensemble_parent_dir: str | Path, *, seed: int = 0) -> Ensemble:
+def load_ensemble(ensemble_parent_dir: str | Path, *, seed: int = 0) -> PerformanceEnsemble:
     """Open a surrogate of the DARTS space by its folder, its file or its id; with ``/runtime`` after it, the model of
     the training time that it comes with."""
     path = Path(ensemble_parent_dir)
     if path.name == RUNTIME:
-        ensemble = RuntimeEnsemble(_opened(path.parent), seed=seed)
+        ensemble = RuntimeEnsemble(_open_surrogate(path.parent), seed=seed)
         if ensemble.benchmark.artefact.runtime is None:
             raise UnknownName(f"the surrogate {ensemble.benchmark.name} has no runtime model; make it with one")
         return ensemble
-    return Ensemble(_opened(path), seed=seed)
+    return PerformanceEnsemble(_open_surrogate(path), seed=seed)
 
 
-def _opened(path: Path) -> SurrogateBenchmark:
+def _open_surrogate(path: Path) -> SurrogateBenchmark:
     benchmark = load(path if path.exists() else str(path))
     if not isinstance(benchmark, SurrogateBenchmark):
         raise InvalidOption(f"an ensemble is a surrogate, {benchmark.name} is a table; open it with nasbed.load")
     return benchmark
 
 
-__all__ = ["Ensemble", "RuntimeEnsemble", "load_ensemble"]
+Ensemble = PerformanceEnsemble
+"""The former name, until version 0.3."""
+
+__all__ = ["Ensemble", "PerformanceEnsemble", "RuntimeEnsemble", "load_ensemble"]

@@ -33,7 +33,7 @@ PREFIXES = {"train": "train", "validation": "valid", "test": "test"}
 CLASSES = {"cifar10-valid": 10, "cifar10": 10, "cifar100": 100, "ImageNet16-120": 120}
 
 
-class Answer(dict[str, Any]):
+class InfoDict(dict[str, Any]):
     """What is known, by the published names. Asking for more is a KeyError that says what there is."""
 
     def __init__(self, table: str, values: dict[str, Any]) -> None:
@@ -130,7 +130,7 @@ class _Api:
             seconds = view.value("train_time_s", row, repeats, epochs)
             values["train-all-time"] = seconds
             values["train-per-time"] = None if seconds is None else seconds / epochs
-        return Answer(view.name, values)
+        return InfoDict(view.name, values)
 
     def simulate_train_eval(
         self, arch: Any, dataset: str, iepoch: int | None = None, hp: str | int = "12", account_time: bool = True
@@ -158,7 +158,7 @@ class _Api:
             values["latency"] = view.value("latency", row, repeats, epochs)
             values["T-train@epoch"] = None if seconds is None else seconds / epochs
             values["T-train@total"] = seconds
-        return Answer(view.name, values)
+        return InfoDict(view.name, values)
 
     def get_latency(self, index: Any, dataset: str, hp: str | int = "12") -> float | None:
         """In seconds, for a batch of 256; ``None`` where it is not known."""
@@ -204,8 +204,8 @@ class _Api:
                 info = self.get_more_info(index, dataset, hp=hp, is_random=False)
             except NasbedError:
                 continue
-            known = {**info, **self.get_cost_info(index, dataset, hp)}
-            lines.append(f"{dataset}: " + ", ".join(f"{key} {value:.4g}" for key, value in known.items()))
+            values = {**info, **self.get_cost_info(index, dataset, hp)}
+            lines.append(f"{dataset}: " + ", ".join(f"{key} {value:.4g}" for key, value in values.items()))
         return "\n".join(lines)
 
     def show(self, index: int) -> None:
@@ -314,11 +314,15 @@ def create(
     *,
     seed: int | None = 0,
 ) -> NATStopology | NATSsize:
-    """Open the tables of a search space, ``tss`` (``topology``) or ``sss`` (``size``).
+    """Open the tables of a search space. The same ``seed`` and the same calls give the same answers.
 
-    ``file_path_or_dict`` is NATS-Bench's own folder, which is read once; a results folder or a folder of them; a
-    table's id; a dictionary of these by dataset; or ``None`` for what is in the tables folder. ``fast_mode`` and
-    ``verbose`` are taken and make no difference. The same ``seed`` and the same calls give the same answers.
+    Args:
+        file_path_or_dict: NATS-Bench's own folder, which is read once; a results folder or a folder of them; a table's
+            id; a dictionary of these by dataset; or ``None`` for the tables folder.
+        search_space: ``tss`` (``topology``) or ``sss`` (``size``).
+        fast_mode: Accepted and ignored.
+        verbose: Accepted and ignored.
+        seed: The seed of random answers.
     """
     if search_space in ("tss", "topology"):
         return NATStopology(file_path_or_dict, fast_mode, verbose, seed=seed)
@@ -330,13 +334,13 @@ def create(
 def _with_seed(view: View, row: int, epochs: int, repeats: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """The training with a seed."""
     seeds = view.cache.seeds
-    known = [] if seeds is None else seeds[row, view.cache.fidelities.index(epochs)][repeats].tolist()
-    if seed not in known:
+    available = [] if seeds is None else seeds[row, view.cache.fidelities.index(epochs)][repeats].tolist()
+    if seed not in available:
         raise InvalidOption(
-            f"{view.name} has trainings of this architecture with the seeds {', '.join(map(str, known)) or '(unknown)'}"
-            f", got is_random={seed!r}"
+            f"{view.name} has trainings of this architecture with the seeds "
+            f"{', '.join(map(str, available)) or '(unknown)'}, got is_random={seed!r}"
         )
-    return repeats[[known.index(seed)]]
+    return repeats[[available.index(seed)]]
 
 
 __all__ = ["NATSsize", "NATStopology", "create"]

@@ -25,15 +25,15 @@ class ModelSpec:
     ops: list[str] | None
 
     def __init__(self, matrix: ArrayLike, ops: Sequence[str], data_format: str = "channels_last") -> None:
-        given = np.array(matrix)
-        _check_matrix(given, len(ops))
-        self.original_matrix = given
+        array = np.array(matrix)
+        _check_matrix(array, len(ops))
+        self.original_matrix = array
         self.original_ops = list(ops)
         self.data_format = data_format
-        kept = _on_some_path(given.tolist())
-        self.valid_spec = len(kept) >= 2
-        self.matrix = given[np.ix_(kept, kept)] if self.valid_spec else None
-        self.ops = [self.original_ops[vertex] for vertex in kept] if self.valid_spec else None
+        vertices = _on_some_path(array.tolist())
+        self.valid_spec = len(vertices) >= 2
+        self.matrix = array[np.ix_(vertices, vertices)] if self.valid_spec else None
+        self.ops = [self.original_ops[vertex] for vertex in vertices] if self.valid_spec else None
 
     def hash_spec(self, canonical_ops: Sequence[str]) -> str:
         """The published module hash. The label of an operation is its place in ``canonical_ops``: only with the order

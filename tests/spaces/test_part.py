@@ -7,7 +7,7 @@ import pytest
 
 from nasbed import Architecture, NasbedError, space
 from nasbed.spaces import SearchSpace
-from nasbed.spaces.part import Part
+from nasbed.spaces.part import SpacePart
 
 POOL = 4
 
@@ -17,16 +17,16 @@ def without_pooling(arch: Architecture) -> bool:
 
 
 @pytest.fixture(scope="module")
-def part() -> Part:
-    return Part(space("nb201"), "no-pooling", without_pooling)
+def part() -> SpacePart:
+    return SpacePart(space("nb201"), "no-pooling", without_pooling)
 
 
-def test_part_of_nb201_without_pooling_is_as_large_as_transnas_micro(part: Part) -> None:
+def test_part_of_nb201_without_pooling_is_as_large_as_transnas_micro(part: SpacePart) -> None:
     assert part.size == space("transnas-micro").size == 4**6
     assert all(map(without_pooling, part.enumerate()))
 
 
-def test_part_samples_and_mutates_uniformly_inside(part: Part) -> None:
+def test_part_samples_and_mutates_uniformly_inside(part: SpacePart) -> None:
     rng = np.random.default_rng(0)
     drawn = np.array([part.sample(rng).code for _ in range(4000)])
     assert np.abs(np.bincount(drawn.ravel(), minlength=5) / drawn.size - [0.25, 0.25, 0.25, 0.25, 0]).max() < 0.02
@@ -35,7 +35,7 @@ def test_part_samples_and_mutates_uniformly_inside(part: Part) -> None:
     assert mutants == set(part.neighbors(start)) and len(mutants) == 6 * 3
 
 
-def test_part_refuses_what_is_outside(part: Part) -> None:
+def test_part_refuses_what_is_outside(part: SpacePart) -> None:
     outside = Architecture("nb201", (0, 1, 2, 3, 0, POOL))
     whole = space("nb201")
     for refused in (
@@ -48,7 +48,7 @@ def test_part_refuses_what_is_outside(part: Part) -> None:
             refused()
 
 
-def test_part_describes_architectures_as_the_whole_does(part: Part) -> None:
+def test_part_describes_architectures_as_the_whole_does(part: SpacePart) -> None:
     whole, rng = space("nb201"), np.random.default_rng(1)
     archs = [part.sample(rng) for _ in range(5)]
     assert part.encodings == whole.encodings
@@ -62,7 +62,7 @@ def test_part_lists_neighbours_where_mutants_inside_are_rare() -> None:
     whole = space("nb201")
     start = Architecture("nb201", (0,) * 6)
     only = next(whole.neighbors(start))
-    part = Part(whole, "two", lambda arch: arch in (start, only))
+    part = SpacePart(whole, "two", lambda arch: arch in (start, only))
     assert part.mutate(start, np.random.default_rng(0)) == only
 
 
@@ -71,10 +71,10 @@ def test_part_forwards_every_fact_of_the_whole() -> None:
     own = {"parts", "all_codes", "make_skeleton", "skeleton_settings", "counts", "configspace", "config_values"}
     inherited = own | {"validate", "codes", "architectures"}
     whole = space("nb201")
-    part = Part(whole, "no-pooling", without_pooling)
+    part = SpacePart(whole, "no-pooling", without_pooling)
     for name, thing in vars(SearchSpace).items():
         if name.startswith("_") or name in inherited:
             continue
-        forwards = name in vars(Part) or (name in vars(part) and vars(part)[name] == getattr(whole, name))
-        assert forwards, f"Part inherits {name} from {thing!r}"
+        forwards = name in vars(SpacePart) or (name in vars(part) and vars(part)[name] == getattr(whole, name))
+        assert forwards, f"SpacePart inherits {name} from {thing!r}"
     assert part.make_skeleton({"channels": 8}) == whole.make_skeleton({"channels": 8})

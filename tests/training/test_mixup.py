@@ -26,9 +26,9 @@ def test_mixup_is_a_convex_combination() -> None:
     images, labels = batch(8), torch.arange(8)
     mixed = mixup(images, labels, 0.4, generator(5))
     assert 0 <= mixed.share <= 1
-    assert sorted(mixed.others.tolist()) == list(range(8))
+    assert sorted(mixed.partner_labels.tolist()) == list(range(8))
     for index in range(8):
-        other = int(mixed.others[index])
+        other = int(mixed.partner_labels[index])
         expected = mixed.share * images[index] + (1 - mixed.share) * images[other]
         torch.testing.assert_close(mixed.images[index], expected)
     untouched = mixup(images, labels, 0.0, generator(5))

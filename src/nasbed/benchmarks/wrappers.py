@@ -16,7 +16,7 @@ from nasbed.core.files import values_sha256
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.spaces.base import Batch
-from nasbed.spaces.part import Part
+from nasbed.spaces.part import SpacePart
 
 
 class Wrapper(Benchmark):
@@ -161,7 +161,7 @@ class SubSpace(Wrapper):
     def __init__(self, inner: TabularBenchmark, name: str, contains: Callable[[Architecture], bool]) -> None:
         super().__init__(inner, name)
         self.contains = contains
-        self.space = Part(inner.space, name, contains)
+        self.space = SpacePart(inner.space, name, contains)
 
     def holds(self, arch: Architecture) -> bool:
         return self.contains(arch) and self.inner.holds(arch)

@@ -58,10 +58,10 @@ def build(
     if arch.space in SPACES:
         space(arch.space).validate(arch)
     check_torch()
-    given = {"classes": classes, "image_channels": channels_in, "image": image}
+    asked_sizes = {"classes": classes, "image_channels": channels_in, "image": image}
     sizes = {
         name: getattr(skeleton, name, USUAL[name]) if value is None else _checked(name, value)
-        for name, value in given.items()
+        for name, value in asked_sizes.items()
     }
     return NETWORKS.get(arch.space)(
         arch,

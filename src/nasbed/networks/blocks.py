@@ -74,8 +74,8 @@ class DropPath(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or not self.probability:
             return x
-        kept = 1 - self.probability
-        return x * (x.new_empty(len(x), 1, 1, 1).bernoulli_(kept) / kept)
+        share = 1 - self.probability
+        return x * (x.new_empty(len(x), 1, 1, 1).bernoulli_(share) / share)
 
     def extra_repr(self) -> str:
         return f"probability={self.probability}"

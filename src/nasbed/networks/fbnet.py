@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import classifier, conv_bn, conv_bn_relu
 from nasbed.networks.skeletons import resized
-from nasbed.spaces.fbnet.costs import BLOCKS, Block, FBNetSkeleton, Layer
+from nasbed.spaces.fbnet.costs import BLOCKS, FBNetBlock, FBNetLayer, FBNetSkeleton
 from nasbed.spaces.sides import Image, sides
 
 
@@ -22,7 +22,7 @@ def network(arch: Architecture, *, classes: int, channels_in: int, image: Image,
 class FBNetNetwork(nn.Module):
     """A 3x3 stem, 22 blocks, a 1x1 header convolution, a classifier."""
 
-    def __init__(self, blocks: list[Block | None], skeleton: FBNetSkeleton) -> None:
+    def __init__(self, blocks: list[FBNetBlock | None], skeleton: FBNetSkeleton) -> None:
         super().__init__()
         layers = skeleton.layers()
         self.stem = conv_bn_relu(skeleton.image_channels, skeleton.stem_channels, 3, stride=skeleton.stem_stride)
@@ -42,7 +42,7 @@ class InvertedBottleneck(nn.Module):
     """1x1 convolution to more channels, depthwise convolution, 1x1 convolution without ReLU; the input is added where
     it fits."""
 
-    def __init__(self, block: Block, layer: Layer) -> None:
+    def __init__(self, block: FBNetBlock, layer: FBNetLayer) -> None:
         super().__init__()
         inner = layer.in_channels * block.expansion
         self.adds_input = layer.keeps_shape
@@ -58,7 +58,7 @@ class InvertedBottleneck(nn.Module):
         return x + result if self.adds_input else result
 
 
-def _block(block: Block | None, layer: Layer) -> nn.Module:
+def _block(block: FBNetBlock | None, layer: FBNetLayer) -> nn.Module:
     if block is not None:
         return InvertedBottleneck(block, layer)
     if layer.keeps_shape:

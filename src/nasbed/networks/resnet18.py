@@ -13,7 +13,7 @@ from nasbed.networks.baselines.vision import USUAL_CHANNELS, take_channels
 WIDTHS = (64, 128, 256, 512)
 
 
-class Block(nn.Module):
+class BasicBlock(nn.Module):
     """Two 3×3 convolutions beside an identity; where the shape changes, beside a 1×1 convolution instead."""
 
     def __init__(self, before: int, width: int, stride: int) -> None:
@@ -43,7 +43,7 @@ class ResNet18(nn.Module):
         self.maxpool = nn.MaxPool2d(3, 2, 1)
         before = WIDTHS[0]
         for number, width in enumerate(WIDTHS, start=1):
-            stage = nn.Sequential(Block(before, width, 1 if number == 1 else 2), Block(width, width, 1))
+            stage = nn.Sequential(BasicBlock(before, width, 1 if number == 1 else 2), BasicBlock(width, width, 1))
             self.add_module(f"layer{number}", stage)
             before = width
         self.fc = nn.Linear(before, classes)
@@ -52,10 +52,10 @@ class ResNet18(nn.Module):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, images: Tensor) -> Tensor:
-        found: Tensor = self.maxpool(self.bn1(self.conv1(images)).relu())
+        features: Tensor = self.maxpool(self.bn1(self.conv1(images)).relu())
         for number in range(1, len(WIDTHS) + 1):
-            found = self.get_submodule(f"layer{number}")(found)
-        logits: Tensor = self.fc(found.mean(dim=(2, 3)))
+            features = self.get_submodule(f"layer{number}")(features)
+        logits: Tensor = self.fc(features.mean(dim=(2, 3)))
         return logits
 
 

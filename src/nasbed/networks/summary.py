@@ -17,7 +17,7 @@ from nasbed.spaces.sides import Image, sides
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LayerSummary:
     """A layer or cell. ``shape`` is that of its output for one image, empty if the pass did not reach it."""
 
     name: str
@@ -28,15 +28,15 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class NetworkSummary:
     """The parts in the order in which they are defined, and the totals of the whole network."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[LayerSummary, ...]
     parameters: int
     multiply_adds: int
 
 
-def summary(network: nn.Module, *, image: Image = 32, channels_in: int = 3) -> Summary:
+def summary(network: nn.Module, *, image: Image = 32, channels_in: int = 3) -> NetworkSummary:
     """Of any network that takes images. Multiply-adds are those of convolutions and linear layers on one image, in the
     mode the network is in: an auxiliary classifier counts while training. The network itself is not run or changed; a
     copy without weights is."""
@@ -59,9 +59,9 @@ def summary(network: nn.Module, *, image: Image = 32, channels_in: int = 3) -> S
     finally:
         for hook in hooks:
             hook.remove()
-    return Summary(
+    return NetworkSummary(
         parts=tuple(
-            Part(
+            LayerSummary(
                 name,
                 type(module).__name__,
                 shapes.get(module, ()),
@@ -82,7 +82,7 @@ def architecture_summary(
     channels_in: int | None = None,
     image: Image | None = None,
     skeleton: Any = None,
-) -> Summary:
+) -> NetworkSummary:
     """The summary of the network that :func:`nasbed.networks.build` makes of these arguments, without its weights.
 
     >>> from nasbed.spaces import space
@@ -123,11 +123,11 @@ def _counts(module: nn.Module) -> bool:
 def _multiply_adds(module: nn.Module, output: Tensor) -> int:
     if isinstance(module, nn.Conv2d):
         height, width = module.kernel_size
-        each = module.in_channels // module.groups * height * width
+        per_output = module.in_channels // module.groups * height * width
     else:
         assert isinstance(module, nn.Linear)
-        each = module.in_features
-    return output.numel() // len(output) * each
+        per_output = module.in_features
+    return output.numel() // len(output) * per_output
 
 
 def _parameters(module: nn.Module) -> int:

@@ -11,7 +11,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Proposal
 from nasbed.spaces.base import SearchSpace
-from nasbed.spaces.part import Part
+from nasbed.spaces.part import SpacePart
 
 Choose = Callable[[Sequence[Architecture]], Architecture]
 """Chooses one of several candidates."""
@@ -78,7 +78,7 @@ class FilteredProposals(Optimizer):
         self.inner.tell(observations)
 
 
-class FilteredSpace(Part):
+class FilteredSpace(SpacePart):
     """A space whose random draws and mutations are chosen among ``candidates`` such. The first candidate is what the
     space itself would draw."""
 

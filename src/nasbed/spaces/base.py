@@ -258,8 +258,8 @@ class SearchSpace(ABC):
             raise InvalidOption(
                 f"networks of {self.name} are counted in the usual skeleton alone, got another; leave it out"
             )
-        known = self.properties(archs)
-        columns = [known[name] for name in ("parameters", "multiply_adds") if name in known]
+        properties = self.properties(archs)
+        columns = [properties[name] for name in ("parameters", "multiply_adds") if name in properties]
         return np.stack(columns, axis=1) if columns else np.empty((len(archs), 0), dtype=np.int64)
 
     def function_codes(self, archs: Batch) -> Codes:
@@ -277,9 +277,9 @@ class SearchSpace(ABC):
 
     def make_skeleton(self, settings: Mapping[str, Any]) -> Any:
         """The network around the cells with these settings; None where a space has no :attr:`skeleton`."""
-        known = self.skeleton_settings
-        if unknown := set(settings) - set(known):
-            has = f"has the settings {', '.join(sorted(known))}" if known else "has no settings"
+        names = self.skeleton_settings
+        if unknown := set(settings) - set(names):
+            has = f"has the settings {', '.join(sorted(names))}" if names else "has no settings"
             raise InvalidOption(f"the skeleton of {self.name} {has}, got {', '.join(sorted(unknown))}; leave them out")
         if self.skeleton is None:
             return None

@@ -61,12 +61,12 @@ class ChoiceSpace(SearchSpace):
     def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
         name, code = self.name, list(arch.code)
         for position, options in enumerate(self.choices):
-            own = code[position]
+            current = code[position]
             for choice in range(len(options)):
-                if choice != own:
+                if choice != current:
                     code[position] = choice
                     yield Architecture(name, tuple(code))
-            code[position] = own
+            code[position] = current
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
         """Another option of a random choice that has several; the architecture itself where none has."""

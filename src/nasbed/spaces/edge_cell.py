@@ -26,9 +26,9 @@ def edge_path_encoding(codes: Codes, operations: int) -> NDArray[np.float32]:
     features = np.zeros((len(codes), int(offsets[-1])), dtype=np.float32)
     for path in PATHS:
         steps = codes[:, list(path)]
-        there = (steps > 0).all(axis=1)
+        exists = (steps > 0).all(axis=1)
         sequence = (steps - 1) @ operations ** np.arange(len(path))[::-1]
-        features[np.flatnonzero(there), offsets[len(path)] + sequence[there]] = 1
+        features[np.flatnonzero(exists), offsets[len(path)] + sequence[exists]] = 1
     return features
 
 

@@ -26,8 +26,8 @@ Terms = tuple[tuple[str, int], ...]
 
 def representatives(codes: Codes, operations: tuple[str, ...]) -> Codes:
     """For each code the smallest one that computes the same function."""
-    found: Codes = _all_representatives(operations)[codes @ len(operations) ** np.arange(len(EDGES))[::-1]]
-    return found
+    smallest: Codes = _all_representatives(operations)[codes @ len(operations) ** np.arange(len(EDGES))[::-1]]
+    return smallest
 
 
 @lru_cache
@@ -50,11 +50,11 @@ def _namings(steps: Sequence[str]) -> Iterator[Mapping[int, str]]:
     """Every way to number the convolutions of each kind, by edge."""
     kinds = sorted({step for step in steps if "conv" in step})
     edges = [[edge for edge, step in enumerate(steps) if step == kind] for kind in kinds]
-    for orders in product(*(permutations(range(len(each))) for each in edges)):
+    for orders in product(*(permutations(range(len(positions))) for positions in edges)):
         yield {
             edge: f"{kind}#{number}"
-            for kind, own, order in zip(kinds, edges, orders, strict=True)
-            for edge, number in zip(own, order, strict=True)
+            for kind, numbers, order in zip(kinds, edges, orders, strict=True)
+            for edge, number in zip(numbers, order, strict=True)
         }
 
 

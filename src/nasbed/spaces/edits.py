@@ -60,16 +60,16 @@ def differing_choices(space: SearchSpace, codes: Codes, code: Codes) -> NDArray[
 def option_changes(choices: Choices) -> Iterator[OperationChanges]:
     """Choices that offer the same options are taken together."""
     for options in dict.fromkeys(choices.options):
-        positions = [position for position, own in enumerate(choices.options) if own == options]
+        positions = [position for position, available in enumerate(choices.options) if available == options]
         names = tuple(choices.names[position] for position in positions)
         yield OperationChanges(names, options, _rechosen(choices.values, positions))
 
 
 def _rechosen(values: Codes, positions: list[int]) -> Iterator[tuple[Rows, Rows, Rows, Rows]]:
     for position in positions:
-        for one, other in single_changes(values, position):
-            before, after = values[one, position], values[other, position]
+        for first, second in single_changes(values, position):
+            before, after = values[first, position], values[second, position]
             active = (before != INACTIVE) & (after != INACTIVE)
-            one, other, before, after = one[active], other[active], before[active], after[active]
-            yield one, other, before, after
-            yield other, one, after, before
+            first, second, before, after = first[active], second[active], before[active], after[active]
+            yield first, second, before, after
+            yield second, first, after, before

@@ -29,8 +29,8 @@ class Graphs:
     @property
     def adjacency(self) -> NDArray[np.bool_]:
         """Where there is an edge, ``[n, N, N]``."""
-        there: NDArray[np.bool_] = self.edge_labels != ABSENT
-        return there
+        present: NDArray[np.bool_] = self.edge_labels != ABSENT
+        return present
 
     def edge_list(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The batch as one sparse graph: ``edge_index [2, E]`` over nodes numbered ``graph * N + node``, and the label

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.spaces.base import Codes, SearchSpace
-from nasbed.spaces.part import Part
+from nasbed.spaces.part import SpacePart
 
 FEWEST = 8
 """How many neighbours an architecture has at least, in a list of so many others; ours."""
 
 
-class ListedSpace(Part):
+class ListedSpace(SpacePart):
     """A list of canonical codes of the ``whole``, for lists too sparse to be met by chance.
 
     A random draw is uniform over the list. Neighbours are the listed architectures one edit away. Where these are
@@ -67,8 +67,8 @@ class ListedSpace(Part):
         if len(near) < FEWEST:
             differing: NDArray[np.int64] = (self._features != self.encode([arch])).sum(axis=1)
             for row in np.argsort(differing, kind="stable")[: FEWEST + 1 + len(near)].tolist():
-                if len(near) < FEWEST and (other := self.listed(row)) != arch:
-                    near.setdefault(other)
+                if len(near) < FEWEST and (candidate := self.listed(row)) != arch:
+                    near.setdefault(candidate)
         return tuple(near)
 
     @cached_property

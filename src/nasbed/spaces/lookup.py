@@ -68,6 +68,6 @@ def single_changes(values: NDArray[np.int64], column: int) -> Iterator[tuple[Row
         near = np.flatnonzero(keys[apart:] == keys[:-apart])
         if not len(near):
             return
-        one, other = order[near], order[near + apart]
-        differ = (rest[one] == rest[other]).all(axis=1) & (values[one, column] != values[other, column])
-        yield one[differ], other[differ]
+        first, second = order[near], order[near + apart]
+        differ = (rest[first] == rest[second]).all(axis=1) & (values[first, column] != values[second, column])
+        yield first[differ], second[differ]

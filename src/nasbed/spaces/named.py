@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 def space_of(given: SearchSpace | ConfigurationSpace | str, folder: Path = Path()) -> SearchSpace:
     """A search space as it is given: an object of either kind, a registered name, or ``file.py:name``."""
     name = ""
-    found: Any = given
+    thing: Any = given
     if isinstance(given, str):
         if ":" not in given:
             return registered_space(given)
         name = given.rpartition(":")[2]
-        found = object_named(given, folder=folder)
-    if isinstance(found, SearchSpace):
-        return found
+        thing = object_named(given, folder=folder)
+    if isinstance(thing, SearchSpace):
+        return thing
     from ConfigSpace import ConfigurationSpace
 
     from nasbed.spaces.from_configspace import space_from_configspace
 
-    if isinstance(found, ConfigurationSpace):
-        return space_from_configspace(found, found.name or name or "own")
+    if isinstance(thing, ConfigurationSpace):
+        return space_from_configspace(thing, thing.name or name or "own")
     raise InvalidOption(f"a space is a SearchSpace, a ConfigurationSpace or a name, got {shorten(given)}")

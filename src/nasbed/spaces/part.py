@@ -23,7 +23,7 @@ TRIES = 1000
 """How many mutants may lie outside before the neighbours inside are listed."""
 
 
-class Part(SearchSpace):
+class SpacePart(SearchSpace):
     """Whoever searches it samples, mutates and meets neighbours inside only: what lies outside is drawn again.
 
     Architectures keep the name, code and encodings of the ``whole``, so that its table answers for them; ``part`` is

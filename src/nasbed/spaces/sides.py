@@ -14,10 +14,10 @@ def sides(image: Image) -> tuple[int, int]:
     >>> sides(32), sides((27, 18))
     ((32, 32), (27, 18))
     """
-    found = image if isinstance(image, tuple) else (image, image)
-    if len(found) != 2 or any(type(side) is not int or side < 1 for side in found):
+    pair = image if isinstance(image, tuple) else (image, image)
+    if len(pair) != 2 or any(type(side) is not int or side < 1 for side in pair):
         raise InvalidOption(f"an image is a whole number of pixels, 1 or more, or a pair of them, got {shorten(image)}")
-    return found
+    return pair
 
 
 def plain(image: Image) -> Image:

@@ -58,7 +58,7 @@ def train_baseline(
     images = TrainingImages(dataset, recipe, where)
     validated: dict[int, float | None] = {}
 
-    def told(end: EpochEnd) -> None:
+    def report_epoch(end: EpochEnd) -> None:
         validated[end.done] = accuracy(network, images, "valid", recipe)
         if progress is not None:
             progress(end, validated[end.done])
@@ -71,7 +71,7 @@ def train_baseline(
         epochs=epochs,
         device=where,
         checkpoint=checkpoint,
-        progress=told,
+        progress=report_epoch,
         images=images,
         called=f"the baseline {name}",
     )

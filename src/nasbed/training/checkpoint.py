@@ -43,13 +43,13 @@ class CheckpointKind:
         content = self.content(path)
         try:
             stored, expected = json.loads(content["identity"]), json.loads(json.dumps(of))
-            other = [name for name in {**expected, **stored} if expected.get(name) != stored.get(name)]
+            differing = [name for name in {**expected, **stored} if expected.get(name) != stored.get(name)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise self.damaged(path, shorten(str(error), 100)) from None
-        if other:
+        if differing:
             raise InvalidOption(
-                f"{path} is the checkpoint of a {self.name} with {other[0]} {shorten(stored.get(other[0]))}, not "
-                f"{shorten(expected.get(other[0]))}; name another file, or remove this one"
+                f"{path} is the checkpoint of a {self.name} with {differing[0]} {shorten(stored.get(differing[0]))}, "
+                f"not {shorten(expected.get(differing[0]))}; name another file, or remove this one"
             )
         return content
 
@@ -78,7 +78,7 @@ TRAINING = CheckpointKind(b"nasbed checkpoint 1 ", "training", "train")
 
 
 @dataclass(slots=True)
-class Progress:
+class TrainingState:
     """How far a training is: epochs done, the seconds they took, the mean loss and the training accuracy of the last,
     and the validation accuracies of the learning curve, if any. Checkpoints of earlier versions lack the last two."""
 
@@ -92,33 +92,33 @@ class Progress:
 def identity(network: str, dataset: Dataset, recipe: Recipe, *, seed: int, epochs: int) -> dict[str, Any]:
     """What makes a training the one it is; the recipe's name and source say nothing about that."""
     settings = {name: value for name, value in recipe.settings().items() if name not in ("name", "source", "epochs")}
-    named = {"network": network, "dataset": f"{dataset.name} {dataset.hash}", "seed": seed, "epochs": epochs}
-    return named | {f"the recipe's {name}": value for name, value in settings.items()}
+    facts = {"network": network, "dataset": f"{dataset.name} {dataset.hash}", "seed": seed, "epochs": epochs}
+    return facts | {f"the recipe's {name}": value for name, value in settings.items()}
 
 
 def save(
-    path: Path, of: Mapping[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer, done: Progress
+    path: Path, of: Mapping[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer, progress: TrainingState
 ) -> None:
     """Write the checkpoint of a training."""
     content = {
-        "epochs": done.epochs,
-        "train_time_s": done.train_time_s,
-        "loss": done.loss,
-        "train_accuracy": done.train_accuracy,
-        "curve": list(done.curve),
+        "epochs": progress.epochs,
+        "train_time_s": progress.train_time_s,
+        "loss": progress.loss,
+        "train_accuracy": progress.train_accuracy,
+        "curve": list(progress.curve),
         "network": network.state_dict(),
         "optimizer": optimizer.state_dict(),
     }
     TRAINING.write(path, of, content)
 
 
-def resume(path: Path, of: Mapping[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
+def resume(path: Path, of: Mapping[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer) -> TrainingState:
     """Put a network and its optimizer where a checkpoint left them. One of another training is refused."""
     content = TRAINING.read(path, of)
     try:
         network.load_state_dict(content["network"])
         optimizer.load_state_dict(content["optimizer"])
-        return Progress(
+        return TrainingState(
             content["epochs"],
             content["train_time_s"],
             content["loss"],

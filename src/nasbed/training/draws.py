@@ -33,11 +33,11 @@ def initial_weights(network: nn.Module, seed: int) -> None:
     """Give a network the weights of a seed, distributed as torch's own: uniform within the inverse root of the fan-in,
     normalisations at one and zero. They are drawn in the order of ``named_parameters``."""
     bounds = weight_bounds(network)
-    drawn = uniform_weights(seed, sum(each.numel() for each in network.parameters()))
+    weights = uniform_weights(seed, sum(tensor.numel() for tensor in network.parameters()))
     start = 0
     with torch.no_grad():
         for name, parameter in network.named_parameters():
-            values = drawn[start : start + parameter.numel()].reshape(parameter.shape)
+            values = weights[start : start + parameter.numel()].reshape(parameter.shape)
             start += parameter.numel()
             bound = bounds[name]
             if bound:
@@ -84,8 +84,8 @@ class EpochDraws:
 
 def epoch_words(seed: int, epoch: int, images: int) -> NDArray[np.int64]:
     """Two words for each image: its key in the order of the epoch, and what decides its changes."""
-    drawn = words(seed, _EPOCH, epoch, count=2 * images).reshape(2, images)
-    return drawn.view(np.int64)
+    draws = words(seed, _EPOCH, epoch, count=2 * images).reshape(2, images)
+    return draws.view(np.int64)
 
 
 def step_words(seed: int, epoch: int, steps: int) -> NDArray[np.uint64]:
@@ -93,15 +93,15 @@ def step_words(seed: int, epoch: int, steps: int) -> NDArray[np.uint64]:
     return words(seed, _STEPS, epoch, count=2 * steps).reshape(steps, 2)
 
 
-def epoch_draws(recipe: Recipe, drawn: Tensor, side: tuple[int, int]) -> EpochDraws:
+def epoch_draws(recipe: Recipe, draws: Tensor, side: tuple[int, int]) -> EpochDraws:
     """The draws of an epoch, or of several side by side, from words ``[..., 2, images]`` on any device.
 
     ``side`` is the height and width of the images.
     """
-    images = drawn.shape[-1]
-    order = torch.argsort(drawn[..., 0, :], dim=-1, stable=True)
+    images = draws.shape[-1]
+    order = torch.argsort(draws[..., 0, :], dim=-1, stable=True)
     order = order[..., : min(recipe.epoch_images or images, images)].contiguous()
-    bits = torch.gather(drawn[..., 1, :], -1, order)
+    bits = torch.gather(draws[..., 1, :], -1, order)
     places = 2 * recipe.crop_padding + 1
     return EpochDraws(
         order=order,

@@ -35,9 +35,9 @@ class TrainingImages:
         channels = (1, -1, 1, 1)
         self.scale = dataset.scale
         self.mean = torch.tensor(dataset.mean, dtype=torch.float32, device=device).view(channels)
-        self.std = torch.tensor([each or 1.0 for each in dataset.std], dtype=torch.float32, device=device).view(
-            channels
-        )
+        self.std = torch.tensor(
+            [deviation or 1.0 for deviation in dataset.std], dtype=torch.float32, device=device
+        ).view(channels)
 
         def part(images: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
             return torch.from_numpy(images.copy()).to(device), torch.from_numpy(labels.copy()).to(device)
@@ -57,13 +57,13 @@ class TrainingImages:
     def batch(self, draws: EpochDraws, first: int, size: int) -> tuple[Tensor, Tensor]:
         """Training images ``[..., size, channels, height, width]`` and their labels, cropped, mirrored, normalised and
         cut out as the draws say; the dimensions in front are those of the draws."""
-        taken = EpochDraws(*(getattr(draws, name)[..., first : first + size] for name in EpochDraws.__slots__))
-        front = taken.order.shape
-        flat = EpochDraws(*(getattr(taken, name).reshape(-1) for name in EpochDraws.__slots__))
+        selection = EpochDraws(*(getattr(draws, name)[..., first : first + size] for name in EpochDraws.__slots__))
+        front = selection.order.shape
+        flat = EpochDraws(*(getattr(selection, name).reshape(-1) for name in EpochDraws.__slots__))
         images = self._normalised(self._cropped(flat))
         if self.cutout:
             images = images.masked_fill(self._cut(flat), 0.0)
-        return images.view(*front, *images.shape[1:]), self.labels[taken.order]
+        return images.view(*front, *images.shape[1:]), self.labels[selection.order]
 
     def _cropped(self, draws: EpochDraws) -> Tensor:
         """A window of each image with its border of zeros."""

@@ -23,7 +23,7 @@ from nasbed.datasets.dataset import Dataset
 from nasbed.training import checkpoint as checkpoints
 from nasbed.training.building import recipe_network
 from nasbed.training.captured import CapturedGradient, captured_gradient
-from nasbed.training.checkpoint import Progress
+from nasbed.training.checkpoint import TrainingState
 from nasbed.training.devices import chance_kept, chosen_device
 from nasbed.training.draws import epoch_draws, epoch_words, initial_weights, step_words
 from nasbed.training.evaluating import accuracy, check_validation
@@ -103,31 +103,31 @@ def train_network(
     if learning_curve:
         check_validation(images, recipe)
     training = _Training(network.to(chosen), images, recipe, seed, budget)
-    done = Progress()
+    state = TrainingState()
     of = checkpoints.identity(called or _shapes(network), dataset, recipe, seed=seed, epochs=budget)
     if checkpoint is not None and checkpoint.exists():
-        done = checkpoints.resume(checkpoint, of, network, training.optimizer)
-        if learning_curve and len(done.curve) < done.epochs:
+        state = checkpoints.resume(checkpoint, of, network, training.optimizer)
+        if learning_curve and len(state.curve) < state.epochs:
             raise InvalidOption(
-                f"{checkpoint} is of a training without a learning curve, {done.epochs} epochs on; resume it without "
+                f"{checkpoint} is of a training without a learning curve, {state.epochs} epochs on; resume it without "
                 "one, or name another file"
             )
     with chance_kept(chosen):
         with closing(training):
-            while done.epochs < budget:
+            while state.epochs < budget:
                 start = perf_counter()
-                loss, train_accuracy = training.epoch(done.epochs)
-                seconds = done.train_time_s + perf_counter() - start
+                loss, train_accuracy = training.epoch(state.epochs)
+                seconds = state.train_time_s + perf_counter() - start
                 if not math.isfinite(loss):
-                    reason = f"the loss of epoch {done.epochs + 1} is no finite number"
+                    reason = f"the loss of epoch {state.epochs + 1} is no finite number"
                     return Trained("diverged", seconds, reason=reason)
-                curve = (*done.curve, accuracy(network, images, "valid", recipe)) if learning_curve else ()
-                done = Progress(done.epochs + 1, seconds, loss, train_accuracy, curve)
+                curve = (*state.curve, accuracy(network, images, "valid", recipe)) if learning_curve else ()
+                state = TrainingState(state.epochs + 1, seconds, loss, train_accuracy, curve)
                 if checkpoint is not None:
-                    checkpoints.save(checkpoint, of, network, training.optimizer, done)
+                    checkpoints.save(checkpoint, of, network, training.optimizer, state)
                 if progress is not None:
-                    progress(EpochEnd(done.epochs, budget, loss, training.last_rate(done.epochs), seconds))
-        return _measured(training, done, learning_curve)
+                    progress(EpochEnd(state.epochs, budget, loss, training.last_rate(state.epochs), seconds))
+        return _measured(training, state, learning_curve)
 
 
 def check_drop_path(network: nn.Module, recipe: Recipe) -> None:
@@ -164,8 +164,8 @@ class _Training:
         network.train()
         if recipe.drop_path:
             network.set_drop_path(recipe.drop_path_in(number, self.epochs))  # type: ignore[operator]
-        drawn = torch.from_numpy(epoch_words(self.seed, number, len(images))).to(device)
-        draws = epoch_draws(recipe, drawn, images.side)
+        words = torch.from_numpy(epoch_words(self.seed, number, len(images))).to(device)
+        draws = epoch_draws(recipe, words, images.side)
         seeds = step_words(self.seed, number, self.steps).tolist()
         losses = torch.zeros(self.steps, device=device)
         correct = torch.zeros(self.steps, dtype=torch.int64, device=device)
@@ -203,20 +203,20 @@ class _Training:
         return self.recipe.rate(number, self.epochs * self.steps)
 
 
-def _measured(training: _Training, done: Progress, learning_curve: bool) -> Trained:
+def _measured(training: _Training, state: TrainingState, learning_curve: bool) -> Trained:
     validation, test = (
-        done.curve[-1]
+        state.curve[-1]
         if learning_curve and part == "valid"
         else accuracy(training.network, training.images, part, training.recipe)
         for part in ("valid", "test")
     )
     return Trained.measured(
-        done.train_time_s,
+        state.train_time_s,
         validation=validation,
         test=test,
-        train_loss=done.loss,
-        train_accuracy=done.train_accuracy,
-        curve=done.curve if learning_curve else None,
+        train_loss=state.loss,
+        train_accuracy=state.train_accuracy,
+        curve=state.curve if learning_curve else None,
     )
 
 

@@ -16,11 +16,11 @@ from nasbed.core.errors import InvalidOption
 
 class Mixed(NamedTuple):
     """What :func:`mixup` gives. The loss is ``share`` times that of ``labels`` plus the rest times that of
-    ``others``."""
+    ``partner_labels``."""
 
     images: Tensor
     labels: Tensor
-    others: Tensor
+    partner_labels: Tensor
     share: float
 
 

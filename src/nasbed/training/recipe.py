@@ -103,7 +103,7 @@ class Recipe:
             elif item.name in _TEXTS:
                 holds, kind = isinstance(value, str), "text"
             elif item.name in _LISTS:
-                holds = isinstance(value, list | tuple) and all(type(each) is int for each in value)
+                holds = isinstance(value, list | tuple) and all(type(item_value) is int for item_value in value)
                 kind = "a list of whole numbers"
             elif item.name == "skeleton":
                 holds = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
@@ -121,8 +121,8 @@ class Recipe:
         if epochs is None:
             return self.epochs[-1]
         if epochs not in self.epochs:
-            known = ", ".join(map(str, self.epochs))
-            raise InvalidOption(f"the recipe {self.name} has the budgets {known} epochs, got {epochs}; choose one")
+            budgets = ", ".join(map(str, self.epochs))
+            raise InvalidOption(f"the recipe {self.name} has the budgets {budgets} epochs, got {epochs}; choose one")
         return epochs
 
     def steps_per_epoch(self, images: int) -> int:
@@ -150,10 +150,10 @@ class Recipe:
             "auxiliary_weight": self.auxiliary_weight,
             "drop_path": self.drop_path,
         }
-        if asked := [name for name, wanted in alone.items() if wanted]:
+        if refused := [name for name, is_set in alone.items() if is_set]:
             raise InvalidOption(
                 f"a population is trained by SGD without {', '.join(list(alone)[1:])}; the recipe {self.name} sets "
-                f"{', '.join(asked)}: train its networks alone"
+                f"{', '.join(refused)}: train its networks alone"
             )
 
     def drop_path_in(self, epoch: int, epochs: int) -> float:
@@ -185,5 +185,5 @@ def _frozen(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     """Tuples as lists, tables as dictionaries."""
     if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -36,17 +36,17 @@ def load_recipe(name: str | Path) -> Recipe:
 def recipe_from_toml(text: str, *, source: str = "the recipe") -> Recipe:
     """The recipe that a TOML text describes; ``source`` names it in errors."""
     try:
-        found = tomllib.loads(text)
+        settings = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadFile(f"{source} is no TOML: {' '.join(str(error).split())}; mend that line") from None
-    for field in found:
+    for field in settings:
         if field not in FIELDS:
             raise InvalidOption(f"{source}: a recipe has no field {field!r}; {nearest(field, FIELDS)}")
     for field, needed in FIELDS.items():
-        if needed and field not in found:
+        if needed and field not in settings:
             raise InvalidOption(f"{source}: a recipe needs the field {field}; add it")
     try:
-        return Recipe(**found)
+        return Recipe(**settings)
     except InvalidOption as error:
         raise InvalidOption(f"{source}: {error}") from None
 

@@ -37,8 +37,8 @@ class Recording:
     ) -> None:
         self.device = inputs[0].device
         self._loss = loss
-        self._inputs = [each.detach().clone().requires_grad_(each.requires_grad) for each in inputs]
-        self._weights = [each for each in network.parameters() if each.requires_grad] if weights else []
+        self._inputs = [tensor.detach().clone().requires_grad_(tensor.requires_grad) for tensor in inputs]
+        self._weights = [tensor for tensor in network.parameters() if tensor.requires_grad] if weights else []
         self._pool = torch.cuda.graph_pool_handle() if pool is None else pool
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.device(self.device), buffers_kept(network):
@@ -46,14 +46,14 @@ class Recording:
             self._rehearse(stream)
             self._value = self._record(stream)
             self.by_weights = [(weight, weight.grad) for weight in self._weights]
-            self.by_inputs = [each.grad for each in self._inputs]
+            self.by_inputs = [tensor.grad for tensor in self._inputs]
             self._forget()
 
     def __call__(self, *inputs: Tensor) -> Tensor:
         """The loss; it and the gradients, ``by_weights`` and ``by_inputs``, are overwritten by the next call."""
         with torch.no_grad():
-            for own, given in zip(self._inputs, inputs, strict=True):
-                own.copy_(given)
+            for buffer, value in zip(self._inputs, inputs, strict=True):
+                buffer.copy_(value)
         self._graph.replay()
         return self._value
 
@@ -96,7 +96,7 @@ class Recording:
     def _work(self) -> Tensor:
         with torch.enable_grad():
             loss = self._loss(*self._inputs)
-            leaves = self._weights + [each for each in self._inputs if each.requires_grad]
+            leaves = self._weights + [tensor for tensor in self._inputs if tensor.requires_grad]
             loss.backward(inputs=leaves)  # type: ignore[no-untyped-call]
         return loss.detach()
 

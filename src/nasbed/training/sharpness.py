@@ -20,7 +20,7 @@ def sharpness_aware_gradient(network: nn.Module, radius: float, loss: Callable[[
     before = loss()
     before.backward()  # type: ignore[no-untyped-call]
     weights = [weight for weight in network.parameters() if weight.grad is not None]
-    kept = [weight.detach().clone() for weight in weights]
+    original = [weight.detach().clone() for weight in weights]
     with torch.no_grad():
         gradients = [weight.grad for weight in weights if weight.grad is not None]
         length = torch.stack([gradient.norm() for gradient in gradients]).norm()
@@ -30,7 +30,7 @@ def sharpness_aware_gradient(network: nn.Module, radius: float, loss: Callable[[
     with statistics_kept(network):
         loss().backward()  # type: ignore[no-untyped-call]
     with torch.no_grad():
-        for weight, value in zip(weights, kept, strict=True):
+        for weight, value in zip(weights, original, strict=True):
             weight.copy_(value)
     return before.detach()
 

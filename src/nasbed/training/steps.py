@@ -68,8 +68,8 @@ def step(
     targets: Targets = [(1.0, labels)]
     if recipe.mixup:
         mixed = mixup(images, labels, recipe.mixup, torch.Generator().manual_seed(seeds[0]))
-        images, targets = mixed.images, [(mixed.share, mixed.labels), (1 - mixed.share, mixed.others)]
-        labels = mixed.labels if mixed.share >= 0.5 else mixed.others
+        images, targets = mixed.images, [(mixed.share, mixed.labels), (1 - mixed.share, mixed.partner_labels)]
+        labels = mixed.labels if mixed.share >= 0.5 else mixed.partner_labels
     correct: list[Tensor] = []
 
     def loss() -> Tensor:

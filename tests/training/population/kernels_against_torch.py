@@ -27,7 +27,7 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.fused import FusedExecutor
 from nasbed.training.population.launches import PopulationLayout
-from nasbed.training.population.program import Program
+from nasbed.training.population.program import NetworkProgram
 from nasbed.training.population.tracing import trace
 from nasbed.training.recipe import Recipe
 
@@ -137,7 +137,7 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
 
 
 def gradient_jumps(
-    programs: list[Program], alone: list[nn.Module], images: Tensor, labels: Tensor, gradient: Tensor
+    programs: list[NetworkProgram], alone: list[nn.Module], images: Tensor, labels: Tensor, gradient: Tensor
 ) -> Tensor:
     """How far each network's gradient moves, as a part of its length, when float64 weights are rounded like float32's;
     the most of several roundings."""

@@ -17,7 +17,7 @@ from nasbed.spaces.nb201 import NB201Skeleton
 from nasbed.spaces.transnas import TransNASSkeleton
 from nasbed.training.building import recipe_skeleton
 from nasbed.training.draws import initial_weights
-from nasbed.training.population.program import Program
+from nasbed.training.population.program import NetworkProgram
 from nasbed.training.population.tracing import trace
 from nasbed.training.recipe_files import load_recipe
 
@@ -40,7 +40,7 @@ def networks(name: str, count: int, seed: int = 0) -> list[nn.Module]:
     return found
 
 
-def programs(found: Sequence[nn.Module], side: int) -> list[Program]:
+def programs(found: Sequence[nn.Module], side: int) -> list[NetworkProgram]:
     return [trace(network, channels=3, side=side) for network in found]
 
 

@@ -7,12 +7,12 @@ import pytest
 from populations import SKELETONS, networks, programs
 
 from nasbed.training.population.bundles import LANES, Bundling, Packing, lanes_of
-from nasbed.training.population.program import Combine, Norm, Pool, Program, read_planes
+from nasbed.training.population.program import Combine, NetworkProgram, Norm, Pool, read_planes
 
 DENSE = ("nb101", "nb201", "transnas-micro")
 
 
-def traced(name: str) -> list[Program]:
+def traced(name: str) -> list[NetworkProgram]:
     return programs(networks(name, 12, seed=1), SKELETONS[name][1])
 
 

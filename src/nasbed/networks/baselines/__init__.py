@@ -46,9 +46,14 @@ def baseline(name: str, *, classes: int, channels_in: int, image: int | tuple[in
     10
     """
     sides = image if isinstance(image, tuple) else (image, image)
-    for what, value in (("classes", classes), ("channels_in", channels_in), ("height", sides[0]), ("width", sides[-1])):
+    for label, value in (
+        ("classes", classes),
+        ("channels_in", channels_in),
+        ("height", sides[0]),
+        ("width", sides[-1]),
+    ):
         if type(value) is not int or value < 1 or len(sides) != 2:
-            raise InvalidOption(f"the {what} of a baseline is a whole number of 1 or more, got {shorten(value)}")
+            raise InvalidOption(f"the {label} of a baseline is a whole number of 1 or more, got {shorten(value)}")
     builder = BASELINES.get(name)
     check_torch()
     from nasbed.networks.baselines.enlarging import enlarged

@@ -84,11 +84,11 @@ def graphs(codes: Codes) -> Graphs:
     rows = np.arange(len(codes))
     concat, link = OPS, OPS + 1
     for cell in range(2):
-        first, other = cell * CELL_NODES, (1 - cell) * CELL_NODES
+        first, second = cell * CELL_NODES, (1 - cell) * CELL_NODES
         for within in range(0, CELL_LENGTH, 2):
             position = cell * CELL_LENGTH + within
             edges[rows, first + codes[:, position], first + NODES[within // 4]] = codes[:, position + 1]
         edges[:, first + NODES[0] : first + OUTPUT, first + OUTPUT] = concat
-        edges[:, first + OUTPUT, other : other + INPUTS] = link
+        edges[:, first + OUTPUT, second : second + INPUTS] = link
     edges[:, OUTPUT, OUTPUT] = link
     return Graphs(nodes, edges, ("input", "intermediate", "output"), (*OPERATIONS, "concat", "link"))

@@ -87,20 +87,22 @@ class Darts(SearchSpace):
         """Every architecture with one operation changed, or one edge moved to another input with its operation: 120."""
         name, code = self.name, list(arch.code)
         for position in range(1, self.code_length, 2):
-            own = code[position]
+            current = code[position]
             for op in range(OPS):
-                if op != own:
+                if op != current:
                     code[position] = op
                     yield Architecture(name, tuple(code))
-            code[position] = own
+            code[position] = current
         for start in range(0, self.code_length, 4):
             node = NODES[start % CELL_LENGTH // 4]
             first, op_first, second, op_second = code[start : start + 4]
-            for kept, op_kept, op_moved in ((second, op_second, op_first), (first, op_first, op_second)):
+            for source_kept, op_kept, op_moved in ((second, op_second, op_first), (first, op_first, op_second)):
                 for source in range(node):
                     if source not in (first, second):
                         moved = (
-                            (source, op_moved, kept, op_kept) if source < kept else (kept, op_kept, source, op_moved)
+                            (source, op_moved, source_kept, op_kept)
+                            if source < source_kept
+                            else (source_kept, op_kept, source, op_moved)
                         )
                         yield Architecture(name, (*code[:start], *moved, *code[start + 4 :]))
 

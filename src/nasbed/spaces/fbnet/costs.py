@@ -15,7 +15,7 @@ LAYERS = 22
 """How many layers are searched."""
 
 
-class Block(NamedTuple):
+class FBNetBlock(NamedTuple):
     """A 1x1 convolution to ``expansion`` times the input channels, a depthwise one, a 1x1 one to the output channels.
 
     ``groups`` applies to both 1x1 convolutions; with more than one the channels are shuffled after the first.
@@ -26,21 +26,21 @@ class Block(NamedTuple):
     groups: int = 1
 
 
-BLOCKS: dict[str, Block | None] = {
-    "k3_e1": Block(3, 1),
-    "k3_e1_g2": Block(3, 1, 2),
-    "k3_e3": Block(3, 3),
-    "k3_e6": Block(3, 6),
-    "k5_e1": Block(5, 1),
-    "k5_e1_g2": Block(5, 1, 2),
-    "k5_e3": Block(5, 3),
-    "k5_e6": Block(5, 6),
+BLOCKS: dict[str, FBNetBlock | None] = {
+    "k3_e1": FBNetBlock(3, 1),
+    "k3_e1_g2": FBNetBlock(3, 1, 2),
+    "k3_e3": FBNetBlock(3, 3),
+    "k3_e6": FBNetBlock(3, 6),
+    "k5_e1": FBNetBlock(5, 1),
+    "k5_e1_g2": FBNetBlock(5, 1, 2),
+    "k5_e3": FBNetBlock(5, 3),
+    "k5_e6": FBNetBlock(5, 6),
     "skip": None,
 }
 """The candidates of every layer, in the order of their indices."""
 
 
-class Layer(NamedTuple):
+class FBNetLayer(NamedTuple):
     """Where a block stands. Sizes are the side of the square feature map before and after it."""
 
     in_channels: int
@@ -63,7 +63,7 @@ class FBNetSkeleton:
     global average pooling and a linear layer with bias. Convolutions have no bias; batch normalisation follows each.
 
     >>> FBNetSkeleton.imagenet().layers()[1]
-    Layer(in_channels=16, out_channels=24, stride=2, in_size=112, out_size=56)
+    FBNetLayer(in_channels=16, out_channels=24, stride=2, in_size=112, out_size=56)
     """
 
     stage_layers: tuple[int, ...] = (1, 4, 4, 4, 4, 4, 1)
@@ -98,13 +98,13 @@ class FBNetSkeleton:
             if channels % 2:
                 raise InvalidOption(f"blocks with two groups need an even number of channels, got {channels}; add one")
 
-    def layers(self) -> tuple[Layer, ...]:
+    def layers(self) -> tuple[FBNetLayer, ...]:
         """The searched layers, first to last."""
         layers, channels, size = [], self.stem_channels, _strided(self.image, self.stem_stride)
         stages = zip(self.stage_layers, self.stage_channels, self.stage_strides, strict=True)
         for count, out_channels, first_stride in stages:
             for stride in (first_stride, *(1,) * (count - 1)):
-                layers.append(Layer(channels, out_channels, stride, size, _strided(size, stride)))
+                layers.append(FBNetLayer(channels, out_channels, stride, size, _strided(size, stride)))
                 channels, size = out_channels, layers[-1].out_size
         return tuple(layers)
 
@@ -135,7 +135,7 @@ def cost_table(skeleton: FBNetSkeleton) -> CostTable:
     return CostTable(int(fixed[0]), int(fixed[1]), blocks[..., 0], blocks[..., 1])
 
 
-def _block(block: Block | None, layer: Layer) -> NDArray[np.int64]:
+def _block(block: FBNetBlock | None, layer: FBNetLayer) -> NDArray[np.int64]:
     if block is None:
         if layer.keeps_shape:
             return np.zeros(2, dtype=np.int64)

@@ -44,8 +44,10 @@ class Rules:
     def __init__(self, source: ConfigurationSpace, hyperparameters: Sequence[Hyperparameter]) -> None:
         compiler = _Compiler(hyperparameters)
         self.conditions = tuple(
-            compiler.joined(given, _every, "") if (given := source.parent_conditions_of[one.name]) else None
-            for one in hyperparameters
+            compiler.joined(parent_conditions, _every, "")
+            if (parent_conditions := source.parent_conditions_of[parameter.name])
+            else None
+            for parameter in hyperparameters
         )
         self.forbidden = tuple(map(compiler.rule, source.forbidden_clauses))
         self.parents = tuple(tuple(sorted(rule.reads)) if rule else () for rule in self.conditions)
@@ -61,11 +63,11 @@ class Rules:
         return rule is None or rule.holds(code)
 
     def _descendants(self, position: int) -> tuple[int, ...]:
-        found: list[int] = []
+        descendants: list[int] = []
         for child, parents in enumerate(self.parents):
-            if position in parents or not set(found).isdisjoint(parents):
-                found.append(child)
-        return tuple(found)
+            if position in parents or not set(descendants).isdisjoint(parents):
+                descendants.append(child)
+        return tuple(descendants)
 
 
 def count(rules: Rules, hyperparameters: Sequence[Hyperparameter]) -> int | None:
@@ -76,31 +78,31 @@ def count(rules: Rules, hyperparameters: Sequence[Hyperparameter]) -> int | None
     """
     order = _depth_first(rules.parents)
     step_of = {position: step for step, position in enumerate(order)}
-    asked = [(rule, max(step_of[one] for one in rule.reads)) for rule in rules.forbidden]
-    due = [[rule.holds for rule, when in asked if when == step] for step in range(len(order))]
-    asked += [(rule, step_of[child]) for child, rule in enumerate(rules.conditions) if rule]
-    last_asked = [max((when for rule, when in asked if one in rule.reads), default=0) for one in range(len(order))]
+    checks = [(rule, max(step_of[place] for place in rule.reads)) for rule in rules.forbidden]
+    due = [[rule.holds for rule, when in checks if when == step] for step in range(len(order))]
+    checks += [(rule, step_of[child]) for child, rule in enumerate(rules.conditions) if rule]
+    last_check = [max((when for rule, when in checks if place in rule.reads), default=0) for place in range(len(order))]
 
     code = [INACTIVE] * len(order)
     states: dict[tuple[int, ...], int] = {(): 1}
-    known: list[int] = []
+    remembered: list[int] = []
     steps = 0
     for step, position in enumerate(order):
-        groups = _groups(position, hyperparameters[position].size, [rule for rule, _ in asked])
-        needed = [one for one in (*known, position) if last_asked[one] > step]
+        groups = _groups(position, hyperparameters[position].size, [rule for rule, _ in checks])
+        needed = [place for place in (*remembered, position) if last_check[place] > step]
         following: dict[tuple[int, ...], int] = {}
         for state, ways in states.items():
-            for one, value in zip(known, state, strict=True):
-                code[one] = value
+            for place, value in zip(remembered, state, strict=True):
+                code[place] = value
             for value, alike in groups() if rules.active(position, code) else ((INACTIVE, 1),):
                 steps += 1
                 if steps > COUNT_STEPS:
                     return None
                 code[position] = value
                 if not any_holds(due[step], code):
-                    key = tuple(code[one] for one in needed)
+                    key = tuple(code[place] for place in needed)
                     following[key] = following.get(key, 0) + ways * alike
-        states, known = following, needed
+        states, remembered = following, needed
     return sum(states.values())
 
 
@@ -138,7 +140,7 @@ class _Compiler:
     """
 
     def __init__(self, hyperparameters: Sequence[Hyperparameter]) -> None:
-        self._places = {one.name: (position, one) for position, one in enumerate(hyperparameters)}
+        self._places = {parameter.name: (position, parameter) for position, parameter in enumerate(hyperparameters)}
 
     def rule(self, source: Any) -> Rule:
         """The rule that a condition, clause, relation or conjunction of ConfigSpace states."""
@@ -161,47 +163,51 @@ class _Compiler:
         marks: dict[int, frozenset[int]] = {}
         for rule in rules:
             for position, codes in rule.marks.items():
-                if all(position in other.marks for other in rules if position in other.reads):
+                if all(position in reader.marks for reader in rules if position in reader.reads):
                     marks[position] = marks.get(position, frozenset()) | codes
         reads = frozenset().union(*(rule.reads for rule in rules))
         return Rule(join(tuple(rule.holds for rule in rules)), reads, marks, text)
 
     def _comparison(self, compare: Compare, name: str, values: Sequence[object], text: str) -> Rule:
-        at, subject = self._places[name]
+        position, subject = self._places[name]
         marks = tuple(map(subject.mark, values))
         mark = next(iter(marks), math.nan)
-        near = frozenset(bound for one in marks for bound in (math.floor(one), math.ceil(one)))
+        near = frozenset(bound for value in marks for bound in (math.floor(value), math.ceil(value)))
 
         def holds(code: Sequence[int]) -> bool:
-            return compare(code[at], mark)
+            return compare(code[position], mark)
 
         def holds_below(code: Sequence[int]) -> bool:
-            return code[at] >= 0 and compare(code[at], mark)
+            return code[position] >= 0 and compare(code[position], mark)
 
         def holds_among(code: Sequence[int]) -> bool:
-            return code[at] in marks
+            return code[position] in marks
 
         kinds = {operator.contains: holds_among, operator.lt: holds_below, operator.le: holds_below}
-        return Rule(kinds.get(compare, holds), frozenset({at}), {at: near}, text)
+        return Rule(kinds.get(compare, holds), frozenset({position}), {position: near}, text)
 
     def _relation(self, compare: Compare, left: str, right: str, text: str) -> Rule:
-        (at, one), (to, other) = self._places[left], self._places[right]
+        (left_position, left_parameter), (right_position, right_parameter) = self._places[left], self._places[right]
         try:
-            for value in _samples(one):
-                for against in _samples(other):
+            for value in _samples(left_parameter):
+                for against in _samples(right_parameter):
                     compare(value, against)
         except TypeError as error:
             raise InvalidOption(f"a relation compares values of one kind, {text} does not: {error}") from None
-        value_of, other_of = one.value, other.value
+        left_value, right_value = left_parameter.value, right_parameter.value
 
         def holds(code: Sequence[int]) -> bool:
-            return code[at] >= 0 and code[to] >= 0 and bool(compare(value_of(code[at]), other_of(code[to])))
+            return (
+                code[left_position] >= 0
+                and code[right_position] >= 0
+                and bool(compare(left_value(code[left_position]), right_value(code[right_position])))
+            )
 
-        return Rule(holds, frozenset({at, to}), {}, text)
+        return Rule(holds, frozenset({left_position, right_position}), {}, text)
 
 
-def _samples(one: Hyperparameter) -> tuple[object, ...]:
-    return one.values if isinstance(one, Choice) else (one.value(0),)
+def _samples(parameter: Hyperparameter) -> tuple[object, ...]:
+    return parameter.values if isinstance(parameter, Choice) else (parameter.value(0),)
 
 
 def any_holds(tests: Sequence[Test], code: Sequence[int]) -> bool:

@@ -24,11 +24,11 @@ class Neighborhoods:
 
     def around(self, code: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """Every valid code one edit away, each once."""
-        for position, own in enumerate(code):
-            if own != INACTIVE:
+        for position, current in enumerate(code):
+            if current != INACTIVE:
                 below, forbidden = self._rules.descendants[position], self._rules.touching[position]
-                for other in self._hyperparameters[position].moves(own):
-                    edited = [*code[:position], other, *code[position + 1 :]]
+                for value in self._hyperparameters[position].moves(current):
+                    edited = [*code[:position], value, *code[position + 1 :]]
                     for complete in self._completed(code, edited, below) if below else (edited,):
                         if self._may_switch_off(code, complete, below) and not any_holds(forbidden, complete):
                             yield tuple(complete)
@@ -46,14 +46,14 @@ class Neighborhoods:
             if not self._rules.active(position, code):
                 code[position] = INACTIVE
             elif origin[position] == INACTIVE:
-                one = self._hyperparameters[position]
-                code[position] = one.default
-                if one.countable and one.last:
-                    settings *= one.size
+                parameter = self._hyperparameters[position]
+                code[position] = parameter.default
+                if parameter.countable and parameter.last:
+                    settings *= parameter.size
                     if settings <= COMPLETIONS:
-                        for value in range(one.size):
+                        for value in range(parameter.size):
                             branch = [*code[:position], value, *code[position + 1 :]]
-                            still = at_default and value == one.default
+                            still = at_default and value == parameter.default
                             yield from self._completed(origin, branch, below[step + 1 :], settings, still)
                         return
                     if not at_default:
@@ -63,15 +63,17 @@ class Neighborhoods:
     def _may_switch_off(self, origin: tuple[int, ...], code: list[int], below: Sequence[int]) -> bool:
         settings, at_default = 1, True
         for position in below:
-            one = self._hyperparameters[position]
-            if code[position] == INACTIVE != origin[position] and one.countable:
-                settings *= one.size
-                at_default = at_default and origin[position] == one.default
+            parameter = self._hyperparameters[position]
+            if code[position] == INACTIVE != origin[position] and parameter.countable:
+                settings *= parameter.size
+                at_default = at_default and origin[position] == parameter.default
         return at_default or settings <= COMPLETIONS
 
     def mutated(self, code: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
         """A random valid code after one edit; the same code where there is no other."""
-        movable = [at for at, own in enumerate(code) if own != INACTIVE and self._hyperparameters[at].last]
+        movable = [
+            index for index, current in enumerate(code) if current != INACTIVE and self._hyperparameters[index].last
+        ]
         for _ in range(MUTATE_TRIES if movable else 0):
             position = movable[int(rng.random() * len(movable))]
             edited = list(code)
@@ -83,5 +85,5 @@ class Neighborhoods:
                     edited[child] = self._hyperparameters[child].draw(float(rng.random()))
             if edited[position] != code[position] and not any_holds(self._rules.touching[position], edited):
                 return tuple(edited)
-        others = list(self.around(code))
-        return others[int(rng.random() * len(others))] if others else code
+        neighbors = list(self.around(code))
+        return neighbors[int(rng.random() * len(neighbors))] if neighbors else code

@@ -80,13 +80,13 @@ class FromConfigSpace(SearchSpace):
         self.code_length = len(cs)
         self._source = copy.deepcopy(cs)
         self.hyperparameters: tuple[Hyperparameter, ...] = tuple(map(hyperparameter, self._source.values()))
-        self._positions = {one.name: position for position, one in enumerate(self.hyperparameters)}
+        self._positions = {parameter.name: position for position, parameter in enumerate(self.hyperparameters)}
         self._rules = Rules(self._source, self.hyperparameters)
         self._neighborhoods = Neighborhoods(self.hyperparameters, self._rules)
         self._forbidden = tuple(rule.holds for rule in self._rules.forbidden)
         self._steps = tuple(
-            (one.draw, rule.holds if rule else None)
-            for one, rule in zip(self.hyperparameters, self._rules.conditions, strict=True)
+            (parameter.draw, rule.holds if rule else None)
+            for parameter, rule in zip(self.hyperparameters, self._rules.conditions, strict=True)
         )
 
     def definition(self) -> dict[str, Any]:
@@ -110,10 +110,11 @@ class FromConfigSpace(SearchSpace):
 
     @cached_property
     def _size(self) -> int:
-        for one in self.hyperparameters:
-            if not one.countable:
+        for parameter in self.hyperparameters:
+            if not parameter.countable:
                 raise TooLarge(
-                    f"a space with a float has no exact size, {self.name} has {one.name}; sample, or make it an ordinal"
+                    f"a space with a float has no exact size, {self.name} has {parameter.name}; sample, or make it an "
+                    "ordinal"
                 )
         number = count(self._rules, self.hyperparameters)
         if number is None:
@@ -124,18 +125,21 @@ class FromConfigSpace(SearchSpace):
 
     def _enumerate(self) -> Iterator[Architecture]:
         rules, last = self._rules, self.code_length - 1
-        due = [tuple(rule.holds for rule in rules.forbidden if max(rule.reads) == at) for at in range(self.code_length)]
+        due = [
+            tuple(rule.holds for rule in rules.forbidden if max(rule.reads) == index)
+            for index in range(self.code_length)
+        ]
         code = [INACTIVE] * self.code_length
         pending = [iter(range(self.hyperparameters[0].size))]
         while pending:
-            at = len(pending) - 1
-            for value in pending[at]:
-                code[at] = value
-                if any_holds(due[at], code):
+            index = len(pending) - 1
+            for value in pending[index]:
+                code[index] = value
+                if any_holds(due[index], code):
                     continue
-                if at < last:
-                    active = rules.active(at + 1, code)
-                    pending.append(iter(range(self.hyperparameters[at + 1].size) if active else (INACTIVE,)))
+                if index < last:
+                    active = rules.active(index + 1, code)
+                    pending.append(iter(range(self.hyperparameters[index + 1].size) if active else (INACTIVE,)))
                     break
                 yield Architecture(self.name, tuple(code))
             else:
@@ -181,27 +185,28 @@ class FromConfigSpace(SearchSpace):
     # --- checking ----------------------------------------------------------------------------------------------------
 
     def _check_code(self, code: tuple[int, ...]) -> None:
-        for position, (own, one) in enumerate(zip(code, self.hyperparameters, strict=True)):
+        for position, (value, parameter) in enumerate(zip(code, self.hyperparameters, strict=True)):
             rule = self._rules.conditions[position]
-            if own != INACTIVE and not 0 <= own <= one.last:
+            if value != INACTIVE and not 0 <= value <= parameter.last:
                 raise InvalidArchitecture(
-                    f"{self.name}'s {one.name} has codes 0 to {one.last}, {INACTIVE} where inactive, got {own}; "
-                    "make them with parse or from_native"
+                    f"{self.name}'s {parameter.name} has codes 0 to {parameter.last}, {INACTIVE} where inactive, got "
+                    f"{value}; make them with parse or from_native"
                 )
             if rule is not None and not rule.holds(code):
-                if own != INACTIVE:
+                if value != INACTIVE:
                     raise InvalidArchitecture(
-                        f"{self.name}'s {one.name} is inactive ({rule.text}), got {shorten(one.value(own))}; drop it"
+                        f"{self.name}'s {parameter.name} is inactive ({rule.text}), got "
+                        f"{shorten(parameter.value(value))}; drop it"
                     )
-            elif own == INACTIVE:
+            elif value == INACTIVE:
                 why = f" ({rule.text})" if rule else ""
                 raise InvalidArchitecture(
-                    f"{self.name}'s {one.name} is active{why}, got no value; set it: {one.describe()}"
+                    f"{self.name}'s {parameter.name} is active{why}, got no value; set it: {parameter.describe()}"
                 )
         for rule in self._rules.forbidden:
             if rule.holds(code):
-                read = [self.hyperparameters[at] for at in sorted(rule.reads) if code[at] != INACTIVE]
-                values = {one.name: one.value(code[self._positions[one.name]]) for one in read}
+                read = [self.hyperparameters[index] for index in sorted(rule.reads) if code[index] != INACTIVE]
+                values = {parameter.name: parameter.value(code[self._positions[parameter.name]]) for parameter in read}
                 raise InvalidArchitecture(
                     f"{self.name} forbids {rule.text}, got {shorten(values)}; change one of these"
                 )
@@ -224,9 +229,9 @@ class FromConfigSpace(SearchSpace):
     def to_native(self, arch: Architecture) -> dict[str, Any]:
         """The values of the active hyperparameters, as plain Python."""
         return {
-            one.name: one.value(own)
-            for one, own in zip(self.hyperparameters, arch.code, strict=True)
-            if own != INACTIVE
+            parameter.name: parameter.value(value)
+            for parameter, value in zip(self.hyperparameters, arch.code, strict=True)
+            if value != INACTIVE
         }
 
     def from_native(self, obj: Mapping[str, Any]) -> Architecture:
@@ -255,7 +260,7 @@ class FromConfigSpace(SearchSpace):
         from ConfigSpace import Configuration
 
         values = self.to_native(arch)
-        vector = [self._source[one].to_vector(values[one]) if one in values else np.nan for one in self._positions]
+        vector = [self._source[name].to_vector(values[name]) if name in values else np.nan for name in self._positions]
         config = Configuration(self.configspace(), vector=np.array(vector, dtype=np.float64))
         config._values = values
         return config
@@ -269,21 +274,21 @@ class FromConfigSpace(SearchSpace):
         """A block of indicators for a categorical or constant, all zero where it is inactive; for the rest its place in
         [0, 1], and before it, where there is a condition, whether it is active (its place is 0 where it is not)."""
         blocks: list[NDArray[Any]] = []
-        for one, rule, own in zip(self.hyperparameters, self._rules.conditions, codes.T, strict=True):
-            if isinstance(one, Choice) and not isinstance(one, Ordinal):
-                blocks.append(one_hot(own[:, None], [one.size]))
+        for parameter, rule, column in zip(self.hyperparameters, self._rules.conditions, codes.T, strict=True):
+            if isinstance(parameter, Choice) and not isinstance(parameter, Ordinal):
+                blocks.append(one_hot(column[:, None], [parameter.size]))
                 continue
-            active = own != INACTIVE
+            active = column != INACTIVE
             if rule is not None:
                 blocks.append(active[:, None])
-            blocks.append(np.where(active, one.units(np.maximum(own, 0)), 0)[:, None])
+            blocks.append(np.where(active, parameter.units(np.maximum(column, 0)), 0)[:, None])
         return np.concatenate(blocks, axis=1, dtype=np.float32)
 
     def _encode_config(self, codes: Codes) -> NDArray[np.float32]:
         """The place of each value in [0, 1] on its own scale, index by ``size - 1`` where it is a choice."""
         columns = [
-            np.where(own == INACTIVE, np.nan, one.units(np.maximum(own, 0)))
-            for one, own in zip(self.hyperparameters, codes.T, strict=True)
+            np.where(column == INACTIVE, np.nan, parameter.units(np.maximum(column, 0)))
+            for parameter, column in zip(self.hyperparameters, codes.T, strict=True)
         ]
         return np.stack(columns, axis=1).astype(np.float32)
 
@@ -293,26 +298,32 @@ class FromConfigSpace(SearchSpace):
 
         A space has this view if nothing is lost in it, that is if it has no numbers and at most 126 values in all.
         """
-        for one in self.hyperparameters:
-            if not isinstance(one, Choice):
-                raise InvalidOption(f"a graph's nodes have labels, not numbers, {self.name} has {one.name}; use encode")
-        names = [f"{one.name}={one.value(code)}" for one in self.hyperparameters for code in range(one.size)]
+        for parameter in self.hyperparameters:
+            if not isinstance(parameter, Choice):
+                raise InvalidOption(
+                    f"a graph's nodes have labels, not numbers, {self.name} has {parameter.name}; use encode"
+                )
+        names = [
+            f"{parameter.name}={parameter.value(code)}"
+            for parameter in self.hyperparameters
+            for code in range(parameter.size)
+        ]
         if len(names) >= _MOST_LABELS:
             raise InvalidOption(
                 f"graphs have up to {_MOST_LABELS} node labels, {self.name} needs {len(names) + 1}; use encode"
             )
         codes = self.codes(archs)
         active = codes != INACTIVE
-        first = 1 + np.cumsum([0, *(one.size for one in self.hyperparameters[:-1])])
+        first = 1 + np.cumsum([0, *(parameter.size for parameter in self.hyperparameters[:-1])])
         nodes = np.zeros((len(codes), self.code_length + 1), dtype=np.int8)
         nodes[:, 1:] = np.where(active, codes + first, ABSENT)
         edges = np.full((len(codes), self.code_length + 1, self.code_length + 1), ABSENT, dtype=np.int8)
         for child, parents in enumerate(self._rules.parents):
             orphan = active[:, child].copy()
             for parent in parents:
-                both = active[:, child] & active[:, parent]
-                edges[both, parent + 1, child + 1] = 0
-                orphan &= ~both
+                linked = active[:, child] & active[:, parent]
+                edges[linked, parent + 1, child + 1] = 0
+                orphan &= ~linked
             edges[orphan, 0, child + 1] = 0
         return Graphs(nodes, edges, (_ROOT, *names), ("condition",))
 

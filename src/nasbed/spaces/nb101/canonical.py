@@ -39,8 +39,8 @@ def _orders(cell: Compact) -> Iterator[tuple[int, tuple[int, ...]]]:
             if vertex in places:
                 continue
             incoming, moved = sources[vertex], 0
-            for other, place_of_other in places.items():
-                if incoming >> other & 1:
+            for earlier, place_of_other in places.items():
+                if incoming >> earlier & 1:
                     moved |= 1 << place_of_other
             if moved.bit_count() < incoming.bit_count():
                 continue
@@ -88,8 +88,8 @@ def compact_batch(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
     for target in range(1, MAX_VERTICES):
         present = kept >> target & 1
         for source in range(target):
-            there = sources[target] >> source & kept >> source & present & 1
-            packed |= there << (first_bit[number[target]] + number[source])
+            connected = sources[target] >> source & kept >> source & present & 1
+            packed |= connected << (first_bit[number[target]] + number[source])
         if target < LAST:
             here = present == 1
             ops[rows[here], number[target][here] - 1] = codes[here, target]

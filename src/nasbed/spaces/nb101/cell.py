@@ -99,8 +99,8 @@ def compact(code: Code) -> Compact:
     edges = 0
     for target, vertex in enumerate(places):
         sources = predecessors(code[0], vertex)
-        for source, other in enumerate(places[:target]):
-            if sources >> other & 1:
+        for source, earlier in enumerate(places[:target]):
+            if sources >> earlier & 1:
                 edges |= 1 << (FIRST_BIT[target] + source)
     return Compact(edges, tuple(code[vertex] for vertex in places[1:-1]))
 

@@ -47,11 +47,11 @@ def vertex_channels(vertices: NDArray[np.int64], edges: NDArray[np.int64], chann
     last = vertices - 1
     into_output = (edges >> np.array(FIRST_BIT)[last]) & ~np.int64(1)
     share, remainder = np.divmod(channels_out, np.maximum(np.bitwise_count(into_output).astype(np.int64), 1))
-    given = np.zeros(count, dtype=np.int64)
+    shared = np.zeros(count, dtype=np.int64)
     for vertex in range(1, MAX_VERTICES - 1):
         feeds_output = (into_output >> vertex & 1) * (vertex < last)
-        channels[:, vertex] = feeds_output * (share + (given < remainder))
-        given += feeds_output
+        channels[:, vertex] = feeds_output * (share + (shared < remainder))
+        shared += feeds_output
     for vertex in range(MAX_VERTICES - 2, 0, -1):
         waiting = (channels[:, vertex] == 0) & (vertex < last)
         for target in range(vertex + 1, MAX_VERTICES - 1):
@@ -76,14 +76,14 @@ def _module(
     weights = np.zeros(len(edges), dtype=np.int64)
     normalised = np.zeros(len(edges), dtype=np.int64)
     for vertex in range(1, MAX_VERTICES):
-        own = channels[:, vertex]
+        width = channels[:, vertex]
         projected = (edges >> FIRST_BIT[vertex] & 1) * (vertex <= last)
-        weights += projected * channels_in * own
-        normalised += projected * own
+        weights += projected * channels_in * width
+        normalised += projected * width
         if vertex < MAX_VERTICES - 1:
             area = KERNEL_AREA[ops[:, vertex - 1]] * (vertex < last)
-            weights += area * own * own
-            normalised += (area > 0) * own
+            weights += area * width * width
+            normalised += (area > 0) * width
     return weights, normalised
 
 
@@ -125,11 +125,15 @@ def one_network(code: tuple[int, ...], skeleton: NB101Skeleton) -> tuple[int, in
     for stack in range(skeleton.stacks):
         if stack:
             channels, side = 2 * channels, side // 2
-        own = _channels_of_one(cell, channels)
-        from_input = sum(width for width, sources in own if sources & 1)
+        vertices = _channels_of_one(cell, channels)
+        from_input = sum(width for width, sources in vertices if sources & 1)
         area = [AREA[op] for op in cell.ops]
-        inner = sum(each * width * width for each, (width, _) in zip(area, own, strict=False))
-        normalised = from_input + sum(width for each, (width, _) in zip(area, own, strict=False) if each)
+        inner = sum(
+            weights_per_pair * width * width for weights_per_pair, (width, _) in zip(area, vertices, strict=False)
+        )
+        normalised = from_input + sum(
+            width for weights_per_pair, (width, _) in zip(area, vertices, strict=False) if weights_per_pair
+        )
         for fed in (channels_in, *(channels,) * (skeleton.cells_per_stack - 1)):
             weights = inner + fed * from_input
             parameters += weights + 2 * normalised

@@ -38,14 +38,14 @@ def neighbor_pairs(codes: Codes) -> Pairs:
     removal. So these two edits of the canonical forms, taken both ways, find every such pair.
     """
     lookup = Lookup(codes)
-    pairs = [(rows, others) for rows, others, _, _ in relabelled_pairs(codes)]
+    pairs = [(rows, targets) for rows, targets, _, _ in relabelled_pairs(codes)]
     for bit in range(ALL_EDGES):
         rows = np.flatnonzero(codes[:, 0] >> bit & 1)
         edited = codes[rows]
         edited[:, 0] ^= 1 << bit
         connected = kept_batch(edited[:, 0]) != 0
-        others = lookup.find(canonical_codes(edited[connected]))
-        pairs.append((rows[connected][others >= 0], others[others >= 0]))
+        targets = lookup.find(canonical_codes(edited[connected]))
+        pairs.append((rows[connected][targets >= 0], targets[targets >= 0]))
     return pairs
 
 

@@ -33,9 +33,9 @@ def module_hash(cell: Compact) -> str:
     for _ in range(vertices):
         digests = [
             _digest(
-                "".join(sorted(digests[other] for other in sources[vertex]))
+                "".join(sorted(digests[neighbor] for neighbor in sources[vertex]))
                 + "|"
-                + "".join(sorted(digests[other] for other in targets[vertex]))
+                + "".join(sorted(digests[neighbor] for neighbor in targets[vertex]))
                 + "|"
                 + digests[vertex]
             )

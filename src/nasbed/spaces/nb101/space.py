@@ -100,12 +100,12 @@ class NB101(SearchSpace):
     def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
         """Every valid code with one operation or one edge flipped (section 3.3)."""
         edges, *ops = arch.code
-        for place, own in enumerate(ops):
+        for place, current in enumerate(ops):
             for op in range(len(OPERATIONS)):
-                if op != own:
+                if op != current:
                     ops[place] = op
                     yield Architecture(self.name, (edges, *ops))
-            ops[place] = own
+            ops[place] = current
         for bit in range(ALL_EDGES):
             if cell.is_valid(edges ^ 1 << bit):
                 yield Architecture(self.name, (edges ^ 1 << bit, *ops))
@@ -113,11 +113,11 @@ class NB101(SearchSpace):
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
         """A neighbour, uniformly."""
         edges, *ops = arch.code
-        other = len(OPERATIONS) - 1
+        alternatives = len(OPERATIONS) - 1
         while True:
-            edit = int(rng.integers(ALL_EDGES + other * INTERIOR))
+            edit = int(rng.integers(ALL_EDGES + alternatives * INTERIOR))
             if edit >= ALL_EDGES:
-                place, step = divmod(edit - ALL_EDGES, other)
+                place, step = divmod(edit - ALL_EDGES, alternatives)
                 ops[place] = (ops[place] + 1 + step) % len(OPERATIONS)
                 return Architecture(self.name, (edges, *ops))
             if cell.is_valid(edges ^ 1 << edit):
@@ -172,7 +172,7 @@ class NB101(SearchSpace):
         return {
             "hash": self.hashes(codes)
             if len(codes) > 1
-            else np.array([self.hash(each) for each in self.architectures(codes)]),
+            else np.array([self.hash(arch) for arch in self.architectures(codes)]),
             "vertices": np.bitwise_count(canonical.kept_batch(edges)).astype(np.int64),
             "edges": shape.edge_counts(edges),
             "depth": shape.depths(edges),
@@ -208,8 +208,8 @@ class NB101(SearchSpace):
     def from_native(self, obj: Any) -> Architecture:
         return self._checked(text.from_matrix(obj))
 
-    def _checked(self, given: Compact) -> Architecture:
-        arch = Architecture(self.name, cell.padded(given))
+    def _checked(self, pruned: Compact) -> Architecture:
+        arch = Architecture(self.name, cell.padded(pruned))
         cell.check(arch.code[0])
         return arch
 
@@ -291,13 +291,13 @@ class NB101(SearchSpace):
         rows = np.arange(len(codes))
         for chosen in range(1 << INTERIOR):
             stops = [vertex for vertex in range(1, LAST) if chosen >> (vertex - 1) & 1]
-            there = np.ones(len(codes), dtype=np.int64)
+            exists = np.ones(len(codes), dtype=np.int64)
             for source, target in zip([0, *stops], [*stops, LAST], strict=True):
-                there &= codes[:, 0] >> (FIRST_BIT[target] + source)
+                exists &= codes[:, 0] >> (FIRST_BIT[target] + source)
             sequence = np.zeros(len(codes), dtype=np.int64)
             for vertex in stops:
                 sequence = sequence * len(OPERATIONS) + codes[:, vertex]
-            hit = (there & 1) == 1
+            hit = (exists & 1) == 1
             features[rows[hit], offsets[len(stops)] + sequence[hit]] = 1
         return features
 
@@ -331,8 +331,8 @@ class NB101(SearchSpace):
         )
         nodes[~kept] = ABSENT
         edges = np.full((len(codes), MAX_VERTICES, MAX_VERTICES), ABSENT, dtype=np.int8)
-        there = (codes[:, :1] >> _BITS & 1 == 1) & kept[:, _SOURCES] & kept[:, _TARGETS]
-        edges[:, _SOURCES, _TARGETS] = np.where(there, np.int8(0), np.int8(ABSENT))
+        connected = (codes[:, :1] >> _BITS & 1 == 1) & kept[:, _SOURCES] & kept[:, _TARGETS]
+        edges[:, _SOURCES, _TARGETS] = np.where(connected, np.int8(0), np.int8(ABSENT))
         return Graphs(nodes, edges, ("input", "output", *OPERATIONS), ("edge",))
 
     def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:

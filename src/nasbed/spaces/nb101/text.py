@@ -34,7 +34,7 @@ def format_cell(cell: Compact) -> str:
     parts = []
     for vertex, name in enumerate(names, start=1):
         incoming = predecessors(cell.edges, vertex)
-        parts.append(f"{name}:{','.join(str(other) for other in range(vertex) if incoming >> other & 1)}")
+        parts.append(f"{name}:{','.join(str(source) for source in range(vertex) if incoming >> source & 1)}")
     return "/".join(parts)
 
 

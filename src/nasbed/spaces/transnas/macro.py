@@ -228,13 +228,13 @@ def _edits(modules: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """
     depth = len(modules)
     padding = (0,) * (_MOST - depth)
-    for i, own in enumerate(modules):
+    for i, current in enumerate(modules):
         for kind in (1, 2, 3, 4):
-            if kind != own:
+            if kind != current:
                 yield (*modules[:i], kind, *modules[i + 1 :], *padding)
     if depth > _FEWEST:
-        for i, own in enumerate(modules):
-            if i == 0 or modules[i - 1] != own:
+        for i, current in enumerate(modules):
+            if i == 0 or modules[i - 1] != current:
                 yield (*modules[:i], *modules[i + 1 :], *padding, 0)
     if depth < _MOST:
         for i in range(depth + 1):

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from nasbed.training.draws import EpochDraws
 from nasbed.training.images import TrainingImages
-from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program
+from nasbed.training.population.program import Combine, Conv, Depthwise, NetworkProgram, Norm, Planes, Pool
 from nasbed.training.population.stages import Row, Stage, stages
 from nasbed.training.population.tracing import pooled
 from nasbed.training.recipe import Recipe
@@ -26,7 +26,7 @@ class AutogradExecutor:
     torch's.
     """
 
-    def __init__(self, programs: Sequence[Program], parameters: Tensor, *, batch: int = 1) -> None:
+    def __init__(self, programs: Sequence[NetworkProgram], parameters: Tensor, *, batch: int = 1) -> None:
         self.programs, self.parameters, self.batch = programs, parameters, batch
         self.device = parameters.device
         self.stages = [stage for wave in stages(programs) for stage in wave]
@@ -39,9 +39,9 @@ class AutogradExecutor:
 
     def draw(self, images: TrainingImages, draws: EpochDraws, first: Tensor) -> Tensor:
         """Take the next batch of every network and give its labels."""
-        taken = first + torch.arange(self.batch, device=self.device)
-        some = EpochDraws(*(getattr(draws, item.name).index_select(-1, taken) for item in fields(EpochDraws)))
-        self._images, labels = images.batch(some, 0, self.batch)
+        indices = first + torch.arange(self.batch, device=self.device)
+        selection = EpochDraws(*(getattr(draws, item.name).index_select(-1, indices) for item in fields(EpochDraws)))
+        self._images, labels = images.batch(selection, 0, self.batch)
         return labels
 
     def place(self, images: Tensor) -> None:
@@ -85,8 +85,8 @@ class AutogradExecutor:
 
     def shares(self) -> list[float]:
         """What part of the time each network takes: here, of all values that its operations write."""
-        written = [sum(height * width for height, width in program.sides) for program in self.programs]
-        return [each / sum(written) for each in written]
+        pixels = [sum(height * width for height, width in program.sides) for program in self.programs]
+        return [count / sum(pixels) for count in pixels]
 
 
 class _Pass:
@@ -114,9 +114,9 @@ class _Pass:
             run[stage.kind](stage)
         return self._head()
 
-    def _gathered(self, wanted: Sequence[tuple[int, Planes]]) -> Tensor:
+    def _gathered(self, inputs: Sequence[tuple[int, Planes]]) -> Tensor:
         """Planes of networks as channels, in this order."""
-        places = np.concatenate([self.where[number][list(planes)] for number, planes in wanted])
+        places = np.concatenate([self.where[number][list(planes)] for number, planes in inputs])
         sources = [int(source) for source in np.unique(places[:, 0])]
         if len(sources) == 1:
             return self.tensors[sources[0]].index_select(1, self._index(places[:, 1]))
@@ -131,9 +131,9 @@ class _Pass:
     def _index(self, places: NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(places).to(self.executor.device)
 
-    def _keep(self, tensor: Tensor, made: Sequence[tuple[int, Planes]]) -> None:
+    def _keep(self, tensor: Tensor, outputs: Sequence[tuple[int, Planes]]) -> None:
         start = 0
-        for number, planes in made:
+        for number, planes in outputs:
             self.where[number][list(planes), 0] = len(self.tensors)
             self.where[number][list(planes), 1] = start + np.arange(len(planes))
             start += len(planes)
@@ -156,8 +156,8 @@ class _Pass:
         x = torch.relu(x) if first.relu else x
         weights = self._weights(places).view(len(rows) * outputs, inputs, kernel, kernel)
         below, right = (
-            (there - 1) * first.stride + kernel - here + first.shift
-            for here, there in zip(first.side_in, first.side_out, strict=True)
+            (side_out - 1) * first.stride + kernel - side_in + first.shift
+            for side_in, side_out in zip(first.side_in, first.side_out, strict=True)
         )
         x = functional.pad(x, (-first.shift, right, -first.shift, below))
         x = functional.conv2d(x, weights, stride=first.stride, groups=len(rows))
@@ -190,10 +190,10 @@ class _Pass:
             windows = first.kernel, first.stride, first.padding
             upwards = first.side_out != tuple(pooled(side, *windows, ceil_mode=False) for side in first.side_in)
             if first.largest:
-                found = functional.max_pool2d(x, *windows, ceil_mode=upwards)
+                result = functional.max_pool2d(x, *windows, ceil_mode=upwards)
             else:
-                found = functional.avg_pool2d(x, *windows, ceil_mode=upwards, count_include_pad=False)
-            self._keep(found, [(number, op.outputs) for number, op in same])  # type: ignore[union-attr]
+                result = functional.avg_pool2d(x, *windows, ceil_mode=upwards, count_include_pad=False)
+            self._keep(result, [(number, op.outputs) for number, op in same])  # type: ignore[union-attr]
 
     def _norm(self, stage: Stage) -> None:
         executor = self.executor
@@ -257,7 +257,7 @@ class _Pass:
 
 def _split(rows: Sequence[Row], key: object) -> list[list[Row]]:
     """Rows that also agree in what one torch operation cannot vary."""
-    found: dict[object, list[Row]] = {}
+    groups: dict[object, list[Row]] = {}
     for row in rows:
-        found.setdefault(key(row[1]), []).append(row)  # type: ignore[operator]
-    return list(found.values())
+        groups.setdefault(key(row[1]), []).append(row)  # type: ignore[operator]
+    return list(groups.values())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program, read_planes
+from nasbed.training.population.program import Combine, Conv, Depthwise, NetworkProgram, Norm, Planes, Pool, read_planes
 
 LANES = 8
 _BUNDLED_KERNELS = (1, 3)
@@ -21,7 +21,7 @@ _BUNDLED_KERNELS = (1, 3)
 Table = NDArray[np.int64]
 
 
-def lanes_of(programs: Sequence[Program]) -> int:
+def lanes_of(programs: Sequence[NetworkProgram]) -> int:
     """Channels of a bundle that suit these programs: 8 for dense convolutions, 1 where some are depthwise."""
     for program in programs:
         for operation in program.operations:
@@ -52,7 +52,7 @@ class Bundling:
     places, and whatever is read begins with a first lane.
     """
 
-    def __init__(self, program: Program, lanes: int) -> None:
+    def __init__(self, program: NetworkProgram, lanes: int) -> None:
         self.lanes = lanes
         self._slots: dict[Planes, Slots] = {}
         count = len(program.sides)
@@ -69,7 +69,7 @@ class Bundling:
         for operation in program.operations:
             if isinstance(operation, Combine):
                 together = [*(term.planes for term in operation.terms), operation.outputs]
-                alike.append([np.array(each) for each in together])
+                alike.append([np.array(members) for members in together])
             elif isinstance(operation, Pool):
                 alike.append([np.array(operation.inputs), np.array(operation.outputs)])
         self._settle(alike)
@@ -100,7 +100,7 @@ class Bundling:
         return {"lanes": self.lanes, "begins": self.begins, "_slots": {}}
 
 
-def _sequences(program: Program) -> Iterator[Planes]:
+def _sequences(program: NetworkProgram) -> Iterator[Planes]:
     """All planes that are read or written together."""
     for operation in program.operations:
         if isinstance(operation, Combine):
@@ -119,9 +119,11 @@ class Packing:
     nothing. Everything else follows in its order.
     """
 
-    def __init__(self, program: Program, bundling: Bundling) -> None:
+    def __init__(self, program: NetworkProgram, bundling: Bundling) -> None:
         self.program, self.bundling = program, bundling
-        convs = [each for each in program.operations if isinstance(each, Conv)] if bundling.lanes > 1 else []
+        convs = (
+            [operation for operation in program.operations if isinstance(operation, Conv)] if bundling.lanes > 1 else []
+        )
         self._convs = sorted(convs, key=lambda conv: conv.weight)
         self._starts: list[int] = []
         packed = 0
@@ -144,16 +146,16 @@ class Packing:
     def places(self) -> Table:
         """Those of all parameters."""
         places = np.empty(self.program.parameters, dtype=np.int64)
-        others = np.ones(self.program.parameters, dtype=bool)
+        unplaced = np.ones(self.program.parameters, dtype=bool)
         lanes = self.bundling.lanes
         for conv, start in zip(self._convs, self._starts, strict=True):
-            read, written = self.bundling.slots(conv.inputs), self.bundling.slots(conv.outputs)
-            wide_in, wide_out, taps = len(read) * lanes, len(written) * lanes, conv.kernel**2
-            at = (np.arange(taps) * wide_in + _lanes(read, lanes)[:, None]) * wide_out
-            at = start + at + _lanes(written, lanes)[:, None, None]
-            span = slice(conv.weight, conv.weight + at.size)
-            places[span], others[span] = at.reshape(-1), False
-        places[others] = self._rest + np.arange(others.sum())
+            inputs, outputs = self.bundling.slots(conv.inputs), self.bundling.slots(conv.outputs)
+            wide_in, wide_out, taps = len(inputs) * lanes, len(outputs) * lanes, conv.kernel**2
+            offsets = (np.arange(taps) * wide_in + _lanes(inputs, lanes)[:, None]) * wide_out
+            offsets = start + offsets + _lanes(outputs, lanes)[:, None, None]
+            span = slice(conv.weight, conv.weight + offsets.size)
+            places[span], unplaced[span] = offsets.reshape(-1), False
+        places[unplaced] = self._rest + np.arange(unplaced.sum())
         return places
 
 

@@ -27,7 +27,7 @@ class Call:
 
     def compiled_for(self) -> tuple[Any, ...]:
         """Calls that agree in this run the same code, or nearly: integers count by whether they divide by 16."""
-        kinds = [each.dtype if isinstance(each, Tensor) else each for each in self.arguments]
+        kinds = [argument.dtype if isinstance(argument, Tensor) else argument for argument in self.arguments]
         return self.kernel, *kinds, *self.options.values()
 
     def compile(self) -> None:

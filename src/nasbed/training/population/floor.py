@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Pool, Program, Sides
+from nasbed.training.population.program import Combine, Conv, Depthwise, NetworkProgram, Norm, Pool, Sides
 
 TRAINED_PLANE_MOVES = 5
 IMAGE_PLANE_MOVES = 3
@@ -26,12 +26,12 @@ PARAMETER_BYTES = 16
 """A parameter and its momentum, each read and written in float32."""
 
 
-def forward_multiply_adds(program: Program) -> int:
+def forward_multiply_adds(program: NetworkProgram) -> int:
     """Multiply-adds of one image in the forward pass: convolutions and the classifier, edges counted in full."""
     return sum(_multiply_adds(operation) for operation in _convolutions(program)) + _head(program)
 
 
-def step_multiply_adds(program: Program) -> int:
+def step_multiply_adds(program: NetworkProgram) -> int:
     """Multiply-adds of one image in a training step. The gradients of weights and of inputs cost as much as the forward
     pass each; what does not lead to the logits has none, and images need none."""
     used, trained = used_planes(program), _trained_planes(program)
@@ -43,7 +43,7 @@ def step_multiply_adds(program: Program) -> int:
     return total
 
 
-def step_bytes(program: Program, *, batch: int, value_bytes: int) -> int:
+def step_bytes(program: NetworkProgram, *, batch: int, value_bytes: int) -> int:
     """The least bytes that a training step moves through device memory.
 
     Args:
@@ -59,7 +59,7 @@ def step_bytes(program: Program, *, batch: int, value_bytes: int) -> int:
     return batch * value_bytes * values + PARAMETER_BYTES * program.parameters
 
 
-def used_planes(program: Program) -> set[int]:
+def used_planes(program: NetworkProgram) -> set[int]:
     """The planes that lead to the logits."""
     used = set(program.head.inputs)
     for operation in reversed(program.operations):
@@ -78,7 +78,7 @@ def _sources(inputs: tuple[int, ...], outputs: tuple[int, ...], used: set[int]) 
     return [source for source, output in zip(inputs, outputs, strict=True) if output in used]
 
 
-def _trained_planes(program: Program) -> set[int]:
+def _trained_planes(program: NetworkProgram) -> set[int]:
     """The planes that depend on a parameter, and so have a gradient."""
     trained: set[int] = set()
     for operation in program.operations:
@@ -94,7 +94,7 @@ def _trained_planes(program: Program) -> set[int]:
     return trained
 
 
-def _stored_planes(program: Program) -> set[int]:
+def _stored_planes(program: NetworkProgram) -> set[int]:
     stored = set(range(program.images))
     for operation in program.operations:
         if isinstance(operation, Norm) or (isinstance(operation, Combine) and len(operation.terms) < 2):
@@ -103,7 +103,7 @@ def _stored_planes(program: Program) -> set[int]:
     return stored
 
 
-def _convolutions(program: Program) -> Iterator[Conv | Depthwise]:
+def _convolutions(program: NetworkProgram) -> Iterator[Conv | Depthwise]:
     for operation in program.operations:
         if isinstance(operation, Conv | Depthwise):
             yield operation
@@ -114,7 +114,7 @@ def _multiply_adds(operation: Conv | Depthwise) -> int:
     return _pixels(operation.side_out) * operation.kernel**2 * fan_in * len(operation.outputs)
 
 
-def _head(program: Program) -> int:
+def _head(program: NetworkProgram) -> int:
     return len(program.head.inputs) * program.head.classes
 
 

@@ -92,9 +92,9 @@ class FusedExecutor:
         if not hasattr(kernels.combine, "warmup") or self.device.type != "cuda":
             return
         calls = [call for waves in (self._forward, self._judging, self._backward) for wave in waves for call in wave]
-        wanted = {call.compiled_for(): call for call in calls}
+        variants = {call.compiled_for(): call for call in calls}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(Call.compile, wanted.values()))
+            list(pool.map(Call.compile, variants.values()))
 
     def _run(self, waves: Sequence[Sequence[Call]]) -> None:
         """Calls of one wave run side by side, so that a small one does not leave the device idle."""
@@ -130,8 +130,8 @@ class FusedExecutor:
             draws.cut_row, draws.cut_column, first, images.mean, images.std, images.scale, epoch, channels, height,
             width, images.padding, images.cutout, values, block, lanes,
         )  # fmt: skip
-        taken = first + torch.arange(self.batch, device=self.device)
-        return images.labels[draws.order.index_select(-1, taken)]
+        indices = first + torch.arange(self.batch, device=self.device)
+        return images.labels[draws.order.index_select(-1, indices)]
 
     def logits(self, *, training: bool) -> Tensor:
         """``[networks, images, classes]`` of the images taken last."""
@@ -151,8 +151,8 @@ class FusedExecutor:
         ]
         values = values.view(count, bundles, batch, height, width, lanes)
         for bundle in range(bundles):
-            some = images[:, :, bundle * lanes : (bundle + 1) * lanes].permute(0, 1, 3, 4, 2)
-            values[:, bundle, ..., : some.shape[-1]].copy_(some)
+            lanes_of_images = images[:, :, bundle * lanes : (bundle + 1) * lanes].permute(0, 1, 3, 4, 2)
+            values[:, bundle, ..., : lanes_of_images.shape[-1]].copy_(lanes_of_images)
 
     def _head_matrix(self) -> Tensor:
         return self.memory.weights[self._head_weights].view(len(self.programs), self._classes, -1)
@@ -205,7 +205,7 @@ class FusedExecutor:
         ]
         calls = [call for waves in (self._forward[:-1], self._backward[1:]) for wave in waves for call in wave]
         marks = [torch.cuda.Event(enable_timing=True) for _ in range(len(calls) + 1)]  # type: ignore[no-untyped-call]
-        kept = self.running_mean.clone(), self.running_var.clone()
+        statistics = self.running_mean.clone(), self.running_var.clone()
         # the launches queue up behind a pause, so that no time between them is measured
         torch.cuda._sleep(200_000_000)  # type: ignore[no-untyped-call]
         marks[0].record()
@@ -213,10 +213,10 @@ class FusedExecutor:
             call()
             mark.record()
         torch.cuda.synchronize()
-        self.running_mean.copy_(kept[0])
-        self.running_var.copy_(kept[1])
+        self.running_mean.copy_(statistics[0])
+        self.running_var.copy_(statistics[1])
         cost = np.zeros(len(self.programs))
         for launch, before, after in zip(launches, marks, marks[1:], strict=False):
             rows = np.bincount(launch.owners, minlength=len(cost))
             cost += before.elapsed_time(after) * rows / launch.rows
-        return [float(each) for each in cost / cost.sum()]
+        return [float(share) for share in cost / cost.sum()]

@@ -9,8 +9,18 @@ from typing import Any
 import numpy as np
 
 from nasbed.training.population.bundles import Table
-from nasbed.training.population.places import GradientParts, Places
-from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Planes, Pool, Program, Sides, read_planes
+from nasbed.training.population.places import GradientParts, PopulationMemory
+from nasbed.training.population.program import (
+    Combine,
+    Conv,
+    Depthwise,
+    NetworkProgram,
+    Norm,
+    Planes,
+    Pool,
+    Sides,
+    read_planes,
+)
 from nasbed.training.population.stages import Row, Stage, stages
 from nasbed.training.population.tiles import conv_tile
 
@@ -35,7 +45,7 @@ Waves = list[list[Launch]]
 """Launches in the order in which they run; those of one list do not need each other."""
 
 
-class PopulationLayout(Places):
+class PopulationLayout(PopulationMemory):
     """Where the planes of a population are, of values of so many bytes, and what a training step launches:
     ``forward`` and ``backward``.
 
@@ -44,7 +54,7 @@ class PopulationLayout(Places):
     ``partials`` how many sums convolutions leave for the normalisations after them.
     """
 
-    def __init__(self, programs: Sequence[Program], batch: int, *, value_bytes: int = 2) -> None:
+    def __init__(self, programs: Sequence[NetworkProgram], batch: int, *, value_bytes: int = 2) -> None:
         super().__init__(programs, batch)
         self.value_bytes = value_bytes
         self.chosen = self.partials = 0
@@ -112,11 +122,11 @@ class PopulationLayout(Places):
         for place, (number, operation) in enumerate(rows):
             about[place, 2] = self.partials
             for slot, plane in enumerate(self.slots(number, operation.outputs).planes):
-                at = self.partials + slot * self.lanes * tiles
-                self._summed[number, int(plane)] = at, channels * tiles, tiles
+                partials = self.partials + slot * self.lanes * tiles
+                self._summed[number, int(plane)] = partials, channels * tiles, tiles
             self.partials += 2 * channels * tiles
-        inputs = np.stack([self.at(number, operation.inputs) for number, operation in rows])
-        outputs = np.stack([self.at(number, operation.outputs) for number, operation in rows])
+        inputs = np.stack([self.places_of(number, operation.inputs) for number, operation in rows])
+        outputs = np.stack([self.places_of(number, operation.outputs) for number, operation in rows])
         return Launch(self._conv("forward"), _owners(rows), (about, inputs, outputs), (*shape, tile))
 
     def _conv(self, name: str) -> str:
@@ -139,10 +149,10 @@ class PopulationLayout(Places):
         tables, owners = [], []
         for number, operation in stage.rows:
             assert isinstance(operation, Depthwise | Pool)
-            source = self.at(number, operation.inputs)
+            source = self.places_of(number, operation.inputs)
             table = np.zeros((len(source), 8), dtype=np.int64)
             table[:, 0] = source
-            table[:, 1] = self.at(number, operation.outputs)
+            table[:, 1] = self.places_of(number, operation.outputs)
             if isinstance(operation, Depthwise):
                 start = self.parameter(number, operation.weight)
                 table[:, 2] = start + np.arange(len(table)) * operation.kernel**2
@@ -164,7 +174,7 @@ class PopulationLayout(Places):
         many channels it has, then what differs between the passes (two)."""
         slots = self.slots(number, operation.inputs)
         table = np.zeros((len(slots), 9), dtype=np.int64)
-        table[:, 0] = self.at(number, operation.inputs)
+        table[:, 0] = self.places_of(number, operation.inputs)
         table[:, 1] = number * self.norms + operation.channels + slots.first
         table[:, 2] = self.parameter(number, operation.weight) + slots.first
         table[:, 3] = self.parameter(number, operation.bias) + slots.first
@@ -198,16 +208,16 @@ class PopulationLayout(Places):
         rows, terms, owners = [], [], []
         for number, operation in stage.rows:
             assert isinstance(operation, Combine)
-            outputs = self.at(number, operation.outputs)
+            outputs = self.places_of(number, operation.outputs)
             slots = self.slots(number, operation.outputs)
             count = len(operation.terms)
-            each = np.zeros((len(outputs), count, 3), dtype=np.int64)
+            terms_table = np.zeros((len(outputs), count, 3), dtype=np.int64)
             for place, term in enumerate(operation.terms):
-                each[:, place, 0] = self.at(number, term.planes)
+                terms_table[:, place, 0] = self.places_of(number, term.planes)
                 normed = number * self.norms + term.norm + slots.first
-                each[:, place, 1] = normed if term.norm >= 0 else -1
-                each[:, place, 2] = term.relu
-            terms.append(each.reshape(-1, 3))
+                terms_table[:, place, 1] = normed if term.norm >= 0 else -1
+                terms_table[:, place, 2] = term.relu
+            terms.append(terms_table.reshape(-1, 3))
             rows.append((outputs, np.full(len(outputs), count), slots.counts))
             owners.append(np.full(len(outputs), number))
         return _combine_launch(rows, terms, owners, stage.rows[0][1].side)  # type: ignore[union-attr]
@@ -220,7 +230,9 @@ class PopulationLayout(Places):
             slots = self.slots(number, program.head.inputs)
             features = number * len(program.head.inputs) + slots.first
             gradients = self._new_parts(number, program.head.inputs)
-            rows.append(np.stack([self.at(number, program.head.inputs), gradients, features, slots.counts], axis=1))
+            rows.append(
+                np.stack([self.places_of(number, program.head.inputs), gradients, features, slots.counts], axis=1)
+            )
         return np.concatenate(rows)
 
     def _new_parts(self, number: int, planes: Planes) -> Table:
@@ -233,8 +245,8 @@ class PopulationLayout(Places):
     def _gradients(self, number: int, planes: Planes) -> Table:
         """Where the gradients of planes are, their parts added up by now; zeros for a plane that nothing uses."""
         parts = self._parts[number]
-        at = self.slots(number, planes).planes
-        places: Table = np.where(parts.counts[at] > 0, parts.values[at, 0], self.zeros)
+        first_planes = self.slots(number, planes).planes
+        places: Table = np.where(parts.counts[first_planes] > 0, parts.values[first_planes, 0], self.zeros)
         return places
 
     def _add_up(self, stage: Stage) -> list[Launch]:
@@ -309,21 +321,21 @@ class PopulationLayout(Places):
                 table[:, 7] = self._new_parts(number, operation.inputs)
             tables.append(table)
             owners.append(np.full(len(table), number))
-        both = np.concatenate(listed) if start else np.zeros(1, dtype=np.int64)
+        places = np.concatenate(listed) if start else np.zeros(1, dtype=np.int64)
         number, first = stage.rows[0]
         side = self.programs[number].sides[first.inputs[0]]  # type: ignore[union-attr]
         table, owner = np.concatenate(tables), np.concatenate(owners)
         single = table[:, 5] - table[:, 4] == 1
-        of_parts = np.stack([both // 2, both % 2], axis=1)
+        of_parts = np.stack([places // 2, places % 2], axis=1)
         return [
-            Launch("norm_backward", owner[some], (table[some], of_parts), (*side, int(kind)))
-            for kind, some in ((True, single), (False, ~single))
-            if some.any()
+            Launch("norm_backward", owner[rows], (table[rows], of_parts), (*side, int(kind)))
+            for kind, rows in ((True, single), (False, ~single))
+            if rows.any()
         ]
 
     def _conv_backward(self, rows: list[tuple[int, Conv]]) -> list[Launch]:
         about, shape, owners = self._about(rows), self._conv_shape(rows), _owners(rows)
-        inputs = np.stack([self.at(number, operation.inputs) for number, operation in rows])
+        inputs = np.stack([self.places_of(number, operation.inputs) for number, operation in rows])
         gradients = np.stack([self._gradients(number, operation.outputs) for number, operation in rows])
         tables: tuple[Table, ...] = about, inputs, gradients
         if self.lanes > 1:
@@ -343,11 +355,11 @@ class PopulationLayout(Places):
         return [
             Launch(
                 kernel,
-                np.concatenate([each.owners for each in some]),
-                tuple(np.concatenate(tables) for tables in zip(*(each.tables for each in some), strict=True)),
+                np.concatenate([part.owners for part in launches]),
+                tuple(np.concatenate(tables) for tables in zip(*(part.tables for part in launches), strict=True)),
                 shape,
             )
-            for (kernel, shape), some in alike.items()
+            for (kernel, shape), launches in alike.items()
         ]
 
 
@@ -362,7 +374,7 @@ def _owners(rows: Sequence[Row] | list[tuple[int, Conv]]) -> Table:
     return np.array([number for number, _ in rows])
 
 
-def _read_as_they_are(program: Program) -> set[int]:
+def _read_as_they_are(program: NetworkProgram) -> set[int]:
     """Planes that something other than a normalisation reads, so that their values are needed after it."""
     planes = set(program.head.inputs)
     for operation in program.operations:

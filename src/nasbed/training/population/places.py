@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.training.population.bundles import Bundling, Packing, Slots, Table, lanes_of
-from nasbed.training.population.program import Planes, Program, Sides
+from nasbed.training.population.program import NetworkProgram, Planes, Sides
 
 ALIGNMENT = 16
 PARAMETER_BLOCK = 1024
 """The parameters of a network begin at a multiple of it, so that a block of that many belongs to one network."""
 
 
-class Places:
+class PopulationMemory:
     """Bundles of planes in one array of ``size`` values, those of the images first. The parameters of network ``n``
     begin at ``offsets[n]`` of ``parameters``, in the order of its :class:`Packing`."""
 
-    def __init__(self, programs: Sequence[Program], batch: int) -> None:
+    def __init__(self, programs: Sequence[NetworkProgram], batch: int) -> None:
         self.programs, self.batch, self.size = programs, batch, 0
         self.lanes = lanes_of(programs)
         self.norms = max(program.norm_channels for program in programs)
@@ -38,8 +38,8 @@ class Places:
     def packed(self, weights: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
         """The parameters of the networks, one after the other, from those of each in its own order."""
         packed = np.zeros(self.parameters, dtype=np.float32)
-        for offset, packing, own in zip(self.offsets[:-1], self.packings, weights, strict=True):
-            packed[offset + packing.places()] = own[: packing.program.parameters]
+        for offset, packing, values in zip(self.offsets[:-1], self.packings, weights, strict=True):
+            packed[offset + packing.places()] = values[: packing.program.parameters]
         return packed
 
     def new(self, count: int, side: Sides) -> Table:
@@ -63,7 +63,7 @@ class Places:
         self.places[number][slots.planes] = places
         return places
 
-    def at(self, number: int, planes: Planes) -> Table:
+    def places_of(self, number: int, planes: Planes) -> Table:
         """Where the bundles of planes are."""
         return self.places[number][self.slots(number, planes).planes]
 
@@ -94,5 +94,5 @@ class GradientParts:
 
     def listed(self, planes: Table) -> Table:
         """All numbers of these planes, plane after plane."""
-        known = np.arange(self.values.shape[1]) < self.counts[planes][:, None]
-        return self.values[planes][known]
+        valid = np.arange(self.values.shape[1]) < self.counts[planes][:, None]
+        return self.values[planes][valid]

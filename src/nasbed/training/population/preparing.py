@@ -28,7 +28,7 @@ from nasbed.training.building import recipe_skeleton
 from nasbed.training.draws import uniform_weights, weight_bounds
 from nasbed.training.outcome import Job
 from nasbed.training.population.launches import PopulationLayout
-from nasbed.training.population.program import Program
+from nasbed.training.population.program import NetworkProgram
 from nasbed.training.population.tracing import trace
 from nasbed.training.recipe import Recipe
 
@@ -60,7 +60,7 @@ class PreparedPopulation:
     """The programs of networks, and their initial weights: where kernels run them as their layout packs them, else
     ``[networks, most parameters]`` filled up with zeros."""
 
-    programs: Sequence[Program]
+    programs: Sequence[NetworkProgram]
     weights: NDArray[np.float32]
     layout: PopulationLayout | None
 
@@ -82,7 +82,7 @@ def _prepared(jobs: Sequence[Job], target: PreparationTarget, pool: ProcessPool 
     return _assemble([_prepare(job, target) for job in jobs], target)
 
 
-_Network = tuple[Program, NDArray[np.float32]]
+_Network = tuple[NetworkProgram, NDArray[np.float32]]
 """A program and the flattened weights that :func:`nasbed.training.draws.initial_weights` gives its network."""
 
 
@@ -97,7 +97,7 @@ def _prepare(job: Job, target: PreparationTarget) -> _Network:
         )
     bounds = weight_bounds(network)
     parameters = dict(network.named_parameters())
-    weights = uniform_weights(job.seed, sum(each.numel() for each in parameters.values()))
+    weights = uniform_weights(job.seed, sum(tensor.numel() for tensor in parameters.values()))
     start = 0
     for name, parameter in parameters.items():
         span = slice(start, start := start + parameter.numel())
@@ -118,14 +118,14 @@ def _assemble_pickled(parts: Sequence[bytes], target: PreparationTarget) -> Prep
 
 
 def _assemble(networks: Sequence[_Network], target: PreparationTarget) -> PreparedPopulation:
-    programs, weights = [program for program, _ in networks], [own for _, own in networks]
+    programs, weights = [program for program, _ in networks], [values for _, values in networks]
     if target.kernels:
         value_bytes = 2 if target.recipe.precision == "bfloat16" else 4
         layout = PopulationLayout(programs, target.recipe.batch, value_bytes=value_bytes)
         return PreparedPopulation(programs, layout.packed(weights), layout)
     table = np.zeros((len(networks), max(map(len, weights))), dtype=np.float32)
-    for place, own in enumerate(weights):
-        table[place, : len(own)] = own
+    for place, values in enumerate(weights):
+        table[place, : len(values)] = values
     return PreparedPopulation(programs, table, None)
 
 

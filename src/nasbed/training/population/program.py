@@ -106,7 +106,7 @@ Operation = Conv | Depthwise | Pool | Norm | Combine
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class NetworkProgram:
     """All of a network, each operation after what it reads. The first planes are the channels of the images; ``sides``
     has the resolution of every plane."""
 

@@ -13,7 +13,7 @@ from nasbed.spaces.base import SearchSpace
 from nasbed.training.building import recipe_network
 from nasbed.training.devices import chosen_device
 from nasbed.training.population.launches import PopulationLayout
-from nasbed.training.population.program import Program
+from nasbed.training.population.program import NetworkProgram
 from nasbed.training.population.tracing import trace
 from nasbed.training.readiness import of_samples
 from nasbed.training.recipe import Recipe
@@ -47,7 +47,7 @@ def check_kernels() -> None:
         ) from None
 
 
-def traced(arch: Architecture, dataset: Dataset, recipe: Recipe) -> Program:
+def traced(arch: Architecture, dataset: Dataset, recipe: Recipe) -> NetworkProgram:
     """The program of an architecture. Whatever goes wrong is an error that says what to do."""
     channels, *side = dataset.shape
     with torch.device("meta"):
@@ -61,7 +61,7 @@ def traced(arch: Architecture, dataset: Dataset, recipe: Recipe) -> Program:
         ) from None
 
 
-def network_bytes(program: Program, recipe: Recipe) -> int:
+def network_bytes(program: NetworkProgram, recipe: Recipe) -> int:
     """What one network takes of a GPU's memory at least: its activations, their gradients, and its parameters."""
     layout = PopulationLayout([program], recipe.batch)
     value = 2 if recipe.precision == "bfloat16" else 4

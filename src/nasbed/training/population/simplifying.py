@@ -22,14 +22,14 @@ def simplified(operations: Sequence[Operation]) -> tuple[Operation, ...]:
             readers.setdefault(plane, []).append(operation)
     plain: dict[Planes, Combine] = {}
     for term, rectified in single.items():
-        other = single.get(replace(term, relu=False))
+        earlier = single.get(replace(term, relu=False))
         convolved = all(
             isinstance(reader, Conv | Depthwise) and reader.inputs == rectified.outputs
             for plane in rectified.outputs
             for reader in readers.get(plane, [])
         )
-        if term.relu and other is not None and convolved:
-            plain[rectified.outputs] = other
+        if term.relu and earlier is not None and convolved:
+            plain[rectified.outputs] = earlier
     return tuple(_rewritten(operations, plain))
 
 

@@ -6,7 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nasbed.training.population.program import Combine, Conv, Depthwise, Norm, Operation, Pool, Program, read_planes
+from nasbed.training.population.program import (
+    Combine,
+    Conv,
+    Depthwise,
+    NetworkProgram,
+    Norm,
+    Operation,
+    Pool,
+    read_planes,
+)
 
 Row = tuple[int, Operation]
 """The number of a network, and one of its operations."""
@@ -23,7 +32,7 @@ class Stage:
     rows: tuple[Row, ...]
 
 
-def stages(programs: Sequence[Program]) -> list[list[Stage]]:
+def stages(programs: Sequence[NetworkProgram]) -> list[list[Stage]]:
     """All operations of all programs in an order in which each comes after what it needs; stages of one list do not
     need each other.
 
@@ -32,7 +41,7 @@ def stages(programs: Sequence[Program]) -> list[list[Stage]]:
     as if every operation ran as soon as it could.
     """
     graphs = [_Graph(program) for program in programs]
-    left = Counter(kind for graph in graphs for kind in graph.kinds)
+    remaining = Counter(kind for graph in graphs for kind in graph.kinds)
     ready: dict[Kind, list[tuple[int, int]]] = {}
     for number, graph in enumerate(graphs):
         for place in graph.first():
@@ -40,9 +49,9 @@ def stages(programs: Sequence[Program]) -> list[list[Stage]]:
     waves: list[list[Stage]] = []
     wave_of: list[dict[int, int]] = [{} for _ in programs]
     while ready:
-        kind = max(ready, key=lambda each: (len(ready[each]) / left[each], each))
+        kind = max(ready, key=lambda name: (len(ready[name]) / remaining[name], name))
         rows = sorted(ready.pop(kind))
-        left[kind] -= len(rows)
+        remaining[kind] -= len(rows)
         wave = 1 + max(
             (wave_of[number][before] for number, place in rows for before in graphs[number].needs[place]), default=-1
         )
@@ -54,7 +63,7 @@ def stages(programs: Sequence[Program]) -> list[list[Stage]]:
         waves[wave].append(Stage(type(operations[0][1]), tuple(operations)))
         for number, place in rows:
             wave_of[number][place] = wave
-            for after in graphs[number].done(place):
+            for after in graphs[number].complete(place):
                 ready.setdefault(graphs[number].kinds[after], []).append((number, after))
     return waves
 
@@ -62,7 +71,7 @@ def stages(programs: Sequence[Program]) -> list[list[Stage]]:
 class _Graph:
     """Which operations of a program need which."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: NetworkProgram) -> None:
         self.program = program
         self.kinds = [_kind(operation, program) for operation in program.operations]
         self.needs: list[set[int]] = []
@@ -79,7 +88,7 @@ class _Graph:
     def first(self) -> list[int]:
         return [place for place, needs in enumerate(self.needs) if not needs]
 
-    def done(self, place: int) -> list[int]:
+    def complete(self, place: int) -> list[int]:
         """The operations that can run now that this one has."""
         free = []
         for after in self._after[place]:
@@ -89,11 +98,11 @@ class _Graph:
         return free
 
 
-def _kind(operation: Operation, program: Program) -> Kind:
+def _kind(operation: Operation, program: NetworkProgram) -> Kind:
     return type(operation).__name__, _shape(operation, program)
 
 
-def _shape(operation: Operation, program: Program) -> tuple[int, ...]:
+def _shape(operation: Operation, program: NetworkProgram) -> tuple[int, ...]:
     if isinstance(operation, Conv):
         shape = *operation.side_in, *operation.side_out, operation.kernel, operation.stride
         return *shape, operation.shift, len(operation.inputs), len(operation.outputs), int(operation.relu)

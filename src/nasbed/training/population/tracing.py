@@ -15,18 +15,18 @@ from nasbed.training.population.program import (
     Conv,
     Depthwise,
     Head,
+    NetworkProgram,
     Norm,
     Operation,
     Planes,
     Pool,
-    Program,
     Sides,
     Term,
 )
 from nasbed.training.population.simplifying import simplified
 
 
-def trace(network: nn.Module, *, channels: int, side: Image) -> Program:
+def trace(network: nn.Module, *, channels: int, side: Image) -> NetworkProgram:
     """The program of a network for images of a height and width. Raises for layers that no population can train."""
     tracer = _Tracer(network)
     images = tracer.new_planes(channels, sides(side))
@@ -36,7 +36,7 @@ def trace(network: nn.Module, *, channels: int, side: Image) -> Program:
         raise InvalidOption(
             "a population trains networks that end in global average pooling and one linear layer, this one does not"
         )
-    return Program(
+    return NetworkProgram(
         simplified(tracer.operations),
         logits.head,
         tuple(tracer.sides),
@@ -90,10 +90,10 @@ class Traced:
         cls, function: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         name = getattr(function, "__name__", str(function)).lstrip("_")
-        known = _FUNCTIONS.get(name)
-        if known is None:
+        traced_function = _FUNCTIONS.get(name)
+        if traced_function is None:
             raise InvalidOption(f"a population cannot train a network that uses {name}; train it alone")
-        return known(*args, **(kwargs or {}))
+        return traced_function(*args, **(kwargs or {}))
 
     def planes(self) -> Planes:
         """The planes with the sum's values, computed by now."""
@@ -138,11 +138,11 @@ class Traced:
 
     def __getitem__(self, key: Any) -> Traced:
         parts = key if isinstance(key, tuple) else (key,)
-        whole = slice(None)
-        if len(parts) == 2 and parts[0] == whole:
+        everything = slice(None)
+        if len(parts) == 2 and parts[0] == everything:
             planes = self.planes()
-            taken = tuple(planes[place] for place in range(*parts[1].indices(self.channels)))
-            return Traced(self.tracer, [Term(taken)], self.side)
+            selection = tuple(planes[place] for place in range(*parts[1].indices(self.channels)))
+            return Traced(self.tracer, [Term(selection)], self.side)
         if _is_first_row_and_column(parts) and not any(side % 2 for side in self.side):
             return self.moved()
         raise InvalidOption("a population cuts off channels, or the first row and column of a map; train it alone")
@@ -201,7 +201,7 @@ def _conv(
     out, per_group, kernel, across = weight.shape
     if bias is not None or kernel != across or padding[0] != dilation[0] * (kernel // 2) or stride[0] > 2:
         raise InvalidOption("a population trains square convolutions without bias that keep or halve a map")
-    if any(each[0] != each[1] for each in (stride, padding, dilation)):
+    if any(pair[0] != pair[1] for pair in (stride, padding, dilation)):
         raise InvalidOption("a population trains convolutions that treat rows and columns alike; train it alone")
     side = _strided(x.side, stride[0])
     tracer = x.tracer
@@ -263,7 +263,7 @@ def _strided(side: Sides, stride: int) -> Sides:
 
 
 def _pool(x: Traced, kernel: int, stride: int, padding: int, largest: bool, ceil_mode: bool) -> Traced:
-    if any(type(each) is not int for each in (kernel, stride, padding)):
+    if any(type(size) is not int for size in (kernel, stride, padding)):
         raise InvalidOption("a population pools rows and columns alike; train it alone")
     side = pooled(x.side[0], kernel, stride, padding, ceil_mode), pooled(x.side[1], kernel, stride, padding, ceil_mode)
     planes = x.planes()

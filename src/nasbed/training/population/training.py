@@ -129,9 +129,9 @@ class Population:
             with replayed(one_step, self.device, state=state) as run:
                 for epoch in range(epochs):
                     if epoch:
-                        drawn = self._draws(words)
+                        following = self._draws(words)
                         for item in fields(EpochDraws):
-                            getattr(draws, item.name).copy_(getattr(drawn, item.name))
+                            getattr(draws, item.name).copy_(getattr(following, item.name))
                     place.zero_()
                     losses.zero_()
                     correct.zero_()
@@ -156,15 +156,15 @@ class Population:
         return [
             Trained.measured(
                 seconds * share,
-                validation=validation[at],
-                test=test[at],
-                train_loss=float(mean[at]),
-                train_accuracy=float(train[at]),
-                curve=[after[at] for after in curve] if learning_curve else None,
+                validation=validation[number],
+                test=test[number],
+                train_loss=float(mean[number]),
+                train_accuracy=float(train[number]),
+                curve=[after[number] for after in curve] if learning_curve else None,
             )
-            if finite[at]
+            if finite[number]
             else Trained("diverged", seconds * share, reason="the loss was not a finite number")
-            for at, share in enumerate(shares)
+            for number, share in enumerate(shares)
         ]
 
     def _words(self, epoch: int) -> NDArray[np.int64]:
@@ -198,12 +198,12 @@ class Population:
             correct.zero_()
             finite.fill_(True)
             count = 0
-            for some, theirs in self.images.batches(part, size):
+            for batch, batch_labels in self.images.batches(part, size):
                 labels.fill_(-1)
-                pictures[: len(some)] = some
-                labels[: len(some)] = theirs
+                pictures[: len(batch)] = batch
+                labels[: len(batch)] = batch_labels
                 run()
-                count += len(some)
+                count += len(batch)
             if not count:
                 return [None] * len(self.jobs)
             shares = torch.where(finite, 100 * correct.double() / count, math.nan)

@@ -49,9 +49,9 @@ def bundled_forward(
                     other=0.0,
                 )
                 x = tl.reshape(rectified(x, RELU), (BM, BI * LANES))
-                at = weight + ((i * K + j) * (NI * LANES) + ci[:, None]) * (NO * LANES) + co[None, :]
+                address = weight + ((i * K + j) * (NI * LANES) + ci[:, None]) * (NO * LANES) + co[None, :]
                 valid = (ci < NI * LANES)[:, None] & (co < NO * LANES)[None, :]
-                kernel = tl.load(packed + at, mask=valid, other=0.0)
+                kernel = tl.load(packed + address, mask=valid, other=0.0)
                 total = tl.dot(tl.trans(kernel), tl.trans(x), total, input_precision=PRECISION)
     y = total.to(arena.dtype.element_ty)
     slot = tl.program_id(2) * BO + tl.arange(0, BO)
@@ -62,10 +62,10 @@ def bundled_forward(
         mask=(m < M)[:, None, None] & (slot < NO)[None, :, None],
     )
     tiles = tl.num_programs(1)
-    at = partials + tl.load(about + row * 3 + 2) + co * tiles + tl.program_id(1)
+    address = partials + tl.load(about + row * 3 + 2) + co * tiles + tl.program_id(1)
     values = tl.where((m < M)[None, :], y.to(tl.float32), 0.0)
-    tl.store(at, tl.sum(values, axis=1), mask=co < NO * LANES)
-    tl.store(at + NO * LANES * tiles, tl.sum(values * values, axis=1), mask=co < NO * LANES)
+    tl.store(address, tl.sum(values, axis=1), mask=co < NO * LANES)
+    tl.store(address + NO * LANES * tiles, tl.sum(values * values, axis=1), mask=co < NO * LANES)
 
 
 @triton.jit
@@ -112,9 +112,9 @@ def bundled_backward_inputs(
                                 mask=inside[:, None, None] & (slot_out < NO)[None, :, None],
                                 other=0.0,
                             )
-                            at = weight + ((i * K + j) * (NI * LANES) + ci[:, None]) * (NO * LANES) + co[None, :]
+                            address = weight + ((i * K + j) * (NI * LANES) + ci[:, None]) * (NO * LANES) + co[None, :]
                             stored = (ci < NI * LANES)[:, None] & (co < NO * LANES)[None, :]
-                            kernel = tl.load(packed + at, mask=stored, other=0.0)
+                            kernel = tl.load(packed + address, mask=stored, other=0.0)
                             g = tl.trans(tl.reshape(g, (BM, BO * LANES)))
                             total = tl.dot(kernel, g, total, input_precision=PRECISION)
             offset = (((image * HI + h) * WI + w) * LANES)[:, None, None] + lane[None, None, :]
@@ -184,6 +184,6 @@ def bundled_backward_weights(
     read = ci % LANES < tl.load(counts + row * NI + ci // LANES, mask=ci < NI * LANES, other=0)
     sums += chunk.to(tl.int64) * size + weight
     for j in tl.static_range(K):
-        at = ((i * K + j) * (NI * LANES) + ci[None, :]) * (NO * LANES) + co[:, None]
+        offset = ((i * K + j) * (NI * LANES) + ci[None, :]) * (NO * LANES) + co[:, None]
         total = t0 if j == 0 else (t1 if j == 1 else t2)
-        tl.store(sums + at, tl.where(read[None, :], total, 0.0), mask=valid)
+        tl.store(sums + offset, tl.where(read[None, :], total, 0.0), mask=valid)

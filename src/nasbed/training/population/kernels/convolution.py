@@ -43,17 +43,17 @@ def conv_forward(
                     arena + planes[:, None] + place[None, :], mask=(ci < CI)[:, None] & inside[None, :], other=0.0
                 )
                 x = tl.where(relu & (x < 0), 0.0, x).to(arena.dtype.element_ty)
-                at = weight + (co[:, None] * CI + ci[None, :]) * (K * K) + i * K + j
-                kernel = tl.load(weights + at, mask=(co < CO)[:, None] & (ci < CI)[None, :], other=0.0)
+                address = weight + (co[:, None] * CI + ci[None, :]) * (K * K) + i * K + j
+                kernel = tl.load(weights + address, mask=(co < CO)[:, None] & (ci < CI)[None, :], other=0.0)
                 total = tl.dot(kernel.to(arena.dtype.element_ty), x, total, input_precision=PRECISION)
     planes_out = tl.multiple_of(tl.load(outputs + row * CO + co, mask=co < CO, other=0), [16])
     y = total.to(arena.dtype.element_ty)
     tl.store(arena + planes_out[:, None] + m[None, :], y, mask=(co < CO)[:, None] & (m < M)[None, :])
     tiles = tl.num_programs(1)
-    at = partials + tl.load(about + row * 3 + 2) + co * tiles + tl.program_id(1)
+    address = partials + tl.load(about + row * 3 + 2) + co * tiles + tl.program_id(1)
     values = tl.where((m < M)[None, :], y.to(tl.float32), 0.0)
-    tl.store(at, tl.sum(values, axis=1), mask=co < CO)
-    tl.store(at + CO * tiles, tl.sum(values * values, axis=1), mask=co < CO)
+    tl.store(address, tl.sum(values, axis=1), mask=co < CO)
+    tl.store(address + CO * tiles, tl.sum(values * values, axis=1), mask=co < CO)
 
 
 @triton.jit
@@ -90,8 +90,8 @@ def conv_backward_inputs(
                 g = tl.load(
                     arena + planes[:, None] + place[None, :], mask=(co < CO)[:, None] & inside[None, :], other=0.0
                 )
-                at = weight + (co[None, :] * CI + ci[:, None]) * (K * K) + i * K + j
-                kernel = tl.load(weights + at, mask=(co < CO)[None, :] & (ci < CI)[:, None], other=0.0)
+                address = weight + (co[None, :] * CI + ci[:, None]) * (K * K) + i * K + j
+                kernel = tl.load(weights + address, mask=(co < CO)[None, :] & (ci < CI)[:, None], other=0.0)
                 total = tl.dot(kernel.to(arena.dtype.element_ty), g, total, input_precision=PRECISION)
     valid = (ci < CI)[:, None] & (m < M)[None, :]
     read = tl.multiple_of(tl.load(inputs + row * CI + ci, mask=ci < CI, other=0), [16])
@@ -139,5 +139,5 @@ def conv_backward_weights(
         x = tl.where(relu & (x < 0), 0.0, x).to(arena.dtype.element_ty)
         g = tl.load(arena + from_planes[:, None] + m[None, :], mask=(co < CO)[:, None] & (m < M)[None, :], other=0.0)
         total = tl.dot(g, x, total, input_precision=PRECISION)
-    at = weight + (co[:, None] * CI + ci[None, :]) * (K * K) + tap
-    tl.store(sums + chunk.to(tl.int64) * size + at, total, mask=(co < CO)[:, None] & (ci < CI)[None, :])
+    offset = weight + (co[:, None] * CI + ci[None, :]) * (K * K) + tap
+    tl.store(sums + chunk.to(tl.int64) * size + offset, total, mask=(co < CO)[:, None] & (ci < CI)[None, :])

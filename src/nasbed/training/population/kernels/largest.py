@@ -19,7 +19,7 @@ def largest_forward(
     row = table + tl.program_id(0).to(tl.int64) * 8
     source = tl.multiple_of(tl.load(row), 16)
     target = tl.multiple_of(tl.load(row + 1), 16)
-    kept = tl.multiple_of(tl.load(row + 2), 16)
+    choices = tl.multiple_of(tl.load(row + 2), 16)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     lane = tl.arange(0, LANES)[None, :]
     image, h, w = pixel(m, HO, WO)
@@ -38,7 +38,7 @@ def largest_forward(
             which = tl.where(better, i * K + j, which)
     place = m[:, None] * LANES + lane
     tl.store(arena + target + place, best.to(arena.dtype.element_ty), mask=(m < M)[:, None])
-    tl.store(chosen + kept + place, which.to(tl.int8), mask=(m < M)[:, None])
+    tl.store(chosen + choices + place, which.to(tl.int8), mask=(m < M)[:, None])
 
 
 @triton.jit
@@ -48,7 +48,7 @@ def largest_backward(
 ):  # fmt: skip
     """``M`` counts the pixels of an input plane."""
     row = table + tl.program_id(0).to(tl.int64) * 8
-    kept = tl.multiple_of(tl.load(row + 2), 16)
+    choices = tl.multiple_of(tl.load(row + 2), 16)
     gradient = tl.multiple_of(tl.load(row + 6), 16)
     target = tl.multiple_of(tl.load(row + 7), 16)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
@@ -64,7 +64,7 @@ def largest_backward(
             ow = tw // STRIDE
             inside = row_inside & (tw >= 0) & (ow < WO) & (ow * STRIDE == tw)
             place = ((image * (HO * WO) + oh * WO + ow) * LANES)[:, None] + lane
-            which = tl.load(chosen + kept + place, mask=inside[:, None], other=-1)
+            which = tl.load(chosen + choices + place, mask=inside[:, None], other=-1)
             g = tl.load(arena + gradient + place, mask=inside[:, None], other=0.0)
             total += tl.where(which == i * K + j, g.to(tl.float32), 0.0)
     tl.store(arena + target + (m[:, None] * LANES + lane), total.to(arena.dtype.element_ty), mask=(m < M)[:, None])

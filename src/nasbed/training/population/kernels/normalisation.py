@@ -60,11 +60,11 @@ def norm_forward(
 
 @triton.jit
 def _gradient_of_parts(
-    arena, parts, first_part, last_part, at, relu, x, scale, shift, place, inside, SINGLE: tl.constexpr
+    arena, parts, first_part, last_part, single_source, relu, x, scale, shift, place, inside, SINGLE: tl.constexpr
 ):
     """What comes back to the normalised values, from one part whose place is valid, or from several."""
     if SINGLE:
-        g = tl.load(arena + at + place, mask=inside, other=0.0).to(tl.float32)
+        g = tl.load(arena + single_source + place, mask=inside, other=0.0).to(tl.float32)
         if relu:
             g = tl.where(x * scale + shift <= 0, 0.0, g)
     else:
@@ -72,8 +72,8 @@ def _gradient_of_parts(
         for part in range(first_part, last_part):
             cut = tl.load(parts + part * 2 + 1) != 0
             source = tl.multiple_of(tl.load(parts + part * 2), 16)
-            each = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
-            g += tl.where(cut & (x * scale + shift <= 0), 0.0, each)
+            value = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
+            g += tl.where(cut & (x * scale + shift <= 0), 0.0, value)
     return g
 
 
@@ -92,7 +92,7 @@ def norm_backward(
     norm = tl.load(row + 1) + lane
     first_part = tl.load(row + 4)
     last_part = tl.load(row + 5)
-    at = tl.multiple_of(tl.load(parts + first_part * 2, mask=first_part < last_part, other=0), 16)
+    single_source = tl.multiple_of(tl.load(parts + first_part * 2, mask=first_part < last_part, other=0), 16)
     relu = tl.load(parts + first_part * 2 + 1, mask=first_part < last_part, other=0) != 0
     scale = tl.load(scales + norm, mask=valid, other=0.0)[None, :]
     shift = tl.load(shifts + norm, mask=valid, other=0.0)[None, :]
@@ -105,7 +105,9 @@ def norm_backward(
         place = m[:, None] * LANES + lane[None, :]
         inside = (m < M)[:, None]
         x = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
-        g = _gradient_of_parts(arena, parts, first_part, last_part, at, relu, x, scale, shift, place, inside, SINGLE)
+        g = _gradient_of_parts(
+            arena, parts, first_part, last_part, single_source, relu, x, scale, shift, place, inside, SINGLE
+        )
         plain += g
         along += g * (x - mean)
     sum_plain = tl.sum(plain, axis=0)
@@ -119,6 +121,8 @@ def norm_backward(
         place = m[:, None] * LANES + lane[None, :]
         inside = (m < M)[:, None]
         x = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
-        g = _gradient_of_parts(arena, parts, first_part, last_part, at, relu, x, scale, shift, place, inside, SINGLE)
+        g = _gradient_of_parts(
+            arena, parts, first_part, last_part, single_source, relu, x, scale, shift, place, inside, SINGLE
+        )
         g = scale * g - of_plain - (x - mean) * of_along
         tl.store(arena + target + place, g.to(arena.dtype.element_ty), mask=inside)

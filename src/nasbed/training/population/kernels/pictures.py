@@ -32,9 +32,9 @@ def draw_pictures(
     picture = tl.load(order + draw, mask=valid, other=0)
     wide: tl.constexpr = WIDTH + 2 * PADDING
     area: tl.constexpr = (HEIGHT + 2 * PADDING) * wide
-    at = picture[:, None] * (CHANNELS * area) + channel[None, :] * area + (row * wide + column)[:, None]
+    offset = picture[:, None] * (CHANNELS * area) + channel[None, :] * area + (row * wide + column)[:, None]
     inside = valid[:, None] & (channel < CHANNELS)[None, :]
-    x = tl.load(padded + at, mask=inside, other=0).to(tl.float32)
+    x = tl.load(padded + offset, mask=inside, other=0).to(tl.float32)
     mean = tl.load(means + channel, mask=channel < CHANNELS, other=0.0)[None, :]
     deviation = tl.load(deviations + channel, mask=channel < CHANNELS, other=1.0)[None, :]
     x = tl.div_rn(tl.div_rn(x, tl.zeros_like(x) + scale) - mean, tl.zeros_like(x) + deviation)

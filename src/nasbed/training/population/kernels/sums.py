@@ -44,9 +44,9 @@ def mean_forward(
     valid = (image < BATCH)[:, None, None] & (pixel < PIXELS)[None, :, None]
     source = tl.multiple_of(tl.load(row), 16)
     x = tl.load(arena + source + place, mask=valid, other=0.0).to(tl.float32)
-    at = (tl.load(row + 2) + lane[None, :]) * BATCH + image[:, None]
+    offset = (tl.load(row + 2) + lane[None, :]) * BATCH + image[:, None]
     mask = (image < BATCH)[:, None] & (lane < tl.load(row + 3))[None, :]
-    tl.store(features + at, tl.sum(x, axis=1) / PIXELS, mask=mask)
+    tl.store(features + offset, tl.sum(x, axis=1) / PIXELS, mask=mask)
 
 
 @triton.jit
@@ -59,9 +59,9 @@ def mean_backward(
     lane = tl.arange(0, LANES)
     place = (image[:, None, None] * PIXELS + pixel[None, :, None]) * LANES + lane[None, None, :]
     valid = (image < BATCH)[:, None, None] & (pixel < PIXELS)[None, :, None]
-    at = (tl.load(row + 2) + lane[None, :]) * BATCH + image[:, None]
+    offset = (tl.load(row + 2) + lane[None, :]) * BATCH + image[:, None]
     mask = (image < BATCH)[:, None] & (lane < tl.load(row + 3))[None, :]
-    g = tl.load(gradients + at, mask=mask, other=0.0) / PIXELS
+    g = tl.load(gradients + offset, mask=mask, other=0.0) / PIXELS
     spread = tl.zeros((BN, BP, LANES), tl.float32) + g[:, None, :]
     target = tl.multiple_of(tl.load(row + 1), 16)
     tl.store(arena + target + place, spread.to(arena.dtype.element_ty), mask=valid)

@@ -9,11 +9,11 @@ import triton.language as tl
 
 
 @triton.jit
-def _gradient(sums, at, size, CHUNKS: tl.constexpr):
+def _gradient(sums, offset, size, CHUNKS: tl.constexpr):
     """The parts of a gradient, added up in their order."""
-    total = tl.load(sums + at)
+    total = tl.load(sums + offset)
     for chunk in tl.static_range(1, CHUNKS):
-        total += tl.load(sums + tl.cast(size, tl.int64) * chunk + at)
+        total += tl.load(sums + tl.cast(size, tl.int64) * chunk + offset)
     return total
 
 
@@ -33,8 +33,8 @@ def clipping(squares, blocks, factors, longest, BM: tl.constexpr):
     last = tl.load(blocks + row + 1)
     total = tl.zeros((BM,), tl.float32)
     for start in range(first, last, BM):
-        at = start + tl.arange(0, BM)
-        total += tl.load(squares + at, mask=at < last, other=0.0)
+        offset = start + tl.arange(0, BM)
+        total += tl.load(squares + offset, mask=offset < last, other=0.0)
     length = tl.sqrt(tl.sum(total, axis=0))
     tl.store(factors + row, tl.minimum(longest / (length + 1e-6), 1.0))
 
@@ -46,17 +46,17 @@ def update(
 ):  # fmt: skip
     """As torch's SGD takes it. Where ``PACKED``, the weights are also kept in the precision of the planes."""
     block = tl.program_id(0)
-    at = block.to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    g = _gradient(sums, at, size, CHUNKS)
+    offset = block.to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    g = _gradient(sums, offset, size, CHUNKS)
     if CLIPPED:
         g = g * tl.load(factors + tl.load(owners + block))
-    weight = tl.load(weights + at)
+    weight = tl.load(weights + offset)
     g = g + decay * weight
-    moving = momentum * tl.load(velocity + at) + g
-    tl.store(velocity + at, moving)
+    moving = momentum * tl.load(velocity + offset) + g
+    tl.store(velocity + offset, moving)
     if NESTEROV:
         moving = g + momentum * moving
     weight = weight - tl.load(rate) * moving
-    tl.store(weights + at, weight)
+    tl.store(weights + offset, weight)
     if PACKED:
-        tl.store(packed + at, weight.to(packed.dtype.element_ty))
+        tl.store(packed + offset, weight.to(packed.dtype.element_ty))

@@ -25,7 +25,7 @@ def _window_row(
 
 @triton.jit
 def _store_diagonals(
-    sums, at, total, i: tl.constexpr, dilation, R: tl.constexpr, K: tl.constexpr, WI: tl.constexpr,
+    sums, offset, total, i: tl.constexpr, dilation, R: tl.constexpr, K: tl.constexpr, WI: tl.constexpr,
     WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr,
 ):  # fmt: skip
     """A weight's gradient is the sum of one diagonal."""
@@ -35,7 +35,7 @@ def _store_diagonals(
     apart = a % WIDE_IN - (b % WIDE_OUT) * STRIDE
     for j in tl.static_range(K):
         along = tl.where(same & (apart == (j - K // 2) * dilation), total, 0.0)
-        tl.store(sums + at + i * K + j, tl.sum(tl.sum(along, axis=1), axis=0))
+        tl.store(sums + offset + i * K + j, tl.sum(tl.sum(along, axis=1), axis=0))
 
 
 @triton.jit
@@ -86,10 +86,10 @@ def window_backward_weights(
                 arena, source, g, line, lane_in, ROWS, 4, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
                 PRECISION, t4,
             )  # fmt: skip
-    at = chunk.to(tl.int64) * size + weight
-    _store_diagonals(sums, at, t0, 0, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
-    _store_diagonals(sums, at, t1, 1, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
-    _store_diagonals(sums, at, t2, 2, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
+    offset = chunk.to(tl.int64) * size + weight
+    _store_diagonals(sums, offset, t0, 0, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
+    _store_diagonals(sums, offset, t1, 1, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
+    _store_diagonals(sums, offset, t2, 2, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
     if K == 5:
-        _store_diagonals(sums, at, t3, 3, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
-        _store_diagonals(sums, at, t4, 4, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
+        _store_diagonals(sums, offset, t3, 3, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
+        _store_diagonals(sums, offset, t4, 4, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)

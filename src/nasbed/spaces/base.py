@@ -47,7 +47,7 @@ class SearchSpace(ABC):
     citation: str
     code_length: int
     encodings: ClassVar[tuple[str, ...]] = ("onehot", "config")
-    is_listed: ClassVar[bool] = False
+    is_listed: bool = False
     """Whether it is a list of architectures, which is met only by drawing from it."""
 
     # --- facts: whatever the rest of the package wants to know of a space, it asks here ------------------------------

@@ -25,10 +25,9 @@ class ListedSpace(SpacePart):
     mutation is a random neighbour.
     """
 
-    is_listed = True
-
     def __init__(self, whole: SearchSpace, part: str, codes: Codes) -> None:
         super().__init__(whole, part, self._is_listed)
+        self.is_listed = True
         self._codes = codes
         self._neighbors: dict[tuple[int, ...], tuple[Architecture, ...]] = {}
 

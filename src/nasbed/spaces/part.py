@@ -39,7 +39,7 @@ class SpacePart(SearchSpace):
         self.code_length = whole.code_length
         self.skeleton, self.published_skeletons = whole.skeleton, whole.published_skeletons
         self.operations, self.cell_graph = whole.operations, whole.cell_graph
-        self.shape_properties = whole.shape_properties
+        self.shape_properties, self.is_listed = whole.shape_properties, whole.is_listed
 
     def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("__") or attribute == "whole":

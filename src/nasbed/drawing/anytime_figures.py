@@ -10,8 +10,9 @@ from typing import Any
 import altair as alt
 
 from nasbed.core.metric import Metric
-from nasbed.drawing.marks import Chart, inline, log_ticks
+from nasbed.drawing.marks import Chart, inline, log_ticks, reader
 from nasbed.drawing.palette import COLOURS, FAINT
+from nasbed.drawing.themes import NUMBER
 from nasbed.evaluation.anytime import Anytime
 
 TIME = "simulated time [s]"
@@ -66,29 +67,43 @@ def curve_rows(name: str, curve: Anytime, first_s: float, floor: float) -> list[
     ]
 
 
-def panel(curves: Mapping[str, Anytime], axes: Axes, *, width: int, height: int, title: str = "") -> Chart:
-    """Lines with bands told apart by colour."""
+def curve_layers(curves: Mapping[str, Anytime], axes: Axes, colour: Any) -> Chart:
+    """A line and a band for each curve, and points that answer to the pointer."""
     rows = [row for name, curve in curves.items() for row in curve_rows(name, curve, axes.first_s, axes.floor)]
-    colour = alt.Color("name:N", sort=None, title=None).scale(domain=list(curves), range=list(COLOURS[: len(curves)]))
-    base = alt.Chart(inline(rows)).encode(axes.x("x"), color=colour.legend(symbolOpacity=1, symbolType="stroke"))
-    band = base.mark_area(opacity=0.13, interpolate="step-after").encode(axes.y("low"), alt.Y2("high:Q"))
+    base = alt.Chart(inline(rows)).encode(axes.x("x"), color=colour)
+    band = base.mark_area(opacity=0.15, interpolate="step-after").encode(axes.y("low"), alt.Y2("high:Q"))
     line = base.mark_line(interpolate="step-after").encode(axes.y("middle"))
-    chart = (band + line).properties(width=width, height=height)
+    return alt.layer(band, line, _reader(base, axes, alt.Tooltip("name:N", title="method")))
+
+
+def panel(curves: Mapping[str, Anytime], axes: Axes, *, width: int, height: int, title: str = "") -> Chart:
+    """Curves in colours, with a legend."""
+    colour = alt.Color("name:N", sort=None, title=None).scale(domain=list(curves), range=list(COLOURS[: len(curves)]))
+    chart = curve_layers(curves, axes, colour.legend(symbolOpacity=1, symbolType="stroke"))
+    chart = chart.properties(width=width, height=height)
     return chart.properties(title=title) if title else chart
 
 
 def over_baseline(curve: Anytime, baseline: Anytime, axes: Axes, *, width: int, height: int) -> Chart:
     """One curve in colour over another that is faint."""
     layers = []
-    for each, colour, opacity, dash in ((baseline, FAINT, 0.2, [4, 3]), (curve, COLOURS[0], 0.25, [1, 0])):
-        base = alt.Chart(inline(curve_rows("", each, axes.first_s, axes.floor))).encode(axes.x("x"))
+    for line, colour, opacity, dash in ((baseline, FAINT, 0.2, [4, 3]), (curve, COLOURS[0], 0.25, [1, 0])):
+        base = alt.Chart(inline(curve_rows("", line, axes.first_s, axes.floor))).encode(axes.x("x"))
         layers.append(
             base.mark_area(opacity=opacity, color=colour, interpolate="step-after").encode(
                 axes.y("low"), alt.Y2("high:Q")
             )
         )
         layers.append(base.mark_line(color=colour, strokeDash=dash, interpolate="step-after").encode(axes.y("middle")))
-    return alt.layer(*layers).properties(width=width, height=height)
+    return alt.layer(*layers, _reader(base, axes)).properties(width=width, height=height)
+
+
+def _reader(base: Any, axes: Axes, *tooltips: Any) -> Chart:
+    numbers = {"x": axes.across, "middle": "median", "low": "quartiles from", "high": "to"}
+    return reader(
+        base.encode(axes.y("middle")),
+        [*tooltips, *(alt.Tooltip(f"{field}:Q", title=title, format=NUMBER) for field, title in numbers.items())],
+    )
 
 
 def side_by_side(panels: Sequence[Chart]) -> Chart:

@@ -11,7 +11,7 @@ from nasbed.core.errors import InvalidOption, nearest
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
 from nasbed.drawing.page import Section, write_numbers, write_page
-from nasbed.drawing.themes import FILE_THEME
+from nasbed.drawing.themes import FILE_THEME, READER
 
 if TYPE_CHECKING:
     import altair as alt
@@ -57,7 +57,7 @@ def _rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
     import vl_convert
 
     _check_format(form)
-    specification = chart.to_dict()
+    specification = _without_readers(chart.to_dict())
     specification["config"] = FILE_THEME
     text = json.dumps(specification)
     if form == "svg":
@@ -65,6 +65,15 @@ def _rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
     if form == "png":
         return bytes(vl_convert.vegalite_to_png(text, scale=PNG_SCALE))
     return bytes(vl_convert.vegalite_to_pdf(text))
+
+
+def _without_readers(value: Any) -> Any:
+    """A chart without the layers that only a pointer sees."""
+    if isinstance(value, list):
+        return [_without_readers(part) for part in value if not (isinstance(part, dict) and part.get("name") == READER)]
+    if isinstance(value, dict):
+        return {key: part if key == "datasets" else _without_readers(part) for key, part in value.items()}
+    return value
 
 
 def write_report(

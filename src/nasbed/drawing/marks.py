@@ -10,6 +10,7 @@ import altair as alt
 import numpy as np
 
 from nasbed.drawing.palette import COLOURS
+from nasbed.drawing.themes import READER
 from nasbed.evaluation.landscape import Binned, GroupMeans
 
 Chart = Any
@@ -51,6 +52,11 @@ def log_ticks(low: float, high: float) -> list[float]:
 def dots(colour: str | None = None) -> dict[str, Any]:
     """Points on a line."""
     return {"size": 45, "filled": True} | ({"color": colour} if colour else {})
+
+
+def reader(base: Any, tooltip: Sequence[Any]) -> Chart:
+    """Points that cannot be seen and answer to the pointer. They are on pages only: files leave them out."""
+    return base.mark_point(filled=True, opacity=0, size=160).encode(tooltip=list(tooltip)).properties(name=READER)
 
 
 def beside(*charts: Chart) -> Chart:

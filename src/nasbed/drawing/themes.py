@@ -8,6 +8,8 @@ from nasbed.drawing.palette import COLOURS, HUES, INK
 
 NUMBER = ",.6~r"
 """Numbers beside the pointer: up to six digits, thousands apart, never an exponent or a prefix."""
+READER = "reader"
+"""The name of layers that only a pointer sees."""
 _TOOLTIP = {"tooltip": {"content": "encoding"}}
 _TEXT = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
 

@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 
 from nasbed.core.metric import Metric
-from nasbed.drawing.anytime_figures import Axes, curve_rows
+from nasbed.drawing.anytime_figures import Axes, curve_layers
 from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import SEQUENTIAL, Chart, dots, inline, log_ticks, number
 from nasbed.drawing.palette import FAINT, HUES
@@ -265,10 +265,7 @@ def _trajectories(found: Trajectories) -> list[Panel]:
     axes = Axes.over([curve for side in sides for curve in side.curves.values()], found.metric)
     made = []
     for place, side in enumerate(sides):
-        rows = [row for name, curve in side.curves.items() for row in curve_rows(name, curve, axes.first_s, axes.floor)]
-        base = alt.Chart(inline(rows)).encode(axes.x("x"), _colour(list(found.methods)))
-        band = base.mark_area(opacity=0.15, interpolate="step-after").encode(axes.y("low"), alt.Y2("high:Q"))
-        line = base.mark_line(interpolate="step-after").encode(axes.y("middle"))
         title = "on the table" if place == 0 else f"on the surrogate: {side.name}"
-        made.append(Panel(f"trajectories-{place}", title, (band + line).properties(width=WIDTH, height=HEIGHT)))
+        layers = curve_layers(side.curves, axes, _colour(list(found.methods)))
+        made.append(Panel(f"trajectories-{place}", title, layers.properties(width=WIDTH, height=HEIGHT)))
     return made

@@ -16,7 +16,7 @@ from nasbed.drawing.figures import save_figure
 from nasbed.drawing.marks import Chart, inline, log_ticks
 from nasbed.drawing.palette import looks
 from nasbed.evaluation.anytime import Anytime
-from nasbed.reports.comparison.data import Curve
+from nasbed.reports.comparison.data import MethodCurve
 from nasbed.reports.comparison.figures import curves_figure
 
 ACCURACY = Metric("accuracy", split="test", unit="%")
@@ -38,7 +38,7 @@ def test_times_are_plain_numbers(first_s: float, last_s: float, tmp_path: Path) 
     times = np.geomspace(first_s, last_s, 30)
     regrets = np.geomspace(2000.0, 0.002, 30)
     curve = Anytime(times, regrets, regrets / 1.5, regrets * 1.5)
-    compared = Curve("rs", times, regrets / 1.5, regrets, regrets * 1.5)
+    compared = MethodCurve("rs", times, regrets / 1.5, regrets, regrets * 1.5)
     charts = [
         panel({"rs": curve}, Axes.over([curve], ACCURACY), width=360, height=250),
         curves_figure([compared], looks(["rs"]), x="simulated time [s]", y="regret", on_page=False),

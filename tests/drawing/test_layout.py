@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.drawing.geometry import Box, Point
-from nasbed.drawing.layout import Layout, layout
+from nasbed.drawing.layout import DiagramLayout, layout
 from nasbed.spaces.graph import Diagram, Node
 
 
@@ -18,7 +18,7 @@ def plain(edges: list[tuple[str, str]], nodes: str) -> Diagram:
     return Diagram("", tuple(Node(name, name) for name in nodes), tuple(edges))
 
 
-def placed(diagram: Diagram, size: tuple[float, float] = (60.0, 30.0)) -> Layout:
+def placed(diagram: Diagram, size: tuple[float, float] = (60.0, 30.0)) -> DiagramLayout:
     return layout(diagram, {node.id: size for node in diagram.nodes})
 
 
@@ -75,7 +75,7 @@ def inside(point: Point, box: Box) -> bool:
     return box.left < point[0] < box.right and box.top < point[1] < box.bottom
 
 
-def crossings(plan: Layout) -> int:
+def crossings(plan: DiagramLayout) -> int:
     """Proper intersections between the drawn curves."""
 
     def side(a: Point, b: Point, c: Point) -> float:
@@ -182,7 +182,7 @@ def test_layout_is_the_same_every_time(diagram: Diagram) -> None:
 
 
 def test_layout_of_nothing_is_empty() -> None:
-    assert placed(Diagram("", (), ())) == Layout({}, {}, 0.0, 0.0)
+    assert placed(Diagram("", (), ())) == DiagramLayout({}, {}, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from nasbed.drawing import Section, cell_svg, write_page
 from nasbed.drawing.blocks import (
     Bar,
     Beside,
-    Card,
-    Cards,
     ColourScale,
     Details,
     Figure,
-    Figures,
+    FigureGroup,
     Legend,
+    PageCard,
+    PageCards,
     Paragraph,
     Picture,
     SubSection,
@@ -57,12 +57,12 @@ def test_every_block_is_written_and_escaped(tmp_path: Path) -> None:
     hostile = "</script><b>\"'&"
     look = looks(["rs"])["rs"]
     cell = TableCell(hostile, small=f"small {hostile}", look=look, bar=Bar(0.1, 0.2, 0.3, look.colour))
-    card = Card(hostile, f"about {hostile}", Figure("chart"), [("fact", f"value {hostile}")])
+    card = PageCard(hostile, f"about {hostile}", Figure("chart"), [("fact", f"value {hostile}")])
     blocks = (
         Paragraph(hostile, "note", lead="lead"),
         TableBlock((TableCell("head"),), ((cell,),), note=f"note {hostile}", asides=frozenset({0})),
-        Figures((Figure("chart", f"title {hostile}", f"caption {hostile}", method=hostile),), "small"),
-        Cards((card,)),
+        FigureGroup((Figure("chart", f"title {hostile}", f"caption {hostile}", method=hostile),), "small"),
+        PageCards((card,)),
         Legend({hostile: look}),
         ColourScale("early", "late"),
         Picture("<svg></svg>"),

@@ -12,7 +12,7 @@ import pytest
 
 from nasbed import space
 from nasbed.drawing import Section, write_page
-from nasbed.drawing.blocks import Figure, Figures, Picture, figure, table_block
+from nasbed.drawing.blocks import Figure, FigureGroup, Picture, figure, table_block
 from nasbed.drawing.cells import cell_svg
 from nasbed.drawing.marks import inline, series
 from nasbed.drawing.number_tables import NumberTable
@@ -62,7 +62,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wide = NumberTable(tuple(f"column {i}" for i in range(30)), (tuple(f"{i / 7:.6f}" for i in range(30)),))
     sections = [
         Section("Figures", {"a fact": 10**9}, text="Words. " * 30, blocks=[figure("one"), figure("two")]),
-        Section("Cards", {}, blocks=[Figures((Figure("stacked", "Stacked"), Figure("matrix", "Cells")), "cards")]),
+        Section("Cards", {}, blocks=[FigureGroup((Figure("stacked", "Stacked"), Figure("matrix", "Cells")), "cards")]),
         Section("A table", {}, blocks=[table_block(wide), Picture(cell_svg(space("darts").diagrams(cell)))]),
     ]
     write_page(path, "A page of " + "x" * 80, sections, charts=charts)

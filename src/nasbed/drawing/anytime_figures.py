@@ -33,11 +33,11 @@ class Axes:
     def over(cls, curves: Iterable[Anytime], metric: Metric, *, span: float = math.inf, across: str = TIME) -> Axes:
         """Wide enough for all curves, or for their last part, from a time ``span`` times shorter than the last.
         ``across`` says what the curves are over, where it is not time."""
-        drawn = [each for each in curves if len(each.time_s)]
-        times = [float(end) for each in drawn for end in (each.time_s[0], each.time_s[-1])] or [1.0, 10.0]
+        nonempty = [curve for curve in curves if len(curve.time_s)]
+        times = [float(end) for curve in nonempty for end in (curve.time_s[0], curve.time_s[-1])] or [1.0, 10.0]
         first = max(min(times), max(times) / span)
-        shown = [row for each in drawn for row in curve_rows("", each, first, 0.0)]
-        values = [row[end] for row in shown for end in ("low", "high") if math.isfinite(row[end])]
+        rows = [row for curve in nonempty for row in curve_rows("", curve, first, 0.0)]
+        values = [row[end] for row in rows for end in ("low", "high") if math.isfinite(row[end])]
         positive = [value for value in values if value > 0] or [1.0]
         floor = max(min(positive) / 2, max(positive) / 1e4)
         unit = f" [{metric.unit}]" if metric.unit else ""

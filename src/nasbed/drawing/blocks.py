@@ -10,7 +10,7 @@ from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.palette import Look
 
 
-class Block(Protocol):
+class PageBlock(Protocol):
     """Anything that a template under ``templates/blocks`` writes."""
 
     @property
@@ -74,7 +74,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class FigureGroup:
     """Figures below each other, or as cards beside each other, as many as fit."""
 
     figures: tuple[Figure, ...]
@@ -83,7 +83,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class PageCard:
     """One entry of a catalogue: a name, what it is, a figure, facts."""
 
     name: str
@@ -93,10 +93,10 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Cards:
+class PageCards:
     """A catalogue."""
 
-    cards: tuple[Card, ...]
+    cards: tuple[PageCard, ...]
     template: ClassVar[str] = "cards"
 
 
@@ -130,7 +130,7 @@ class Details:
     """Blocks that are folded away."""
 
     summary: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[PageBlock, ...]
     template: ClassVar[str] = "details"
 
 
@@ -140,7 +140,7 @@ class SubSection:
 
     title: str
     text: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[PageBlock, ...]
     template: ClassVar[str] = "subsection"
 
 
@@ -148,13 +148,13 @@ class SubSection:
 class Beside:
     """Blocks in two columns, the first as wide as there is room; below each other on a narrow page."""
 
-    blocks: tuple[Block, Block]
+    blocks: tuple[PageBlock, PageBlock]
     template: ClassVar[str] = "beside"
 
 
-def figure(name: str, caption: str = "") -> Figures:
+def figure(name: str, caption: str = "") -> FigureGroup:
     """One chart over the whole width."""
-    return Figures((Figure(name, caption=caption),))
+    return FigureGroup((Figure(name, caption=caption),))
 
 
 def paragraphs(texts: Iterable[str]) -> tuple[Paragraph, ...]:

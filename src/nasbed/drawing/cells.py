@@ -13,11 +13,11 @@ from zlib import crc32
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import complete_file
 from nasbed.drawing.geometry import Box, Point, Size
-from nasbed.drawing.layout import Layout, layout
+from nasbed.drawing.layout import DiagramLayout, layout
 from nasbed.spaces.graph import Diagram, Node
 
 PALETTE = ("#EE8866", "#99DDFF", "#44BB99", "#77AADD", "#EEDD88", "#FFAABB", "#DDDDDD", "#BBCC33", "#AAAA00")
-"""Paul Tol's light scheme: fills for labelled cells, told apart with any colour vision and readable under dark text."""
+"""Paul Tol's light scheme: fills for labelled cells, distinct with any colour vision and readable under dark text."""
 
 _SEED = 9_924_120  # found by search: no two operations of one published space fall on the same colour
 _INK, _LINE, _TERMINAL, _PAPER = "#111111", "#555555", "#333333", "#FFFFFF"
@@ -58,7 +58,7 @@ def cell_svg(diagrams: Sequence[Diagram]) -> str:
         needed = max(plan.width, _text_width(diagram.title, _TITLE_SIZE) * 1.08)  # bold is wider
         if x > _MARGIN and x + needed > _ROW_WIDTH:
             x, y, row_height = _MARGIN, y + row_height + _BETWEEN, 0.0
-        body.append(_drawing(diagram, plan, colours, at=(x, y), head=head))
+        body.append(_drawing(diagram, plan, colours, origin=(x, y), head=head))
         width = max(width, x + needed + _MARGIN)
         x += needed + _BETWEEN
         row_height = max(row_height, plan.height + head)
@@ -74,11 +74,11 @@ def cell_svg(diagrams: Sequence[Diagram]) -> str:
 def save_cells(diagrams: Sequence[Diagram], path: str | Path) -> None:
     """Write the picture as SVG, PNG or PDF, as the file's suffix says. The file is there whole or not at all."""
     path = Path(path)
-    suffix, shown = path.suffix.lower(), shorten(str(path))
+    suffix, file = path.suffix.lower(), shorten(str(path))
     if suffix not in (".svg", ".png", ".pdf"):
-        raise InvalidOption(f"a picture's file ends in .svg, .png or .pdf, got {shown}; change the suffix")
+        raise InvalidOption(f"a picture's file ends in .svg, .png or .pdf, got {file}; change the suffix")
     if not path.parent.is_dir():
-        raise InvalidOption(f"a picture goes into a folder that is there, got {shown}; make its folder first")
+        raise InvalidOption(f"a picture goes into a folder that is there, got {file}; make its folder first")
     svg = cell_svg(diagrams)
     data = svg.encode()
     if suffix != ".svg":
@@ -89,7 +89,7 @@ def save_cells(diagrams: Sequence[Diagram], path: str | Path) -> None:
         with complete_file(path) as draft:
             draft.write_bytes(data)
     except OSError as error:
-        raise InvalidOption(f"a picture needs a file to write to, {shown}: {error.strerror}; name another") from None
+        raise InvalidOption(f"a picture needs a file to write to, {file}: {error.strerror}; name another") from None
 
 
 def _sizes(nodes: Sequence[Node]) -> dict[Node, Size]:
@@ -111,15 +111,15 @@ def _colours(labels: Iterable[str]) -> dict[str, str]:
     """The fill that a label's checksum names, or the next one free: it hardly depends on the other labels."""
     chosen: dict[str, str] = {}
     for rank, label in enumerate(sorted(set(labels))):
-        taken = list(chosen.values())[rank - rank % len(PALETTE) :]
+        used = list(chosen.values())[rank - rank % len(PALETTE) :]
         first = crc32(label.encode(errors="replace"), _SEED)
         turns = (PALETTE[(first + step) % len(PALETTE)] for step in range(len(PALETTE)))
-        chosen[label] = next(colour for colour in turns if colour not in taken)
+        chosen[label] = next(colour for colour in turns if colour not in used)
     return chosen
 
 
-def _drawing(diagram: Diagram, plan: Layout, colours: dict[str, str], *, at: Point, head: float) -> str:
-    parts = [f'<g transform="translate({_number(at[0])} {_number(at[1])})">']
+def _drawing(diagram: Diagram, plan: DiagramLayout, colours: dict[str, str], *, origin: Point, head: float) -> str:
+    parts = [f'<g transform="translate({_number(origin[0])} {_number(origin[1])})">']
     if diagram.title:
         style = f'font-size="{_TITLE_SIZE:g}" font-weight="bold" fill="{_INK}"'
         parts.append(f'<text y="{_TITLE_SIZE:g}" {style}>{escape(_clean(diagram.title))}</text>')
@@ -185,11 +185,11 @@ def _arrow(points: Sequence[Point]) -> tuple[str, str]:
     return path, f"M{_pair(points[-1])}L{_pair(wings[0])}L{_pair(wings[1])}Z"
 
 
-def _towards(corner: Point, other: Point) -> Point:
+def _towards(corner: Point, target: Point) -> Point:
     """Where the rounding of a corner begins on the way to another point: never past the middle."""
-    distance = abs(other[0] - corner[0]) + abs(other[1] - corner[1])
+    distance = abs(target[0] - corner[0]) + abs(target[1] - corner[1])
     share = min(_BEND_RADIUS, distance / 2) / distance
-    return corner[0] + (other[0] - corner[0]) * share, corner[1] + (other[1] - corner[1]) * share
+    return corner[0] + (target[0] - corner[0]) * share, corner[1] + (target[1] - corner[1]) * share
 
 
 def _clean(text: str) -> str:

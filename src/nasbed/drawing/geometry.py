@@ -44,9 +44,9 @@ Placed = tuple[dict[str, Box], dict[Edge, list[Point]]]
 
 def simplified(points: Sequence[Point]) -> list[Point]:
     """The same line without the points in the middle of a level or upright stretch."""
-    kept = [points[0]]
+    corners = [points[0]]
     for point, following in pairwise([*points[1:], points[-1]]):
-        inside = any(kept[-1][axis] == point[axis] == following[axis] for axis in (0, 1))
-        if point != kept[-1] and (not inside or point == points[-1]):
-            kept.append(point)
-    return kept
+        inside = any(corners[-1][axis] == point[axis] == following[axis] for axis in (0, 1))
+        if point != corners[-1] and (not inside or point == points[-1]):
+            corners.append(point)
+    return corners

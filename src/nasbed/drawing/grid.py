@@ -39,8 +39,8 @@ def _cells(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, Point]:
         if node.at is not None:
             for name, cell in cells.items():
                 if _overlap(cell, node.at):
-                    both = shorten((name, node.id))
-                    raise InvalidOption(f"fixed nodes lie a column or a row apart, {both} overlap; move one")
+                    nodes_here = shorten((name, node.id))
+                    raise InvalidOption(f"fixed nodes lie a column or a row apart, {nodes_here} overlap; move one")
             cells[node.id] = node.at
     for node in nodes:
         if node.id not in cells:
@@ -55,8 +55,8 @@ def _cells(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, Point]:
     return cells
 
 
-def _overlap(one: Point, other: Point, within: float = 1.0) -> bool:
-    return max(abs(one[0] - other[0]), abs(one[1] - other[1])) < within - 1e-6
+def _overlap(first: Point, second: Point, within: float = 1.0) -> bool:
+    return max(abs(first[0] - second[0]), abs(first[1] - second[1])) < within - 1e-6
 
 
 def _route(cells: Mapping[str, Point], source: str, target: str, used: set[tuple[Point, Point]]) -> list[Point]:
@@ -74,21 +74,21 @@ def _route(cells: Mapping[str, Point], source: str, target: str, used: set[tuple
         return True
 
     queue: list[tuple[float, int, tuple[int, int], tuple[Point, ...]]] = [(0.0, 0, (1, 0), (start,))]
-    done: set[tuple[Point, tuple[int, int]]] = set()
+    visited: set[tuple[Point, tuple[int, int]]] = set()
     while queue[0][-1][-1] != goal:
         cost, _, heading, path = heapq.heappop(queue)
         here = path[-1]
-        if (here, heading) in done:
+        if (here, heading) in visited:
             continue
-        done.add((here, heading))
+        visited.add((here, heading))
         for turn in ((1, 0), (0, 1), (-1, 0), (0, -1)):
             column, row = xs.index(here[0]) + turn[0], ys.index(here[1]) + turn[1]
             if not (0 <= column < len(xs) and 0 <= row < len(ys)):
                 continue
-            there = (xs[column], ys[row])
-            if free(((here[0] + there[0]) / 2, (here[1] + there[1]) / 2), turn):
-                length = abs(there[0] - here[0]) + abs(there[1] - here[1])
-                price = length * (_SHARED if (min(here, there), max(here, there)) in used else 1.0)
+            neighbour = (xs[column], ys[row])
+            if free(((here[0] + neighbour[0]) / 2, (here[1] + neighbour[1]) / 2), turn):
+                length = abs(neighbour[0] - here[0]) + abs(neighbour[1] - here[1])
+                price = length * (_SHARED if (min(here, neighbour), max(here, neighbour)) in used else 1.0)
                 bend = _BEND if turn != heading else 0.0
-                heapq.heappush(queue, (cost + price + bend, len(done), turn, (*path, there)))
+                heapq.heappush(queue, (cost + price + bend, len(visited), turn, (*path, neighbour)))
     return list(queue[0][-1])

@@ -41,9 +41,10 @@ def page_panels(name: str, chart: Chart) -> list[PagePanel]:
 
     The specifications are compiled here, so that a faulty one fails when the page is written, not when it is read.
     """
-    whole = chart.to_dict(validate=False)
-    stacked = "vconcat" in whole and not any(key in part for part in whole["vconcat"] for key in CONCATENATED)
-    parts = list(_parts(whole))
+    description = chart.to_dict(validate=False)
+    rows = description.get("vconcat", ())
+    stacked = bool(rows) and not any(kind in row for row in rows for kind in CONCATENATED)
+    parts = list(_parts(description))
     least = max(_least_rem(part) for part in parts)
     return [
         PagePanel(

@@ -35,9 +35,9 @@ def label_places(points: Sequence[Point], names: Sequence[str], *, width: float,
     """
     crowd = [sum(hypot(x - a, y - b) < 60 for a, b in points) for x, y in points]
     dots = [(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in points]
-    taken: list[Box] = []
-    found: dict[int, Point] = {}
-    for place in sorted(range(len(points)), key=lambda each: -crowd[each]):
+    occupied: list[Box] = []
+    middles: dict[int, Point] = {}
+    for place in sorted(range(len(points)), key=lambda index: -crowd[index]):
         half = LETTER * len(names[place]) / 2
         best, least = points[place], float("inf")
         for step, distance in enumerate(DISTANCES):
@@ -48,15 +48,17 @@ def label_places(points: Sequence[Point], names: Sequence[str], *, width: float,
                 box = (x - half, y - LINE / 2, x + half, y + LINE / 2)
                 outside = max(0.0, -box[0]) + max(0.0, box[2] - width) + max(0.0, -box[1]) + max(0.0, box[3] - height)
                 line = _line(points[place], (x, y), half)
-                others = [*dots[:place], *dots[place + 1 :], *taken]
-                covered = 1000 * outside + sum(_shared(part, other) for part in (box, *line) for other in others)
+                obstacles = [*dots[:place], *dots[place + 1 :], *occupied]
+                covered = 1000 * outside + sum(
+                    _shared(part, obstacle) for part in (box, *line) for obstacle in obstacles
+                )
                 covered += _shared(box, dots[place])
                 if covered + step < least:
                     best, least = (round(x, 1), round(y, 1)), covered + step
-        found[place] = best
-        taken.append((best[0] - half, best[1] - LINE / 2, best[0] + half, best[1] + LINE / 2))
-        taken += _line(points[place], best, half)
-    return [_label(points[place], found[place], names[place]) for place in range(len(points))]
+        middles[place] = best
+        occupied.append((best[0] - half, best[1] - LINE / 2, best[0] + half, best[1] + LINE / 2))
+        occupied += _line(points[place], best, half)
+    return [_label(points[place], middles[place], names[place]) for place in range(len(points))]
 
 
 def _label(point: Point, middle: Point, name: str) -> Label:
@@ -73,13 +75,13 @@ def _edge(point: Point, middle: Point, half: float) -> Point:
 def _line(point: Point, middle: Point, half: float) -> list[Box]:
     """Small boxes along the way from a point to its name."""
     x, y = _edge(point, middle, half)
-    ways = [step / 6 for step in range(1, 6)]
-    middles = [(point[0] + way * (x - point[0]), point[1] + way * (y - point[1])) for way in ways]
+    fractions = [step / 6 for step in range(1, 6)]
+    middles = [(point[0] + fraction * (x - point[0]), point[1] + fraction * (y - point[1])) for fraction in fractions]
     return [(a - 2, b - 2, a + 2, b + 2) for a, b in middles]
 
 
-def _shared(one: Box, other: Box) -> float:
+def _shared(first: Box, second: Box) -> float:
     """The area that two boxes share."""
-    across = min(one[2], other[2]) - max(one[0], other[0])
-    down = min(one[3], other[3]) - max(one[1], other[1])
+    across = min(first[2], second[2]) - max(first[0], second[0])
+    down = min(first[3], second[3]) - max(first[1], second[1])
     return across * down if across > 0 and down > 0 else 0.0

@@ -67,17 +67,17 @@ def _layering(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]
     before, after = _neighbours(edges)
     layer: dict[str, int] = {}
     for name in order:
-        layer[name] = max((layer[other] + 1 for other in before[name]), default=0)
+        layer[name] = max((layer[neighbour] + 1 for neighbour in before[name]), default=0)
     last = max(layer.values(), default=0)
     kinds = {node.id: node.kind for node in nodes}
     for name in reversed(order):
-        latest = min((layer[other] - 1 for other in after[name]), default=last)
+        latest = min((layer[neighbour] - 1 for neighbour in after[name]), default=last)
         if kinds[name] == "output" and not after[name]:
             layer[name] = last
         elif kinds[name] != "input" and len(after[name]) > len(before[name]):
             layer[name] = latest
         elif kinds[name] == "operation" and len(after[name]) == len(before[name]):
-            crowd = Counter(layer[other] for other in order if other != name)
+            crowd = Counter(layer[neighbour] for neighbour in order if neighbour != name)
             layer[name] = min(range(layer[name], latest + 1), key=lambda column: crowd[column])
     return layer
 
@@ -88,10 +88,10 @@ def _uncrossed(columns: list[list[int]], segments: Sequence[tuple[int, int]]) ->
     before, after = _neighbours(segments)
 
     def cost(order: list[list[int]]) -> tuple[int, float, int]:
-        at = {item: index - (len(column) - 1) / 2 for column in order for index, item in enumerate(column)}
+        position = {item: index - (len(column) - 1) / 2 for column in order for index, item in enumerate(column)}
         pairs = [pair for column in order for pair in combinations(column, 2)]
-        crossings = sum(at[a] > at[b] for upper, lower in pairs for a in after[upper] for b in after[lower])
-        length = sum(abs(at[left] - at[right]) for left, right in segments)
+        crossings = sum(position[a] > position[b] for upper, lower in pairs for a in after[upper] for b in after[lower])
+        length = sum(abs(position[left] - position[right]) for left, right in segments)
         return crossings, length, sum(upper > lower for column in order[:1] for upper, lower in combinations(column, 2))
 
     best, rng = columns, Random(0)
@@ -101,9 +101,9 @@ def _uncrossed(columns: list[list[int]], segments: Sequence[tuple[int, int]]) ->
             rng.shuffle(column)
         for near, indices in ((before, range(len(order))), (after, range(len(order))[::-1])) * _SWEEPS:
             for index in indices:
-                at = _places(order)
-                means = {item: sum(at[n] for n in near[item]) / max(len(near[item]), 1) for item in order[index]}
-                order[index].sort(key=lambda item: means[item] if near[item] else at[item])
+                position = _places(order)
+                means = {item: sum(position[n] for n in near[item]) / max(len(near[item]), 1) for item in order[index]}
+                order[index].sort(key=lambda item: means[item] if near[item] else position[item])
             for index in [*indices, *indices[::-1]]:
                 order[index] = _between(order[index], (before, after), _places(order))
             best = min(best, [list(column) for column in order], [column[::-1] for column in order], key=cost)
@@ -114,12 +114,13 @@ def _places(order: _Columns) -> dict[int, int]:
     return {item: place for column in order for place, item in enumerate(column)}
 
 
-def _between(column: list[int], sides: Iterable[Mapping[int, list[int]]], at: Mapping[int, int]) -> list[int]:
+def _between(column: list[int], sides: Iterable[Mapping[int, list[int]]], position: Mapping[int, int]) -> list[int]:
     """The best order of a column between two that stay: exact for a short column, by neighbour swaps for a long one."""
-    ends = {item: [[at[n] for n in side[item]] for side in sides] for item in column}
+    ends = {item: [[position[n] for n in side[item]] for side in sides] for item in column}
 
     def crossings(upper: int, lower: int) -> int:
-        return sum(a > b for one, other in zip(ends[upper], ends[lower], strict=True) for a in one for b in other)
+        pairs = zip(ends[upper], ends[lower], strict=True)
+        return sum(a > b for upper_ends, lower_ends in pairs for a in upper_ends for b in lower_ends)
 
     cross = {pair: crossings(*pair) for pair in permutations(column, 2)}
     if len(column) <= _SHORT_COLUMN:
@@ -149,10 +150,10 @@ class _Program:
         self.terms += [(row, upper, 1.0), (row, lower, -1.0)] + ([] if slack is None else [(row, slack, -1.0)])
         self.limits.append(-gap)
 
-    def close(self, one: int, other: int, *, by: int, offset: float = 0.0) -> None:
+    def close(self, lower: int, upper: int, *, by: int, offset: float = 0.0) -> None:
         """Demand that ``one`` lies ``offset`` under ``other``, up or down to the value of ``by``."""
-        self.below(other, one, offset, slack=by)
-        self.below(one, other, -offset, slack=by)
+        self.below(upper, lower, offset, slack=by)
+        self.below(lower, upper, -offset, slack=by)
 
     def solved(self) -> list[float]:
         from scipy.optimize import linprog
@@ -200,10 +201,10 @@ def _levelled(
                 if rank:
                     program.below(lines[indices[rank - 1]][end], port, gap)
     for chain, line in zip(chains, lines, strict=True):
-        for step, (one, other) in enumerate(pairwise(line)):
+        for step, (left, right) in enumerate(pairwise(line)):
             lanes = (chain[step] >= lanes_from) + (chain[step + 1] >= lanes_from)
-            alone = (one < lanes_from) + (other < lanes_from)  # ends that are the only edge on their side of a node
-            program.close(one, other, by=program.variable(cost=(1.0, 2.0, 8.0)[lanes] * (1.0 + 0.2 * alone)))
+            alone = (left < lanes_from) + (right < lanes_from)  # ends that are the only edge on their side of a node
+            program.close(left, right, by=program.variable(cost=(1.0, 2.0, 8.0)[lanes] * (1.0 + 0.2 * alone)))
         program.close(*line[:2], by=fans[chain[0], 0])
         program.close(*line[-2:], by=fans[chain[-1], -1])
     ys = program.solved()

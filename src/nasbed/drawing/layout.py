@@ -21,7 +21,7 @@ from nasbed.spaces.graph import Diagram
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class DiagramLayout:
     """Boxes and edge polylines in a frame from (0, 0) to (width, height), y pointing down.
 
     A level or upright stretch of a polyline is meant as a line, a slanted one as an S-curve with level ends: drawn so,
@@ -34,7 +34,7 @@ class Layout:
     height: float
 
 
-def layout(diagram: Diagram, sizes: Sizes) -> Layout:
+def layout(diagram: Diagram, sizes: Sizes) -> DiagramLayout:
     """Place a diagram whose nodes, by id, have these (width, height). An edge given twice counts once."""
     edges = tuple(dict.fromkeys(diagram.edges))
     order = _topological(diagram, edges)
@@ -58,7 +58,7 @@ def _topological(diagram: Diagram, edges: Sequence[Edge]) -> list[str]:
         raise InvalidOption(f"a diagram has no cycle, got {shorten(error.args[1])}; remove an edge") from None
 
 
-def _framed(boxes: Mapping[str, Box], edges: Mapping[Edge, Sequence[Point]]) -> Layout:
+def _framed(boxes: Mapping[str, Box], edges: Mapping[Edge, Sequence[Point]]) -> DiagramLayout:
     points = [point for line in edges.values() for point in line]
     xs = [x for box in boxes.values() for x in (box.left, box.right)] + [x for x, _ in points]
     ys = [y for box in boxes.values() for y in (box.top, box.bottom)] + [y for _, y in points]
@@ -66,4 +66,4 @@ def _framed(boxes: Mapping[str, Box], edges: Mapping[Edge, Sequence[Point]]) -> 
     moved = {name: Box(box.x - left, box.y - top, box.width, box.height) for name, box in boxes.items()}
     lines = {edge: tuple((x - left, y - top) for x, y in line) for edge, line in edges.items()}
     width, height = max(xs, default=0.0) - left, max(ys, default=0.0) - top
-    return Layout(MappingProxyType(moved), MappingProxyType(lines), width, height)
+    return DiagramLayout(MappingProxyType(moved), MappingProxyType(lines), width, height)

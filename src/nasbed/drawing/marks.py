@@ -64,27 +64,27 @@ def beside(*charts: Chart) -> Chart:
     return alt.hconcat(*charts, spacing=32).resolve_scale(color="independent") if len(charts) > 1 else charts[0]
 
 
-def mean_rows(found: GroupMeans) -> list[dict[str, Any]]:
+def mean_rows(groups: GroupMeans) -> list[dict[str, Any]]:
     """Each group's key, mean, the ends of one standard error either way, and count."""
-    errors = np.nan_to_num(found.standard_errors)
-    columns = (found.keys, found.means, found.means - errors, found.means + errors, found.counts)
+    errors = np.nan_to_num(groups.standard_errors)
+    columns = (groups.keys, groups.means, groups.means - errors, groups.means + errors, groups.counts)
     names = ("key", "mean", "low", "high", "count")
     return [dict(zip(names, row, strict=True)) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def rectangles(found: Binned, scale: float = 1.0) -> list[dict[str, Any]]:
+def rectangles(binned: Binned, scale: float = 1.0) -> list[dict[str, Any]]:
     """Each rectangle that is not empty, ``y`` multiplied by ``scale``."""
-    xs, ys = found.x_edges, found.y_edges * scale
+    xs, ys = binned.x_edges, binned.y_edges * scale
     return [
         {
             "x": float(xs[i]),
             "x2": float(xs[i + 1]),
             "y": float(ys[j]),
             "y2": float(ys[j + 1]),
-            "count": int(found.counts[i, j]),
-            "mean": float(found.means[i, j]),
+            "count": int(binned.counts[i, j]),
+            "mean": float(binned.means[i, j]),
         }
-        for i, j in zip(*np.nonzero(found.counts), strict=True)
+        for i, j in zip(*np.nonzero(binned.counts), strict=True)
     ]
 
 

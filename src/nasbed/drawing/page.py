@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nasbed.core.files import complete_file
-from nasbed.drawing.blocks import Block, Figure
+from nasbed.drawing.blocks import Figure, PageBlock
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,7 +33,7 @@ class Section:
     svg: str = ""
     text: str = ""
     html: str = ""
-    blocks: Sequence[Block] = ()
+    blocks: Sequence[PageBlock] = ()
 
 
 def write_page(
@@ -84,9 +84,9 @@ def _source(name: str) -> str:
     return files("nasbed.drawing").joinpath("templates", *name.split("/")).read_text(encoding="utf-8")
 
 
-def _least_rem(shown: Sequence[Figure], figures: Mapping[str, Sequence[PagePanel]]) -> float:
+def _least_rem(cards: Sequence[Figure], figures: Mapping[str, Sequence[PagePanel]]) -> float:
     """How narrow cards with these figures may become: as wide as the widest panel needs, and its margins."""
-    return 2 + max(figures[figure.name][0].least_rem for figure in shown)
+    return 2 + max(figures[figure.name][0].least_rem for figure in cards)
 
 
 def _script_json(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from nasbed.drawing.blocks import Figure, Figures, figure, table_block
+from nasbed.drawing.blocks import Figure, FigureGroup, figure, table_block
 from nasbed.drawing.marks import Chart, inline
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.page import Section, write_page
@@ -40,7 +40,7 @@ def write_tuning_report(path: Path, tuned: Tuned, *, command: str = "", next_com
     ]
     if panels:
         figures = tuple(Figure(f"setting-{name}", name, label=f"the score against {name}") for name in panels)
-        sections.append(Section("Settings", {}, text=TEXTS["settings"], blocks=[Figures(figures, "small")]))
+        sections.append(Section("Settings", {}, text=TEXTS["settings"], blocks=[FigureGroup(figures, "small")]))
     sections += [
         Section("The best trials", {}, blocks=[table_block(_best_table(tuned))]),
         Section("What was run", _facts(tuned, command)),
@@ -158,16 +158,16 @@ def _axis(low: float, high: float, title: str) -> Any:
 
 
 def _trials(tuned: Tuned) -> Chart:
-    ended = [trial for trial in tuned.trials if trial.figures]
+    finished = [trial for trial in tuned.trials if trial.figures]
     key, label = tuned.setup.score, SCORES[tuned.setup.score]
-    low, high = _lowest(tuned, ended), max(trial.figures[key] for trial in ended)
+    low, high = _lowest(tuned, finished), max(trial.figures[key] for trial in finished)
     rows, line = [], []
     best = None
-    for trial in ended:
-        own = trial.figures[key]
-        rows.append(_row(trial, own, low) | {"x": trial.number})
+    for trial in finished:
+        score = trial.figures[key]
+        rows.append(_row(trial, score, low) | {"x": trial.number})
         if trial.budget == tuned.best.budget:
-            best = own if best is None else max(best, own)
+            best = score if best is None else max(best, score)
         if best is not None:
             line.append({"x": trial.number, "y": max(best, low)})
     points = alt.Chart(inline(rows)).mark_point(filled=True, size=45, opacity=0.9).encode(
@@ -205,20 +205,20 @@ def _panels(tuned: Tuned) -> dict[str, Chart]:
     return {name: _panel(tuned, trials, name, ranges.get(name)) for name in names}
 
 
-def _panel(tuned: Tuned, trials: list[Trial], name: str, known: Any) -> Chart:
+def _panel(tuned: Tuned, trials: list[Trial], name: str, hyperparameter: Any) -> Chart:
     key = tuned.setup.score
-    shown = [trial for trial in trials if name in trial.values]
+    with_setting = [trial for trial in trials if name in trial.values]
     low, high = _lowest(tuned, trials), max(trial.figures[key] for trial in trials)
     rows = [
         _row(trial, trial.figures[key], low)
         | {"x": _plain(trial.values[name]), "best": trial.number == tuned.best.number}
-        for trial in shown
+        for trial in with_setting
     ]
     numeric = all(isinstance(row["x"], int | float) for row in rows)
     if numeric:
-        ends = [float(known.lower), float(known.upper)] if hasattr(known, "lower") else None
+        ends = [float(hyperparameter.lower), float(hyperparameter.upper)] if hasattr(hyperparameter, "lower") else None
         options: dict[str, Any] = {"zero": False, "nice": False} | ({"domain": ends} if ends else {})
-        if getattr(known, "log", False):
+        if getattr(hyperparameter, "log", False):
             options["type"] = "log"
         across = alt.X("x:Q", title=None, scale=alt.Scale(**options)).axis(tickCount=4, grid=False)
     else:
@@ -239,8 +239,8 @@ def _plain(value: Any) -> Any:
 
 
 def _row(trial: Trial, score: float, low: float) -> dict[str, Any]:
-    told: Mapping[str, Any] = {name: float(f"{value:.5g}") for name, value in trial.figures.items()}
-    return {"y": max(score, low), "trial": trial.number, "budget": str(trial.budget or ""), **told}
+    rounded: Mapping[str, Any] = {name: float(f"{value:.5g}") for name, value in trial.figures.items()}
+    return {"y": max(score, low), "trial": trial.number, "budget": str(trial.budget or ""), **rounded}
 
 
 def _tips() -> list[Any]:

@@ -53,10 +53,10 @@ class _Statement:
 
     def _line(self) -> str:
         try:
-            kept = self.describe() if self.describe is not None else ""
+            statement = self.describe() if self.describe is not None else ""
         except Exception:  # what was kept cannot be read; the interruption is still said
-            kept = ""
-        return f"interrupted; {kept}" if kept else "interrupted"
+            statement = ""
+        return f"interrupted; {statement}" if statement else "interrupted"
 
 
 _STATEMENT = _Statement()

@@ -33,7 +33,7 @@ def byte_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
         *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
     ) as bar:
         task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda completed, total: bar.update(task, completed=completed, total=total)
 
 
 @contextmanager
@@ -47,12 +47,12 @@ def row_bars() -> Iterator[Callable[[str, int, int | None], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks = {}
 
-        def told(name: str, done: int, total: int | None) -> None:
+        def report_progress(name: str, completed: int, total: int | None) -> None:
             if name not in tasks:
                 tasks[name] = bar.add_task(f"Importing {name}", total=total)
-            bar.update(tasks[name], completed=done)
+            bar.update(tasks[name], completed=completed)
 
-        yield told
+        yield report_progress
 
 
 @contextmanager
@@ -66,18 +66,18 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
-        done = dict.fromkeys(totals, 0)
+        completed = dict.fromkeys(totals, 0)
         last = monotonic()
 
-        def told(name: str) -> None:
+        def report_finished(name: str) -> None:
             nonlocal last
             bars.advance(tasks[name])
-            done[name] += 1
-            if not console.is_terminal and (done[name] == totals[name] or monotonic() - last > LINE_S):
+            completed[name] += 1
+            if not console.is_terminal and (completed[name] == totals[name] or monotonic() - last > LINE_S):
                 last = monotonic()
-                note(f"{name}: {done[name]} of {totals[name]}")
+                note(f"{name}: {completed[name]} of {totals[name]}")
 
-        yield told
+        yield report_finished
 
 
 @contextmanager
@@ -97,9 +97,9 @@ def stage_bar(title: str, stages: Sequence[str]) -> Iterator[Callable[[str], Non
 def epoch_bar(epochs: int, *, called: str = "epoch") -> Iterator[Callable[[int, str], None]]:
     """A bar of epochs, or of what else is ``called`` so, with time to go; the function given sets how many are done and
     what to say of them."""
-    with _timed_bar(called, told=True) as bar:
+    with _timed_bar(called, described=True) as bar:
         task = bar.add_task("", total=epochs)
-        yield lambda done, said: bar.update(task, completed=done, description=said)
+        yield lambda completed, description: bar.update(task, completed=completed, description=description)
 
 
 @contextmanager
@@ -107,11 +107,11 @@ def count_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """A bar of things with time to go; the function given sets how many are done, of how many."""
     with _timed_bar(title) as bar:
         task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda completed, total: bar.update(task, completed=completed, total=total)
 
 
-def _timed_bar(title: str, *, told: bool = False) -> Progress:
-    """A bar with the time that has passed and that to go; with ``told`` the description stands behind it."""
+def _timed_bar(title: str, *, described: bool = False) -> Progress:
+    """A bar with the time that has passed and that to go; ``described``: followed by the description."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -123,7 +123,7 @@ def _timed_bar(title: str, *, told: bool = False) -> Progress:
     )
 
     console = Console(stderr=True)
-    columns = [TextColumn(title), BarColumn(), MofNCompleteColumn(), *([TextColumn("{task.description}")] * told)]
+    columns = [TextColumn(title), BarColumn(), MofNCompleteColumn(), *([TextColumn("{task.description}")] * described)]
     return Progress(
         *columns,
         TimeElapsedColumn(),

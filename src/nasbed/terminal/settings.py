@@ -15,13 +15,13 @@ def settings_by_key(texts: Iterable[str]) -> dict[str, Any]:
     >>> settings_by_key(["max_depth=8", "features=onehot", "bootstrap=true"])
     {'max_depth': 8, 'features': 'onehot', 'bootstrap': True}
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not (equals and key):
             raise InvalidOption(f"a setting is given as KEY=VALUE, such as max_depth=8, got {text!r}")
-        found[key] = _value(value)
-    return found
+        settings[key] = _value(value)
+    return settings
 
 
 def settings_by_owner(texts: Iterable[str], *, owner: str, example: str) -> dict[str, dict[str, Any]]:
@@ -30,14 +30,14 @@ def settings_by_owner(texts: Iterable[str], *, owner: str, example: str) -> dict
     >>> settings_by_owner(["lgb.num_leaves=20", "my.py:Mine.size=3"], owner="MODEL", example="lgb.num_leaves=20")
     {'lgb': {'num_leaves': 20}, 'my.py:Mine': {'size': 3}}
     """
-    found: dict[str, dict[str, Any]] = {}
+    settings: dict[str, dict[str, Any]] = {}
     for text in texts:
-        left, equals, value = text.partition("=")
-        name, _, key = left.rpartition(".")
+        target, equals, value = text.partition("=")
+        name, _, key = target.rpartition(".")
         if not (equals and name and key):
             raise InvalidOption(f"a setting is given as {owner}.KEY=VALUE, such as {example}, got {text!r}")
-        found.setdefault(name, {})[key] = _value(value)
-    return found
+        settings.setdefault(name, {})[key] = _value(value)
+    return settings
 
 
 def _value(text: str) -> Any:

@@ -27,18 +27,18 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class MethodCurve:
     """One method over time or evaluations; NaN where some of its runs have no value yet."""
 
     method: str
-    at: Floats
+    x: Floats
     low: Floats
     middle: Floats
     high: Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
+class BestArchitecture:
     """The incumbent with the smallest final regret of all runs."""
 
     architecture: Architecture
@@ -50,7 +50,7 @@ class Best:
 
 
 @dataclass(frozen=True, slots=True)
-class Visited:
+class VisitedArchitectures:
     """Architectures that a method evaluated, on the plane of their two main components; ``when`` runs from 0 to 1."""
 
     method: str
@@ -66,17 +66,17 @@ class Comparison:
 
     summary: ComparisonSummary
     finals: Mapping[str, Floats]
-    over_time: Sequence[Curve]
-    over_evaluations: Sequence[Curve]
-    rank_over_time: Sequence[Curve]
+    over_time: Sequence[MethodCurve]
+    over_evaluations: Sequence[MethodCurve]
+    rank_over_time: Sequence[MethodCurve]
     """Mean ranks over seeds with 95 % bootstrap intervals; none for a single method."""
     second: Metric | None
-    over_second: Sequence[Curve]
+    over_second: Sequence[MethodCurve]
     """The least validation regret of any architecture that costs at most so much: of parameters, latency …"""
-    visited: Sequence[Visited]
+    visited: Sequence[VisitedArchitectures]
     explained: tuple[float, float]
     """The shares of the variance that the two components of ``visited`` have."""
-    best: Best | None
+    best: BestArchitecture | None
 
 
 def comparison(
@@ -89,28 +89,28 @@ def comparison(
 ) -> Comparison:
     """The numbers behind the page; ``rng`` draws the bootstrap samples first, as for the summary alone, and then the
     evaluations of which the plane shows a sample. ``stale`` says why runs of a method are out of date."""
-    whole = runs.finished
-    judged = judge(whole, benchmark)
-    traded = tradeoffs(whole, benchmark, best=judged.validation_best)
+    finished = runs.finished
+    judged = judge(finished, benchmark)
+    traded = tradeoffs(finished, benchmark, best=judged.validation_best)
     summary = summarise(runs, benchmark, rng, judged=judged, traded=traded, stale=stale)
     by_test = judged.judge is not None
-    regrets = {id(each): each.test_regret if by_test else each.validation_regret for each in judged.trajectories}
-    lines = [(each, regrets[id(each)]) for each in judged.trajectories if np.isfinite(regrets[id(each)]).any()]
-    visited, explained = _visited(whole, benchmark.space, rng, points_a_method)
-    place = {each.method: i for i, each in enumerate(summary.standings())}
+    regrets = {id(line): line.test_regret if by_test else line.validation_regret for line in judged.trajectories}
+    lines = [(line, regrets[id(line)]) for line in judged.trajectories if np.isfinite(regrets[id(line)]).any()]
+    visited, explained = _visited(finished, benchmark.space, rng, points_a_method)
+    place = {standing.method: i for i, standing in enumerate(summary.standings())}
     return Comparison(
         summary=summary,
         finals={method: _finals(lines, method) for method in runs.methods},
         over_time=_curves(runs.methods, [(line.method, line.time_s, values) for line, values in lines]),
         over_evaluations=_curves(
-            runs.methods, [(line.method, _evaluations(whole, line), values) for line, values in lines], whole=True
+            runs.methods, [(line.method, _evaluations(finished, line), values) for line, values in lines], integers=True
         ),
         rank_over_time=_ranks(runs, lines, rng),
         second=traded.second if traded else None,
         over_second=_curves(runs.methods, _steps(traded)) if traded else [],
         visited=sorted(visited, key=lambda part: place[part.method]),
         explained=explained,
-        best=_best(whole, judged, by_test, benchmark),
+        best=_best(finished, judged, by_test, benchmark),
     )
 
 
@@ -118,7 +118,7 @@ def _finals(lines: Sequence[tuple[Trajectory, Floats]], method: str) -> Floats:
     return np.array([values[-1] for line, values in lines if line.method == method and math.isfinite(values[-1])])
 
 
-def _ranks(runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.random.Generator) -> list[Curve]:
+def _ranks(runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.random.Generator) -> list[MethodCurve]:
     starts = [float(line.time_s[0]) for line, _ in lines if line.time_s[0] > 0]
     if len(runs.methods) < 2 or not starts:
         return []
@@ -126,9 +126,9 @@ def _ranks(runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.rando
     table = _by_seed(runs, [(line, at_times(line.time_s, values, grid_s=grid)) for line, values in lines])
     if not table.size:
         return []
-    found = mean_ranks(table, rng, resamples=300)
+    ranks = mean_ranks(table, rng, resamples=300)
     return [
-        Curve(method, grid, found.low[i], found.mean[i], found.high[i])
+        MethodCurve(method, grid, ranks.low[i], ranks.mean[i], ranks.high[i])
         for i, method in enumerate(runs.methods)
         if np.isfinite(table[i]).any()
     ]
@@ -151,36 +151,38 @@ def _evaluations(runs: Runs, line: Trajectory) -> Floats:
     return np.arange(total - len(line.time_s) + 1, total + 1, dtype=np.float64)
 
 
-def _curves(methods: Sequence[str], lines: Sequence[tuple[str, Floats, Floats]], *, whole: bool = False) -> list[Curve]:
+def _curves(
+    methods: Sequence[str], lines: Sequence[tuple[str, Floats, Floats]], *, integers: bool = False
+) -> list[MethodCurve]:
     """Quartiles on a common grid up to the end of each method's last run."""
-    starts = [at[0] for _, at, _ in lines if at[0] > 0]
+    starts = [xs[0] for _, xs, _ in lines if xs[0] > 0]
     if not starts:
         return []
-    grid = time_grid(float(min(starts)), float(max(at[-1] for _, at, _ in lines)), points=POINTS)
-    if whole:
+    grid = time_grid(float(min(starts)), float(max(xs[-1] for _, xs, _ in lines)), points=POINTS)
+    if integers:
         grid = np.unique(np.round(grid))
     curves = []
     for method in methods:
-        own = [(at, values) for name, at, values in lines if name == method]
-        if own:
-            last = max(at[-1] for at, _ in own)
+        method_lines = [(xs, values) for name, xs, values in lines if name == method]
+        if method_lines:
+            last = max(xs[-1] for xs, _ in method_lines)
             places = np.append(grid[grid < last], last)
-            found = bands([at_times(at, values, grid_s=places) for at, values in own])
-            curves.append(Curve(method, places, found.low, found.median, found.high))
+            band = bands([at_times(xs, values, grid_s=places) for xs, values in method_lines])
+            curves.append(MethodCurve(method, places, band.low, band.median, band.high))
     return curves
 
 
 def _steps(traded: Tradeoffs) -> list[tuple[str, Floats, Floats]]:
     """Each front up to the highest cost on any: what is found for less is there for more."""
     return [
-        (each.method, np.append(each.cost, traded.reference[0]), np.append(each.regret, each.regret[-1]))
-        for each in traded.fronts
-        if len(each.cost)
+        (front.method, np.append(front.cost, traded.reference[0]), np.append(front.regret, front.regret[-1]))
+        for front in traded.fronts
+        if len(front.cost)
     ]
 
 
-def _best(runs: Runs, judged: JudgedRuns, by_test: bool, benchmark: Benchmark) -> Best | None:
-    best: Best | None = None
+def _best(runs: Runs, judged: JudgedRuns, by_test: bool, benchmark: Benchmark) -> BestArchitecture | None:
+    best: BestArchitecture | None = None
     for line in judged.trajectories:
         if not len(line.incumbent):
             continue
@@ -188,31 +190,31 @@ def _best(runs: Runs, judged: JudgedRuns, by_test: bool, benchmark: Benchmark) -
         if math.isfinite(regret) and (best is None or regret < best.regret):
             run = next(run for run in runs.runs if (run.method, run.seed) == (line.method, line.seed))
             index = int(line.incumbent[-1])
-            (found,) = benchmark.space.architectures(run.codes[index : index + 1])
-            best = Best(found, run.method, run.seed, index + 1, float(run.value[index]), regret)
+            (architecture,) = benchmark.space.architectures(run.codes[index : index + 1])
+            best = BestArchitecture(architecture, run.method, run.seed, index + 1, float(run.value[index]), regret)
     return best
 
 
 def _visited(
     runs: Runs, space: SearchSpace, rng: np.random.Generator, most: int
-) -> tuple[list[Visited], tuple[float, float]]:
+) -> tuple[list[VisitedArchitectures], tuple[float, float]]:
     parts: list[tuple[str, NDArray[np.int64], Floats, Floats]] = []
     for method in runs.methods:
-        own = [run for run in runs.of(method) if len(run)]
-        if not own:
+        method_runs = [run for run in runs.of(method) if len(run)]
+        if not method_runs:
             continue
-        codes = np.concatenate([run.codes for run in own])
-        when = np.concatenate([(np.arange(len(run)) + 1) / len(run) for run in own])
-        value = np.concatenate([run.value for run in own])
-        kept = np.sort(rng.choice(len(codes), size=min(most, len(codes)), replace=False))
-        parts.append((method, codes[kept], when[kept], value[kept]))
+        codes = np.concatenate([run.codes for run in method_runs])
+        when = np.concatenate([(np.arange(len(run)) + 1) / len(run) for run in method_runs])
+        value = np.concatenate([run.value for run in method_runs])
+        sample = np.sort(rng.choice(len(codes), size=min(most, len(codes)), replace=False))
+        parts.append((method, codes[sample], when[sample], value[sample]))
     if not parts:
         return [], (0.0, 0.0)
     features = space.encode(np.concatenate([codes for _, codes, _, _ in parts])).astype(np.float64)
     plane, explained = principal_plane(np.nan_to_num(features))
     cuts = np.cumsum([len(codes) for _, codes, _, _ in parts])[:-1]
     return [
-        Visited(method, xy, when, value, codes)
+        VisitedArchitectures(method, xy, when, value, codes)
         for (method, codes, when, value), xy in zip(parts, np.split(plane, cuts), strict=True)
     ], explained
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nasbed.drawing.marks import SEQUENTIAL, Chart, inline, log_ticks, number
 from nasbed.drawing.palette import Look
 from nasbed.drawing.themes import NUMBER
-from nasbed.reports.comparison.data import Comparison, Curve, Visited
+from nasbed.reports.comparison.data import Comparison, MethodCurve, VisitedArchitectures
 from nasbed.reports.comparison.standings import regret_label
 from nasbed.spaces.base import SearchSpace
 
@@ -29,33 +29,37 @@ def floor_of(values: Iterable[float]) -> float:
 
 
 def curves_figure(
-    curves: Sequence[Curve], styles: Mapping[str, Look], *, x: str, y: str, on_page: bool, ranks: bool = False
+    curves: Sequence[MethodCurve], styles: Mapping[str, Look], *, x: str, y: str, on_page: bool, ranks: bool = False
 ) -> Chart:
     """A line and a band a method; the pointer reads the nearest point. Ranks have a linear axis, the best on top."""
-    values = np.concatenate([np.concatenate([each.low, each.middle, each.high]) for each in curves] or [np.empty(0)])
+    values = np.concatenate(
+        [np.concatenate([curve.low, curve.middle, curve.high]) for curve in curves] or [np.empty(0)]
+    )
     floor = 0.0 if ranks else floor_of(values.tolist())
     names = ("mean rank", "95 % interval") if ranks else ("median", "quartiles")
     rows = [
-        {"method": each.method, "x": at, "told": middle, "from": low, "to": high}
-        for each in curves
-        for at, low, middle, high in zip(*map(_rounded, (each.at, each.low, each.middle, each.high)), strict=True)
+        {"method": curve.method, "x": position, "value": middle, "from": low, "to": high}
+        for curve in curves
+        for position, low, middle, high in zip(
+            *map(_rounded, (curve.x, curve.low, curve.middle, curve.high)), strict=True
+        )
         if math.isfinite(middle)
     ]
     scale = alt.Scale(zero=False, reverse=True, nice=False) if ranks else alt.Scale(type="log", nice=False)
     ends = [row["x"] for row in rows] or [1.0, 2.0]
     first, last = min(ends), max(*ends, min(ends) * 1.01)
     across = alt.Scale(type="log", domain=[first, last], nice=False)
-    drawn = _base(rows, on_page).transform_calculate(
-        low=f"max(datum.from, {floor})", middle=f"max(datum.told, {floor})", high=f"max(datum.to, {floor})"
+    clamped = _base(rows, on_page).transform_calculate(
+        low=f"max(datum.from, {floor})", middle=f"max(datum.value, {floor})", high=f"max(datum.to, {floor})"
     )
-    base = drawn.encode(
+    base = clamped.encode(
         x=alt.X("x:Q", title=x, scale=across, axis=alt.Axis(values=log_ticks(first, last), grid=False)),
         color=_colour(styles, on_page),
     )
     tooltip = [
         alt.Tooltip("method:N"),
         *(alt.Tooltip(f"{field}:Q", title=title, format=NUMBER) for field, title in
-          (("x", x), ("told", names[0]), ("from", f"{names[1]} from"), ("to", "to"))),
+          (("x", x), ("value", names[0]), ("from", f"{names[1]} from"), ("to", "to"))),
     ]  # fmt: skip
     step: Any = "linear" if ranks else "step-after"
     heights = [max(row[end], floor) for row in rows for end in ("from", "to") if math.isfinite(row[end])] or [1.0]
@@ -69,22 +73,22 @@ def curves_figure(
     return _sized(alt.layer(band, line, *_reader(base.encode(y=up), tooltip, on_page)), on_page)
 
 
-def ecdf_figure(found: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> Chart:
+def ecdf_figure(compared: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> Chart:
     """Which fraction of a method's runs ended with at most a regret."""
-    floor = floor_of(value for finals in found.finals.values() for value in finals.tolist())
-    furthest = max([max(value, floor) for finals in found.finals.values() for value in finals.tolist()], default=1.0)
+    floor = floor_of(value for finals in compared.finals.values() for value in finals.tolist())
+    furthest = max([max(value, floor) for finals in compared.finals.values() for value in finals.tolist()], default=1.0)
     rows = []
-    for method, finals in found.finals.items():
+    for method, finals in compared.finals.items():
         ordered = np.sort(finals).tolist()
         for i, value in enumerate(ordered):
             share, place = (i + 1) / len(ordered), max(value, floor)
-            told = {"told": value}
+            regret = {"regret": value}
             if i == 0:
-                rows.append({"method": method, "x": place, "y": 0.0} | told)
-            rows.append({"method": method, "x": place, "y": share} | told)
+                rows.append({"method": method, "x": place, "y": 0.0} | regret)
+            rows.append({"method": method, "x": place, "y": share} | regret)
         if ordered:
-            rows.append({"method": method, "x": furthest * 1.05, "y": 1.0} | told)
-    label = regret_label(found.summary)
+            rows.append({"method": method, "x": furthest * 1.05, "y": 1.0} | regret)
+    label = regret_label(compared.summary)
     base = _base(rows, on_page).encode(
         x=alt.X("x:Q", title=f"final {label}", scale=alt.Scale(type="log", nice=False))
         .axis(values=log_ticks(floor, furthest * 1.05)),
@@ -94,15 +98,15 @@ def ecdf_figure(found: Comparison, styles: Mapping[str, Look], *, on_page: bool)
     line = base.mark_line(interpolate="step-after").encode(strokeDash=_dash(styles, on_page))
     tooltip = [
         alt.Tooltip("method:N"),
-        alt.Tooltip("told:Q", title=f"{label} at most", format=NUMBER),
+        alt.Tooltip("regret:Q", title=f"{label} at most", format=NUMBER),
         alt.Tooltip("y:Q", title="fraction of runs", format=".0%"),
     ]
     return _sized(alt.layer(line, *_reader(base, tooltip, on_page)), on_page)
 
 
-def plane_panel(part: Visited, found: Comparison, space: SearchSpace, *, on_page: bool) -> Chart:
+def plane_panel(part: VisitedArchitectures, compared: Comparison, space: SearchSpace, *, on_page: bool) -> Chart:
     """What one method evaluated, early to late, on the plane that all methods share."""
-    everything = np.concatenate([each.xy for each in found.visited])
+    everything = np.concatenate([other_part.xy for other_part in compared.visited])
     low, high = everything.min(axis=0) - 0.1, everything.max(axis=0) + 0.1
     texts = [space.format(arch) for arch in space.architectures(part.codes)] if on_page else [""] * len(part.codes)
     columns = (part.xy[:, 0].round(3).tolist(), part.xy[:, 1].round(3).tolist(), part.when.round(3).tolist())
@@ -122,9 +126,11 @@ def plane_panel(part: Visited, found: Comparison, space: SearchSpace, *, on_page
     return chart.properties(width=PANEL, height=PANEL, title=part.method)
 
 
-def plane_figure(found: Comparison, space: SearchSpace, *, columns: int = 4) -> Chart:
+def plane_figure(compared: Comparison, space: SearchSpace, *, columns: int = 4) -> Chart:
     """All panels as one figure, to stand alone."""
-    return alt.concat(*(plane_panel(each, found, space, on_page=False) for each in found.visited), columns=columns)
+    return alt.concat(
+        *(plane_panel(part, compared, space, on_page=False) for part in compared.visited), columns=columns
+    )
 
 
 def _rounded(column: NDArray[np.float64]) -> list[float]:
@@ -142,8 +148,8 @@ def _reader(base: Any, tooltip: Sequence[Any], on_page: bool) -> list[Any]:
     if not on_page:
         return []
     near = alt.selection_point(name="near", nearest=True, on="pointermove", clear="pointerout", empty=False)
-    shown = alt.when(near).then(alt.value(1)).otherwise(alt.value(0))
-    return [base.mark_point(filled=True, size=60).encode(opacity=shown, tooltip=list(tooltip)).add_params(near)]
+    opacity = alt.when(near).then(alt.value(1)).otherwise(alt.value(0))
+    return [base.mark_point(filled=True, size=60).encode(opacity=opacity, tooltip=list(tooltip)).add_params(near)]
 
 
 def _sized(chart: Any, on_page: bool) -> Chart:

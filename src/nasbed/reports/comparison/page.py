@@ -12,11 +12,11 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.core.files import complete_file
 from nasbed.drawing.blocks import (
     Beside,
-    Block,
     ColourScale,
     Figure,
-    Figures,
+    FigureGroup,
     Legend,
+    PageBlock,
     Paragraph,
     Picture,
     SubSection,
@@ -62,20 +62,21 @@ def write_comparison(
     are out of date. Returns what the page's tables are made of.
     """
     out = Path(out)
-    found = comparison(runs, benchmark, rng=rng, stale=stale)
+    compared = comparison(runs, benchmark, rng=rng, stale=stale)
     styles = looks(runs.methods)
-    _save_figures(out / "figures", found, styles, benchmark.space)
-    charts = _charts(found, styles, on_page=True)
+    _save_figures(out / "figures", compared, styles, benchmark.space)
+    charts = _charts(compared, styles, on_page=True)
     panels = {
-        f"plane-{i}": plane_panel(part, found, benchmark.space, on_page=True) for i, part in enumerate(found.visited)
+        f"plane-{i}": plane_panel(part, compared, benchmark.space, on_page=True)
+        for i, part in enumerate(compared.visited)
     }
-    summary = found.summary
+    summary = compared.summary
     sections = [
         Section("Who wins", {}, text=f"{_lead(runs)} {verdict(summary)}", blocks=_standings_blocks(summary, styles))
     ]
     if charts or panels:
-        sections.append(_figures_section(found, styles, charts))
-    sections.append(_best_section(found, benchmark))
+        sections.append(_figures_section(compared, styles, charts))
+    sections.append(_best_section(compared, benchmark))
     sections.append(Section("What was run", _setup_facts(runs, summary)))
     write_page(
         out / "report.html",
@@ -88,62 +89,68 @@ def write_comparison(
     return summary
 
 
-def _figures_section(found: Comparison, styles: Mapping[str, Look], charts: Mapping[str, Chart]) -> Section:
+def _figures_section(compared: Comparison, styles: Mapping[str, Look], charts: Mapping[str, Chart]) -> Section:
     """All figures under one legend, which stays in sight."""
     curves = tuple(
         Figure(name, f"over {x}", label=f"regret over {x}")
         for name, x in (("time", TIME), ("evaluations", EVALUATIONS))
         if name in charts
     )
-    blocks: list[Block] = [Legend({method.method: styles[method.method] for method in found.summary.standings()})]
+    blocks: list[PageBlock] = [
+        Legend({method.method: styles[method.method] for method in compared.summary.standings()})
+    ]
     if curves:
-        blocks.append(Figures(curves, "cards"))
+        blocks.append(FigureGroup(curves, "cards"))
     if "ecdf" in charts:
         blocks.append(SubSection("Final regret of all runs", TEXTS["ecdf"], (figure("ecdf"),)))
     if "ranks" in charts:
         blocks.append(SubSection("Rank over time", TEXTS["ranks"], (figure("ranks"),)))
     if "tradeoff" in charts:
-        both = Beside((figure("tradeoff"), hypervolume_table(found.summary, styles)))
-        blocks.append(SubSection(f"Regret against {found.summary.second}", _second_text(found), (both,)))
-    if found.visited:
+        figure_and_table = Beside((figure("tradeoff"), hypervolume_table(compared.summary, styles)))
+        blocks.append(
+            SubSection(f"Regret against {compared.summary.second}", _second_text(compared), (figure_and_table,))
+        )
+    if compared.visited:
         panels = tuple(
             Figure(f"plane-{i}", part.method, label=f"architectures proposed by {part.method}", method=part.method)
-            for i, part in enumerate(found.visited)
+            for i, part in enumerate(compared.visited)
         )
-        proposals = (ColourScale("early", "late"), Figures(panels, "small"))
-        blocks.append(SubSection("What each method proposes", _plane_text(found), proposals))
+        proposals = (ColourScale("early", "late"), FigureGroup(panels, "small"))
+        blocks.append(SubSection("What each method proposes", _plane_text(compared), proposals))
     return Section("Anytime performance", {}, text=TEXTS["anytime"], blocks=blocks)
 
 
-def _charts(found: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> dict[str, Chart]:
+def _charts(compared: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> dict[str, Chart]:
     """The figures by name; none where no run found anything."""
-    label = regret_label(found.summary)
+    label = regret_label(compared.summary)
     charts: dict[str, Chart] = {}
-    if found.over_time:
-        charts["time"] = curves_figure(found.over_time, styles, x=TIME, y=label, on_page=on_page)
-    if found.over_evaluations:
-        charts["evaluations"] = curves_figure(found.over_evaluations, styles, x=EVALUATIONS, y=label, on_page=on_page)
-        charts["ecdf"] = ecdf_figure(found, styles, on_page=on_page)
-    if found.rank_over_time:
-        charts["ranks"] = curves_figure(
-            found.rank_over_time, styles, x=TIME, y="mean rank", on_page=on_page, ranks=True
+    if compared.over_time:
+        charts["time"] = curves_figure(compared.over_time, styles, x=TIME, y=label, on_page=on_page)
+    if compared.over_evaluations:
+        charts["evaluations"] = curves_figure(
+            compared.over_evaluations, styles, x=EVALUATIONS, y=label, on_page=on_page
         )
-    if found.second is not None and found.over_second:
-        of = f"validation regret [{found.summary.unit}]" if found.summary.unit else "validation regret"
+        charts["ecdf"] = ecdf_figure(compared, styles, on_page=on_page)
+    if compared.rank_over_time:
+        charts["ranks"] = curves_figure(
+            compared.rank_over_time, styles, x=TIME, y="mean rank", on_page=on_page, ranks=True
+        )
+    if compared.second is not None and compared.over_second:
+        of = f"validation regret [{compared.summary.unit}]" if compared.summary.unit else "validation regret"
         charts["tradeoff"] = curves_figure(
-            found.over_second, styles, x=metric_label(found.second), y=of, on_page=on_page
+            compared.over_second, styles, x=metric_label(compared.second), y=of, on_page=on_page
         )
     return charts
 
 
-def _save_figures(folder: Path, found: Comparison, styles: Mapping[str, Look], space: SearchSpace) -> None:
-    charts = _charts(found, styles, on_page=False)
-    if found.visited:
-        charts["proposals"] = plane_figure(found, space)
+def _save_figures(folder: Path, compared: Comparison, styles: Mapping[str, Look], space: SearchSpace) -> None:
+    charts = _charts(compared, styles, on_page=False)
+    if compared.visited:
+        charts["proposals"] = plane_figure(compared, space)
     save_figures(charts, folder, FORMATS)
-    if found.best is not None:
+    if compared.best is not None:
         for form in FORMATS:
-            save_cells(space.diagrams(found.best.architecture), folder / f"best.{form}")
+            save_cells(space.diagrams(compared.best.architecture), folder / f"best.{form}")
 
 
 def _lead(runs: Runs) -> str:
@@ -168,9 +175,9 @@ def _setup_facts(runs: Runs, summary: ComparisonSummary) -> dict[str, object]:
     }
     facts["methods"] = ", ".join(runs.methods)
     for method in runs.methods:
-        given = setup.settings.get(method, {})
-        if given:
-            facts[f"settings of {method}"] = ", ".join(f"{name} = {value!r}" for name, value in given.items())
+        settings = setup.settings.get(method, {})
+        if settings:
+            facts[f"settings of {method}"] = ", ".join(f"{name} = {value!r}" for name, value in settings.items())
     if not any(setup.settings.get(method) for method in runs.methods):
         facts["settings"] = "the defaults of each method"
     facts["versions"] = ", ".join(f"{name} {version}" for name, version in setup.versions.items()) or "unknown"
@@ -180,7 +187,7 @@ def _setup_facts(runs: Runs, summary: ComparisonSummary) -> dict[str, object]:
     return facts
 
 
-def _standings_blocks(summary: ComparisonSummary, styles: Mapping[str, Look]) -> list[Block]:
+def _standings_blocks(summary: ComparisonSummary, styles: Mapping[str, Look]) -> list[PageBlock]:
     return [
         *(Paragraph(marked(remark), "note") for remark in summary.remarks),
         standings_table(summary, styles),
@@ -190,21 +197,21 @@ def _standings_blocks(summary: ComparisonSummary, styles: Mapping[str, Look]) ->
     ]
 
 
-def _second_text(found: Comparison) -> str:
+def _second_text(compared: Comparison) -> str:
     """What the trade-off is, and what a hypervolume is measured from."""
-    assert found.second is not None
-    cost, regret = found.summary.reference
-    unit, of = (f" {each}" if each else "" for each in (found.second.unit, found.summary.unit))
+    assert compared.second is not None
+    cost, regret = compared.summary.reference
+    unit, of = (f" {symbol}" if symbol else "" for symbol in (compared.second.unit, compared.summary.unit))
     return (
-        f"The smallest validation regret found within a limit on {found.second.key}: the median over seeds, and the "
+        f"The smallest validation regret found within a limit on {compared.second.key}: the median over seeds, and the "
         "quartiles as a band; further to the lower left is better. A run's hypervolume is the share that its "
         "trade-offs dominate of the box between the lowest and the highest values on the fronts of all runs; its "
-        f"reference point is {found.second.key} {cost:,.7g}{unit} and a regret of {regret:.3g}{of}."
+        f"reference point is {compared.second.key} {cost:,.7g}{unit} and a regret of {regret:.3g}{of}."
     )
 
 
-def _plane_text(found: Comparison) -> str:
-    first, second = found.explained
+def _plane_text(compared: Comparison) -> str:
+    first, second = compared.explained
     return (
         "Each point is an evaluated architecture, a sample of each method's runs, from early (dark) to late (bright). "
         f"All panels share one plane, the two main components of the one-hot encodings, which hold {first:.0%} and "
@@ -212,16 +219,16 @@ def _plane_text(found: Comparison) -> str:
     )
 
 
-def _best_section(found: Comparison, benchmark: Benchmark) -> Section:
-    best = found.best
+def _best_section(compared: Comparison, benchmark: Benchmark) -> Section:
+    best = compared.best
     if best is None:
         return Section("The best architecture found", {}, text="No run found any.")
-    objective, unit = benchmark.objective, f" {found.summary.unit}" if found.summary.unit else ""
+    objective, unit = benchmark.objective, f" {compared.summary.unit}" if compared.summary.unit else ""
     facts: dict[str, object] = {
         "architecture": benchmark.space.format(best.architecture),
         f"{objective.key}, as seen": f"{best.value:.4g} {objective.unit}".rstrip(),
-        f"{found.summary.kind} regret": f"{best.regret:.3g}{unit}"
-        + (f" (the best {best_is(found.summary)})" if abs(best.regret) < 1e-12 else ""),
+        f"{compared.summary.kind} regret": f"{best.regret:.3g}{unit}"
+        + (f" (the best {best_is(compared.summary)})" if abs(best.regret) < 1e-12 else ""),
         "found by": f"{best.method}, seed {best.seed}, evaluation {best.evaluation}",
     }  # fmt: skip
     picture = cell_svg(benchmark.space.diagrams(best.architecture))

@@ -42,18 +42,18 @@ def _best(summary: ComparisonSummary) -> str:
 
 def verdict(summary: ComparisonSummary) -> str:
     """The result in words."""
-    ranked = [each for each in summary.standings() if math.isfinite(summary.regret(each).estimate)]
+    ranked = [standing for standing in summary.standings() if math.isfinite(summary.regret(standing).estimate)]
     if not ranked:
         return f"No run found anything. {_cause(summary)}".rstrip()
     first, unit = ranked[0], f" {summary.unit}" if summary.unit else ""
     over = f"over {first.finished} run{'s' if first.finished != 1 else ''}"
     text = f"{first.method} ends with the smallest mean {summary.kind} regret, "
     text += f"{short(summary.regret(first).estimate)}{unit} {over}."
-    others = [each.method for each in summary.standings()[1:]]
-    if not others or not summary.can_tell:
+    rivals = [standing.method for standing in summary.standings()[1:]]
+    if not rivals or not summary.can_tell:
         return text
     beaten = summary.beats(first.method)
-    equal = [method for method in others if method not in beaten]
+    equal = [method for method in rivals if method not in beaten]
     if not equal:
         return f"{text} All others are significantly worse."
     return f"{text} Not significantly different from it: {', '.join(equal)}."
@@ -64,13 +64,13 @@ def _cause(summary: ComparisonSummary) -> str:
     broken = summary.broken()
     if broken:
         return f"Broke: {broken[0][1]}"
-    refused = next((reason for each in summary.methods for reason in each.refusals), "")
+    refused = next((reason for method in summary.methods for reason in method.refusals), "")
     return f"The benchmark refused: {refused}" if refused else ""
 
 
-def called(summary: ComparisonSummary, each: MethodSummary) -> str:
+def called(summary: ComparisonSummary, method: MethodSummary) -> str:
     """A method's name, with a mark where there is a remark on it."""
-    return f"{each.method} {MARK}" if summary.remarked(each.method) else each.method
+    return f"{method.method} {MARK}" if summary.remarked(method.method) else method.method
 
 
 def marked(remark: Remark) -> str:
@@ -78,9 +78,9 @@ def marked(remark: Remark) -> str:
     return f"{MARK} {remark.text}" if remark.method else remark.text
 
 
-def failures(each: MethodSummary) -> str:
+def failures(method: MethodSummary) -> str:
     """How many evaluations failed, and their share where any did."""
-    return f"{each.failed} ({percent(each.failed_share)})" if each.failed else "0"
+    return f"{method.failed} ({percent(method.failed_share)})" if method.failed else "0"
 
 
 def table(summary: ComparisonSummary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -90,17 +90,17 @@ def table(summary: ComparisonSummary) -> tuple[tuple[str, ...], list[tuple[str, 
                "thinking", "failed", "repeated")  # fmt: skip
     return columns, [
         (
-            f"{each.method} ({OUT_OF_DATE}) {MARK}" if each.out_of_date else called(summary, each),
-            f"{each.seeds} ({len(each.errors)} broke)" if each.errors else f"{each.seeds}",
-            spanned(summary.regret(each)),
-            spanned(each.mean_rank),
-            beaten(summary, each),
-            duration(each.time_to_best_s),
-            duration(each.thinking_s),
-            failures(each),
-            share(each.repeated),
+            f"{standing.method} ({OUT_OF_DATE}) {MARK}" if standing.out_of_date else called(summary, standing),
+            f"{standing.seeds} ({len(standing.errors)} broke)" if standing.errors else f"{standing.seeds}",
+            spanned(summary.regret(standing)),
+            spanned(standing.mean_rank),
+            beaten(summary, standing),
+            duration(standing.time_to_best_s),
+            duration(standing.thinking_s),
+            failures(standing),
+            share(standing.repeated),
         )
-        for each in summary.standings()
+        for standing in summary.standings()
     ]
 
 
@@ -128,14 +128,17 @@ def footnotes(summary: ComparisonSummary) -> list[str]:
     ]
 
 
-def beaten(summary: ComparisonSummary, each: MethodSummary) -> str:
+def beaten(summary: ComparisonSummary, standing: MethodSummary) -> str:
     """The methods that it is significantly better than; those that it is not, where these are fewer to name."""
-    found, others = summary.beats(each.method), [other.method for other in summary.standings() if other is not each]
-    rest = [method for method in others if method not in found]
-    if not found:
+    worse, rivals = (
+        summary.beats(standing.method),
+        [rival.method for rival in summary.standings() if rival is not standing],
+    )
+    not_worse = [method for method in rivals if method not in worse]
+    if not worse:
         return MISSING
-    if len(found) > 1 and not rest:
+    if len(worse) > 1 and not not_worse:
         return "all others"
-    if len(found) > MOST_NAMED and len(rest) < len(found):
-        return f"all but {', '.join(rest)}"
-    return ", ".join(found)
+    if len(worse) > MOST_NAMED and len(not_worse) < len(worse):
+        return f"all but {', '.join(not_worse)}"
+    return ", ".join(worse)

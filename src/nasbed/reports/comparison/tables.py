@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from nasbed.drawing.blocks import Bar, Block, Details, Paragraph, TableBlock, TableCell
+from nasbed.drawing.blocks import Bar, Details, PageBlock, Paragraph, TableBlock, TableCell
 from nasbed.drawing.number_texts import duration, share, short, span
 from nasbed.drawing.palette import Look
 from nasbed.evaluation.significance import Interval
@@ -80,7 +80,7 @@ def _bar(interval: Interval, look: Look, widest: float) -> Bar | None:
     return Bar(low, middle, high, look.colour)
 
 
-def pairs_table(summary: ComparisonSummary) -> Sequence[Block]:
+def pairs_table(summary: ComparisonSummary) -> Sequence[PageBlock]:
     """P-values of all pairs, folded away; nothing for a single method."""
     if len(summary.methods) < 2:
         return ()
@@ -101,7 +101,7 @@ def _p(value: float, same: bool) -> TableCell:
     return TableCell("< 0.001" if value < 0.001 else f"{value:.3f}", "sure" if value < LEVEL else "")
 
 
-def failures_table(summary: ComparisonSummary) -> Sequence[Block]:
+def failures_table(summary: ComparisonSummary) -> Sequence[PageBlock]:
     """The runs that broke, with what broke them; nothing where none did."""
     broken = summary.broken()
     if not broken:

@@ -24,7 +24,7 @@ class Bin:
     """Evaluations of like predicted value: where they lie, their residuals' quantiles, how many their intervals
     hold."""
 
-    at: float
+    predicted: float
     low: float
     middle: float
     high: float
@@ -50,7 +50,7 @@ class FitData:
 
 def fit_data(artefact: Artefact, test: Examples, *, runtime_method: str | None = None) -> FitData:
     """Compare an artefact with evaluations that it was not fitted on; runtimes of one method alone, if it is named."""
-    found = artefact.ensemble.predict(test.codes)
+    prediction = artefact.ensemble.predict(test.codes)
     runtime, predicted_runtime = np.empty(0), np.empty(0)
     if artefact.runtime is not None:
         timed = np.isfinite(test.cost_s) & (test.cost_s > 0)
@@ -60,11 +60,11 @@ def fit_data(artefact: Artefact, test: Examples, *, runtime_method: str | None =
         predicted_runtime = np.exp(artefact.runtime.predict(test.codes[timed])) if timed.any() else runtime
     return FitData(
         truth=test.y,
-        predicted=found.mean,
-        std=found.std,
-        bins=_bins(test.y, found.mean, found.std, found.spread),
-        coverage=tuple(coverage(test.y, found.mean, found.std, level=level) for level in LEVELS),
-        raw_coverage=tuple(coverage(test.y, found.mean, found.spread, level=level) for level in LEVELS),
+        predicted=prediction.mean,
+        std=prediction.std,
+        bins=_bins(test.y, prediction.mean, prediction.std, prediction.spread),
+        coverage=tuple(coverage(test.y, prediction.mean, prediction.std, level=level) for level in LEVELS),
+        raw_coverage=tuple(coverage(test.y, prediction.mean, prediction.spread, level=level) for level in LEVELS),
         runtime_s=runtime,
         predicted_runtime_s=predicted_runtime,
     )
@@ -73,20 +73,20 @@ def fit_data(artefact: Artefact, test: Examples, *, runtime_method: str | None =
 def _bins(truth: Floats, mean: Floats, std: Floats, spread: Floats) -> tuple[Bin, ...]:
     """As many evaluations in each, by predicted value."""
     number = int(np.clip(len(truth) // FEWEST_A_BIN, 1, MOST_BINS))
-    found = []
+    bins = []
     for rows in np.array_split(np.argsort(mean, kind="stable"), number):
         low, middle, high = np.quantile(truth[rows] - mean[rows], [0.05, 0.5, 0.95]).tolist()
-        held = coverage(truth[rows], mean[rows], std[rows])
+        calibrated = coverage(truth[rows], mean[rows], std[rows])
         raw = coverage(truth[rows], mean[rows], spread[rows])
-        found.append(Bin(float(np.median(mean[rows])), low, middle, high, held, raw, len(rows)))
-    return tuple(found)
+        bins.append(Bin(float(np.median(mean[rows])), low, middle, high, calibrated, raw, len(rows)))
+    return tuple(bins)
 
 
 def figure_rows(about: ArtefactManifest, times: Mapping[str, float] | None = None) -> list[tuple[str, str]]:
     """The figures of the test part, named for people, those that there are; where only some methods' evaluations were
     fitted, those of all architectures of the others; then times in seconds."""
     unit = f" [{about.metric.unit}]" if about.metric.unit else ""
-    named = [
+    figures = [
         ("R²", "r2", "{:.4f}"),
         ("Kendall's τ", "kendall", "{:.4f}"),
         ("sparse Kendall's τ", "sparse_kendall", "{:.4f}"),
@@ -106,7 +106,7 @@ def figure_rows(about: ArtefactManifest, times: Mapping[str, float] | None = Non
         ("runtime: mean relative error", "runtime_relative_error", "{:.1%}"),
     ]
     rows = []
-    for name, key, form in named:
+    for name, key, form in figures:
         if key in about.figures:
             value = about.figures[key]
             rows.append((name, "beyond all bounds" if value is None else form.format(value)))

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 
 from nasbed.core.metric import Metric
-from nasbed.drawing.blocks import Figure, Figures, TableBlock, TableCell
+from nasbed.drawing.blocks import Figure, FigureGroup, TableBlock, TableCell
 from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import Chart, inline, log_ticks
 from nasbed.drawing.page import Section, write_page
@@ -79,22 +79,24 @@ def _lead(artefact: Artefact, rows: int) -> str:
     )
 
 
-def _figures(*names: str) -> Figures:
-    return Figures(tuple(Figure(name, TITLES[name], TEXTS[name]) for name in names), "cards")
+def _figures(*names: str) -> FigureGroup:
+    return FigureGroup(tuple(Figure(name, TITLES[name], TEXTS[name]) for name in names), "cards")
 
 
 def _facts(artefact: Artefact, command: str) -> dict[str, object]:
-    about, made = artefact.manifest, artefact.manifest.provenance
+    about, provenance = artefact.manifest, artefact.manifest.provenance
     facts: dict[str, object] = {
-        "table": made.get("table", ""),
-        "fitted on": f"{made.get('rows', 0):,} evaluations of {made.get('architectures', 0):,} architectures",
+        "table": provenance.get("table", ""),
+        "fitted on": "{:,} evaluations of {:,} architectures".format(
+            provenance.get("rows", 0), provenance.get("architectures", 0)
+        ),
         "methods": ", ".join(
-            f"{name or 'not recorded'} ({count:,})" for name, count in made.get("methods", {}).items()
+            f"{name or 'not recorded'} ({count:,})" for name, count in provenance.get("methods", {}).items()
         ),
         "fidelity": about.fidelity if about.fidelity >= 0 else "not recorded",
         "settings": ", ".join(f"{name} = {value}" for name, value in about.members.settings.items()),
         "exact costs": ", ".join(about.exact) or "none",
-        "seed of the split": made.get("split_seed", ""),
+        "seed of the split": provenance.get("split_seed", ""),
         "licence": about.licence,
         "citation": about.citation,
         "made": f"{about.created} by nasbed {about.nasbed_version}",
@@ -118,8 +120,8 @@ def _charts(data: FitData, metric: Metric) -> dict[str, Chart]:
     return charts
 
 
-def _some(count: int) -> Any:
-    """Row numbers to draw: all, or as many of them as a page can carry, drawn at random."""
+def _sample(count: int) -> Any:
+    """Row numbers to draw: all, or a random sample of as many as a page can carry."""
     if count <= MOST_POINTS:
         return np.arange(count)
     return np.sort(np.random.default_rng(0).choice(count, MOST_POINTS, replace=False))
@@ -138,7 +140,7 @@ def _axis(field: str, title: str, ends: tuple[float, float] | None = None, **sca
 
 def _margin(*columns: Any) -> tuple[float, float]:
     """The ends of an axis around all values."""
-    low, high = min(float(each.min()) for each in columns), max(float(each.max()) for each in columns)
+    low, high = min(float(column.min()) for column in columns), max(float(column.max()) for column in columns)
     room = (high - low) * 0.03 or 1.0
     return low - room, high + room
 
@@ -149,9 +151,9 @@ def _diagonal(ends: tuple[float, float]) -> Any:
 
 
 def _scatter(data: FitData, metric: Metric) -> Chart:
-    some = _some(len(data.truth))
+    sample = _sample(len(data.truth))
     ends = _margin(data.truth, data.predicted)
-    columns = _rounded(data.predicted[some], data.truth[some], data.std[some])
+    columns = _rounded(data.predicted[sample], data.truth[sample], data.std[sample])
     rows = [{"x": x, "y": y, "std": std} for x, y, std in zip(*columns, strict=True)]
     points = alt.Chart(inline(rows)).mark_point(**_dot()).encode(
         x=_axis("x", f"predicted {metric_label(metric)}", ends),
@@ -162,16 +164,16 @@ def _scatter(data: FitData, metric: Metric) -> Chart:
 
 
 def _residuals(data: FitData, metric: Metric) -> Chart:
-    some = _some(len(data.truth))
+    sample = _sample(len(data.truth))
     ends = _margin(data.predicted)
-    columns = _rounded(data.predicted[some], (data.truth - data.predicted)[some])
+    columns = _rounded(data.predicted[sample], (data.truth - data.predicted)[sample])
     points = alt.Chart(inline([{"x": x, "y": y} for x, y in zip(*columns, strict=True)])).mark_point(**_dot())
     points = points.encode(
         x=_axis("x", f"predicted {metric_label(metric)}", ends),
         y=_axis("y", "measured minus predicted"),
         tooltip=_tips(x="predicted", y="residual"),
     )
-    bins = [{"x": each.at, "low": each.low, "middle": each.middle, "high": each.high} for each in data.bins]
+    bins = [{"x": bin.predicted, "low": bin.low, "middle": bin.middle, "high": bin.high} for bin in data.bins]
     base = alt.Chart(inline(bins)).encode(x="x:Q")
     band = base.mark_area(color=HUES[1], opacity=0.22).encode(y="low:Q", y2="high:Q")
     line = base.mark_line(color=HUES[1]).encode(y="middle:Q")
@@ -181,8 +183,8 @@ def _residuals(data: FitData, metric: Metric) -> Chart:
 
 def _calibration(data: FitData) -> Chart:
     rows = [
-        {"x": level, "y": share, "what": what}
-        for what, shares in ((BEFORE, data.raw_coverage), (AFTER, data.coverage))
+        {"x": level, "y": share, "what": deviation}
+        for deviation, shares in ((BEFORE, data.raw_coverage), (AFTER, data.coverage))
         for level, share in zip(LEVELS, shares, strict=True)
     ]
     base = alt.Chart(inline(rows)).encode(
@@ -198,9 +200,9 @@ def _calibration(data: FitData) -> Chart:
 
 def _coverage(data: FitData, metric: Metric) -> Chart:
     rows = [
-        {"x": each.at, "y": share, "what": what, "count": each.count}
-        for each in data.bins
-        for what, share in ((BEFORE, each.raw_coverage), (AFTER, each.coverage))
+        {"x": bin.predicted, "y": share, "what": deviation, "count": bin.count}
+        for bin in data.bins
+        for deviation, share in ((BEFORE, bin.raw_coverage), (AFTER, bin.coverage))
     ]
     base = alt.Chart(inline(rows)).encode(
         x=_axis("x", f"predicted {metric_label(metric)}"),
@@ -208,16 +210,16 @@ def _coverage(data: FitData, metric: Metric) -> Chart:
         color=_before_and_after(),
         tooltip=_tips(x="predicted", y="held", what="deviation", count="evaluations"),
     )
-    wanted = alt.Chart(inline([{"y": 0.9}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="y:Q")
-    return alt.layer(wanted, base.mark_line(), base.mark_point(filled=True, size=40)).properties(height=HEIGHT)
+    nominal = alt.Chart(inline([{"y": 0.9}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="y:Q")
+    return alt.layer(nominal, base.mark_line(), base.mark_point(filled=True, size=40)).properties(height=HEIGHT)
 
 
 def _runtime(data: FitData) -> Chart:
-    some = _some(len(data.runtime_s))
-    both = data.predicted_runtime_s, data.runtime_s
-    low, high = min(float(each.min()) for each in both), max(float(each.max()) for each in both)
+    sample = _sample(len(data.runtime_s))
+    columns = data.predicted_runtime_s, data.runtime_s
+    low, high = min(float(column.min()) for column in columns), max(float(column.max()) for column in columns)
     ends = low / 1.05, high * 1.05
-    rows = [{"x": x, "y": y} for x, y in zip(*_rounded(*(each[some] for each in both)), strict=True)]
+    rows = [{"x": x, "y": y} for x, y in zip(*_rounded(*(column[sample] for column in columns)), strict=True)]
     points = alt.Chart(inline(rows)).mark_point(**_dot()).encode(
         x=_axis("x", "predicted training time [s]", ends, type="log"),
         y=_axis("y", "measured [s]", ends, type="log"),

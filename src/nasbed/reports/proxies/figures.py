@@ -28,7 +28,7 @@ def proxies_figures(judged: Sequence[JudgedTask]) -> dict[str, Chart]:
     """By name: ``spearman``, ``top`` and ``overlap`` are proxies by tasks, ``global-against-top`` is a panel a task."""
     names = task_titles(judged)
     order = ordered_proxies(judged)
-    top = " / ".join(dict.fromkeys(f"{each.yardstick.top_percent:g} %" for each in judged))
+    top = " / ".join(dict.fromkeys(f"{task.yardstick.top_percent:g} %" for task in judged))
     maps = {
         "spearman": ("spearman", "Spearman, all architectures"),
         "top": ("top_spearman", f"Spearman within the true top {top}"),
@@ -43,21 +43,21 @@ def proxies_figures(judged: Sequence[JudgedTask]) -> dict[str, Chart]:
 
 def task_titles(judged: Sequence[JudgedTask]) -> list[str]:
     """The names of tasks, those that come again with a number."""
-    found: list[str] = []
-    for each in judged:
-        again = sum(other.name == each.name for other in judged[: len(found)])
-        found.append(f"{each.name} ({again + 1})" if again else each.name)
-    return found
+    titles: list[str] = []
+    for task in judged:
+        again = sum(earlier.name == task.name for earlier in judged[: len(titles)])
+        titles.append(f"{task.name} ({again + 1})" if again else task.name)
+    return titles
 
 
 def ordered_proxies(judged: Sequence[JudgedTask]) -> list[str]:
     """All proxies, by their mean Spearman correlation over all architectures, the highest first."""
     values: dict[str, list[float]] = {}
     for task in judged:
-        for each in task.proxies:
-            known = values.setdefault(each.name, [])
-            if isfinite(each.value("spearman")):
-                known.append(each.value("spearman"))
+        for proxy in task.proxies:
+            finite = values.setdefault(proxy.name, [])
+            if isfinite(proxy.value("spearman")):
+                finite.append(proxy.value("spearman"))
     return sorted(values, key=lambda name: (-sum(values[name]) / len(values[name]) if values[name] else 2.0, name))
 
 
@@ -67,7 +67,7 @@ def _heat_map(
     """``across`` colours from 0 to the most there is, otherwise from -1 to 1."""
     rows: list[dict[str, Any]] = []
     for name, task in zip(names, judged, strict=True):
-        values = {each.name: each.value(measure) for each in task.proxies}
+        values = {judged_proxy.name: judged_proxy.value(measure) for judged_proxy in task.proxies}
         rows += [{"task": name, "proxy": proxy, "value": number(values.get(proxy, float("nan")))} for proxy in order]
     for row in rows:
         row["text"] = MISSING if row["value"] is None else f"{row['value']:.2f}".replace("-", "\u2212")
@@ -145,7 +145,7 @@ def _panel(name: str, task: JudgedTask, domain: tuple[float, float]) -> Chart:
     ]
     base = alt.Chart(inline(rows))
     colour = alt.Color("kind:N", legend=None).scale(
-        domain=["told", "lost", "training"], range=[COLOURS[0], COLOURS[1], INK]
+        domain=["kept", "lost", "training"], range=[COLOURS[0], COLOURS[1], INK]
     )
     spans = base.mark_rule(opacity=0.22, strokeWidth=1.5).encode(x(), y("low"), alt.Y2("high:Q"), colour)
     leaders = base.transform_filter("datum.far").mark_rule(strokeWidth=1)
@@ -154,20 +154,20 @@ def _panel(name: str, task: JudgedTask, domain: tuple[float, float]) -> Chart:
         y(),
         colour,
         alt.Shape("kind:N", legend=None).scale(
-            domain=["told", "lost", "training"], range=["circle", "circle", "diamond"]
+            domain=["kept", "lost", "training"], range=["circle", "circle", "diamond"]
         ),
     )
     names = base.mark_text(fontSize=12, align="center", baseline="middle")
     halo = base.mark_text(fontSize=12, align="center", baseline="middle", stroke=PAPER, strokeWidth=4, color=PAPER)
-    written = (x("label_x"), y("label_y"), alt.Text("name:N"))
+    label_encoding = (x("label_x"), y("label_y"), alt.Text("name:N"))
     layers = [
         *zeros,
         diagonal,
         spans,
-        halo.encode(*written),
+        halo.encode(*label_encoding),
         leaders.encode(x(), y(), alt.X2("edge_x:Q"), alt.Y2("edge_y:Q"), colour),
         dots,
-        names.encode(*written, colour),
+        names.encode(*label_encoding, colour),
     ]
     return alt.layer(*layers).properties(title=name, width=SIDE, height=SIDE)
 
@@ -175,21 +175,23 @@ def _panel(name: str, task: JudgedTask, domain: tuple[float, float]) -> Chart:
 def _points(task: JudgedTask, domain: tuple[float, float]) -> list[dict[str, Any]]:
     """A row a proxy that has both correlations; those that are lost among the best have a kind of their own."""
     rows: list[dict[str, Any]] = []
-    for each in task.proxies:
-        over_all, at_top = each.measures["spearman"], each.measures["top_spearman"]
+    for proxy in task.proxies:
+        over_all, at_top = proxy.measures["spearman"], proxy.measures["top_spearman"]
         if not isfinite(over_all.value) or not isfinite(at_top.value):
             continue
         low, high = (at_top.low, at_top.high) if isfinite(at_top.low) else (at_top.value, at_top.value)
-        kind = "lost" if lost_at_the_top(task, each.name) else "told"
-        rows.append({"name": each.name, "x": over_all.value, "y": at_top.value, "low": low, "high": high, "kind": kind})
+        kind = "lost" if lost_at_the_top(task, proxy.name) else "kept"
+        rows.append(
+            {"name": proxy.name, "x": over_all.value, "y": at_top.value, "low": low, "high": high, "kind": kind}
+        )
     ceiling = task.ceiling
     if ceiling is not None and isfinite(ceiling.spearman) and isfinite(ceiling.top_spearman):
-        at = ceiling.top_spearman
-        rows.append({"name": TRAINING, "x": ceiling.spearman, "y": at, "low": at, "high": at, "kind": "training"})
+        top = ceiling.top_spearman
+        rows.append({"name": TRAINING, "x": ceiling.spearman, "y": top, "low": top, "high": top, "kind": "training"})
     start, span = domain[0], domain[1] - domain[0]
     pixels = [((row["x"] - start) / span * SIDE, (1 - (row["y"] - start) / span) * SIDE) for row in rows]
-    found = label_places(pixels, [row["name"] for row in rows], width=SIDE, height=SIDE)
-    for row, label in zip(rows, found, strict=True):
+    labels = label_places(pixels, [row["name"] for row in rows], width=SIDE, height=SIDE)
+    for row, label in zip(rows, labels, strict=True):
         for field, (across, down) in (("label", (label.x, label.y)), ("edge", label.edge)):
             row |= {f"{field}_x": start + across / SIDE * span, f"{field}_y": start + (1 - down / SIDE) * span}
         row["far"] = label.distance > FAR
@@ -199,6 +201,6 @@ def _points(task: JudgedTask, domain: tuple[float, float]) -> list[dict[str, Any
 def lost_at_the_top(task: JudgedTask, name: str) -> bool:
     """Whether a proxy has a Spearman correlation of 0.5 or more over all architectures, and one within the top that is
     not told from 0 or below it."""
-    found = task.proxy(name).measures
-    top = found["top_spearman"]
-    return found["spearman"].value >= HIGH and isfinite(top.value) and (top.low <= 0 or top.value <= 0)
+    measures = task.proxy(name).measures
+    top = measures["top_spearman"]
+    return measures["spearman"].value >= HIGH and isfinite(top.value) and (top.low <= 0 or top.value <= 0)

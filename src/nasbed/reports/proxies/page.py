@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nasbed.core.errors import InvalidOption
-from nasbed.drawing.blocks import Figure, Figures, Paragraph, figure, table_block
+from nasbed.drawing.blocks import Figure, FigureGroup, Paragraph, figure, table_block
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.page import Section
 from nasbed.evaluation.proxies import JudgedTask
@@ -35,7 +35,7 @@ def write_proxies_report(
         raise InvalidOption("a report of proxies is of at least 1 task, got none")
     titles = task_titles(judged)
     words = [Paragraph(outcome(task), lead=f"{title}.") for title, task in zip(titles, judged, strict=True)]
-    maps = Figures(tuple(Figure(name) for name in ("spearman", "top", "overlap")), "cards")
+    maps = FigureGroup(tuple(Figure(name) for name in ("spearman", "top", "overlap")), "cards")
     sections = [
         Section("What came out", {}, blocks=words),
         Section("Over all, at the top, and in overlap", {}, text=MAPS, blocks=[maps]),

@@ -33,20 +33,20 @@ def in_order(task: JudgedTask) -> list[JudgedProxy]:
 
 def outcome(task: JudgedTask) -> str:
     """What came out, in a paragraph made of the numbers."""
-    known = [each for each in in_order(task) if isfinite(each.value("spearman"))]
-    if not known:
+    ranked = [proxy for proxy in in_order(task) if isfinite(proxy.value("spearman"))]
+    if not ranked:
         return "No proxy has a correlation with the truth."
     top = f"the top {task.yardstick.top_percent:g} %"
     parts = [_leader(task)]
-    lost = [each for each in known if lost_at_the_top(task, each.name)]
+    lost = [proxy for proxy in ranked if lost_at_the_top(task, proxy.name)]
     if lost:
-        pairs = listed([f"{each.name} ({_change(each)})" for each in lost])
+        pairs = listed([f"{proxy.name} ({_change(proxy)})" for proxy in lost])
         parts.append(
             f"High over all and not told from zero, or below it, within {top}: {pairs}. "
             "They tell bad from good; nothing shows that they tell the best from the good."
         )
-    elif any(isfinite(each.value("top_spearman")) for each in known):
-        high = [each for each in known if each.value("spearman") >= HIGH]
+    elif any(isfinite(proxy.value("top_spearman")) for proxy in ranked):
+        high = [proxy for proxy in ranked if proxy.value("spearman") >= HIGH]
         parts.append(f"All proxies with a Spearman of {HIGH} or more keep a correlation within {top}." if high else "")
     where = ("Over all", f"Within {top}", "By RBO")
     parts += [_beside_baseline(task, measure, begin) for measure, begin in zip(HEADLINES, where, strict=True)]
@@ -59,29 +59,29 @@ def outcome(task: JudgedTask) -> str:
 
 
 def _leader(task: JudgedTask) -> str:
-    found = []
+    leaders = []
     for measure, title in headline_names(task).items():
-        known = [each for each in task.proxies if isfinite(each.value(measure))]
-        if known:
-            best = max(known, key=lambda each: each.value(measure))
-            found.append(f"{title} {best.name} ({signed(best.value(measure))})")
-    return f"Highest by {listed(found)}." if found else ""
+        ranked = [proxy for proxy in task.proxies if isfinite(proxy.value(measure))]
+        if ranked:
+            best = max(ranked, key=lambda proxy: proxy.value(measure))
+            leaders.append(f"{title} {best.name} ({signed(best.value(measure))})")
+    return f"Highest by {listed(leaders)}." if leaders else ""
 
 
 def _beside_baseline(task: JudgedTask, measure: str, begin: str) -> str:
-    tested = [each for each in in_order(task) if measure in each.against]
+    tested = [proxy for proxy in in_order(task) if measure in proxy.against]
     if not tested:
         return ""
     better, worse = (
-        [each.name for each in tested if each.against[measure].verdict == verdict] for verdict in ("better", "worse")
+        [proxy.name for proxy in tested if proxy.against[measure].verdict == verdict] for verdict in ("better", "worse")
     )
     verb = "are" if better[1:] else "is"
-    told = f"{listed(better) if better else 'none'} {verb} significantly better than {task.baseline}"
-    return f"{begin}, {told}, and {len(worse) or 'none'} of {len(tested)} significantly worse."
+    clause = f"{listed(better) if better else 'none'} {verb} significantly better than {task.baseline}"
+    return f"{begin}, {clause}, and {len(worse) or 'none'} of {len(tested)} significantly worse."
 
 
-def _change(each: JudgedProxy) -> str:
-    return f"{signed(each.value('spearman'))} to {signed(each.value('top_spearman'))}"
+def _change(proxy: JudgedProxy) -> str:
+    return f"{signed(proxy.value('spearman'))} to {signed(proxy.value('top_spearman'))}"
 
 
 def signed(value: float) -> str:
@@ -97,8 +97,8 @@ def short_table(task: JudgedTask) -> NumberTable:
     names = headline_names(task)
     columns = ("proxy", *names.values(), f"best of {task.yardstick.k}")
     rows = tuple(
-        (_cut(each.name), *(_marked(each, measure) for measure in names), digits(each.value("best_rank")))
-        for each in in_order(task)
+        (_cut(proxy.name), *(_marked(proxy, measure) for measure in names), digits(proxy.value("best_rank")))
+        for proxy in in_order(task)
     )
     return NumberTable(columns, rows)
 
@@ -107,32 +107,32 @@ def _cut(name: str) -> str:
     return name if len(name) <= WIDEST else f"{name[: WIDEST - 1]}\u2026"
 
 
-def _marked(each: JudgedProxy, measure: str) -> str:
-    against = each.against.get(measure)
-    return _spanned(each.measures[measure], 2) + (MARKS[against.verdict] if against else " ")
+def _marked(proxy: JudgedProxy, measure: str) -> str:
+    against = proxy.against.get(measure)
+    return _spanned(proxy.measures[measure], 2) + (MARKS[against.verdict] if against else " ")
 
 
-def _spanned(found: MeasureEstimate, places: int) -> str:
+def _spanned(estimate: MeasureEstimate, decimals: int) -> str:
     """A value with its interval."""
-    if not isfinite(found.value):
+    if not isfinite(estimate.value):
         return MISSING
-    ends = f" [{fixed(found.low, places)}, {fixed(found.high, places)}]" if isfinite(found.low) else ""
-    return f"{fixed(found.value, places + 1)}{ends}".replace("-", "\u2212")
+    ends = f" [{fixed(estimate.low, decimals)}, {fixed(estimate.high, decimals)}]" if isfinite(estimate.low) else ""
+    return f"{fixed(estimate.value, decimals + 1)}{ends}".replace("-", "\u2212")
 
 
 def headline_table(task: JudgedTask) -> NumberTable:
     """The headline measures with intervals, deviations between seeds, and p-values against the baseline."""
     names = headline_names(task)
-    several = any(each.seeds > 1 for each in task.proxies)
+    several = any(proxy.seeds > 1 for proxy in task.proxies)
     columns = ["proxy"]
     for title in names.values():
         columns += [title, *(["\u00b1 seeds"] if several else []), f"p, {task.baseline}"]
     rows = []
-    for each in in_order(task):
-        row = [each.name]
+    for proxy in in_order(task):
+        row = [proxy.name]
         for measure in names:
-            found, against = each.measures[measure], each.against.get(measure)
-            row += [_spanned(found, 3), *([fixed(found.std, 3)] if several else [])]
+            estimate, against = proxy.measures[measure], proxy.against.get(measure)
+            row += [_spanned(estimate, 3), *([fixed(estimate.std, 3)] if several else [])]
             row.append(f"{against.holm:.2g}{MARKS[against.verdict]}".strip() if against else MISSING)
         rows.append(tuple(row))
     note = (
@@ -146,7 +146,7 @@ def headline_table(task: JudgedTask) -> NumberTable:
 def full_table(task: JudgedTask) -> NumberTable:
     """The other measures, what is missing, and times."""
     stick = task.yardstick
-    shown = {
+    titles = {
         "kendall": "Kendall",
         "sparse_kendall": f"sparse Kendall, {stick.grid:g}",
         "rbo_textbook": "RBO_EXT",
@@ -154,18 +154,18 @@ def full_table(task: JudgedTask) -> NumberTable:
         "recall": f"recall at {stick.top}",
         "ndcg": f"NDCG at {stick.k}",
     }
-    several = any(each.seeds > 1 for each in task.proxies)
-    columns = ["proxy", *shown.values(), f"best of {stick.k}", "no score", *(["seeds"] if several else []), "time"]
+    several = any(proxy.seeds > 1 for proxy in task.proxies)
+    columns = ["proxy", *titles.values(), f"best of {stick.k}", "no score", *(["seeds"] if several else []), "time"]
     rows = [
         (
-            each.name,
-            *(fixed(each.value(measure), 3).replace("-", "\u2212") for measure in shown),
-            digits(each.value("best_rank")),
-            digits(each.missing) if each.missing else "0",
-            *([str(each.seeds)] if several else []),
-            seconds(each.seconds),
+            proxy.name,
+            *(fixed(proxy.value(measure), 3).replace("-", "\u2212") for measure in titles),
+            digits(proxy.value("best_rank")),
+            digits(proxy.missing) if proxy.missing else "0",
+            *([str(proxy.seeds)] if several else []),
+            seconds(proxy.seconds),
         )
-        for each in in_order(task)
+        for proxy in in_order(task)
     ]
     note = (
         f"Precision: of the {stick.k} highest scored, the share in the true top of {stick.top}. Recall: of that top, "
@@ -180,7 +180,7 @@ def full_table(task: JudgedTask) -> NumberTable:
 
 def proxies_numbers(judged: Sequence[JudgedTask]) -> dict[str, Any]:
     """Every number of the page."""
-    found: dict[str, Any] = plain(
+    numbers: dict[str, Any] = plain(
         {
             "tasks": [
                 {
@@ -200,27 +200,27 @@ def proxies_numbers(judged: Sequence[JudgedTask]) -> dict[str, Any]:
                     "noise_ceiling": asdict(task.ceiling) if task.ceiling else None,
                     "notes": task.notes,
                     "outcome": outcome(task),
-                    "proxies": {each.name: _numbers(each) for each in in_order(task)},
+                    "proxies": {proxy.name: _numbers(proxy) for proxy in in_order(task)},
                 }
                 for title, task in zip(task_titles(judged), judged, strict=True)
             ]
         }
     )
-    return found
+    return numbers
 
 
-def _numbers(each: JudgedProxy) -> dict[str, Any]:
+def _numbers(proxy: JudgedProxy) -> dict[str, Any]:
     return {
         "measures": {
-            name: {key: value for key, value in asdict(found).items() if value != "" and value == value}
-            for name, found in each.measures.items()
+            name: {key: value for key, value in asdict(result).items() if value != "" and value == value}
+            for name, result in proxy.measures.items()
         },
         "against_baseline": {
-            name: {**asdict(found.difference), "holm": found.holm, "verdict": found.verdict}
-            for name, found in each.against.items()
+            name: {**asdict(result.difference), "holm": result.holm, "verdict": result.verdict}
+            for name, result in proxy.against.items()
         },
-        "missing": each.missing,
-        "seeds": each.seeds,
-        "empty_seeds": each.empty_seeds,
-        "seconds": each.seconds,
+        "missing": proxy.missing,
+        "seeds": proxy.seeds,
+        "empty_seeds": proxy.empty_seeds,
+        "seconds": proxy.seconds,
     }

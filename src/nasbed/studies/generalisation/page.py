@@ -34,9 +34,9 @@ def generalisation_facts(study: GeneralisationStudy) -> dict[str, str]:
     """Which orderings hold in each space, and how alike the spaces rank the variants."""
     facts = {}
     for place in (study.small, study.full):
-        for each in place.orderings:
-            facts[f"{each.worse} < {each.better}, {place.benchmark}"] = (
-                f"{each.verdict} (mean regret lower by {each.difference:.3f}, p = {each.p:.2g})"
+        for ordering in place.orderings:
+            facts[f"{ordering.worse} < {ordering.better}, {place.benchmark}"] = (
+                f"{ordering.verdict} (mean regret lower by {ordering.difference:.3f}, p = {ordering.p:.2g})"
             )
     for group, value in study.correlations.items():
         facts[f"Spearman between the spaces, {group}"] = (
@@ -61,7 +61,7 @@ def _spread(finals: Any) -> str:
 
 def generalisation_numbers(study: GeneralisationStudy) -> dict[str, Any]:
     """Every number of the report."""
-    found: dict[str, Any] = plain(
+    numbers: dict[str, Any] = plain(
         {
             "seeds": study.seeds,
             "budget": study.budget,
@@ -71,7 +71,7 @@ def generalisation_numbers(study: GeneralisationStudy) -> dict[str, Any]:
             "spaces": {"small": _place_numbers(study.small), "full": _place_numbers(study.full)},
         }
     )
-    return found
+    return numbers
 
 
 def _place_numbers(place: Place) -> dict[str, Any]:
@@ -83,13 +83,13 @@ def _place_numbers(place: Place) -> dict[str, Any]:
         "failed_evaluations": place.failed[0],
         "orderings": [
             {
-                "worse": each.worse,
-                "better": each.better,
-                "mean_difference": each.difference,
-                "wilcoxon_p": each.p,
-                "verdict": each.verdict,
+                "worse": ordering.worse,
+                "better": ordering.better,
+                "mean_difference": ordering.difference,
+                "wilcoxon_p": ordering.p,
+                "verdict": ordering.verdict,
             }
-            for each in place.orderings
+            for ordering in place.orderings
         ],
         "final_regret": {
             group: {
@@ -144,16 +144,16 @@ def write_generalisation_report(
     for group in study.full.groups:
         key = group.replace(" ", "-")
         figures[key] = generalisation_figure(study, group)
-        own = {name: fact for name, fact in facts.items() if name.endswith(group)}
+        group_facts = {name: fact for name, fact in facts.items() if name.endswith(group)}
         if group == "methods":
-            own = {name: fact for name, fact in facts.items() if "<" in name} | own
+            group_facts = {name: fact for name, fact in facts.items() if "<" in name} | group_facts
         _, rows = generalisation_table(study)
-        own |= {
+        group_facts |= {
             f"{name}, final regret": f"{small} in the small space, {full} in the full one"
-            for what, name, small, full in rows
-            if what == group
+            for row_group, name, small, full in rows
+            if row_group == group
         }
-        sections.append(Section(group.capitalize(), own, text=TEXTS.get(group, ""), blocks=[figure(key)]))
+        sections.append(Section(group.capitalize(), group_facts, text=TEXTS.get(group, ""), blocks=[figure(key)]))
     write_report(
         folder,
         f"Generalisation bootstrap on {study.full.benchmark}",

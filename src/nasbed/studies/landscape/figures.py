@@ -52,12 +52,12 @@ def landscape_figures(study: LandscapeStudy) -> dict[str, Chart]:
 
 
 def _distributions(study: LandscapeStudy) -> Chart:
-    curves = {metric.split or metric.name: found for metric, found in study.distributions.items()}
-    low = min(found.quantile(0.01) for found in curves.values())
-    high = max(found.quantile(1.0) for found in curves.values())
+    curves = {metric.split or metric.name: curve for metric, curve in study.distributions.items()}
+    low = min(curve.quantile(0.01) for curve in curves.values())
+    high = max(curve.quantile(1.0) for curve in curves.values())
     if _on_log_axis(study):
         low, high = (
-            min(found.quantile(0.001) for found in curves.values()),
+            min(curve.quantile(0.001) for curve in curves.values()),
             max(f.quantile(0.99) for f in curves.values()),
         )
     label = metric_label(study.metric)
@@ -68,10 +68,10 @@ def _distributions(study: LandscapeStudy) -> Chart:
     left = _curves(curves, x, title=title, legend=None)
     if not study.noise:
         return left
-    noise = {str(fidelity): found for fidelity, found in study.noise.items()}
-    middle = min(found.quantile(0.5) for found in noise.values())
-    start = max(min(found.quantile(0.03) for found in noise.values()), middle / 1000, 1e-12)
-    end = max(found.quantile(0.99) for found in noise.values())
+    noise = {str(fidelity): curve for fidelity, curve in study.noise.items()}
+    middle = min(curve.quantile(0.5) for curve in noise.values())
+    start = max(min(curve.quantile(0.03) for curve in noise.values()), middle / 1000, 1e-12)
+    end = max(curve.quantile(0.99) for curve in noise.values())
     x = alt.X("value:Q", title=f"standard deviation of {metric_label(study.noise_metric)}")
     x = x.scale(alt.Scale(type="log", domain=[start, end], nice=False)).axis(values=log_ticks(start, end))
     return beside(left, _curves(noise, x, title="noise between repeats", legend=study.fidelity_unit))
@@ -80,8 +80,8 @@ def _distributions(study: LandscapeStudy) -> Chart:
 def _curves(curves: Mapping[str, Ecdf], x: Any, *, title: str, legend: str | None) -> Chart:
     rows = [
         {"curve": name, "value": value, "fraction": fraction}
-        for name, found in curves.items()
-        for value, fraction in zip(found.values.tolist(), found.fractions.tolist(), strict=True)
+        for name, curve in curves.items()
+        for value, fraction in zip(curve.values.tolist(), curve.fractions.tolist(), strict=True)
     ]
     y = alt.Y("fraction:Q", title="fraction of architectures").scale(alt.Scale(domain=[0, 1]))
     chart = alt.Chart(inline(rows), title=title, width=WIDTH, height=HEIGHT)
@@ -126,24 +126,24 @@ def _costs(study: LandscapeStudy) -> Chart | None:
 
 def _replacements(study: LandscapeStudy) -> dict[str, Chart]:
     charts: dict[str, Chart] = {}
-    for place, found in enumerate(study.replacements, 1):
-        names = list(found.operations)
+    for index, replacement in enumerate(study.replacements, 1):
+        names = list(replacement.operations)
         rows = [
             {
                 "from": before,
                 "to": after,
-                "change": number(found.change[i, j]),
-                "time": number(100 * found.relative_time[i, j]),
+                "change": number(replacement.change[i, j]),
+                "time": number(100 * replacement.relative_time[i, j]),
             }
             for i, before in enumerate(names)
             for j, after in enumerate(names)
-            if found.counts[i, j]
+            if replacement.counts[i, j]
         ]
-        where = f", {' and '.join(found.where)}" if len(study.replacements) > 1 else ""
+        where = f", {' and '.join(replacement.where)}" if len(study.replacements) > 1 else ""
         panels = [_pairs(rows, names, "change", title=f"change of {metric_label(study.metric)}{where}")]
-        if np.isfinite(found.relative_time).any():
+        if np.isfinite(replacement.relative_time).any():
             panels.append(_pairs(rows, names, "time", title="change of training time [%]"))
-        charts["operations" if len(study.replacements) == 1 else f"operations-{place}"] = beside(*panels)
+        charts["operations" if len(study.replacements) == 1 else f"operations-{index}"] = beside(*panels)
     return charts
 
 
@@ -172,7 +172,7 @@ def _shapes(study: LandscapeStudy) -> Chart | None:
         rows = [names[start : start + 3] for start in range(0, len(names), 3)]
         return alt.vconcat(*(alt.hconcat(*(_by_choice(study, name) for name in row), spacing=24) for row in rows))
     panels = [_by_key(study.shapes, "metric", f"mean {metric_label(study.metric)}")]
-    if all(each.time_s is not None for each in study.shapes.values()):
+    if all(shape.time_s is not None for shape in study.shapes.values()):
         panels.append(_by_key(study.shapes, "time_s", f"mean {TIME_LABEL}"))
     return beside(*panels)
 
@@ -209,8 +209,8 @@ def _walks(study: LandscapeStudy) -> Chart | None:
     rows = [
         {"walk": name, "x": math.sqrt(lag), "y": value, "low": value - 2 * error, "high": value + 2 * error}
         | {"ragged": len(study.walks) > 2 and name in (IN_TABLE, IN_TABLE_RANKS)}
-        for name, found in study.walks.items()
-        for lag, (value, error) in enumerate(zip(found.correlations, found.standard_errors, strict=True))
+        for name, walk in study.walks.items()
+        for lag, (value, error) in enumerate(zip(walk.correlations, walk.standard_errors, strict=True))
         if math.isfinite(value) and lag
     ]
     if not rows:
@@ -252,9 +252,9 @@ def _fidelities(study: LandscapeStudy) -> Chart | None:
         return None
     names = [str(fidelity) for fidelity in study.fidelities]
     rows = [
-        {"one": one, "other": other, "spearman": number(study.fidelity_correlations[i, j])}
-        for i, one in enumerate(names)
-        for j, other in enumerate(names)
+        {"one": first, "other": second, "spearman": number(study.fidelity_correlations[i, j])}
+        for i, first in enumerate(names)
+        for j, second in enumerate(names)
     ]
     side = max(60 * len(names), 200)
     base = alt.Chart(inline(rows)).encode(

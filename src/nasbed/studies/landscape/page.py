@@ -91,11 +91,11 @@ def landscape_facts(study: LandscapeStudy) -> dict[str, dict[str, object]]:
         },
         "distributions": {},
     }
-    for metric, found in study.distributions.items():
-        facts["distributions"][f"median {metric.key}"] = f"{found.quantile(0.5):.4g}{unit}"
-    for fidelity, found in study.noise.items():
+    for metric, distribution in study.distributions.items():
+        facts["distributions"][f"median {metric.key}"] = f"{distribution.quantile(0.5):.4g}{unit}"
+    for fidelity, distribution in study.noise.items():
         name = f"median noise of {study.noise_metric.key} after {fidelity} {study.fidelity_unit}"
-        facts["distributions"][name] = f"{found.quantile(0.5):.3g}{unit}"
+        facts["distributions"][name] = f"{distribution.quantile(0.5):.3g}{unit}"
     if study.validation_test_correlation is not None:
         facts["distributions"]["validation against test"] = f"r = {study.validation_test_correlation:.4f}"
     if study.costs is not None:
@@ -106,13 +106,13 @@ def landscape_facts(study: LandscapeStudy) -> dict[str, dict[str, object]]:
             for j in range(i + 1, len(names))
         }
     if len(study.replacements) == 1:
-        (found_,) = study.replacements
+        (replacement,) = study.replacements
         facts["operations"] = {
-            f"{before} by {after}": f"{found_.change[i, j]:+.2f} ± {found_.change_error[i, j]:.2f}{unit}, "
-            f"{100 * found_.relative_time[i, j]:+.2f} % time ({found_.counts[i, j]} pairs)"
-            for i, before in enumerate(found_.operations)
-            for j, after in enumerate(found_.operations)
-            if i < j and found_.counts[i, j]
+            f"{before} by {after}": f"{replacement.change[i, j]:+.2f} ± {replacement.change_error[i, j]:.2f}{unit}, "
+            f"{100 * replacement.relative_time[i, j]:+.2f} % time ({replacement.counts[i, j]} pairs)"
+            for i, before in enumerate(replacement.operations)
+            for j, after in enumerate(replacement.operations)
+            if i < j and replacement.counts[i, j]
         }
     facts["shapes"] = {
         f"best {name}": shape.labels[_best(shape.metric.means.tolist(), study.metric.direction)]
@@ -128,8 +128,8 @@ def landscape_facts(study: LandscapeStudy) -> dict[str, dict[str, object]]:
     for name in (IN_TABLE, IN_SPACE):
         if name in study.walks:
             walk = study.walks[name]
-            seen = f"{walk.reachable} of {walk.total} measured architectures ({walk.coverage:.1%})"
-            facts["walks"][f"{name.split(', ')[1]}: walked"] = f"{seen}; {walk.isolated} have no neighbour there"
+            reached = f"{walk.reachable} of {walk.total} measured architectures ({walk.coverage:.1%})"
+            facts["walks"][f"{name.split(', ')[1]}: walked"] = f"{reached}; {walk.isolated} have no neighbour there"
     facts["distance"] = {
         "fitness-distance correlation": f"{study.distance.correlation:.3f}",
         "within 6 edits of the best": f"{study.distance.fraction_within(6):.1%} of the table",

@@ -9,7 +9,7 @@ from typing import Any
 
 from nasbed.core.json_values import plain
 from nasbed.drawing.anytime_figures import TIME, Axes, panel
-from nasbed.drawing.blocks import Figure, Figures, Paragraph, table_block
+from nasbed.drawing.blocks import Figure, FigureGroup, Paragraph, table_block
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.number_tables import NumberTable
@@ -42,9 +42,13 @@ def outcome(study: LocalSearchStudy) -> str:
         if early is not late
         else [_sentence(study, late, "Local search is")]
     )
-    told = [f"that of {name} from {_amount(study, at)} on" for name, at in study.passes.items() if math.isfinite(at)]
-    never = [f"that of {name}" for name, at in study.passes.items() if math.isinf(at)]
-    clauses = [f"below {listed(told)}"] if told else []
+    passed = [
+        f"that of {name} from {_amount(study, moment)} on"
+        for name, moment in study.passes.items()
+        if math.isfinite(moment)
+    ]
+    never = [f"that of {name}" for name, moment in study.passes.items() if math.isinf(moment)]
+    clauses = [f"below {listed(passed)}"] if passed else []
     clauses += [f"not below {listed(never)} in the end"] if never else []
     parts.append(f"Its mean regret is {', '.join(clauses)}.")
     if not study.can_tell:
@@ -66,11 +70,13 @@ def _sentence(study: LocalSearchStudy, moment: Moment, begin: str) -> str:
     place = "worst" if moment.place == count else WORDS.get(moment.place, f"number {moment.place}")
     regret = spanned(moment.regrets[SUBJECT])
     groups = {"significantly worse than": moment.better, "significantly better than": moment.beaten}
-    rest = [name for name in moment.p if name not in moment.better and name not in moment.beaten]
-    told = [f"{words} {_with_p(moment, names)}" for words, names in groups.items() if names]
-    told += [f"not told apart from {_with_p(moment, rest)}"] if rest else []
+    undecided = [name for name in moment.p if name not in moment.better and name not in moment.beaten]
+    clauses = [f"{words} {_with_p(moment, names)}" for words, names in groups.items() if names]
+    clauses += [f"not told apart from {_with_p(moment, undecided)}"] if undecided else []
     unit = f" {study.metric.unit}" if study.metric.unit else ""
-    return f"{begin} {place} of {count} at {_amount(study, moment.at)} (mean regret {regret}{unit}), {', '.join(told)}."
+    return (
+        f"{begin} {place} of {count} at {_amount(study, moment.at)} (mean regret {regret}{unit}), {', '.join(clauses)}."
+    )
 
 
 def _with_p(moment: Moment, names: Sequence[str]) -> str:
@@ -84,23 +90,25 @@ def _amount(study: LocalSearchStudy, value: float) -> str:
 def moments_table(study: LocalSearchStudy) -> NumberTable:
     """A column a moment: the mean regrets of all methods, and where local search stands among them."""
     unit = f" [{study.metric.unit}]" if study.metric.unit else ""
-    at = "evaluations" if study.unit == "evaluations" else "simulated s"
+    unit_of_time = "evaluations" if study.unit == "evaluations" else "simulated s"
     rows = [
-        (f"{name}, mean regret{unit}", *(spanned(each.regrets[name]) for each in study.moments))
+        (f"{name}, mean regret{unit}", *(spanned(moment.regrets[name]) for moment in study.moments))
         for name in study.late.regrets
     ]
     rows += [
-        (f"place of {SUBJECT}", *(f"{each.place} of {len(each.regrets)}" for each in study.moments)),
-        (f"mean rank of {SUBJECT}", *(spanned(each.ranks[SUBJECT]) for each in study.moments)),
-        (f"significantly better than {SUBJECT}", *(", ".join(each.better) or "none" for each in study.moments)),
-        (f"significantly worse than {SUBJECT}", *(", ".join(each.beaten) or "none" for each in study.moments)),
+        (f"place of {SUBJECT}", *(f"{moment.place} of {len(moment.regrets)}" for moment in study.moments)),
+        (f"mean rank of {SUBJECT}", *(spanned(moment.ranks[SUBJECT]) for moment in study.moments)),
+        (f"significantly better than {SUBJECT}", *(", ".join(moment.better) or "none" for moment in study.moments)),
+        (f"significantly worse than {SUBJECT}", *(", ".join(moment.beaten) or "none" for moment in study.moments)),
     ]
-    return NumberTable((at, *(f"{digits(each.at)} ({each.share:.0%})" for each in study.moments)), tuple(rows))
+    return NumberTable(
+        (unit_of_time, *(f"{digits(moment.at)} ({moment.share:.0%})" for moment in study.moments)), tuple(rows)
+    )
 
 
 def local_search_numbers(study: LocalSearchStudy) -> dict[str, Any]:
     """Every number of the page."""
-    found: dict[str, Any] = plain(
+    numbers: dict[str, Any] = plain(
         {
             "benchmark": study.benchmark,
             "metric": study.metric.key,
@@ -111,23 +119,23 @@ def local_search_numbers(study: LocalSearchStudy) -> dict[str, Any]:
             "outcome": outcome(study),
             "moments": [
                 {
-                    "share": each.share,
-                    "at": each.at,
-                    "place": each.place,
-                    "order": each.order,
-                    "p_holm": each.p,
-                    "mean_regret": {name: _ends(interval) for name, interval in each.regrets.items()},
-                    "mean_rank": {name: _ends(interval) for name, interval in each.ranks.items()},
+                    "share": moment.share,
+                    "at": moment.at,
+                    "place": moment.place,
+                    "order": moment.order,
+                    "p_holm": moment.p,
+                    "mean_regret": {name: _ends(interval) for name, interval in moment.regrets.items()},
+                    "mean_rank": {name: _ends(interval) for name, interval in moment.ranks.items()},
                 }
-                for each in study.moments
+                for moment in study.moments
             ],
-            "passes": {name: None if math.isinf(at) else at for name, at in study.passes.items()},
+            "passes": {name: None if math.isinf(passed) else passed for name, passed in study.passes.items()},
             "errors": study.errors,
             "failed_evaluations": study.failed[0],
             "remarks": [remark.text for remark in study.remarks],
         }
     )
-    return found
+    return numbers
 
 
 def _ends(interval: Any) -> list[float]:
@@ -160,7 +168,7 @@ def write_local_search_report(
     about |= {f"broke: {run}": error for run, error in study.errors.items()}
     about["evaluations that failed"] = "{} of {}".format(*study.failed)
     about |= {f"remark on {remark.method}, {remark.kind}": remark.text for remark in study.remarks}
-    figures = Figures((Figure("evaluations"), Figure("time")), "cards")
+    figures = FigureGroup((Figure("evaluations"), Figure("time")), "cards")
     sections = [
         Section("What came out", {}, text=outcome(study)),
         Section("Early and late", {}, blocks=[table_block(moments_table(study)), Paragraph(CAPTION, "caption")]),

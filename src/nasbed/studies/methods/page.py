@@ -10,7 +10,7 @@ import numpy as np
 
 from nasbed.core.json_values import plain
 from nasbed.drawing.anytime_figures import Axes, over_baseline
-from nasbed.drawing.blocks import Card, Cards, Figure
+from nasbed.drawing.blocks import Figure, PageCard, PageCards
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.page import Section
 from nasbed.studies.methods.study import Method, MethodsStudy
@@ -42,7 +42,7 @@ def method_line(method: Method) -> tuple[str, str, str, str]:
 
 def methods_numbers(study: MethodsStudy) -> dict[str, Any]:
     """Every number of the page."""
-    found: dict[str, Any] = plain(
+    numbers: dict[str, Any] = plain(
         {
             "benchmark": study.benchmark,
             "seeds": study.seeds,
@@ -50,33 +50,33 @@ def methods_numbers(study: MethodsStudy) -> dict[str, Any]:
             "metric": study.metric.key,
             "left_out": study.left_out,
             "methods": {
-                each.name: {
-                    "summary": each.summary,
-                    "settings": each.settings,
-                    "final_regret": each.finals,
-                    "thinking_s": each.thinking_s,
-                    "errors": each.errors,
-                    "failed": each.failed,
-                    "evaluations": each.evaluations,
-                    "remarks": [remark.text for remark in each.remarks],
-                    "time_s": each.curve.time_s,
-                    "median": each.curve.median,
-                    "low": each.curve.low,
-                    "high": each.curve.high,
+                method.name: {
+                    "summary": method.summary,
+                    "settings": method.settings,
+                    "final_regret": method.finals,
+                    "thinking_s": method.thinking_s,
+                    "errors": method.errors,
+                    "failed": method.failed,
+                    "evaluations": method.evaluations,
+                    "remarks": [remark.text for remark in method.remarks],
+                    "time_s": method.curve.time_s,
+                    "median": method.curve.median,
+                    "low": method.curve.low,
+                    "high": method.curve.high,
                 }
-                for each in study.methods
+                for method in study.methods
             },
         }
     )
-    return found
+    return numbers
 
 
 def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
-    axes = Axes.over([each.curve for each in study.methods], study.metric)
+    axes = Axes.over([method.curve for method in study.methods], study.metric)
     charts = {
-        each.name: over_baseline(each.curve, study.baseline.curve, axes, width=WIDTH, height=HEIGHT)
-        for each in study.methods
+        method.name: over_baseline(method.curve, study.baseline.curve, axes, width=WIDTH, height=HEIGHT)
+        for method in study.methods
     }
     about: dict[str, object] = {
         "benchmark": study.benchmark,
@@ -84,7 +84,7 @@ def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable
         "judged by": f"{metric_label(study.metric)}, mean over repeats",
     }
     about |= {f"left out: {name}": reason for name, reason in study.left_out.items()}
-    section = Section("What was run", about, text=TEXT, blocks=[Cards(tuple(map(_card, study.methods)))])
+    section = Section("What was run", about, text=TEXT, blocks=[PageCards(tuple(map(_card, study.methods)))])
     write_report(
         folder,
         f"{len(study.methods)} search methods",
@@ -95,7 +95,7 @@ def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable
     )
 
 
-def _card(method: Method) -> Card:
+def _card(method: Method) -> PageCard:
     _, _, final, thinking = method_line(method)
     facts = [("final regret", final), ("own time a run", thinking)]
     facts.append(("failed evaluations", f"{method.failed} of {method.evaluations}"))
@@ -105,4 +105,4 @@ def _card(method: Method) -> Card:
     facts += settings or [("settings", "none")]
     facts += [("remark", remark.text) for remark in method.remarks]
     figure = Figure(method.name, label=f"regret of {method.name}")
-    return Card(method.name, method.summary, figure, [(name, fact) for name, fact in facts if fact])
+    return PageCard(method.name, method.summary, figure, [(name, fact) for name, fact in facts if fact])

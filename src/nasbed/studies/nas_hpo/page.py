@@ -29,26 +29,26 @@ TEXT = (
 def nas_hpo_facts(results: Sequence[NasHpoResult]) -> dict[str, str]:
     """One line for each table and reading, in the order given."""
     return {
-        f"{each.name}, architecture = {each.definition}": f"Spearman {each.transfer.spearman:.4f}"
-        + (f", single runs {each.by_seed.min():.4f} to {each.by_seed.max():.4f}" if len(each.by_seed) else "")
-        + f" ({each.architectures} architectures × {each.hyperparameters} hyperparameter settings)"
-        for each in results
+        f"{result.name}, architecture = {result.definition}": f"Spearman {result.transfer.spearman:.4f}"
+        + (f", single runs {result.by_seed.min():.4f} to {result.by_seed.max():.4f}" if len(result.by_seed) else "")
+        + f" ({result.architectures} architectures × {result.hyperparameters} hyperparameter settings)"
+        for result in results
     }
 
 
 def nearest_definition(results: Sequence[NasHpoResult]) -> NasHpoResult:
     """Of the readings on the protein data, on which the paper reports, the one nearest to what it reports."""
-    protein = [each for each in results if "protein" in each.name]
+    protein = [result for result in results if "protein" in result.name]
     if not protein:
         raise InvalidOption("the published correlation is of the protein data, these results have none; add it")
-    return min(protein, key=lambda each: abs(each.transfer.spearman - PUBLISHED))
+    return min(protein, key=lambda result: abs(result.transfer.spearman - PUBLISHED))
 
 
 def write_nas_hpo_report(
     results: Sequence[NasHpoResult], folder: Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
-    names = list(dict.fromkeys(each.name for each in results))
+    names = list(dict.fromkeys(result.name for result in results))
     figures, sections = {}, []
     if any("protein" in name for name in names):
         nearest = nearest_definition(results)
@@ -60,16 +60,16 @@ def write_nas_hpo_report(
             Section("Do architectures rank alike with tuned and with fixed hyperparameters?", facts, text=TEXT)
         )
     for name in names:
-        own = [each for each in results if each.name == name]
+        of_table = [result for result in results if result.name == name]
         key = f"ranks-{name.split('/')[-1]}"
-        figures[key] = rank_figure(own)
+        figures[key] = rank_figure(of_table)
         facts = {
-            f"architecture = {each.definition}": line
-            for each, line in zip(own, nas_hpo_facts(own).values(), strict=True)
+            f"architecture = {result.definition}": line
+            for result, line in zip(of_table, nas_hpo_facts(of_table).values(), strict=True)
         }
         facts |= {
-            f"H† for {each.definition}": ", ".join(f"{choice} = {value}" for choice, value in each.fixed.items())
-            for each in own
+            f"H† for {result.definition}": ", ".join(f"{choice} = {value}" for choice, value in result.fixed.items())
+            for result in of_table
         }
         sections.append(Section(name, facts, blocks=[figure(key)]))
     write_report(
@@ -84,7 +84,7 @@ def write_nas_hpo_report(
 
 def rank_figure(results: Sequence[NasHpoResult]) -> Chart:
     """Figure 9 for each reading of "architecture", side by side."""
-    return alt.hconcat(*(_panel(each) for each in results), spacing=24)
+    return alt.hconcat(*(_panel(result) for result in results), spacing=24)
 
 
 def _panel(result: NasHpoResult) -> Chart:

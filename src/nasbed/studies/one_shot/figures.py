@@ -31,8 +31,8 @@ Row = dict[str, Any]
 def one_shot_figures(study: OneShotStudy) -> dict[str, Chart]:
     """``method-1``, ``method-2`` …, on axes that all share, and ``together``."""
     axes = _Axes.over(study)
-    found = {f"method-{place}": _method(study, each, axes) for place, each in enumerate(study.methods, 1)}
-    return found | {"together": _together(study, axes)}
+    figures = {f"method-{index}": _method(study, method, axes) for index, method in enumerate(study.methods, 1)}
+    return figures | {"together": _together(study, axes)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +47,29 @@ class _Axes:
 
     @classmethod
     def over(cls, study: OneShotStudy) -> _Axes:
-        searches = [each for method in study.methods for each in method.searches]
-        known = [value for each in searches for value in each.prediction.tolist()]
+        searches = [search for method in study.methods for search in method.searches]
+        predictions = [value for search in searches for value in search.prediction.tolist()]
         return cls(
-            last=max(int(each.epochs[-1]) for each in searches),
-            prediction=_span([study.reference.mean, study.reference.best, *known], above=0.16),
-            supernet=_span([value for each in searches for value in each.supernet.tolist()]),
-            skips=max((int(column.max()) for each in searches for column in each.skips.values()), default=0),
+            last=max(int(search.epochs[-1]) for search in searches),
+            prediction=_span([study.reference.mean, study.reference.best, *predictions], above=0.16),
+            supernet=_span([value for search in searches for value in search.supernet.tolist()]),
+            skips=max((int(column.max()) for search in searches for column in search.skips.values()), default=0),
             label=metric_label(study.metric),
         )
 
-    def x(self, field: str = "epoch", *, shown: bool) -> Any:
+    def x(self, field: str = "epoch", *, labelled: bool) -> Any:
         """A panel with another one below shows ticks alone."""
         step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, self.last) if self.last <= 6 * step)
         ticks = [1, *range(max(2, step), self.last + 1, step)]
         scale = alt.Scale(domain=[1, max(2, self.last)], nice=False, padding=8)
-        x = alt.X(f"{field}:Q", title="search epoch" if shown else None).scale(scale)
-        return x.axis(values=ticks, format="d", grid=False, labels=shown)
+        x = alt.X(f"{field}:Q", title="search epoch" if labelled else None).scale(scale)
+        return x.axis(values=ticks, format="d", grid=False, labels=labelled)
 
 
 def _span(values: Iterable[float], *, above: float = 0.06) -> tuple[float, float]:
-    known = [value for value in values if math.isfinite(value)] or [0.0]
-    width = max(known) - min(known) or 1.0
-    return min(known) - 0.06 * width, max(known) + above * width
+    finite = [value for value in values if math.isfinite(value)] or [0.0]
+    width = max(finite) - min(finite) or 1.0
+    return min(finite) - 0.06 * width, max(finite) + above * width
 
 
 def _y(title: str, span: tuple[float, float], **axis: Any) -> Any:
@@ -78,7 +78,7 @@ def _y(title: str, span: tuple[float, float], **axis: Any) -> Any:
 
 
 def _method(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
-    panels = [_predicted(study, method, axes), _supernet(study, method, axes, shown=not study.kinds)]
+    panels = [_predicted(study, method, axes), _supernet(study, method, axes, labelled=not study.kinds)]
     if study.kinds:
         panels.append(_skips(study, method, axes))
     return alt.vconcat(*panels, spacing=8, title=method.name)
@@ -86,24 +86,26 @@ def _method(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
 
 def _predicted(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
     y = _y(axes.label, axes.prediction)
-    layers = _lines(method, lambda each: each.prediction, axes.x(shown=False), y, PREDICTED, dots=axes.last <= FEW)
+    layers = _lines(
+        method, lambda search: search.prediction, axes.x(labelled=False), y, PREDICTED, dots=axes.last <= FEW
+    )
     marks = [
         {"epoch": stop.taken, "value": number(stop.prediction), "rule": _stop(rule)}
-        for each in method.searches
-        for rule, stop in each.stops.items()
+        for search in method.searches
+        for rule, stop in search.stops.items()
         if stop is not None
     ]
-    layers = [*_wrong(method, axes), _references(study, y), *layers, _marks(study, marks, axes.x(shown=False), y)]
+    layers = [*_wrong(method, axes), _references(study, y), *layers, _marks(study, marks, axes.x(labelled=False), y)]
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
-def _supernet(study: OneShotStudy, method: WatchedMethod, axes: _Axes, *, shown: bool) -> Chart:
-    x, y = axes.x(shown=shown), _y("supernet acc. [%]", axes.supernet)
-    layers = _lines(method, lambda each: each.supernet, x, y, SUPERNET, dots=axes.last <= FEW)
+def _supernet(study: OneShotStudy, method: WatchedMethod, axes: _Axes, *, labelled: bool) -> Chart:
+    x, y = axes.x(labelled=labelled), _y("supernet acc. [%]", axes.supernet)
+    layers = _lines(method, lambda search: search.supernet, x, y, SUPERNET, dots=axes.last <= FEW)
     marks = [
-        {"epoch": stop.after, "value": number(float(each.supernet[stop.after - 1])), "rule": _stop(rule)}
-        for each in method.searches
-        for rule, stop in each.stops.items()
+        {"epoch": stop.after, "value": number(float(search.supernet[stop.after - 1])), "rule": _stop(rule)}
+        for search in method.searches
+        for rule, stop in search.stops.items()
         if stop is not None
     ]
     return alt.layer(*layers, _marks(study, marks, x, y)).properties(width=WIDTH, height=LOW)
@@ -112,7 +114,7 @@ def _supernet(study: OneShotStudy, method: WatchedMethod, axes: _Axes, *, shown:
 def _skips(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
     top = max(2, axes.skips)
     step = max(1, math.ceil(top / 4))
-    x = axes.x(shown=True)
+    x = axes.x(labelled=True)
     y = _y("skip connections", (-0.04 * top, top * 1.06), values=list(range(0, top + 1, step)), format="d")
     colours = [SKIPS[place % len(SKIPS)] for place in range(len(study.kinds))]
     colour = alt.Color("kind:N", title=None, sort=study.kinds).scale(domain=study.kinds, range=colours)
@@ -120,7 +122,7 @@ def _skips(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
     layers = []
     for place, kind in enumerate(study.kinds):
         dash = [5, 2] if place else [1, 0]  # so that both are seen where they coincide
-        rows, means = _rows(method, lambda each, kind=kind: each.skips[kind])  # type: ignore[misc]
+        rows, means = _rows(method, lambda search, kind=kind: search.skips[kind])  # type: ignore[misc]
         thin = alt.Chart(inline([{**row, "kind": kind} for row in rows]))
         bold = alt.Chart(inline([{**row, "kind": kind} for row in means]))
         layers.append(thin.mark_line(strokeWidth=1, opacity=0.4).encode(x, y, colour, alt.Detail("seed:N")))
@@ -131,9 +133,9 @@ def _skips(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
 def _rows(method: WatchedMethod, column: Column) -> tuple[list[Row], list[Row]]:
     """The points of each seed, and those of the mean."""
     seeds = [
-        {"seed": str(each.seed), "epoch": epoch, "value": number(float(value))}
-        for each in method.searches
-        for epoch, value in zip(each.epochs.tolist(), column(each).tolist(), strict=True)
+        {"seed": str(search.seed), "epoch": epoch, "value": number(float(value))}
+        for search in method.searches
+        for epoch, value in zip(search.epochs.tolist(), column(search).tolist(), strict=True)
     ]
     means = [{"epoch": epoch, "value": number(value)} for epoch, value in enumerate(method.mean(column).tolist(), 1)]
     return seeds, means
@@ -152,13 +154,13 @@ def _lines(method: WatchedMethod, column: Column, x: Any, y: Any, colour: str, *
 def _wrong(method: WatchedMethod, axes: _Axes) -> list[Chart]:
     """The part of each search in which it goes wrong, and the words."""
     spans = [
-        {"epoch": each.failure.epoch, "end": int(each.epochs[-1])}
-        for each in method.searches
-        if each.failure is not None
+        {"epoch": search.failure.epoch, "end": int(search.epochs[-1])}
+        for search in method.searches
+        if search.failure is not None
     ]
     if not spans:
         return []
-    x = axes.x(shown=False)
+    x = axes.x(labelled=False)
     words = {"epoch": max(span["end"] for span in spans), "words": "goes wrong"}
     return [
         alt.Chart(inline(spans)).mark_rect(color=WRONG, opacity=0.11).encode(x, alt.X2("end:Q")),
@@ -191,8 +193,8 @@ def _marks(study: OneShotStudy, rows: Sequence[Row], x: Any, y: Any) -> Chart:
 
 
 def _legend(symbol: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {"orient": "bottom", "direction": "vertical", "columns": 1, "symbolOpacity": 1}
-    return found | ({"symbolType": symbol} if symbol else {})
+    options: dict[str, Any] = {"orient": "bottom", "direction": "vertical", "columns": 1, "symbolOpacity": 1}
+    return options | ({"symbolType": symbol} if symbol else {})
 
 
 def _together(study: OneShotStudy, axes: _Axes) -> Chart:
@@ -201,7 +203,8 @@ def _together(study: OneShotStudy, axes: _Axes) -> Chart:
         {"method": method.name, "epoch": epoch, "time": time, "value": number(value)}
         for method in study.methods
         for epoch, (time, value) in enumerate(
-            zip(method.mean(lambda each: each.time_s), method.mean(lambda each: each.prediction), strict=True), 1
+            zip(method.mean(lambda search: search.time_s), method.mean(lambda search: search.prediction), strict=True),
+            1,
         )
     ]
     longest = max((row["time"] for row in rows), default=1.0)
@@ -210,7 +213,7 @@ def _together(study: OneShotStudy, axes: _Axes) -> Chart:
     time = time.axis(tickCount=6, grid=False)
     colour = series([method.name for method in study.methods], "method", None)
     panels = []
-    for x in (axes.x(shown=True), time):
+    for x in (axes.x(labelled=True), time):
         lines = alt.Chart(inline(rows)).mark_line(point={"size": 22, "filled": True} if axes.last <= FEW else False)
         panel = alt.layer(_references(study, y), lines.encode(x, y, colour))
         panels.append(panel.properties(width=TOGETHER[0], height=TOGETHER[1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from nasbed.drawing.blocks import Details, Figure, Figures, Paragraph, figure, paragraphs, table_block
+from nasbed.drawing.blocks import Details, Figure, FigureGroup, Paragraph, figure, paragraphs, table_block
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.page import Section
 from nasbed.studies.one_shot.figures import one_shot_figures
@@ -48,7 +48,7 @@ def write_one_shot_report(study: OneShotStudy, folder: Path, *, formats: Iterabl
     sections = [
         Section("What came out", {}, blocks=[*paragraphs(outcome(study)), Paragraph(RULE, "caption")]),
         Section("Methods", {}, blocks=[table_block(method_table(study)), searches]),
-        Section("Over the search", {}, text=TEXT, blocks=[Figures(figures, "cards")]),
+        Section("Over the search", {}, text=TEXT, blocks=[FigureGroup(figures, "cards")]),
         Section("All methods", {}, text=TOGETHER, blocks=[figure("together")]),
         Section("What was watched", _about(study)),
     ]
@@ -69,16 +69,16 @@ def _goes_wrong(study: OneShotStudy, method: WatchedMethod) -> bool:
 
 
 def _about(study: OneShotStudy) -> dict[str, object]:
-    found: dict[str, object] = {
+    facts: dict[str, object] = {
         "benchmark": f"{study.benchmark}, {metric_label(study.metric)} of {study.space}"
         + (f" on {study.dataset}" if study.dataset else ""),
         "prediction": "the mean over stored trainings" if study.measured else "the mean that the surrogate predicts",
     }
     for method in study.methods:
-        seeds = ", ".join(str(each.seed) for each in method.searches)
-        found[method.name] = f"searched on {method.dataset} with seed{'s' if len(method.searches) > 1 else ''} {seeds}"
-    found |= {f"stop: {rule}": STOPPING.get(rule, "") for rule in study.rules}
-    found["random architectures"] = study.reference.count
-    found |= {f"left out: {name}": reason for name, reason in study.left_out.items()}
-    found["published"] = PUBLISHED
-    return found
+        seeds = ", ".join(str(search.seed) for search in method.searches)
+        facts[method.name] = f"searched on {method.dataset} with seed{'s' if len(method.searches) > 1 else ''} {seeds}"
+    facts |= {f"stop: {rule}": STOPPING.get(rule, "") for rule in study.rules}
+    facts["random architectures"] = study.reference.count
+    facts |= {f"left out: {name}": reason for name, reason in study.left_out.items()}
+    facts["published"] = PUBLISHED
+    return facts

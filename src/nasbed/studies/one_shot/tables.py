@@ -41,7 +41,7 @@ def method_table(study: OneShotStudy) -> NumberTable:
         "supernet [%]",
         "rank correlation",
     )
-    rows = [_method_row(study, each) for each in study.methods]
+    rows = [_method_row(study, method) for method in study.methods]
     blank = ("",) * (len(columns) - 3)
     count = study.reference.count
     rows.append((f"random, mean of {count}", "", _with_std(study.reference.mean, study.reference.std), *blank))
@@ -50,29 +50,30 @@ def method_table(study: OneShotStudy) -> NumberTable:
 
 
 def _method_row(study: OneShotStudy, method: WatchedMethod) -> tuple[str, ...]:
-    own = method.searches
-    diverged = sum(each.status == "diverged" for each in own)
-    ended = [each for each in own if each.end is not None]
-    skips = [_mean([float(each.skips[kind][each.end]) for each in ended]) for kind in study.kinds]
-    told = [each.correlation for each in own if math.isfinite(each.correlation)]
+    searches = method.searches
+    diverged = sum(search.status == "diverged" for search in searches)
+    finished = [search for search in searches if search.end is not None]
+    skips = [_mean([float(search.skips[kind][search.end]) for search in finished]) for kind in study.kinds]
+    correlations = [search.correlation for search in searches if math.isfinite(search.correlation)]
     return (
         method.name,
-        f"{len(own)}, {diverged} diverged" if diverged else str(len(own)),
-        _spread([each.final for each in own]),
-        _spread([each.prediction[each.best] for each in own if each.best is not None]),
-        *(_stopped(own, rule) for rule in study.rules),
+        f"{len(searches)}, {diverged} diverged" if diverged else str(len(searches)),
+        _spread([search.final for search in searches]),
+        _spread([search.prediction[search.best] for search in searches if search.best is not None]),
+        *(_stopped(searches, rule) for rule in study.rules),
         ", ".join(skips),
-        _spread([float(each.supernet[each.end]) for each in ended], 1),
-        _spread(told) + (f" ({len(told)} of {len(own)})" if 0 < len(told) < len(own) else ""),
+        _spread([float(search.supernet[search.end]) for search in finished], 1),
+        _spread(correlations)
+        + (f" ({len(correlations)} of {len(searches)})" if 0 < len(correlations) < len(searches) else ""),
     )
 
 
-def _stopped(own: Sequence[Watched], rule: str) -> str:
-    asked = [each for each in own if rule in each.stops]
-    if not asked:
+def _stopped(searches: Sequence[Watched], rule: str) -> str:
+    measured = [search for search in searches if rule in search.stops]
+    if not measured:
         return "not measured"
-    count = sum(each.stops[rule] is not None for each in asked)
-    return f"{_spread([each.at_stop(rule) for each in asked])} ({count} of {len(asked)})"
+    count = sum(search.stops[rule] is not None for search in measured)
+    return f"{_spread([search.at_stop(rule) for search in measured])} ({count} of {len(measured)})"
 
 
 def search_table(study: OneShotStudy) -> NumberTable:
@@ -93,24 +94,24 @@ def search_table(study: OneShotStudy) -> NumberTable:
     )
     rows = []
     for method in study.methods:
-        for each in method.searches:
+        for search in method.searches:
             best = MISSING
-            if each.best is not None:
-                best = f"{fixed(float(each.prediction[each.best]), 2)}, {each.epochs[each.best]}"
-            at = -1 if each.end is None else each.end
+            if search.best is not None:
+                best = f"{fixed(float(search.prediction[search.best]), 2)}, {search.epochs[search.best]}"
+            end = -1 if search.end is None else search.end
             rows.append(
                 (
                     method.name,
-                    str(each.seed),
-                    str(len(each.epochs)) + (f", {each.status}" if each.status != "ok" else ""),
-                    seconds(float(each.time_s[-1])),
-                    fixed(each.final, 2),
+                    str(search.seed),
+                    str(len(search.epochs)) + (f", {search.status}" if search.status != "ok" else ""),
+                    seconds(float(search.time_s[-1])),
+                    fixed(search.final, 2),
                     best,
-                    *(_stop(each, rule) for rule in study.rules),
-                    ", ".join(str(int(column[at])) for column in each.skips.values()),
-                    fixed(float(each.supernet[at]), 1),
-                    fixed(each.correlation, 2),
-                    _wrong(study, each),
+                    *(_stop(search, rule) for rule in study.rules),
+                    ", ".join(str(int(column[end])) for column in search.skips.values()),
+                    fixed(float(search.supernet[end]), 1),
+                    fixed(search.correlation, 2),
+                    _wrong(study, search),
                 )
             )
     note = (
@@ -120,48 +121,49 @@ def search_table(study: OneShotStudy) -> NumberTable:
     return NumberTable(columns, tuple(rows), numbers=1, note=note)
 
 
-def _stop(each: Watched, rule: str) -> str:
-    if rule not in each.stops:
+def _stop(search: Watched, rule: str) -> str:
+    if rule not in search.stops:
         return "not measured"
-    stop = each.stops[rule]
+    stop = search.stops[rule]
     if stop is None:
         return "never"
     when = f"{stop.taken}" if stop.taken == stop.after else f"{stop.taken}, after {stop.after}"
     return f"{fixed(stop.prediction, 2)}, {when}"
 
 
-def _wrong(study: OneShotStudy, each: Watched) -> str:
-    if each.failure is not None:
-        return f"from {each.failure.epoch}, by {each.failure.lost:.2f}"
-    words = "no" if each.long_enough else "too short"
-    return f"{words}, ends worse than random" if study.worse_than_random(each) else words
+def _wrong(study: OneShotStudy, search: Watched) -> str:
+    if search.failure is not None:
+        return f"from {search.failure.epoch}, by {search.failure.lost:.2f}"
+    words = "no" if search.long_enough else "too short"
+    return f"{words}, ends worse than random" if study.worse_than_random(search) else words
 
 
 def outcome(study: OneShotStudy) -> list[str]:
     """What came out: a paragraph a method, the first of the random architectures."""
     unit = f" {study.metric.unit}" if study.metric.unit else ""
     of = f" on {study.dataset}" if study.dataset else ""
-    what = "the mean measured" if study.measured else "the mean predicted"
+    quantity = "the mean measured" if study.measured else "the mean predicted"
     begin = (
-        f"{study.benchmark} tells {what} {study.metric.key.replace('_', ' ')}{of}. Of {study.reference.count} "
+        f"{study.benchmark} tells {quantity} {study.metric.key.replace('_', ' ')}{of}. Of {study.reference.count} "
         f"{study.reference.what} the mean is {study.reference.mean:.2f}{unit}, the standard deviation "
         f"{study.reference.std:.2f} and the best {study.reference.best:.2f}{unit}."
     )
-    others = sorted({each.dataset for each in study.methods} - {study.dataset})
-    if study.dataset and others:
-        begin += f" The searches ran on {listed(others)}: whether its order of architectures holds there is not known."
-    return [begin, *(_method_words(study, each) for each in study.methods)]
+    other_datasets = sorted({method.dataset for method in study.methods} - {study.dataset})
+    if study.dataset and other_datasets:
+        begin += f" The searches ran on {listed(other_datasets)}: whether its order of architectures holds there is "
+        begin += "not known."
+    return [begin, *(_method_words(study, method) for method in study.methods)]
 
 
 def _method_words(study: OneShotStudy, method: WatchedMethod) -> str:
     unit = f" {study.metric.unit}" if study.metric.unit else ""
-    finals = [each.final for each in method.searches if math.isfinite(each.final)]
+    finals = [search.final for search in method.searches if math.isfinite(search.final)]
     count = len(method.searches)
     parts = []
     if finals:
         mean = float(np.mean(finals))
         seeds = f"the mean of {len(finals)} seeds" if len(finals) > 1 else f"seed {method.searches[0].seed} alone"
-        best = np.mean([each.prediction[each.best] for each in method.searches if each.best is not None])
+        best = np.mean([search.prediction[search.best] for search in method.searches if search.best is not None])
         parts.append(
             f"{method.name} ends at {mean:.2f}{unit} ({seeds}), {_compared(study, mean, study.reference.mean)} the "
             f"mean of random architectures and {_compared(study, mean, float(best))} the best on the way."
@@ -170,41 +172,45 @@ def _method_words(study: OneShotStudy, method: WatchedMethod) -> str:
         parts.append(f"{method.name} ends with nothing.")
     parts.append(failure_words(study, method))
     for rule in study.rules:
-        stopped = [each for each in method.searches if each.stops.get(rule) is not None and math.isfinite(each.final)]
+        stopped = [
+            search for search in method.searches if search.stops.get(rule) is not None and math.isfinite(search.final)
+        ]
         if stopped:
-            change = float(np.mean([each.at_stop(rule) - each.final for each in stopped]))
+            change = float(np.mean([search.at_stop(rule) - search.final for search in stopped]))
             parts.append(
                 f"Stopped by {rule}, {len(stopped)} of {count} would have ended early, {_change(study, change)}."
             )
     parts += [
-        f"Seed {each.seed} diverged after epoch {each.epochs[-1]}: {each.reason}."
-        for each in method.searches
-        if each.status == "diverged"
+        f"Seed {search.seed} diverged after epoch {search.epochs[-1]}: {search.reason}."
+        for search in method.searches
+        if search.status == "diverged"
     ]
     return " ".join(parts)
 
 
 def failure_words(study: OneShotStudy, method: WatchedMethod) -> str:
     """Whether a method goes wrong by the rule, and how; where it does not, whether it ends worse than random."""
-    failed = [(each, each.failure) for each in method.searches if each.failure is not None]
-    told = [each for each in method.searches if each.long_enough]
-    if not told:
+    failed = [(search, search.failure) for search in method.searches if search.failure is not None]
+    long_enough = [search for search in method.searches if search.long_enough]
+    if not long_enough:
         return f"Whether it goes wrong cannot be told from fewer than {2 * WINDOW} epochs."
-    behind = [each for each in told if each.failure is None and study.worse_than_random(each)]
+    behind = [search for search in long_enough if search.failure is None and study.worse_than_random(search)]
     if not failed and not behind:
-        return "No search goes wrong." if len(told) > 1 else "It does not go wrong."
+        return "No search goes wrong." if len(long_enough) > 1 else "It does not go wrong."
     if not failed:
-        if len(told) == 1:
+        if len(long_enough) == 1:
             return f"By the rule it does not decline, but it {_behind_words(study, behind)}."
-        return f"By the rule no search declines, but {len(behind)} of {len(told)} {_behind_words(study, behind)}."
+        return (
+            f"By the rule no search declines, but {len(behind)} of {len(long_enough)} {_behind_words(study, behind)}."
+        )
     lost = float(np.mean([wrong.lost for _, wrong in failed]))
     gained = float(np.mean([wrong.gained for _, wrong in failed]))
     places = sorted({wrong.epoch for _, wrong in failed})
     several = len(failed) > 1
     worse = "falls" if study.metric.direction == "maximize" else "rises"
     return (
-        f"{len(failed)} of {len(told)} go{'' if several else 'es'} wrong (seed{'s' if several else ''} "
-        f"{listed([str(each.seed) for each, _ in failed])}): from epoch {' or '.join(map(str, places))} on the "
+        f"{len(failed)} of {len(long_enough)} go{'' if several else 'es'} wrong (seed{'s' if several else ''} "
+        f"{listed([str(search.seed) for search, _ in failed])}): from epoch {' or '.join(map(str, places))} on the "
         f"prediction {worse} by {lost:.2f}{_points(study)}{' in the mean' if several else ''} while the "
         f"supernet\u2019s accuracy rises by {gained:.1f} points."
         + (f" Of the others, {len(behind)} {_behind_words(study, behind)}." if behind else "")
@@ -214,16 +220,16 @@ def failure_words(study: OneShotStudy, method: WatchedMethod) -> str:
 def _behind_words(study: OneShotStudy, behind: Sequence[Watched]) -> str:
     """By how much searches end worse than random architectures, and their seeds: the sentence after its subject."""
     several = len(behind) > 1
-    points = float(np.mean([study.behind_random(each) for each in behind]))
+    points = float(np.mean([study.behind_random(search) for search in behind]))
     return (
         f"end{'' if several else 's'} {points:.2f}{_points(study)}"
         f"{' in the mean' if several else ''} worse than the mean of {study.reference.what} "
-        f"(seed{'s' if several else ''} {listed([str(each.seed) for each in behind])})"
+        f"(seed{'s' if several else ''} {listed([str(search.seed) for search in behind])})"
     )
 
 
-def _compared(study: OneShotStudy, value: float, other: float) -> str:
-    difference = value - other
+def _compared(study: OneShotStudy, value: float, reference: float) -> str:
+    difference = value - reference
     if abs(difference) < 0.005:
         return "level with"
     return f"{abs(difference):.2f}{_points(study)} {'above' if difference > 0 else 'below'}"
@@ -242,10 +248,10 @@ def _points(study: OneShotStudy) -> str:
 
 
 def _spread(values: Iterable[float], places: int = 2) -> str:
-    known = np.array([value for value in values if math.isfinite(value)], dtype=np.float64)
-    if not len(known):
+    finite = np.array([value for value in values if math.isfinite(value)], dtype=np.float64)
+    if not len(finite):
         return MISSING
-    return _with_std(float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else math.nan, places)
+    return _with_std(float(finite.mean()), float(finite.std(ddof=1)) if len(finite) > 1 else math.nan, places)
 
 
 def _mean(values: Sequence[float]) -> str:
@@ -258,7 +264,7 @@ def _with_std(mean: float, std: float, places: int = 2) -> str:
 
 def one_shot_numbers(study: OneShotStudy) -> dict[str, Any]:
     """Every number of the page."""
-    found: dict[str, Any] = plain(
+    numbers: dict[str, Any] = plain(
         {
             "benchmark": study.benchmark,
             "space": study.space,
@@ -279,37 +285,37 @@ def one_shot_numbers(study: OneShotStudy) -> dict[str, Any]:
                     "name": method.name,
                     "dataset": method.dataset,
                     "failed": len(method.failed),
-                    "searches": [_search_numbers(study, each) for each in method.searches],
+                    "searches": [_search_numbers(study, search) for search in method.searches],
                 }
                 for method in study.methods
             ],
             "left_out": study.left_out,
         }
     )
-    return found
+    return numbers
 
 
-def _search_numbers(study: OneShotStudy, each: Watched) -> dict[str, Any]:
-    wrong = each.failure
+def _search_numbers(study: OneShotStudy, search: Watched) -> dict[str, Any]:
+    wrong = search.failure
     return {
-        "seed": each.seed,
-        "status": each.status,
-        "reason": each.reason,
-        "final": each.final,
-        "final_epoch": None if each.end is None else each.epochs[each.end],
-        "best": None if each.best is None else each.prediction[each.best],
-        "best_epoch": None if each.best is None else each.epochs[each.best],
+        "seed": search.seed,
+        "status": search.status,
+        "reason": search.reason,
+        "final": search.final,
+        "final_epoch": None if search.end is None else search.epochs[search.end],
+        "best": None if search.best is None else search.prediction[search.best],
+        "best_epoch": None if search.best is None else search.epochs[search.best],
         "stops": {
             rule: stop and {"after": stop.after, "taken": stop.taken, "prediction": stop.prediction}
-            for rule, stop in each.stops.items()
+            for rule, stop in search.stops.items()
         },
-        "rank_correlation": each.correlation,
+        "rank_correlation": search.correlation,
         "goes_wrong": wrong and {"epoch": wrong.epoch, "lost": wrong.lost, "gained": wrong.gained},
-        "behind_random": study.behind_random(each),
-        "worse_than_random": study.worse_than_random(each),
-        "epochs": each.epochs,
-        "search_time_s": each.time_s,
-        "prediction": each.prediction,
-        "supernet_accuracy": each.supernet,
-        "skips": each.skips,
+        "behind_random": study.behind_random(search),
+        "worse_than_random": study.worse_than_random(search),
+        "epochs": search.epochs,
+        "search_time_s": search.time_s,
+        "prediction": search.prediction,
+        "supernet_accuracy": search.supernet,
+        "skips": search.skips,
     }

@@ -27,16 +27,16 @@ def found_table(study: UnseenStudy) -> NumberTable | None:
     """A row for each found architecture, the best of a dataset and space first; None where nothing was found."""
     rows = [
         (
-            _title(study, each),
-            each.model,
-            str(each.search_seed),
-            f"{each.search_epochs} + {each.epochs}",
-            spread(each.found),
-            f"{spread(each.by_chance)} ({len(each.by_chance)})" if each.by_chance else MISSING,
-            MISSING if each.difference is None else f"{each.difference:+.2f}",
-            f"{each.beaten} of {len(each.by_chance)}" if each.by_chance else MISSING,
+            _title(study, comparison),
+            comparison.model,
+            str(comparison.search_seed),
+            f"{comparison.search_epochs} + {comparison.epochs}",
+            spread(comparison.found),
+            f"{spread(comparison.by_chance)} ({len(comparison.by_chance)})" if comparison.by_chance else MISSING,
+            MISSING if comparison.difference is None else f"{comparison.difference:+.2f}",
+            f"{comparison.beaten} of {len(comparison.by_chance)}" if comparison.by_chance else MISSING,
         )
-        for each in _ordered(study)
+        for comparison in _ordered(study)
     ]
     columns = ("dataset", "method", "seed", "epochs", "found [%]", "by chance [%]", "difference", "beats")
     return NumberTable(columns, tuple(rows), numbers=2) if rows else None
@@ -45,9 +45,9 @@ def found_table(study: UnseenStudy) -> NumberTable | None:
 def found_lines(study: UnseenStudy) -> list[str]:
     """What to measure where nothing by chance was trained alike, and what all comparisons say together."""
     alone: dict[tuple[str, str], list[str]] = {}
-    for each in _ordered(study):
-        if not each.by_chance:
-            alone.setdefault((_title(study, each), RANDOM[each.space]), []).append(each.model)
+    for comparison in _ordered(study):
+        if not comparison.by_chance:
+            alone.setdefault((_title(study, comparison), RANDOM[comparison.space]), []).append(comparison.model)
     return [
         *(
             f"{title}: no architecture by chance was trained like those of {', '.join(dict.fromkeys(models))}; measure "
@@ -60,20 +60,23 @@ def found_lines(study: UnseenStudy) -> list[str]:
 
 def found_chart(study: UnseenStudy) -> Chart | None:
     """A panel for each dataset; None where there is nothing by chance to compare with."""
-    known = [each for each in _ordered(study) if each.by_chance]
-    datasets = list(dict.fromkeys(each.dataset for each in known))
-    panels = [_panel(study, [each for each in known if each.dataset == dataset]) for dataset in datasets]
+    with_chance = [comparison for comparison in _ordered(study) if comparison.by_chance]
+    datasets = list(dict.fromkeys(comparison.dataset for comparison in with_chance))
+    panels = [
+        _panel(study, [comparison for comparison in with_chance if comparison.dataset == dataset])
+        for dataset in datasets
+    ]
     return alt.concat(*panels, columns=2, spacing=28) if panels else None
 
 
-def _panel(study: UnseenStudy, found: Sequence[Compared]) -> Chart:
-    names = _names(found)
+def _panel(study: UnseenStudy, comparisons: Sequence[Compared]) -> Chart:
+    names = _names(comparisons)
     points: list[dict[str, Any]] = []
     ticks: list[dict[str, Any]] = []
-    for name, each in zip(names, found, strict=True):
-        low, high = _band(each)
-        points.append({"method": name, "accuracy": each.mean, "low": low, "high": high})
-        ticks += [{"method": name, "accuracy": value} for value in each.by_chance]
+    for name, comparison in zip(names, comparisons, strict=True):
+        low, high = _band(comparison)
+        points.append({"method": name, "accuracy": comparison.mean, "low": low, "high": high})
+        ticks += [{"method": name, "accuracy": value} for value in comparison.by_chance]
     values = [row[key] for row in points for key in ("low", "high")] + [row["accuracy"] for row in ticks]
     room = 0.06 * (max(values) - min(values)) or 1.0
     scale = alt.Scale(domain=[max(0.0, min(values) - room), min(100.0, max(values) + room)], nice=False)
@@ -89,23 +92,26 @@ def _panel(study: UnseenStudy, found: Sequence[Compared]) -> Chart:
         base(points, "low").mark_rule(color=COLOURS[0]).encode(alt.X2("high:Q")),
         base(points).mark_point(filled=True, size=60, opacity=1, color=COLOURS[0]),
     ]
-    title = _title(study, found[0])
+    title = _title(study, comparisons[0])
     return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(names), title=title)
 
 
-def _band(each: Compared) -> tuple[float, float]:
+def _band(comparison: Compared) -> tuple[float, float]:
     """One standard deviation each way, nothing with one training."""
-    mean, count = each.mean, len(each.found)
-    std = (sum((value - mean) ** 2 for value in each.found) / (count - 1)) ** 0.5 if count > 1 else 0.0
+    mean, count = comparison.mean, len(comparison.found)
+    std = (sum((value - mean) ** 2 for value in comparison.found) / (count - 1)) ** 0.5 if count > 1 else 0.0
     return mean - std, mean + std
 
 
-def _names(found: Sequence[Compared]) -> list[str]:
+def _names(comparisons: Sequence[Compared]) -> list[str]:
     """What tells the rows of a panel apart: the method, and where it is there more than once its seed, epochs of search
     and of training."""
-    parts = [(each.model, f"seed {each.search_seed}", f"{each.search_epochs} + {each.epochs}") for each in found]
+    parts = [
+        (comparison.model, f"seed {comparison.search_seed}", f"{comparison.search_epochs} + {comparison.epochs}")
+        for comparison in comparisons
+    ]
     for count in (1, 2, 3):
-        names = [" ".join(each[:count]) for each in parts]
+        names = [" ".join(comparison[:count]) for comparison in parts]
         if len(set(names)) == len(names):
             return names
     return [f"{name} ({place})" for place, name in enumerate(names, start=1)]
@@ -115,9 +121,14 @@ def _ordered(study: UnseenStudy) -> list[Compared]:
     order = {dataset: place for place, dataset in enumerate(study.paper.datasets)}
     return sorted(
         study.compared,
-        key=lambda each: (order.get(each.dataset, len(order)), each.dataset, each.space != "darts", -each.mean),
+        key=lambda comparison: (
+            order.get(comparison.dataset, len(order)),
+            comparison.dataset,
+            comparison.space != "darts",
+            -comparison.mean,
+        ),
     )
 
 
-def _title(study: UnseenStudy, each: Compared) -> str:
-    return study.paper.datasets.get(each.dataset, each.dataset)
+def _title(study: UnseenStudy, comparison: Compared) -> str:
+    return study.paper.datasets.get(comparison.dataset, comparison.dataset)

@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from nasbed.drawing.blocks import Block, Details, Paragraph, figure, paragraphs, table_block
+from nasbed.drawing.blocks import Details, PageBlock, Paragraph, figure, paragraphs, table_block
 from nasbed.drawing.figures import write_report
 from nasbed.drawing.marks import Chart, inline, series
 from nasbed.drawing.number_tables import NumberTable
@@ -46,9 +46,11 @@ def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[s
     if lines := budget_lines(study):
         sections.append(Section("What the NAS methods were given", {}, blocks=paragraphs(lines)))
     if (table_found := found_table(study)) is not None:
-        drawn = "found-chance" in charts
-        blocks = [*([figure("found-chance")] if drawn else ()), *_found_blocks(study, table_found)]
-        sections.append(Section("What was found against chance", {}, text=EXPLAINED if drawn else "", blocks=blocks))
+        has_figure = "found-chance" in charts
+        blocks = [*([figure("found-chance")] if has_figure else ()), *_found_blocks(study, table_found)]
+        sections.append(
+            Section("What was found against chance", {}, text=EXPLAINED if has_figure else "", blocks=blocks)
+        )
     sections += [
         Section("The best of each", {}, text=BEST, blocks=[figure("best")]),
         Section("The paper\u2019s tables, held against each other", {}, blocks=paragraphs(paper_lines(study))),
@@ -74,15 +76,15 @@ def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[s
 def unseen_figures(study: UnseenStudy) -> dict[str, Chart]:
     """``best``, table 3 as a figure; ``published-measured`` where something was measured; ``found-chance`` where what
     was found can be held against architectures by chance."""
-    found = {"best": _best(study)}
+    figures = {"best": _best(study)}
     if any(cell.published is not None for cell in study.cells.values()):
-        found["published-measured"] = _compared(study)
+        figures["published-measured"] = _compared(study)
     if (chart := found_chart(study)) is not None:
-        found["found-chance"] = chart
-    return found
+        figures["found-chance"] = chart
+    return figures
 
 
-def _found_blocks(study: UnseenStudy, table: NumberTable) -> tuple[Block, ...]:
+def _found_blocks(study: UnseenStudy, table: NumberTable) -> tuple[PageBlock, ...]:
     """The table, what all of it says together, and on demand each comparison in words."""
     return (
         table_block(table),
@@ -123,9 +125,7 @@ def _scatter(rows: list[dict[str, Any]], colour: Any) -> Chart:
     def y(field: str) -> Any:
         return alt.Y(f"{field}:Q", title="measured test accuracy [%]").scale(scale)
 
-    line = alt.Chart(
-        inline([{"x": each, "y": each, "below": each - LARGE, "above": each + LARGE} for each in (low, high)])
-    )
+    line = alt.Chart(inline([{"x": end, "y": end, "below": end - LARGE, "above": end + LARGE} for end in (low, high)]))
     layers = [
         line.mark_area(color=BAND, clip=True).encode(x("x"), y("below"), alt.Y2("above:Q")),
         line.mark_line(color=FAINT, strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y")),
@@ -159,7 +159,7 @@ def _differences(study: UnseenStudy, rows: list[dict[str, Any]], models: list[st
 def _best(study: UnseenStudy) -> Chart:
     paper = study.paper
     kinds = list(paper.best_titles.values())
-    said = [
+    published = [
         {"dataset": title, "kind": paper.best_titles[column], "accuracy": value}
         for dataset, title in paper.datasets.items()
         for column, value in paper.best[dataset].items()
@@ -183,7 +183,7 @@ def _best(study: UnseenStudy) -> Chart:
 
     layers = [
         base(guessed).mark_tick(color=FAINT, thickness=1.5, size=14),
-        base(said).mark_point(filled=True, size=60, opacity=1).encode(colour, shape),
+        base(published).mark_point(filled=True, size=60, opacity=1).encode(colour, shape),
     ]
     if here:
         layers.append(base(here).mark_point(filled=False, size=130, strokeWidth=1.8).encode(colour, shape))

@@ -32,7 +32,7 @@ def unseen_tables(study: UnseenStudy) -> dict[str, NumberTable]:
 
 
 def _beside(
-    study: UnseenStudy, accuracies: Accuracies, titles: Mapping[str, str], others: Sequence[str] = ()
+    study: UnseenStudy, accuracies: Accuracies, titles: Mapping[str, str], additional: Sequence[str] = ()
 ) -> NumberTable:
     """A column for each of the paper's, what was measured of it right after it, then others that the paper does not
     have, and a guess at the end."""
@@ -43,7 +43,7 @@ def _beside(
         for model in study.measured([column]):
             columns.append("here" if model == column else f"here, {model}")
             ids.append((column, model))
-    for model in others:
+    for model in additional:
         columns.append(f"here, {model} (not in the paper)")
         ids.append(("", model))
     rows = []
@@ -58,15 +58,15 @@ def _beside(
 
 def _best(study: UnseenStudy) -> NumberTable:
     paper = study.paper
-    shown = [each for each in ("cnn", "nas") if any(study.best(dataset, each) for dataset in paper.datasets)]
+    measured = [kind for kind in ("cnn", "nas") if any(study.best(dataset, kind) for dataset in paper.datasets)]
     columns, rows = ["dataset"], []
     for column, title in paper.best_titles.items():
-        columns += [title, "here", "which"] if column in shown else [title]
+        columns += [title, "here", "which"] if column in measured else [title]
     for dataset, name in paper.datasets.items():
         texts = [name]
         for column in paper.best_titles:
             texts.append(f"{paper.best[dataset][column]:.2f}")
-            if column in shown:
+            if column in measured:
                 cell = study.best(dataset, column)
                 texts += [cell_text(cell, marked=False), cell.model if cell else MISSING]
         rows.append(tuple(texts))
@@ -88,32 +88,32 @@ def outcome(study: UnseenStudy) -> list[str]:
     cells = [cell for cell in study.cells.values() if cell.difference is not None]
     total = sum(len(row) for table in (study.paper.cnn, study.paper.nas) for row in table.values())
     covered = {(cell.dataset, study.paper.column_of(cell.model)) for cell in cells}
-    found = [f"Measured here: {len(covered)} of the {total} accuracies of tables 1 and 2."]
+    lines = [f"Measured here: {len(covered)} of the {total} accuracies of tables 1 and 2."]
     if cells:
         apart = [abs(cell.difference or 0.0) for cell in cells]
         large = sorted((cell for cell in cells if cell.large), key=lambda cell: -abs(cell.difference or 0.0))
-        found.append(
+        lines.append(
             f"The mean absolute difference is {sum(apart) / len(apart):.2f} points; {len(cells) - len(large)} of "
             f"{len(cells)} are within {LARGE:g}."
         )
-        found += [f"{_named(study, cell)}: {cell.difference:+.2f} points from the published." for cell in large]
+        lines += [f"{_named(study, cell)}: {cell.difference:+.2f} points from the published." for cell in large]
     for heading, titles in (("table 1", study.paper.cnn_titles), ("table 2", study.paper.nas_titles)):
         absent = [title for column, title in titles.items() if not study.measured([column])]
         if absent:
-            found.append(f"Of {heading} not measured on any dataset: {', '.join(absent)}.")
+            lines.append(f"Of {heading} not measured on any dataset: {', '.join(absent)}.")
     absent = [
         title for dataset, title in study.paper.datasets.items() if dataset not in {cell.dataset for cell in cells}
     ]
     if absent:
-        found.append(f"Datasets on which nothing was measured: {', '.join(absent)}.")
+        lines.append(f"Datasets on which nothing was measured: {', '.join(absent)}.")
     short = sorted({cell.epochs for cell in cells if cell.epochs < 64})
     if short:
-        found.append(f"The paper trains for 64 epochs; some of these had {', '.join(map(str, short))}.")
+        lines.append(f"The paper trains for 64 epochs; some of these had {', '.join(map(str, short))}.")
     for cell in cells:
         expected = study.paper.images[cell.dataset]
         if cell.images and cell.images != expected:
-            found.append(f"{_named(study, cell)}: {_parts(cell.images)} images, the paper has {_parts(expected)}.")
-    return found
+            lines.append(f"{_named(study, cell)}: {_parts(cell.images)} images, the paper has {_parts(expected)}.")
+    return lines
 
 
 def budget_lines(study: UnseenStudy) -> list[str]:
@@ -124,38 +124,41 @@ def budget_lines(study: UnseenStudy) -> list[str]:
             key = (
                 cell.model,
                 _searched(cell.search),
-                ", ".join(f"{name} {each}" for name, each in cell.skeleton.items()),
+                ", ".join(f"{name} {value}" for name, value in cell.skeleton.items()),
             )
             datasets.setdefault(key, []).append(f"{study.paper.datasets[cell.dataset]} ({cell.architectures})")
     alike: dict[tuple[str, str, str], list[str]] = {}
     for (model, search, network), names in datasets.items():
         alike.setdefault((search, network, ", ".join(names)), []).append(model)
-    found = [
+    lines = [
         f"{', '.join(models)}: {search}; trained with {network or 'the usual network'}, on (architectures) {names}."
         for (search, network, names), models in alike.items()
     ]
-    if found:
-        found.append(
+    if lines:
+        lines.append(
             "The paper had its methods run in their preset configuration (section 6) and does not say how what they "
             "found was trained: budgets differ."
         )
-    return found
+    return lines
 
 
 def comparison_lines(study: UnseenStudy) -> list[str]:
     """Found architectures against random ones, dataset by dataset, and at the end all together; nothing where nothing
     was found."""
     titles = study.paper.datasets
-    every = sorted(study.compared, key=lambda each: each.dataset)
-    return [*(said(each, titles.get(each.dataset, each.dataset)) for each in every), *summed_up(every)]
+    ordered = sorted(study.compared, key=lambda comparison: comparison.dataset)
+    return [
+        *(said(comparison, titles.get(comparison.dataset, comparison.dataset)) for comparison in ordered),
+        *summed_up(ordered),
+    ]
 
 
 def _searched(search: Mapping[str, Any]) -> str:
     if "epochs" not in search:
         return "one architecture by chance a seed"
     images = f"{search['epoch_images']} images" if search.get("epoch_images") else "all images"
-    named = {"channels": "channels", "cells": "cells", "batch": "batches of", "precision": "in"}
-    network = ", ".join(f"{title} {search[name]}" for name, title in named.items() if search.get(name) is not None)
+    titles = {"channels": "channels", "cells": "cells", "batch": "batches of", "precision": "in"}
+    network = ", ".join(f"{title} {search[name]}" for name, title in titles.items() if search.get(name) is not None)
     epochs = f"{search['epochs']} epoch{'s' if search['epochs'] > 1 else ''}"
     return f"searched for {epochs} of {images} ({network})"
 
@@ -172,7 +175,7 @@ def paper_lines(study: UnseenStudy) -> list[str]:
 def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
     """Every number of the page."""
     paper = study.paper
-    found: dict[str, Any] = plain(
+    numbers: dict[str, Any] = plain(
         {
             "source": paper.source,
             "published": {"cnn": paper.cnn, "nas": paper.nas, "best": paper.best, "chance": paper.chance},
@@ -195,8 +198,9 @@ def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
                 for cell in study.cells.values()
             ],
             "compared": [
-                asdict(each) | {"mean": each.mean, "difference": each.difference, "beaten": each.beaten}
-                for each in study.compared
+                asdict(comparison)
+                | {"mean": comparison.mean, "difference": comparison.difference, "beaten": comparison.beaten}
+                for comparison in study.compared
             ],
             "outcome": outcome(study),
             "budgets": budget_lines(study),
@@ -205,7 +209,7 @@ def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
             "notes": study.notes,
         }
     )
-    return found
+    return numbers
 
 
 def _parts(counts: Sequence[int]) -> str:
@@ -213,5 +217,5 @@ def _parts(counts: Sequence[int]) -> str:
 
 
 def _named(study: UnseenStudy, cell: Cell) -> str:
-    count, what = len(cell.seeds), "training" if cell.search else "seed"
-    return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({count} {what}{'s' if count > 1 else ''})"
+    count, unit = len(cell.seeds), "training" if cell.search else "seed"
+    return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({count} {unit}{'s' if count > 1 else ''})"

@@ -42,7 +42,7 @@ class Panel:
 def panels(study: Validation) -> dict[str, list[Panel]]:
     """The panels of each part that has some."""
     metric = study.metric
-    found = {
+    by_part = {
         "fits": _fits(study.fits, metric) if study.fits else [],
         "table": _against(study.table_error, metric) if study.table_error else [],
         "size": _size(study.size, metric) if study.size else [],
@@ -54,11 +54,11 @@ def panels(study: Validation) -> dict[str, list[Panel]]:
         "tsne": _tsne(study.tsne) if study.tsne else [],
         "trajectories": _trajectories(study.trajectories) if study.trajectories else [],
     }
-    return {part: charts for part, charts in found.items() if charts}
+    return {part: charts for part, charts in by_part.items() if charts}
 
 
 def _colour(names: Sequence[str], field: str = "name") -> Any:
-    """Lines told apart by colours that show on white and on black, named above the panel."""
+    """A colour for each name that shows on white and on black; the legend is above the panel."""
     scale = alt.Scale(domain=list(names), range=[HUES[place % len(HUES)] for place in range(len(names))])
     colour = alt.Color(f"{field}:N", sort=list(names), title=None).scale(scale)
     columns = max(1, WIDTH // (26 + 7 * max(map(len, names), default=1)))
@@ -69,13 +69,13 @@ def _colour(names: Sequence[str], field: str = "name") -> Any:
 # --- predicted against true ------------------------------------------------------------------------------------------
 
 
-def _fits(found: Fits, metric: Metric) -> list[Panel]:
-    clouds = [(f"fits-{place}", fit.label, fit.points) for place, fit in enumerate(found.fits)]
+def _fits(fits: Fits, metric: Metric) -> list[Panel]:
+    clouds = [(f"fits-{place}", fit.label, fit.points) for place, fit in enumerate(fits.fits)]
     return _clouds(clouds, metric)
 
 
-def _left_out(found: LeftOuts, part: str, metric: Metric) -> list[Panel]:
-    clouds = [(f"{part}-{place}", f"{fit.label}: {fit.model}", fit.points) for place, fit in enumerate(found.fits)]
+def _left_out(fits: LeftOuts, part: str, metric: Metric) -> list[Panel]:
+    clouds = [(f"{part}-{place}", f"{fit.label}: {fit.model}", fit.points) for place, fit in enumerate(fits.fits)]
     return _clouds(clouds, metric)
 
 
@@ -112,16 +112,16 @@ def _cloud(points: Scatter, domain: list[float], metric: Metric) -> Chart:
 # --- the table as a yardstick ----------------------------------------------------------------------------------------
 
 
-def _against(found: AgainstTable, metric: Metric) -> list[Panel]:
+def _against(errors: AgainstTable, metric: Metric) -> list[Panel]:
     unit = f" [{metric.unit}]" if metric.unit else ""
-    labels = [each.label for each in found.rotations if each.group == ALL]
-    groups = list(dict.fromkeys(each.group for each in found.rotations))
-    made = []
+    labels = [rotation.label for rotation in errors.rotations if rotation.group == ALL]
+    groups = list(dict.fromkeys(rotation.group for rotation in errors.rotations))
+    panels = []
     for field, title in (("mae", f"mean absolute error{unit}"), ("kendall", "Kendall's correlation")):
         rows = [
-            {"model": each.label, "group": each.group, "value": number(getattr(score, field))}
-            for each in found.rotations
-            for score in each.by_seed
+            {"model": rotation.label, "group": rotation.group, "value": number(getattr(score, field))}
+            for rotation in errors.rotations
+            for score in rotation.by_seed
         ]
         base = alt.Chart(inline(rows), width=WIDTH, height=max(90, 44 * len(labels)))
         points = base.mark_point(size=60, filled=True, opacity=0.8).encode(
@@ -130,37 +130,37 @@ def _against(found: AgainstTable, metric: Metric) -> list[Panel]:
             _colour(groups, "group"),
             alt.YOffset("group:N", sort=groups),
         )
-        made.append(Panel(f"table-{field}", title, points))
-    return made
+        panels.append(Panel(f"table-{field}", title, points))
+    return panels
 
 
-def _size(found: TrainingSize, metric: Metric) -> list[Panel]:
+def _size(sizes: TrainingSize, metric: Metric) -> list[Panel]:
     unit = f" [{metric.unit}]" if metric.unit else ""
-    made = []
+    panels = []
     for field, title, line in (
-        ("mae", f"mean absolute error{unit}", found.table_mae),
-        ("kendall", "Kendall's correlation", found.table_kendall),
+        ("mae", f"mean absolute error{unit}", sizes.table_mae),
+        ("kendall", "Kendall's correlation", sizes.table_kendall),
     ):
         place = ("mae", "kendall").index(field)
-        crossings = {label: pair[place] for label, pair in found.crossings.items()}
-        made.append(Panel(f"size-{field}", title, _size_panel(found, field, title, line, crossings)))
-    return made
+        crossings = {label: pair[place] for label, pair in sizes.crossings.items()}
+        panels.append(Panel(f"size-{field}", title, _size_panel(sizes, field, title, line, crossings)))
+    return panels
 
 
-def _size_panel(found: TrainingSize, field: str, title: str, line: float, crossings: Mapping[str, float]) -> Chart:
+def _size_panel(study: TrainingSize, field: str, title: str, line: float, crossings: Mapping[str, float]) -> Chart:
     rows = []
-    for curve in found.curves:
-        for size, values in zip(found.sizes, getattr(curve, field), strict=True):
-            known = values[np.isfinite(values)]
-            if len(known):
-                ends = {"low": float(known.min()), "high": float(known.max())}
-                rows.append({"name": curve.label, "x": size, "y": float(known.mean()), **ends})
-    labels = [curve.label for curve in found.curves]
+    for curve in study.curves:
+        for size, values in zip(study.sizes, getattr(curve, field), strict=True):
+            finite = values[np.isfinite(values)]
+            if len(finite):
+                ends = {"low": float(finite.min()), "high": float(finite.max())}
+                rows.append({"name": curve.label, "x": size, "y": float(finite.mean()), **ends})
+    labels = [curve.label for curve in study.curves]
     scale = alt.Scale(type="log" if field == "mae" else "linear", zero=False, nice=False, padding=8)
     base = alt.Chart(inline(rows)).encode(
         alt.X("x:Q", title="training architectures")
         .scale(alt.Scale(type="log", nice=False))
-        .axis(values=log_ticks(found.sizes[0], found.sizes[-1])),
+        .axis(values=log_ticks(study.sizes[0], study.sizes[-1])),
         _colour(labels),
     )
     band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q").scale(scale), alt.Y2("high:Q"))
@@ -174,7 +174,7 @@ def _size_panel(found: TrainingSize, field: str, title: str, line: float, crossi
                 alt.Text("text:N"), x=alt.value(0)
             )
         )
-    passed = [{"name": label, "x": at} for label, at in crossings.items() if math.isfinite(at)]
+    passed = [{"name": label, "x": crossing} for label, crossing in crossings.items() if math.isfinite(crossing)]
     if passed:
         mark = alt.Chart(inline(passed)).mark_rule(strokeDash=[2, 2]).encode(alt.X("x:Q"), _colour(labels))
         layers.append(mark)
@@ -184,14 +184,14 @@ def _size_panel(found: TrainingSize, field: str, title: str, line: float, crossi
 # --- kinds of architectures ------------------------------------------------------------------------------------------
 
 
-def _free(found: ParameterFree, metric: Metric) -> list[Panel]:
-    made = []
-    labels = list(dict.fromkeys(line.label for line in found.lines))
+def _free(study: ParameterFree, metric: Metric) -> list[Panel]:
+    panels = []
+    labels = list(dict.fromkeys(line.label for line in study.lines))
     labels.sort(key=lambda label: label == TRUE)
-    values = [float(value) for line in found.lines for value in line.mean if math.isfinite(value)]
+    values = [float(value) for line in study.lines for value in line.mean if math.isfinite(value)]
     pad = 0.05 * (max(values) - min(values)) or 1.0
     domain = [min(values) - pad, max(values) + pad]
-    for kind in found.counts:
+    for kind in study.counts:
         rows = [
             {
                 "name": line.label,
@@ -200,9 +200,9 @@ def _free(found: ParameterFree, metric: Metric) -> list[Panel]:
                 "low": mean - (std if math.isfinite(std) else 0.0),
                 "high": mean + (std if math.isfinite(std) else 0.0),
             }
-            for line in found.lines
+            for line in study.lines
             if line.kind == kind
-            for ratio, mean, std in zip(found.ratios, line.mean.tolist(), line.std.tolist(), strict=True)
+            for ratio, mean, std in zip(study.ratios, line.mean.tolist(), line.std.tolist(), strict=True)
             if math.isfinite(mean)
         ]
         scale = alt.Scale(domain=domain, nice=False, clamp=True)
@@ -212,15 +212,15 @@ def _free(found: ParameterFree, metric: Metric) -> list[Panel]:
         )
         lines = base.mark_line(point=dots()).encode(alt.Y("y:Q", title=metric_label(metric)).scale(scale))
         band = base.mark_area(opacity=0.2).encode(alt.Y("low:Q").scale(scale), alt.Y2("high:Q"))
-        made.append(Panel(f"free-{kind}", kind, (band + lines).properties(width=WIDTH, height=HEIGHT)))
-    return made
+        panels.append(Panel(f"free-{kind}", kind, (band + lines).properties(width=WIDTH, height=HEIGHT)))
+    return panels
 
 
-def _depth(found: Topology) -> list[Panel]:
+def _depth(topology: Topology) -> list[Panel]:
     rows = [
         {"name": label, "x": depth, "y": value}
-        for label, values in found.sparse_kendall.items()
-        for depth, value in zip(found.depths, values, strict=True)
+        for label, values in topology.sparse_kendall.items()
+        for depth, value in zip(topology.depths, values, strict=True)
         if math.isfinite(value)
     ]
     if not rows:
@@ -229,14 +229,14 @@ def _depth(found: Topology) -> list[Panel]:
     chart = chart.encode(
         alt.X("x:O", title="depth of the cell").axis(labelAngle=0),
         alt.Y("y:Q", title="sparse Kendall").scale(alt.Scale(zero=False, padding=10)),
-        _colour(list(found.sparse_kendall)),
+        _colour(list(topology.sparse_kendall)),
     )
     return [Panel("depth", "by depth", chart)]
 
 
-def _tsne(found: Embedding) -> list[Panel]:
-    places = [{"x": round(x, 2), "y": round(y, 2)} for x, y in found.points.tolist()]
-    ranks = [place | {"rank": round(rank, 4)} for place, rank in zip(places, found.rank.tolist(), strict=True)]
+def _tsne(embedding: Embedding) -> list[Panel]:
+    places = [{"x": round(x, 2), "y": round(y, 2)} for x, y in embedding.points.tolist()]
+    ranks = [place | {"rank": round(rank, 4)} for place, rank in zip(places, embedding.rank.tolist(), strict=True)]
     ranks.sort(key=lambda row: -row["rank"])
     axis = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
     tight = alt.Scale(zero=False, nice=False, padding=6)
@@ -247,25 +247,25 @@ def _tsne(found: Embedding) -> list[Panel]:
 
     legend = alt.Legend(orient="top", format=".0%", gradientLength=WIDTH - 60, title="rank, 0 % the best")
     colour = alt.Color("rank:Q").scale(alt.Scale(scheme=SEQUENTIAL, reverse=True, domain=[0, 1])).legend(legend)
-    made = [Panel("tsne-rank", "by rank", points(ranks, opacity=0.85).encode(colour))]
-    for number_, (method, visited) in enumerate(found.by_method.items()):
-        own = [place for place, there in zip(places, visited.tolist(), strict=True) if there]
-        others = [place for place, there in zip(places, visited.tolist(), strict=True) if not there]
-        share = f"{len(own) / max(len(places), 1):.0%} of the points"
-        layers = points(others, color=FAINT, opacity=0.15) + points(own, color=HUES[number_ % len(HUES)], opacity=0.8)
-        made.append(Panel(f"tsne-method-{number_}", f"evaluated by {method}: {share}", layers))
-    return made
+    panels = [Panel("tsne-rank", "by rank", points(ranks, opacity=0.85).encode(colour))]
+    for index, (method, visited) in enumerate(embedding.by_method.items()):
+        inside = [place for place, is_visited in zip(places, visited.tolist(), strict=True) if is_visited]
+        outside = [place for place, is_visited in zip(places, visited.tolist(), strict=True) if not is_visited]
+        share = f"{len(inside) / max(len(places), 1):.0%} of the points"
+        layers = points(outside, color=FAINT, opacity=0.15) + points(inside, color=HUES[index % len(HUES)], opacity=0.8)
+        panels.append(Panel(f"tsne-method-{index}", f"evaluated by {method}: {share}", layers))
+    return panels
 
 
 # --- searches --------------------------------------------------------------------------------------------------------
 
 
-def _trajectories(found: Trajectories) -> list[Panel]:
-    sides = (found.real, *found.surrogates)
-    axes = Axes.over([curve for side in sides for curve in side.curves.values()], found.metric)
-    made = []
+def _trajectories(trajectories: Trajectories) -> list[Panel]:
+    sides = (trajectories.real, *trajectories.surrogates)
+    axes = Axes.over([curve for side in sides for curve in side.curves.values()], trajectories.metric)
+    panels = []
     for place, side in enumerate(sides):
         title = "on the table" if place == 0 else f"on the surrogate: {side.name}"
-        layers = curve_layers(side.curves, axes, _colour(list(found.methods)))
-        made.append(Panel(f"trajectories-{place}", title, layers.properties(width=WIDTH, height=HEIGHT)))
-    return made
+        layers = curve_layers(side.curves, axes, _colour(list(trajectories.methods)))
+        panels.append(Panel(f"trajectories-{place}", title, layers.properties(width=WIDTH, height=HEIGHT)))
+    return panels

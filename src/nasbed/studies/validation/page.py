@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nasbed.core.json_values import plain
-from nasbed.drawing.blocks import Block, Figure, Figures, table_block
+from nasbed.drawing.blocks import Figure, FigureGroup, PageBlock, table_block
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import digits
@@ -80,10 +80,10 @@ def write_validation(study: Validation, folder: Path, *, formats: Iterable[str] 
     )
 
 
-def _section(study: Validation, part: str, shown: Sequence[Panel], table: NumberTable | None) -> Section:
-    blocks: list[Block] = []
-    if shown:
-        blocks.append(Figures(tuple(Figure(panel.name, panel.title) for panel in shown), "cards"))
+def _section(study: Validation, part: str, figures: Sequence[Panel], table: NumberTable | None) -> Section:
+    blocks: list[PageBlock] = []
+    if figures:
+        blocks.append(FigureGroup(tuple(Figure(panel.name, panel.title) for panel in figures), "cards"))
     if table is not None:
         blocks.append(table_block(table))
     return Section(TITLES[part], part_facts(study, part), text=TEXTS[part], blocks=blocks)
@@ -114,22 +114,24 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
         )
         failed = study.fits.failed
     elif part == "table" and study.table_error is not None:
-        found = study.table_error
-        facts["architectures with all seeds"] = found.architectures
-        whole, half = found.of(TABLE), found.of(TABLE, BETTER)
-        for label in (each.label for each in found.rotations if each.group != BETTER and each.label != TABLE):
-            own, own_half = found.of(label), found.of(label, BETTER)
+        errors = study.table_error
+        facts["architectures with all seeds"] = errors.architectures
+        table, half = errors.of(TABLE), errors.of(TABLE, BETTER)
+        for label in (
+            rotation.label for rotation in errors.rotations if rotation.group != BETTER and rotation.label != TABLE
+        ):
+            model, model_half = errors.of(label), errors.of(label, BETTER)
             facts[f"error of {label}"] = (
-                f"{digits(own.mean('mae') / whole.mean('mae'), 3)} of the table's, "
-                f"{digits(own_half.mean('mae') / half.mean('mae'), 3)} in the better half"
+                f"{digits(model.mean('mae') / table.mean('mae'), 3)} of the table's, "
+                f"{digits(model_half.mean('mae') / half.mean('mae'), 3)} in the better half"
             )
-        failed = found.failed
+        failed = errors.failed
     elif part == "size" and study.size is not None:
         facts["tested on"] = f"{study.size.tested} evaluations or means"
         failed = study.size.failed
     elif part in ("looo", "random", "best"):
-        left = getattr(study, part)
-        failed = left.failed if left is not None else {}
+        left_out = getattr(study, part)
+        failed = left_out.failed if left_out is not None else {}
     elif part == "tsne" and study.tsne is not None:
         facts["shown"] = f"{len(study.tsne.points)} of {study.tsne.architectures} architectures"
     elif part == "trajectories" and study.trajectories is not None:
@@ -144,8 +146,8 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
 def validation_numbers(study: Validation) -> dict[str, Any]:
     """Every number of the page."""
     data = {field.name: _plain(getattr(study, field.name)) for field in dataclasses.fields(study)}
-    found: dict[str, Any] = plain(data)
-    return found
+    numbers: dict[str, Any] = plain(data)
+    return numbers
 
 
 def _plain(value: Any) -> Any:
@@ -153,7 +155,7 @@ def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value

@@ -21,7 +21,7 @@ from nasbed.studies.validation.trajectories import Trajectories
 
 def tables(study: Validation) -> dict[str, NumberTable]:
     """A table for each part that has one."""
-    found: dict[str, NumberTable | None] = {
+    by_part: dict[str, NumberTable | None] = {
         "fits": _fits(study, study.fits) if study.fits else None,
         "table": _against(study, study.table_error) if study.table_error else None,
         "size": _size(study.size) if study.size else None,
@@ -32,50 +32,58 @@ def tables(study: Validation) -> dict[str, NumberTable]:
         "depth": _depth(study.depth) if study.depth else None,
         "trajectories": _trajectories(study.trajectories) if study.trajectories else None,
     }
-    return {name: table for name, table in found.items() if table is not None}
+    return {name: table for name, table in by_part.items() if table is not None}
 
 
-def _fits(study: Validation, found: Fits) -> NumberTable:
+def _fits(study: Validation, fits: Fits) -> NumberTable:
     columns = ["model", "R²", "Kendall", "sKT", "MAE", "MSE", "fit", "one query", "in a batch"]
-    calibrated = any(fit.calibration is not None for fit in found.fits)
-    diverged = any(fit.calibration is not None and math.isfinite(fit.calibration.kl) for fit in found.fits)
+    calibrated = any(fit.calibration is not None for fit in fits.fits)
+    diverged = any(fit.calibration is not None and math.isfinite(fit.calibration.kl) for fit in fits.fits)
     columns += ["90 % interval holds", "by spread"] if calibrated else []
     columns += ["KL", "KL by spread"] if diverged else []
     rows = []
-    for fit in found.fits:
-        own, told = fit.scores, fit.calibration
-        row = [fit.label, fixed(own.r2, 3), fixed(own.kendall, 3), fixed(own.sparse_kendall, 3)]
-        row += [digits(own.mae), digits(own.mse), seconds(fit.fit_s), seconds(fit.query_s), seconds(fit.batch_s)]
+    for fit in fits.fits:
+        scores, calibration = fit.scores, fit.calibration
+        row = [fit.label, fixed(scores.r2, 3), fixed(scores.kendall, 3), fixed(scores.sparse_kendall, 3)]
+        row += [digits(scores.mae), digits(scores.mse), seconds(fit.fit_s), seconds(fit.query_s), seconds(fit.batch_s)]
         if calibrated:
-            row += [MISSING, MISSING] if told is None else [f"{told.coverage:.1%}", f"{told.raw_coverage:.1%}"]
+            row += (
+                [MISSING, MISSING]
+                if calibration is None
+                else [f"{calibration.coverage:.1%}", f"{calibration.raw_coverage:.1%}"]
+            )
         if diverged:
-            row += [MISSING, MISSING] if told is None else [digits(told.kl, 3), digits(told.raw_kl, 3)]
+            row += (
+                [MISSING, MISSING]
+                if calibration is None
+                else [digits(calibration.kl, 3), digits(calibration.raw_kl, 3)]
+            )
         rows.append(tuple(row))
     return with_paper(NumberTable(tuple(columns), tuple(rows)), study, "fits")
 
 
-def _against(study: Validation, found: AgainstTable) -> NumberTable:
+def _against(study: Validation, errors: AgainstTable) -> NumberTable:
     rows = []
-    for each in found.rotations:
-        by_seed = [digits(score.mae) for score in each.by_seed]
-        means = [digits(each.mean("mae")), digits(each.mean("mse")), fixed(each.mean("kendall"))]
-        rows.append((each.label, each.group, *means, *by_seed))
-    heads = tuple(f"MAE, seed {seed}" for seed in found.seeds)
+    for rotation in errors.rotations:
+        by_seed = [digits(score.mae) for score in rotation.by_seed]
+        means = [digits(rotation.mean("mae")), digits(rotation.mean("mse")), fixed(rotation.mean("kendall"))]
+        rows.append((rotation.label, rotation.group, *means, *by_seed))
+    heads = tuple(f"MAE, seed {seed}" for seed in errors.seeds)
     order = sorted(rows, key=lambda row: row[1] != ALL)
-    told = NumberTable(("", "architectures", "MAE", "MSE", "Kendall", *heads), tuple(order), numbers=2)
-    return with_paper(told, study, "table")
+    table = NumberTable(("", "architectures", "MAE", "MSE", "Kendall", *heads), tuple(order), numbers=2)
+    return with_paper(table, study, "table")
 
 
-def _size(found: TrainingSize) -> NumberTable:
-    labels = [curve.label for curve in found.curves]
-    heads = [f"{what}, {label}" for label in labels for what in ("MAE", "Kendall")]
+def _size(study: TrainingSize) -> NumberTable:
+    labels = [curve.label for curve in study.curves]
+    heads = [f"{measure}, {label}" for label in labels for measure in ("MAE", "Kendall")]
     rows = []
-    for place, size in enumerate(found.sizes):
-        means = [(curve.mae[place].mean(), curve.kendall[place].mean()) for curve in found.curves]
-        rows.append((str(size), *(text for one, other in means for text in (digits(one), fixed(other)))))
-    if math.isfinite(found.table_mae):
-        rows.append(("table", *(digits(found.table_mae), fixed(found.table_kendall)) * len(labels)))
-        passed = [found.crossings[label] for label in labels]
+    for place, size in enumerate(study.sizes):
+        means = [(curve.mae[place].mean(), curve.kendall[place].mean()) for curve in study.curves]
+        rows.append((str(size), *(text for mae, kendall in means for text in (digits(mae), fixed(kendall)))))
+    if math.isfinite(study.table_mae):
+        rows.append(("table", *(digits(study.table_mae), fixed(study.table_kendall)) * len(labels)))
+        passed = [study.crossings[label] for label in labels]
         rows.append(("passes the table at", *(_count(value) for pair in passed for value in pair)))
     return NumberTable(("architectures", *heads), tuple(rows))
 
@@ -84,43 +92,43 @@ def _count(value: float) -> str:
     return f"{value:.0f}" if math.isfinite(value) else "never"
 
 
-def _left_out(study: Validation, found: LeftOuts, what: str) -> NumberTable:
+def _left_out(study: Validation, fits: LeftOuts, first_column: str) -> NumberTable:
     rows = []
-    for fit in found.fits:
-        for group, own in fit.scores.items():
-            figures = [fixed(value, 3) for value in (own.r2, own.kendall, own.sparse_kendall)]
-            rows.append((fit.label, fit.model, group, str(fit.train), str(own.count), *figures, digits(own.mae)))
-    columns = (what, "model", "tested on", "fitted rows", "tested rows", "R²", "Kendall", "sKT", "MAE")
-    told = NumberTable(columns, tuple(rows), numbers=3)
-    return with_paper(told, study, "looo") if found is study.looo else told
+    for fit in fits.fits:
+        for group, scores in fit.scores.items():
+            figures = [fixed(value, 3) for value in (scores.r2, scores.kendall, scores.sparse_kendall)]
+            rows.append((fit.label, fit.model, group, str(fit.train), str(scores.count), *figures, digits(scores.mae)))
+    columns = (first_column, "model", "tested on", "fitted rows", "tested rows", "R²", "Kendall", "sKT", "MAE")
+    table = NumberTable(columns, tuple(rows), numbers=3)
+    return with_paper(table, study, "looo") if fits is study.looo else table
 
 
-def _free(found: ParameterFree) -> NumberTable:
-    rows = [(line.kind, line.label, *(digits(value) for value in line.mean.tolist())) for line in found.lines]
-    heads = tuple(f"{ratio:.0%}" for ratio in found.ratios)
+def _free(study: ParameterFree) -> NumberTable:
+    rows = [(line.kind, line.label, *(digits(value) for value in line.mean.tolist())) for line in study.lines]
+    heads = tuple(f"{ratio:.0%}" for ratio in study.ratios)
     return NumberTable(("operation", "", *heads), tuple(rows), numbers=2)
 
 
-def _depth(found: Topology) -> NumberTable:
+def _depth(topology: Topology) -> NumberTable:
     rows = [
-        (str(depth), str(count), *(fixed(values[place], 3) for values in found.sparse_kendall.values()))
-        for place, (depth, count) in enumerate(zip(found.depths, found.counts, strict=True))
+        (str(depth), str(count), *(fixed(values[place], 3) for values in topology.sparse_kendall.values()))
+        for place, (depth, count) in enumerate(zip(topology.depths, topology.counts, strict=True))
     ]
-    heads = tuple(f"sKT, {label}" for label in found.sparse_kendall)
+    heads = tuple(f"sKT, {label}" for label in topology.sparse_kendall)
     return NumberTable(("depth", "evaluations", *heads), tuple(rows), numbers=0)
 
 
-def _trajectories(found: Trajectories) -> NumberTable:
+def _trajectories(trajectories: Trajectories) -> NumberTable:
     rows = []
-    for side in (found.real, *found.surrogates):
-        told = found.agreement.get(side.name)
-        finals = [digits(float(np.mean(side.finals[method])), 3) for method in found.methods]
+    for side in (trajectories.real, *trajectories.surrogates):
+        agreed = trajectories.agreement.get(side.name)
+        finals = [digits(float(np.mean(side.finals[method])), 3) for method in trajectories.methods]
         agree = (MISSING,) * 5
-        if told is not None:
-            figures = (fixed(told.order, 2), fixed(told.by_time, 2), fixed(told.curves, 2))
-            overlap = f"{told.overlap:.0%}" if math.isfinite(told.overlap) else MISSING
-            agree = (*figures, overlap, f"{told.kept} of {told.settled}")
+        if agreed is not None:
+            figures = (fixed(agreed.order, 2), fixed(agreed.by_time, 2), fixed(agreed.curves, 2))
+            overlap = f"{agreed.overlap:.0%}" if math.isfinite(agreed.overlap) else MISSING
+            agree = (*figures, overlap, f"{agreed.kept} of {agreed.settled}")
         rows.append((side.name, " < ".join(side.order), *finals, *agree))
-    heads = tuple(f"final regret, {method}" for method in found.methods)
+    heads = tuple(f"final regret, {method}" for method in trajectories.methods)
     agreement = ("order, Kendall", "over time, Kendall", "curves, Spearman", "bands overlap", "settled pairs kept")
     return NumberTable(("searched on", "order, best first", *heads, *agreement), tuple(rows), numbers=2)

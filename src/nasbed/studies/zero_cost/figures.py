@@ -22,11 +22,11 @@ MODEL_TITLES = {"lgb": "LightGBM", "svr": "ε-support vectors"}
 def zero_cost_figures(study: ZeroCostStudy) -> dict[str, Chart]:
     """The paper's figures 1 to 3 as ``spearman``, ``top`` and ``overlap``, ``global-against-top``, and ours: ``range``
     and ``few-points``."""
-    found = proxies_figures([each.judged for each in study.tasks])
-    found["range"] = _rowed([_range_panel(each) for each in study.tasks], a_row=3)
-    if any(each.few is not None for each in study.tasks):
-        found["few-points"] = _few_points(study.tasks)
-    return found
+    figures = proxies_figures([task.judged for task in study.tasks])
+    figures["range"] = _rowed([_range_panel(task) for task in study.tasks], a_row=3)
+    if any(task.few is not None for task in study.tasks):
+        figures["few-points"] = _few_points(study.tasks)
+    return figures
 
 
 def _rowed(panels: Sequence[Chart], *, a_row: int) -> Chart:
@@ -38,19 +38,19 @@ def _rowed(panels: Sequence[Chart], *, a_row: int) -> Chart:
 
 def _range_panel(task: StudiedTask) -> Chart:
     """A row a proxy, by its correlation over all: that within the top, and what the reference gives."""
-    own = task.sampled
-    order = own.order(GLOBAL)
+    sampled = task.sampled
+    order = sampled.order(GLOBAL)
     rows = []
-    for place, proxy in enumerate(own.proxies):
-        seen = own.value(TOP, proxy)
-        expected = own.reference.in_top(place) if own.reference is not None else None
-        row: dict[str, Any] = {"proxy": proxy, "all": number(own.value(GLOBAL, proxy)), "seen": number(seen)}
+    for place, proxy in enumerate(sampled.proxies):
+        in_top = sampled.value(TOP, proxy)
+        expected = sampled.reference.in_top(place) if sampled.reference is not None else None
+        row: dict[str, Any] = {"proxy": proxy, "all": number(sampled.value(GLOBAL, proxy)), "seen": number(in_top)}
         if expected is not None:
             row |= {"low": number(expected.low), "high": number(expected.high), "mean": number(expected.estimate)}
-            row["kind"] = BELOW if seen < expected.low else ABOVE if seen > expected.high else WITHIN
+            row["kind"] = BELOW if in_top < expected.low else ABOVE if in_top > expected.high else WITHIN
         rows.append(row)
-    known = [row[key] for row in rows for key in ("all", "seen", "low") if row.get(key) is not None]
-    low = max(-1.0, min([-0.25, *known]) - 0.05)
+    finite = [row[key] for row in rows for key in ("all", "seen", "low") if row.get(key) is not None]
+    low = max(-1.0, min([-0.25, *finite]) - 0.05)
     base = alt.Chart(inline(rows)).encode(
         alt.Y("proxy:N", title=None, sort=order).axis(domain=False, ticks=False, labelLimit=140)
     )
@@ -71,7 +71,7 @@ def _range_panel(task: StudiedTask) -> Chart:
         base.mark_point(size=38, color=INK, strokeWidth=1.2, filled=False).encode(x("all")),
         base.mark_point(size=60, filled=True, opacity=1).encode(x("seen"), colour),
     ]
-    return alt.layer(*layers).properties(title=own.task, width=WIDTH - 30, height=ROW * len(rows))
+    return alt.layer(*layers).properties(title=sampled.task, width=WIDTH - 30, height=ROW * len(rows))
 
 
 def _few_points(tasks: Sequence[StudiedTask]) -> Chart:
@@ -83,8 +83,8 @@ def _few_points(tasks: Sequence[StudiedTask]) -> Chart:
         few = task.few
         rows: list[dict[str, Any]] = []
         for (model, variant), taus in few.taus.items():
-            for size, own in zip(few.sizes, taus, strict=True):
-                mean, std = float(own.mean()), float(own.std(ddof=1)) if variant != SHUFFLED else 0.0
+            for size, repeats in zip(few.sizes, taus, strict=True):
+                mean, std = float(repeats.mean()), float(repeats.std(ddof=1)) if variant != SHUFFLED else 0.0
                 rows.append(
                     {
                         "model": model,
@@ -121,7 +121,7 @@ def _curve(task: str, model: str, rows: Sequence[dict[str, Any]], sizes: Sequenc
     def y(field: str) -> Any:
         return alt.Y(f"{field}:Q", title="Kendall's tau, held out").scale(scale).axis(tickCount=6)
 
-    told = base.transform_filter(f"datum.variant !== '{SHUFFLED}'")
-    band = told.mark_area(opacity=0.18).encode(y("low"), alt.Y2("high:Q"), colour)
+    unshuffled = base.transform_filter(f"datum.variant !== '{SHUFFLED}'")
+    band = unshuffled.mark_area(opacity=0.18).encode(y("low"), alt.Y2("high:Q"), colour)
     lines = base.mark_line(point={"size": 36, "filled": True}).encode(y("mean"), colour, dash)
     return (band + lines).properties(title=f"{task}: {MODEL_TITLES.get(model, model)}", width=WIDTH, height=HEIGHT)

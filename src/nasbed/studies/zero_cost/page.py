@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from nasbed.drawing.blocks import Details, Figure, Figures, figure, paragraphs, table_block
+from nasbed.drawing.blocks import Details, Figure, FigureGroup, figure, paragraphs, table_block
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.page import Section
 from nasbed.evaluation.proxies.few_points import BOOSTING, ROUNDS
@@ -43,7 +43,7 @@ FEW = (
 def write_zero_cost_report(study: ZeroCostStudy, folder: Path, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
     charts = zero_cost_figures(study)
-    maps = Figures(tuple(Figure(name) for name in ("spearman", "top", "overlap")), "cards")
+    maps = FigureGroup(tuple(Figure(name) for name in ("spearman", "top", "overlap")), "cards")
     sections = [
         Section("What came out", {}, blocks=paragraphs(outcome(study))),
         Section("The paper\u2019s statements", {}, blocks=[statements_block(study)]),
@@ -76,7 +76,7 @@ _SCATTER = (
 
 
 def _maps_text(study: ZeroCostStudy) -> str:
-    chances = ", ".join(f"{each.judged.chance_rbo:.3f} on {each.name}" for each in study.tasks)
+    chances = ", ".join(f"{task.judged.chance_rbo:.3f} on {task.name}" for task in study.tasks)
     return (
         f"Spearman\u2019s correlation over all architectures, the same within the true top {study.top_percent:g} %, "
         f"and normalised RBO, of which equation 4 gives the top a weight of {study.weight:g}. Chance gives an RBO of "
@@ -85,18 +85,18 @@ def _maps_text(study: ZeroCostStudy) -> str:
 
 
 def _about(study: ZeroCostStudy) -> dict[str, object]:
-    found: dict[str, object] = {"published": PUBLISHED}
-    for each in study.tasks:
-        own = each.judged
-        found[each.name] = (
-            f"{own.architectures} architectures of {own.space}, {len(own.proxies)} proxies, "
-            f"{metric_label(own.metric)}; the top are {each.sampled.top}"
+    facts: dict[str, object] = {"published": PUBLISHED}
+    for task in study.tasks:
+        judged = task.judged
+        facts[task.name] = (
+            f"{judged.architectures} architectures of {judged.space}, {len(judged.proxies)} proxies, "
+            f"{metric_label(judged.metric)}; the top are {task.sampled.top}"
         )
-        if own.left_out:
-            found[f"{each.name}, left out"] = f"{own.left_out} scored architectures that the table lacks"
-        if each.remark:
-            found[f"{each.name}, scores"] = each.remark
-        for place, note in enumerate(own.notes):
-            found[f"{each.name}, note {place + 1}"] = note
-    found["intervals"] = f"95 %, from {study.resamples} resamples of the architectures, the same for all proxies"
-    return found
+        if judged.left_out:
+            facts[f"{task.name}, left out"] = f"{judged.left_out} scored architectures that the table lacks"
+        if task.remark:
+            facts[f"{task.name}, scores"] = task.remark
+        for place, note in enumerate(judged.notes):
+            facts[f"{task.name}, note {place + 1}"] = note
+    facts["intervals"] = f"95 %, from {study.resamples} resamples of the architectures, the same for all proxies"
+    return facts

@@ -26,15 +26,18 @@ def outcome(study: ZeroCostStudy) -> list[str]:
         verdict: [s.key for s in study.statements if s.verdict == verdict and not s.ours]
         for verdict in (HOLDS, FAILS, OPEN)
     }
-    told = [f"{listed(keys)} {_verb(verdict, keys)}" for verdict, keys in by_verdict.items() if keys]
-    parts = [f"Of the paper\u2019s statements, {'; '.join(told)}."]
-    ours = [each for each in study.statements if each.ours and each.verdict != OPEN]
-    parts += [f"Beyond the paper, \u201c{each.claim[:-1]}\u201d {each.verdict}. {each.why}" for each in ours]
+    verdicts = [f"{listed(keys)} {_verb(verdict, keys)}" for verdict, keys in by_verdict.items() if keys]
+    parts = [f"Of the paper\u2019s statements, {'; '.join(verdicts)}."]
+    beyond_paper = [statement for statement in study.statements if statement.ours and statement.verdict != OPEN]
+    parts += [
+        f"Beyond the paper, \u201c{statement.claim[:-1]}\u201d {statement.verdict}. {statement.why}"
+        for statement in beyond_paper
+    ]
     for task in study.tasks:
         clauses = [
-            f"{TITLES[name]} {fixed(own.interval(own.chosen).estimate, 2)} against "
-            f"{fixed(own.interval(own.single).estimate, 2)}"
-            for name, own in task.combined.items()
+            f"{TITLES[name]} {fixed(halves.interval(halves.chosen).estimate, 2)} against "
+            f"{fixed(halves.interval(halves.single).estimate, 2)}"
+            for name, halves in task.combined.items()
         ]
         parts.append(
             f"On {task.name}, an average of the ranks of proxies that were chosen on other architectures has "
@@ -57,19 +60,19 @@ def _few_sentence(task: StudiedTask) -> str:
     for place in sorted({0, len(few.sizes) - 1}):
         gains = []
         for model in few.models:
-            found, control = few.gains[model, BOTH][place], few.gains[model, SHUFFLED][place]
-            told = f"{model}, p = {found.p:.2g}; shuffled {control.mean.estimate:+.3f}"
-            gains.append(f"{found.mean.estimate:+.3f} ({told})")
+            gain, control = few.gains[model, BOTH][place], few.gains[model, SHUFFLED][place]
+            text = f"{model}, p = {gain.p:.2g}; shuffled {control.mean.estimate:+.3f}"
+            gains.append(f"{gain.mean.estimate:+.3f} ({text})")
         parts.append(f"{listed(gains)} with {few.sizes[place]} trained architectures")
-    told = f"There, scores beside the encoding change the Kendall of a surrogate by {', and by '.join(parts)}."
+    text = f"There, scores beside the encoding change the Kendall of a surrogate by {', and by '.join(parts)}."
     if 2.0 ** (1 - few.repeats) * len(few.sizes) * len(few.models) >= LEVEL:
-        told += f" With {few.repeats} repeats no difference can be significant, however large: take more."
-    return told
+        text += f" With {few.repeats} repeats no difference can be significant, however large: take more."
+    return text
 
 
 def statements_table(study: ZeroCostStudy) -> NumberTable:
     """A line a statement, for a terminal: its key, its verdict, and what it rests on."""
-    rows = tuple((each.key, each.verdict, each.why) for each in study.statements)
+    rows = tuple((statement.key, statement.verdict, statement.why) for statement in study.statements)
     return NumberTable(("statement", "verdict", "why"), rows, numbers=3)
 
 
@@ -109,13 +112,13 @@ def averages_table(study: ZeroCostStudy) -> NumberTable:
     for task in study.tasks:
         for name, halves in task.combined.items():
             often = [proxy for proxy, share in halves.shares().items() if share >= 0.5]
-            found = (halves.single, halves.every, halves.chosen)
+            averages = (halves.single, halves.every, halves.chosen)
             rows.append(
                 (
                     task.name,
                     TITLES[name],
-                    *(_told(halves.interval(each)) for each in found),
-                    _told(halves.gain),
+                    *(_interval_text(halves.interval(average)) for average in averages),
+                    _interval_text(halves.gain),
                     f"{halves.wins:.0%}",
                     ", ".join(often) or MISSING,
                 )
@@ -141,8 +144,10 @@ def few_points_table(study: ZeroCostStudy) -> NumberTable:
             for place, size in enumerate(few.sizes):
                 gains = [few.gains[model, variant][place] for variant in VARIANTS[1:]]
                 taus = [fixed(float(few.taus[model, variant][place].mean()), 3) for variant in VARIANTS]
-                told = [text for gain in gains for text in (_told(gain.mean, 3, signed=True), f"{gain.p:.2g}")]
-                rows.append((task.name, model, str(size), *taus, *told))
+                changes = [
+                    text for gain in gains for text in (_interval_text(gain.mean, 3, signed=True), f"{gain.p:.2g}")
+                ]
+                rows.append((task.name, model, str(size), *taus, *changes))
     note = (
         "Mean Kendall\u2019s tau over repeats, and its change against the encoding alone with a 95 % bootstrap "
         "interval over repeats; p by Wilcoxon\u2019s signed-rank test, Holm\u2019s correction for the number of sizes "
@@ -153,29 +158,29 @@ def few_points_table(study: ZeroCostStudy) -> NumberTable:
 
 def zero_cost_numbers(study: ZeroCostStudy) -> dict[str, Any]:
     """Every number of the page."""
-    found: dict[str, Any] = plain(
+    numbers: dict[str, Any] = plain(
         {
             "top_percent": study.top_percent,
             "weight": study.weight,
             "resamples": study.resamples,
             "halves": study.halves,
             "outcome": outcome(study),
-            "statements": [asdict(each) for each in study.statements],
-            "tasks": [_task_numbers(each) for each in study.tasks],
+            "statements": [asdict(item) for item in study.statements],
+            "tasks": [_task_numbers(item) for item in study.tasks],
         }
     )
-    return found
+    return numbers
 
 
 def _task_numbers(task: StudiedTask) -> dict[str, Any]:
-    own = task.sampled
+    sampled = task.sampled
     return {
         "task": task.name,
         "metric": task.judged.metric.key,
         "space": task.judged.space,
         "architectures": task.judged.architectures,
         "left_out": task.judged.left_out,
-        "top": own.top,
+        "top": sampled.top,
         "p": task.judged.yardstick.p,
         "chance_rbo": task.judged.chance_rbo,
         "remark": task.remark,
@@ -183,13 +188,13 @@ def _task_numbers(task: StudiedTask) -> dict[str, Any]:
         "ceiling": None if task.judged.ceiling is None else asdict(task.judged.ceiling),
         "proxies": {
             proxy: {
-                **{measure: _ends(own.interval(measure, proxy)) for measure in (GLOBAL, TOP, RBO)},
-                "places": {measure: own.place(measure, proxy) for measure in (GLOBAL, TOP, RBO)},
-                "drop": _ends(own.drop(proxy)),
-                "expected_top": None if own.reference is None else _ends(own.reference.in_top(place)),
-                "expected_rbo": None if own.reference is None else _ends(own.reference.overlap(place)),
+                **{measure: _ends(sampled.interval(measure, proxy)) for measure in (GLOBAL, TOP, RBO)},
+                "places": {measure: sampled.place(measure, proxy) for measure in (GLOBAL, TOP, RBO)},
+                "drop": _ends(sampled.drop(proxy)),
+                "expected_top": None if sampled.reference is None else _ends(sampled.reference.in_top(place)),
+                "expected_rbo": None if sampled.reference is None else _ends(sampled.reference.overlap(place)),
             }
-            for place, proxy in enumerate(own.proxies)
+            for place, proxy in enumerate(sampled.proxies)
         },
         "rank_average": {
             name: {
@@ -224,6 +229,6 @@ def _ends(interval: Interval) -> list[float]:
     return [interval.estimate, interval.low, interval.high]
 
 
-def _told(interval: Interval, places: int = 2, *, signed: bool = False) -> str:
-    estimate = f"{interval.estimate:+.{places}f}" if signed else fixed(interval.estimate, places)
-    return f"{estimate} [{fixed(interval.low, places)} to {fixed(interval.high, places)}]"
+def _interval_text(interval: Interval, decimals: int = 2, *, signed: bool = False) -> str:
+    estimate = f"{interval.estimate:+.{decimals}f}" if signed else fixed(interval.estimate, decimals)
+    return f"{estimate} [{fixed(interval.low, decimals)} to {fixed(interval.high, decimals)}]"

@@ -69,6 +69,20 @@ def test_imports_go_one_way(package: str) -> None:
             assert not (package == "optimizers" and other == "benchmarks"), "an optimizer never holds a benchmark"
 
 
+ONE_SPACE = {path.stem for path in (SOURCE / "spaces").iterdir() if path.is_dir()} | {"fcnet", "nats_sss", "nb201"}
+ONE_SPACE -= {"from_configspace", "__pycache__"}
+KNOW_ONE_SPACE = ("spaces", "networks", "oneshot", "results/importers", "compat", "testing")
+"""What may know a space by name: the space, its network and its supernet, readers of published files, drop-ins."""
+
+
+def test_whoever_wants_a_fact_of_a_space_asks_the_space() -> None:
+    for path in SOURCE.rglob("*.py"):
+        place = path.relative_to(SOURCE).as_posix()
+        if not place.startswith(KNOW_ONE_SPACE):
+            for name in re.findall(r"nasbed\.spaces\.(\w+)", path.read_text()):
+                assert name not in ONE_SPACE, f"{place} imports the space {name}; make what it needs a fact of spaces"
+
+
 NOT_PURE = {"torch", "multiprocessing", "subprocess", "concurrent", "tempfile", "shutil"}
 WRITES = {
     "open",

@@ -24,10 +24,8 @@ from nasbed.evaluation import tradeoffs as to
 from nasbed.evaluation import trajectories as tr
 from nasbed.evaluation.transfer import hyperparameter_transfer
 
-NB101: Any = space("nb101")
 NB201 = space("nb201")
 CODES = NB201.codes(list(NB201.enumerate()))[:391]
-CELLS = NB101.unique_codes(5)[:391]
 GRAPH = ls.neighbor_graph(NB201, CODES)
 COUNT = len(CODES)
 
@@ -74,7 +72,6 @@ CASES = {
         lambda v, o: np.sort(ls.repeat_noise(v[: COUNT // 3 * 3].reshape(-1, 3)[np.argsort(o[: COUNT // 3])])), scale=1
     ),
     "mean_by": Case(lambda v, o: ls.mean_by(KEYS[o], v[o]).means, scale=1, shift_free=False),
-    "by_depth_and_width": Case(lambda v, o: ls.by_depth_and_width(CELLS[o], v[o])[1].means, scale=1, shift_free=False),
     "pearson": Case(lambda v, o: ls.pearson(v[o], OTHER[o]), scale=0, bounded=True),
     "spearman": Case(lambda v, o: ls.spearman(v[o], OTHER[o]), scale=0, rank_only=True, bounded=True),
     "rank_correlations": Case(

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from nasbed import NasbedError, space
 from nasbed.evaluation.landscape import (
     binned_mean,
-    by_depth_and_width,
     ecdf,
     mean_by,
     pareto_front,
@@ -76,11 +75,11 @@ def test_mean_by_is_the_mean_of_each_group(values: list[float]) -> None:
     assert found.counts.sum() == sum(value == value for value in values)
 
 
-def test_by_depth_and_width_counts_every_cell_once_and_knows_chains() -> None:
+def test_means_by_depth_and_width_count_every_cell_once_and_know_chains() -> None:
     nb101 = space("nb101")
     codes = nb101.codes([arch for arch, _ in zip(nb101.enumerate(), range(2500), strict=False)])
     ones = np.ones(len(codes))
-    depth, width = by_depth_and_width(codes, ones)
+    depth, width = (mean_by(nb101.properties(codes)[name], ones) for name in nb101.shape_properties)
     assert depth.counts.sum() == width.counts.sum() == len(codes)
     chains = sum(3**interior for interior in range(4))  # width 1 exactly: every labelled chain of up to five vertices
     assert width.counts[width.keys == 1] == chains

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from nasbed import NasbedError, space
 from nasbed.benchmarks import TabularBenchmark, load, nas_bench_mini
 from nasbed.evaluation.landscape import (
-    by_depth_and_width,
     fitness_distance_correlation,
+    mean_by,
     neighbor_graph,
     operation_replacement,
     random_walk_autocorrelation,
@@ -24,6 +24,7 @@ from nasbed.evaluation.landscape import (
 )
 from nasbed.results import About, Rows, write_results
 from nasbed.spaces.lookup import Lookup
+from nasbed.spaces.nb101.shape import depths, widths
 from nasbed.studies.landscape.study import (
     IN_SPACE,
     IN_TABLE,
@@ -142,10 +143,11 @@ def test_nb101_operations_cost_what_the_paper_says(sample: Sample) -> None:
 
 def test_nb101_depth_three_and_width_five_are_best_and_chains_slowest(sample: Sample) -> None:
     """Section 3.2 and Figure 5; the four cells of width 6 are left out, which the paper does not have."""
-    depth, width = by_depth_and_width(sample.codes, sample.accuracy[:, -1])
+    shapes = [depths(sample.codes[:, 0]), widths(sample.codes[:, 0])]
+    depth, width = (mean_by(shape, sample.accuracy[:, -1]) for shape in shapes)
     assert depth.keys[np.argmax(depth.means)] == 3
     assert (np.diff(width.means[width.keys <= 5]) > 0).all()
-    depth_time, width_time = by_depth_and_width(sample.codes, sample.time_s)
+    depth_time, width_time = (mean_by(shape, sample.time_s) for shape in shapes)
     assert (np.diff(depth_time.means) > 0).all()
     assert width_time.keys[np.argmax(width_time.means)] == 1
 

@@ -6,7 +6,6 @@ Pure functions on arrays. Missing values are NaN and take no part.
 from nasbed.evaluation.landscape.distribution import (
     Ecdf,
     GroupMeans,
-    by_depth_and_width,
     ecdf,
     mean_by,
     repeat_noise,
@@ -36,7 +35,6 @@ __all__ = [
     "GroupMeans",
     "Replacement",
     "binned_mean",
-    "by_depth_and_width",
     "ecdf",
     "edit_distances",
     "fitness_distance_correlation",

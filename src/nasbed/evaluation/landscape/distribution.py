@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.spaces.nb101 import shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +94,3 @@ def mean_by(keys: ArrayLike, values: ArrayLike) -> GroupMeans:
     with np.errstate(invalid="ignore", divide="ignore"):
         errors = np.sqrt(squares / np.where(counts > 1, counts - 1, np.nan) / counts)
     return GroupMeans(unique, counts, means, errors)
-
-
-def by_depth_and_width(codes: NDArray[np.int64], values: ArrayLike) -> tuple[GroupMeans, GroupMeans]:
-    """The mean of a quantity over NAS-Bench-101 cells by depth (longest path) and by width (largest cut), as Figure 5.
-
-    >>> cells = np.array([[1 << 15, 0, 0, 0, 0, 0], [1 | 1 << 16, 2, 0, 0, 0, 0]])  # in→out; in→max-pool→out
-    >>> depth, width = by_depth_and_width(cells, [10.0, 20.0])
-    >>> depth.keys.tolist(), depth.means.tolist(), width.keys.tolist(), width.means.tolist()
-    ([1, 2], [10.0, 20.0], [1], [15.0])
-    """
-    return mean_by(shape.depths(codes[:, 0]), values), mean_by(shape.widths(codes[:, 0]), values)

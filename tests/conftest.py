@@ -4,27 +4,43 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from support.figures import Rendering
 
 os.environ.setdefault(
     "OMP_NUM_THREADS", "1"
 )  # the suite runs one process a core; threads on top only wait for each other
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: tests interrupt what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
-settings.register_profile("nasbed", deadline=None, max_examples=60)
-settings.load_profile("nasbed")
+settings.register_profile("nasbed", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=200)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough",
         action="store_true",
-        help="Draw more: 20 moments to kill at, 10 000 damaged files, 1 000 networks.",
+        help="Draw more: 20 moments to kill at, 10 000 damaged files, 1 000 networks, all figures.",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("thorough" if config.getoption("--thorough") else "nasbed")
+
+
+RENDERING = Rendering()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Figures are placeholders except in tests marked figures or browser; set before any fixture draws one."""
+    marked = any(item.get_closest_marker(name) for name in ("figures", "browser"))
+    RENDERING.switch(real=marked or item.config.getoption("--thorough"))
 
 
 @pytest.fixture(scope="session")
@@ -55,11 +71,3 @@ def published_data() -> Callable[[str], Path]:
         return path
 
     return find
-
-
-@pytest.fixture(scope="module")
-def without_figures() -> Iterator[None]:
-    """Comparisons without files of figures, which take most of their time; the page draws its own all the same."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
-        yield

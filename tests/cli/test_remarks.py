@@ -16,8 +16,6 @@ from nasbed.experiments.runs import load_run, load_runs
 from nasbed.results import About, Rows, write_results
 from support.tables import additive, nb201_table
 
-pytestmark = pytest.mark.usefixtures("without_figures")
-
 OWN = """
 from nasbed.optimizers.random_search import RandomSearch
 

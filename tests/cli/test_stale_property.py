@@ -75,15 +75,6 @@ VERSIONS = st.from_regex(r"[1-9]\.[0-9]\.[0-9]", fullmatch=True).map(
 )
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _no_pictures() -> Iterator[None]:
-    """Reports without figures, which take most of their time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
-        patch.setattr("nasbed.reports.comparison.page._charts", lambda *_, **__: {})
-        yield
-
-
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_project(tmp_path_factory.mktemp("stored") / "project")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,14 +27,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def project(stored: Path) -> Path:
     return restore(stored)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _no_pictures() -> Iterator[None]:
-    """Reports without image files, which take most of their time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
-        yield
 
 
 def edit_step(folder: Path) -> None:

@@ -103,6 +103,7 @@ def test_tasks_of_one_name_are_told_apart(tasks: list[JudgedTask]) -> None:
     assert task_titles([tasks[0], tasks[1], tasks[0]]) == ["one/task", "other", "one/task (2)"]
 
 
+@pytest.mark.figures
 def test_report_is_whole_and_escaped(tasks: list[JudgedTask], tmp_path: Path) -> None:
     write_proxies_report(tasks, tmp_path / "out", formats=["svg", "png"])
     page = (tmp_path / "out" / "report.html").read_text()

@@ -1,0 +1,39 @@
+"""Figures that cost nothing, for tests that look at numbers and pages: to render them takes most of a report's time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" id="figure" width="1" height="1"></svg>'
+PLACEHOLDERS: dict[str, Callable[..., Any]] = {
+    "vegalite_to_svg": lambda *_, **__: SVG,
+    "vegalite_to_png": lambda *_, **__: b"\x89PNG\r\n\x1a\n",
+    "vegalite_to_pdf": lambda *_, **__: b"%PDF-",
+    "javascript_bundle": lambda *_, **__: "window.vegaEmbed = async () => ({})",
+}
+"""What stands in for functions of ``vl_convert`` in tests without the marker ``figures``. Charts are still compiled."""
+
+
+class Rendering:
+    """Switches ``vl_convert`` between placeholders and real figures."""
+
+    def __init__(self) -> None:
+        self.is_real = True
+        self._functions: dict[str, Callable[..., Any]] = {}
+
+    def switch(self, *, real: bool) -> None:
+        if real == self.is_real:
+            return
+        import vl_convert
+
+        if not self._functions:
+            self._functions = {name: getattr(vl_convert, name) for name in PLACEHOLDERS}
+            self._functions["javascript_bundle"] = cache(vl_convert.javascript_bundle)  # two seconds of work
+        for name, function in (self._functions if real else PLACEHOLDERS).items():
+            setattr(vl_convert, name, function)
+        if drawing := sys.modules.get("nasbed.drawing.interactive"):
+            drawing._runtime.cache_clear()
+        self.is_real = real

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from support.examples import THOROUGH, USUAL
 from support.figures import Rendering
 
 os.environ.setdefault(
@@ -17,20 +18,28 @@ os.environ.setdefault(
 )  # the suite runs one process a core; threads on top only wait for each other
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: tests interrupt what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
-settings.register_profile("nasbed", deadline=None, max_examples=25)
-settings.register_profile("thorough", deadline=None, max_examples=200)
+settings.register_profile("nasbed", deadline=None, max_examples=USUAL)
+settings.register_profile("thorough", deadline=None, max_examples=THOROUGH)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough",
         action="store_true",
-        help="Draw more: 20 moments to kill at, 10 000 damaged files, 1 000 networks, all figures.",
+        help="Repeat more: 20 moments to kill at, 10 000 damaged files, 1 000 networks, 200 examples, all figures.",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("thorough" if config.getoption("--thorough") else "nasbed")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the repetitions that are marked thorough, unless they are asked for."""
+    if not config.getoption("--thorough"):
+        extra = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=extra)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
 RENDERING = Rendering()
@@ -71,3 +80,12 @@ def published_data() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="module")
+def without_charts() -> Iterator[None]:
+    """Comparisons whose page has tables and text but no charts, which take most of its time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
+        patch.setattr("nasbed.reports.comparison.page._charts", lambda *_, **__: {})
+        yield

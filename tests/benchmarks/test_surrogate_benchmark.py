@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,6 +22,7 @@ from nasbed.evaluation.judging import judge
 from nasbed.experiments.compare import compare
 from nasbed.surrogates.ensemble import Ensemble
 from nasbed.surrogates.noise import Curve, NoiseModel
+from support.examples import examples
 from support.surrogates import small_surrogate
 
 NB201 = space("nb201")
@@ -45,7 +46,7 @@ def installed(benchmark: SurrogateBenchmark) -> Iterator[Path]:
     path.unlink()
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(archs=st.lists(CELLS, min_size=1, max_size=8), seed=st.integers(0, 2**40))
 def test_surrogate_answers_one_as_it_answers_many(
     benchmark: SurrogateBenchmark, archs: list[Architecture], seed: int

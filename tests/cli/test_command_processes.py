@@ -22,7 +22,7 @@ needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="needs torch")
     [
         (("list", "spaces"), 0),
         (("space", "parse", "nb201", CELL, "--json"), 0),
-        (("data", "info", "digits", "--json"), 0),
+        (("data", "list"), 0),
         (("results", "info", "no/such"), 2),
         (("study", "landscape", "no/such-table", "--out", "report"), 2),
         pytest.param(("network", "nb201", CELL), 0, marks=needs_torch),

@@ -62,7 +62,9 @@ def told(record: SearchRecord) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("arguments", [DARTS, NB201], ids=["pc-darts", "gdas"])
+@pytest.mark.parametrize(
+    "arguments", [pytest.param(DARTS, id="pc-darts", marks=pytest.mark.thorough), pytest.param(NB201, id="gdas")]
+)
 def test_oneshot_killed_goes_on_to_the_same_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:

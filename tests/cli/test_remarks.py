@@ -16,6 +16,8 @@ from nasbed.experiments.runs import load_run, load_runs
 from nasbed.results import About, Rows, write_results
 from support.tables import additive, nb201_table
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 OWN = """
 from nasbed.optimizers.random_search import RandomSearch
 

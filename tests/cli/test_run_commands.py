@@ -19,6 +19,8 @@ from nasbed.experiments.runs import load_runs, load_setup
 from nasbed.results import About, Rows, write_results
 from support.tables import additive
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 BAD = """
 import time
 from nasbed.optimizers import Optimizer, Proposal

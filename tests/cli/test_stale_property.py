@@ -9,14 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 import nasbed
 from nasbed import NasbedError
 from nasbed.cli import app
+from support.examples import examples
 from support.stored_comparisons import METHOD, numbers, report, restore, run, write_project, write_table
+
+pytestmark = pytest.mark.usefixtures("without_charts")
 
 BOTH, OWN = ("rs", "Greedy"), ("Greedy",)
 
@@ -101,7 +104,7 @@ def never_unmarked(result: Result, before: dict[str, str], affects: tuple[str, .
 
 
 @given(edit=st.one_of(METHODS, SETTINGS, TABLES, VERSIONS), reported=st.booleans())
-@settings(max_examples=24)
+@examples(8)
 def test_no_edit_leaves_the_old_number_unmarked(
     stored: Path, before: dict[str, str], edit: Edit, reported: bool
 ) -> None:
@@ -153,7 +156,7 @@ def search(folder: Path) -> Result:
 
 
 @given(which=st.integers(0, 4), place=PLACES, bits=BITS, reported=st.booleans())
-@settings(max_examples=12)
+@examples(6)
 def test_no_byte_of_a_dataset_leaves_the_old_number_unmarked(
     trained: Path, which: int, place: int, bits: int, reported: bool
 ) -> None:

@@ -18,6 +18,8 @@ from nasbed.surrogates.making import make_surrogate
 from support.stored_comparisons import METHOD, numbers, refusal, report, restore, run, write_project, write_table
 from support.surrogates import QUICK, write_evaluations
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -14,6 +14,8 @@ pytest.importorskip("torch", reason="needs torch")
 from nasbed.cli import main
 from support.commands import run_command
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 QUICK = """
 name = "quick"
 epochs = [1, 2]

@@ -17,6 +17,8 @@ from nasbed.proxies.table import ScoresAbout, table_of_rows
 from nasbed.results import About, Rows, write_results
 from support.tables import additive
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> str:

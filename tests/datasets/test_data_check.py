@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from typer.testing import CliRunner
@@ -21,6 +21,7 @@ from nasbed.datasets.unseen.checks.checking import check_folder
 from nasbed.datasets.unseen.checks.findings import Finding
 from nasbed.datasets.unseen.checks.near_duplicates import Projection, close, near_duplicates, usual_distance
 from nasbed.datasets.unseen.checks.scanning import scan
+from support.examples import examples
 
 SIZES = {"train": 300, "valid": 60, "test": 90}
 Arrays = dict[str, NDArray[Any]]
@@ -175,7 +176,7 @@ def test_check_shifted_image_is_no_near_duplicate(tmp_path: Path) -> None:
     assert not _told(_write(tmp_path, arrays, metadata), "warning")
 
 
-@settings(max_examples=20)
+@examples(12)
 @given(seed=st.integers(0, 10_000), planted=st.integers(0, 5))
 def test_near_duplicates_are_those_of_all_pairs(seed: int, planted: int) -> None:
     rng = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -29,6 +29,7 @@ from nasbed.datasets.unseen.spectrogram import (
     resampled,
 )
 from nasbed.datasets.unseen.writing import write_unseen
+from support.examples import examples
 
 soundfile = pytest.importorskip("soundfile", reason="recordings are read with soundfile: pip install 'nasbed[unseen]'")
 
@@ -42,7 +43,7 @@ def _tone(hertz: float, seconds: float = 5, rate: int = RATE) -> NDArray[np.floa
     return 0.5 * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)
 
 
-@settings(max_examples=25)
+@examples(15)
 @given(hertz=st.floats(100, 10_000))
 def test_picture_tone_is_brightest_in_the_band_of_its_mel(hertz: float) -> None:
     image = picture_of(_tone(hertz))[0]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import combinations, pairwise, permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.drawing.geometry import Box, Point
 from nasbed.drawing.layout import DiagramLayout, layout
 from nasbed.spaces.graph import Diagram, Node
+from support.examples import examples
 
 
 def plain(edges: list[tuple[str, str]], nodes: str) -> Diagram:
@@ -90,7 +91,7 @@ def crossings(plan: DiagramLayout) -> int:
     return count
 
 
-@settings(max_examples=150, deadline=None)
+@examples(40)
 @given(st.one_of(dags(), fixed_dags()))
 def test_layout_keeps_boxes_apart_and_edges_out_of_other_boxes(diagram: Diagram) -> None:
     sizes = varied_sizes(diagram)
@@ -106,7 +107,7 @@ def test_layout_keeps_boxes_apart_and_edges_out_of_other_boxes(diagram: Diagram)
     assert all(-1e-6 <= x <= plan.width + 1e-6 and -1e-6 <= y <= plan.height + 1e-6 for x, y in everything)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(30)
 @given(dags())
 def test_layout_leads_every_edge_forward(diagram: Diagram) -> None:
     plan = placed(diagram)
@@ -117,7 +118,7 @@ def test_layout_leads_every_edge_forward(diagram: Diagram) -> None:
         assert points[-2][1] == points[-1][1], "an arrowhead needs a level end"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(25)
 @given(st.sets(st.tuples(st.sampled_from("abcd"), st.sampled_from("wxyz")), min_size=1))
 def test_layout_of_two_columns_has_the_minimum_number_of_crossings(edges: set[tuple[str, str]]) -> None:
     lefts, rights = ({edge[end] for edge in edges} for end in (0, 1))
@@ -176,7 +177,7 @@ def test_layout_puts_free_nodes_beside_fixed_ones() -> None:
 
 
 @given(dags())
-@settings(max_examples=25, deadline=None)
+@examples(15)
 def test_layout_is_the_same_every_time(diagram: Diagram) -> None:
     assert placed(diagram) == placed(diagram)
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from nasbed import Metric, NasbedError, space
 from nasbed.cli import app
 from nasbed.results import About, Rows, write_results
+from support.examples import examples
 from support.tables import additive
 
 Arrays = dict[str, Any]
@@ -218,7 +219,7 @@ def test_setups_that_are_no_json_object_are_refused(out: Path, content: bytes) -
 
 
 @given(data=st.data())
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_bytes_of_a_run_are_refused_or_harmless(stored: Path, data: st.DataObject) -> None:
     """Any byte of a stored run may change: a zip file has a checksum, and what it does not cover is not read."""
     out = restored(stored)
@@ -236,7 +237,7 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.di
 
 
 @given(data=st.data())
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_value_in_a_setup_or_a_run_ends_in_a_line_or_a_report(stored: Path, data: st.DataObject) -> None:
     out = restored(stored)
     if data.draw(st.booleans()):

@@ -28,7 +28,7 @@ from nasbed.training.devices import threads_used  # noqa: E402
 from nasbed.training.recording import Recording, buffers_kept  # noqa: E402
 
 CPU = torch.device("cpu")
-SETTINGS = SearchSettings(epochs=2, batch=16, channels=4, cells=1, epoch_images=48)
+SETTINGS = SearchSettings(epochs=2, batch=16, channels=4, cells=1, epoch_images=32, split=(64, 32))
 OPTIONS: dict[str, dict[str, Any]] = {
     "pc-darts": {"warm_up": 0.0},
     "drnas": {"partial": (4, 2), "warm_up": 0.0},
@@ -82,7 +82,11 @@ class OnTheCpu(Recording):
 
 
 def searched(method: str, space: str = "nb201") -> Searched:
-    settings = SETTINGS if space == "nb201" else SearchSettings(epochs=2, batch=8, channels=4, cells=3, epoch_images=16)
+    settings = (
+        SETTINGS
+        if space == "nb201"
+        else SearchSettings(epochs=2, batch=8, channels=4, cells=2, epoch_images=16, split=(32, 16))
+    )
     with threads_used(1):
         return search(method, datasets.load("digits"), settings, space=space, options=OPTIONS.get(method), seed=1)
 
@@ -125,7 +129,7 @@ def test_search_by_recorded_losses_equals_one_step_by_step(
         assert_same(found, searched(method, space))
 
 
-@pytest.mark.parametrize("successes", [0, 1])
+@pytest.mark.parametrize("successes", [0, pytest.param(1, marks=pytest.mark.thorough)])
 def test_search_goes_on_step_by_step_when_a_recording_fails(
     successes: int, stubbed: type[OnTheCpu], monkeypatch: pytest.MonkeyPatch
 ) -> None:

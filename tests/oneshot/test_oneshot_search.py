@@ -21,7 +21,7 @@ from nasbed.training.devices import threads_used  # noqa: E402
 
 TINY = SearchSettings(epochs=4, batch=8, channels=6, cells=3, epoch_images=8, split=(32, 16), crop_padding=1)
 SMALL = SearchSettings(epochs=3, batch=16, channels=8, cells=1, epoch_images=32, split=(200, 64), flip=True)
-LEARNING = replace(SMALL, epochs=6, batch=32, epoch_images=256, split=(1000, 256), flip=False, learning_rate=0.1)
+LEARNING = replace(SMALL, epochs=4, batch=32, epoch_images=256, split=(1000, 256), flip=False, learning_rate=0.1)
 OPTIONS: dict[str, dict[str, Any]] = {"random-ws": {"samples": 4, "epoch_samples": 2}}
 OURS = ["darts", "darts2", "drnas", "gdas", "pc-darts", "random-ws"]
 
@@ -52,7 +52,9 @@ def test_short_epochs_are_judged_on_few_images(asked: int, judged: int) -> None:
     noise = Dataset(
         "noise", part, LabelledImages(part.images[:8], part.labels[:8]), ("0", "1"), (0.5,), (0.3,), hash="noise"
     )
-    settings = replace(SMALL, split=(1_536, 2_560), batch=16, epoch_images=asked, channels=4)
+    settings = replace(
+        SMALL, split=(1_536, 2_560), batch=16, epoch_images=asked, channels=4, epochs=2 if asked == 16 else 1
+    )
     right = [each.validation_accuracy * judged / 100 for each in search("gdas", noise, settings, space="nb201").epochs]
     assert right == pytest.approx(np.round(right), abs=1e-9)
 
@@ -72,15 +74,23 @@ def test_search_learns_digits_in_nb201(method: str) -> None:
     assert all(moved) and (bool(moved) == (method != "random-ws"))
 
 
-@pytest.mark.parametrize("method", OURS)
-def test_search_in_darts_repeats_and_resumes_to_the_same_bits(method: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "space"),
+    [
+        *((method, "nb201") for method in OURS),
+        ("drnas", "darts"),
+        *(pytest.param(method, "darts", marks=pytest.mark.thorough) for method in OURS if method != "drnas"),
+    ],
+)
+def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tmp_path: Path) -> None:
     """Interrupted after the second epoch of four, which for drnas is the last of its first stage."""
     settings = replace(TINY, epochs=3) if method == "darts2" else TINY
-    whole = run(method, settings, "darts", seed=3)
+    settings = settings if space == "darts" else replace(settings, cells=1)
+    whole = run(method, settings, space, seed=3)
     assert whole.status == "ok" and whole.architecture is not None
-    nasbed.space("darts").validate(whole.architecture)
-    for each in whole.epochs:
-        assert set(each.skips) == {"normal", "reduce"}
+    nasbed.space(space).validate(whole.architecture)
+    for epoch in whole.epochs:
+        assert set(epoch.skips) == ({"normal", "reduce"} if space == "darts" else {"cell"})
 
     def interrupt(end: SearchEpoch) -> None:
         if end.epoch == 2:
@@ -88,13 +98,13 @@ def test_search_in_darts_repeats_and_resumes_to_the_same_bits(method: str, tmp_p
 
     path = tmp_path / "deep" / "search.ckpt"
     with pytest.raises(KeyboardInterrupt):
-        run(method, settings, "darts", seed=3, checkpoint=path, progress=interrupt)
+        run(method, settings, space, seed=3, checkpoint=path, progress=interrupt)
     torch.rand(5)
-    told: list[SearchEpoch] = []
-    resumed = run(method, settings, "darts", seed=3, checkpoint=path, progress=told.append)
-    assert [end.epoch for end in told] == list(range(3, settings.epochs + 1))
+    epochs: list[SearchEpoch] = []
+    resumed = run(method, settings, space, seed=3, checkpoint=path, progress=epochs.append)
+    assert [end.epoch for end in epochs] == list(range(3, settings.epochs + 1))
     assert_same(whole, resumed)
-    assert_same(whole, run(method, settings, "darts", seed=3, checkpoint=path))
+    assert_same(whole, run(method, settings, space, seed=3, checkpoint=path))
 
 
 def test_search_depends_on_its_seed_and_leaves_torchs_generator_alone() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from nasbed.core.errors import BadFile, InvalidOption
@@ -22,9 +22,10 @@ from nasbed.results.merge import merge_results
 from nasbed.results.rows import concatenate
 from nasbed.results.summary import summarize
 from nasbed.spaces import space
+from support.examples import examples
 from support.result_samples import ACCURACY, LOSS, TEST_ACCURACY, Row, about, random_rows, rows_of
 
-shared_folder = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+shared_folder = examples(10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def fresh(tmp_path: Path) -> Path:

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from nasbed.core.errors import BadFile
 from nasbed.core.restricted_pickle import Record, loads
+from support.examples import examples
 
 PLAIN = {bool, int, float, complex, str, bytes, type(None)}
 
@@ -422,7 +423,7 @@ def mutated(rng: np.random.Generator, seeds: list[bytes]) -> bytes:
     return bytes(data)
 
 
-@settings(max_examples=500)
+@examples(100)
 @given(st.integers(0, 2**63), st.binary(max_size=60))
 def test_loads_gives_plain_values_or_bad_file_for_any_bytes(seed: int, noise: bytes) -> None:
     """Forty strings an example: twenty thousand in all."""

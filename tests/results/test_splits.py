@@ -6,18 +6,19 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nasbed.core.errors import InvalidOption
 from nasbed.results.splits import RowSplit, stratified_split
+from support.examples import examples
 
 
 def rows(*numbers: int) -> np.ndarray:
     return np.array(numbers, dtype=np.int64)
 
 
-@settings(max_examples=200)
+@examples(50)
 @given(
     seed=st.integers(0, 2**32),
     count=st.integers(1, 300),

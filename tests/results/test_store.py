@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from nasbed.core.errors import BadFile, InvalidMeasurement, InvalidOption
@@ -26,12 +26,13 @@ from nasbed.core.metric import Metric
 from nasbed.results import Manifest, Results, Rows, write_results
 from nasbed.spaces import space
 from nasbed.spaces.lookup import code_key, code_keys
+from support.examples import examples
 from support.result_samples import ACCURACY, about, plain_rows, random_rows, rows_of
 
 TESTS = Path(__file__).parents[1]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(["nb201", "nb101"]),
     counts=st.lists(st.integers(1, 30), min_size=1, max_size=3),
@@ -49,7 +50,7 @@ def test_table_reads_back_what_was_written(tmp_path: Path, name: str, counts: li
     assert opened.manifest.architectures == len(canonical)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(["nb201", "nb101"]), count=st.integers(1, 60), seed=st.integers(0, 2**32))
 def test_cache_equals_a_dictionary(tmp_path: Path, name: str, count: int, seed: int) -> None:
     """The reference is a dictionary of lists filled row by row; isomorphic nb101 cells meet in one entry."""

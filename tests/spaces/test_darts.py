@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nasbed import Architecture, NasbedError
 from nasbed.spaces.darts import Darts, DartsSkeleton
 from nasbed.spaces.darts.cell import OPERATIONS, PAIRS, canonical_cell, cell_count, unique_cell_count
+from support.examples import examples
 
 SPACE = Darts()
 ForeignGenotype = namedtuple("ForeignGenotype", "normal normal_concat reduce reduce_concat")  # as DARTS forks have it
@@ -50,7 +51,7 @@ def test_darts_unique_cells_are_counted_as_brute_force_counts_them(operations: i
 
 
 @given(architectures)
-@settings(max_examples=200)
+@examples(50)
 def test_darts_canonical_form_is_the_same_for_every_renumbering(arch: Architecture) -> None:
     """Renumber the intermediate nodes of the normal cell in every way that keeps the edges pointing forward."""
     cell = arch.code[:16]
@@ -111,7 +112,7 @@ def test_darts_skeleton_refuses_what_cannot_be_built(options: dict[str, int], me
 
 
 @given(architectures)
-@settings(max_examples=100, deadline=None)
+@examples(30)
 def test_darts_round_trips(arch: Architecture) -> None:
     genotype = SPACE.to_native(arch)
     assert SPACE.from_native(genotype) == arch

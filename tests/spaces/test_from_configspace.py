@@ -14,7 +14,7 @@ import ConfigSpace
 import numpy as np
 import pytest
 from ConfigSpace.exceptions import IllegalValueError
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,9 +22,10 @@ from nasbed.core import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, NasbedError, ParseError, TooLarge
 from nasbed.spaces.from_configspace import FromConfigSpace, neighborhoods, space_from_configspace
 from nasbed.spaces.from_configspace.conditions import INACTIVE
+from support.examples import examples
 
 Drawn = st.DrawFn
-slow = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+slow = examples(25, suppress_health_check=list(HealthCheck))
 
 
 # --- generated spaces ------------------------------------------------------------------------------------------------

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nasbed import Architecture, NasbedError
 from nasbed.spaces.nb101 import NB101, NB101Skeleton
 from support import nb101_reference as reference
+from support.examples import examples
 
 SPACE = NB101()
 INCEPTION = (
@@ -112,7 +113,7 @@ def test_nb101_enumerated_cells_are_canonical(unique: np.ndarray) -> None:
 
 
 @given(valid_codes)
-@settings(max_examples=200, deadline=None)
+@examples(50)
 def test_nb101_single_and_batch_paths_agree_with_the_reference(arch: Architecture) -> None:
     pruned = _pruned(arch)
     assert SPACE.hash(arch) == reference.module_hash(*pruned) == SPACE.hashes([arch])[0]
@@ -124,7 +125,7 @@ def test_nb101_single_and_batch_paths_agree_with_the_reference(arch: Architectur
 
 
 @given(valid_codes)
-@settings(max_examples=100, deadline=None)
+@examples(30)
 def test_nb101_canonical_forms_agree_exactly_when_hashes_do(arch: Architecture) -> None:
     others = list(SPACE.neighbors(arch))
     others += [SPACE.from_native(cell) for cell in reference.renumbered(*_pruned(arch))]
@@ -134,7 +135,7 @@ def test_nb101_canonical_forms_agree_exactly_when_hashes_do(arch: Architecture) 
 
 
 @given(valid_codes)
-@settings(max_examples=30, deadline=None)
+@examples(15)
 def test_nb101_canonical_forms_agree_exactly_when_networkx_finds_an_isomorphism(arch: Architecture) -> None:
     own = SPACE.canonical(arch)
     for other in SPACE.neighbors(arch):
@@ -142,7 +143,7 @@ def test_nb101_canonical_forms_agree_exactly_when_networkx_finds_an_isomorphism(
 
 
 @given(valid_codes)
-@settings(max_examples=50, deadline=None)
+@examples(25)
 def test_nb101_neighbors_are_all_valid_single_flips(arch: Architecture) -> None:
     expected = set()
     for place in range(1, 6):

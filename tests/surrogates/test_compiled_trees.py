@@ -12,7 +12,7 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestRegressor
@@ -25,6 +25,7 @@ from nasbed.surrogates.trees.lightgbm_text import forest_from_lightgbm
 from nasbed.surrogates.trees.plain import predict_plainly
 from nasbed.surrogates.trees.sklearn_trees import forest_from_sklearn
 from nasbed.surrogates.trees.xgboost_json import forest_from_xgboost
+from support.examples import examples
 
 Rows = NDArray[np.float32]
 
@@ -73,7 +74,7 @@ def agree(forest: Forest, rows: Rows, expected: NDArray[Any]) -> None:
         np.testing.assert_array_equal(predict_plainly(forest, rows[at : at + 1])[:, 0], expected[at : at + 1])
 
 
-@settings(max_examples=25)
+@examples(15)
 @given(SEEDS, st.booleans(), st.booleans(), st.sampled_from([2, 7, 60]), st.integers(1, 30))
 def test_lightgbm_forest_predicts_as_lightgbm(
     seed: int, zero_as_missing: bool, use_missing: bool, leaves: int, rounds: int
@@ -103,7 +104,7 @@ def test_lightgbm_forest_predicts_as_lightgbm(
     agree(forest_from_lightgbm(booster.model_to_string()), asked, np.asarray(expected))
 
 
-@settings(max_examples=25)
+@examples(15)
 @given(SEEDS, st.sampled_from([1, 3, 12]), st.integers(1, 30), st.sampled_from([1, 100]))
 def test_xgboost_forest_predicts_as_xgboost(seed: int, depth: int, rounds: int, most_onehot: int) -> None:
     rng = np.random.default_rng(seed)
@@ -127,7 +128,7 @@ def test_xgboost_forest_predicts_as_xgboost(seed: int, depth: int, rounds: int, 
     agree(forest_from_xgboost(bytes(booster.save_raw("json"))), asked, booster.predict(matrix(asked)))
 
 
-@settings(max_examples=15)
+@examples(10)
 @given(SEEDS, st.integers(1, 12), st.sampled_from([None, 1, 4]), st.booleans())
 def test_random_forest_predicts_as_sklearn(seed: int, trees: int, depth: int | None, missing: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -140,7 +141,7 @@ def test_random_forest_predicts_as_sklearn(seed: int, trees: int, depth: int | N
     agree(forest, asked, model.predict(asked))
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(SEEDS)
 def test_ngboost_forests_predict_as_ngboost(seed: int) -> None:
     ngboost = pytest.importorskip("ngboost")
@@ -212,7 +213,7 @@ def test_predict_refuses_rows_of_another_kind() -> None:
         forest.predict(np.zeros((1, 1), dtype=np.float32))
 
 
-@settings(max_examples=60)
+@examples(25)
 @given(st.sampled_from(["conditions", "condition", "inner", "sizes", "columns", "bounds"]), SEEDS)
 def test_restore_refuses_or_survives_any_changed_number(name: str, seed: int) -> None:
     """A walk never leaves the arrays nor runs for ever, whatever a file says."""

@@ -6,7 +6,7 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestRegressor
@@ -17,6 +17,7 @@ from nasbed.surrogates.trees.program import Program
 from nasbed.surrogates.trees.quick import QuickForest
 from nasbed.surrogates.trees.sklearn_trees import forest_from_sklearn
 from nasbed.surrogates.trees.xgboost_json import forest_from_xgboost
+from support.examples import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 ODD = np.array([0.0, -0.0, 1e-36, -1e-36, 2e-35, 1.0, np.nan], dtype=np.float32)
@@ -35,7 +36,7 @@ def agree(forest: Forest, rows: NDArray[np.float32], expected: NDArray[np.float6
     np.testing.assert_array_equal(found, expected)
 
 
-@settings(max_examples=25)
+@examples(15)
 @given(SEEDS, st.booleans(), st.booleans(), st.sampled_from([2, 9, 64]), st.integers(1, 30))
 def test_lightgbm(seed: int, zero_as_missing: bool, use_missing: bool, leaves: int, rounds: int) -> None:
     rng = np.random.default_rng(seed)
@@ -56,7 +57,7 @@ def test_lightgbm(seed: int, zero_as_missing: bool, use_missing: bool, leaves: i
     agree(forest_from_lightgbm(booster.model_to_string()), asked, expected)
 
 
-@settings(max_examples=20)
+@examples(12)
 @given(SEEDS, st.integers(1, 5), st.integers(1, 30))
 def test_xgboost(seed: int, depth: int, rounds: int) -> None:
     rng = np.random.default_rng(seed)

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.training import RECIPES, Recipe, load_recipe, recipe_toml
 from nasbed.training.recipe_files import recipe_from_toml
+from support.examples import examples
 
 TINY = Recipe(name="tiny", epochs=(1, 2), batch=32, learning_rate=0.1)
 
@@ -79,7 +80,7 @@ def test_every_recipe_survives_a_file_a_copy_and_another_process(name: str) -> N
     share=st.floats(0, 1),
     steps=st.integers(1, 400),
 )
-@settings(max_examples=30)
+@examples(15)
 def test_rate_falls_along_half_a_cosine_as_torch_has_it(first: float, share: float, steps: int) -> None:
     torch = pytest.importorskip("torch", reason="compares with torch")
     recipe = replace(TINY, learning_rate=first, final_learning_rate=first * share)
@@ -137,7 +138,7 @@ plain = st.one_of(st.integers(), st.booleans(), st.floats(allow_nan=False, allow
         source=st.text(),
     )
 )
-@settings(max_examples=60)
+@examples(25)
 def test_toml_reads_back_equal(recipe: Recipe) -> None:
     assert recipe_from_toml(recipe_toml(recipe)) == recipe
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nasbed.evaluation.ranking import (
@@ -20,6 +20,7 @@ from nasbed.evaluation.ranking import (
     rbo_normalised,
     rbo_truncated,
 )
+from support.examples import examples
 
 RBO: list[Callable[..., float]] = [rbo_counted, rbo_normalised, rbo_truncated, rbo_extrapolated]
 RULES: list[Ties] = ["average", "pessimistic", "optimistic", "index"]
@@ -84,7 +85,7 @@ def test_rbo_is_its_definition_by_sets(columns: tuple[list[int], list[int]], p: 
         assert rbo_extrapolated(*columns, p=p, depth=depth) == pytest.approx(extrapolated)
 
 
-@settings(max_examples=60)
+@examples(25)
 @given(TIED)
 def test_tie_rules_are_mean_least_and_most_over_all_orders(columns: tuple[list[int], list[int]]) -> None:
     depths = np.arange(1, len(columns[0]) + 1)

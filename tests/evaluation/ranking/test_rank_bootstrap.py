@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,6 +23,7 @@ from nasbed.evaluation.ranking import (
     williams,
     within_top,
 )
+from support.examples import examples
 
 
 def plain(truth: np.ndarray, scores: np.ndarray) -> float:
@@ -30,7 +31,7 @@ def plain(truth: np.ndarray, scores: np.ndarray) -> float:
     return spearman(truth, scores)
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(st.integers(2, 25).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 6), min_size=n, max_size=n)] * 3)))
 def test_resampled_spearman_is_that_of_each_resample(columns: tuple[list[int], list[int], list[int]]) -> None:
     truth, one, other = columns

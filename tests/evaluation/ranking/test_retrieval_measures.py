@@ -7,11 +7,12 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
 from nasbed.evaluation.ranking import best_rank_at, ndcg_at, precision_at, recall_at
+from support.examples import examples
 
 TIED = st.integers(2, 5).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 3), min_size=n, max_size=n)] * 2))
 LONG = st.integers(2, 50).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 9), min_size=n, max_size=n)] * 2))
@@ -43,7 +44,7 @@ def held(measure: Callable[..., float], every: list[float], *args: object, **opt
     assert any(measure(*args, **options, ties="index") == pytest.approx(each) for each in every)
 
 
-@settings(max_examples=50)
+@examples(25)
 @given(TIED, st.data())
 def test_tie_rules_are_mean_worst_and_best_over_all_orders(
     columns: tuple[list[int], list[int]], data: st.DataObject
@@ -68,7 +69,7 @@ def test_ndcg_is_sklearns_with_ties_averaged(columns: tuple[list[int], list[int]
         assert np.isnan(ndcg_at(truth, scores, k=k))
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(LONG, st.integers(0, 49))
 def test_measures_at_k_keep_their_bounds(columns: tuple[list[int], list[int]], at: int) -> None:
     truth, scores = columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption, NotFitted, nearest
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.tuning_ranges import TuningRange, tuning_space_of
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
@@ -21,7 +22,7 @@ S = TypeVar("S")
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
-"""Told the share of a fit that is done, from 0 to 1."""
+"""Called with the share of a fit that is done, from 0 to 1."""
 Files = Mapping[str, bytes]
 """What a fitted model consists of, by file name: JSON, arrays, or a library's own text format; never code."""
 
@@ -36,6 +37,8 @@ class Surrogate(ABC, Generic[S]):
     name: ClassVar[str]
     summary: ClassVar[str]
     Settings: ClassVar[type]
+    ranges: ClassVar[tuple[TuningRange, ...]] = ()
+    """What tuning may choose from: Table 6."""
 
     def __init__(self, space: SearchSpace, *, seed: int = 0, settings: S | Mapping[str, Any] | None = None) -> None:
         self.space = space
@@ -50,13 +53,13 @@ class Surrogate(ABC, Generic[S]):
         for name in settings or {}:
             if name not in known:
                 raise InvalidOption(f"{cls.name} has no setting {name!r}; {nearest(name, known)}")
-        made: S = cls.Settings(**(settings or {}))
-        return made
+        checked: S = cls.Settings(**(settings or {}))
+        return checked
 
     @classmethod
-    @abstractmethod
     def tuning_space(cls) -> ConfigurationSpace:
-        """The ranges of Table 6, over names of ``Settings``."""
+        """The ranges over names of ``Settings``, whose defaults are the model's."""
+        return tuning_space_of(cls.ranges, cls.Settings())
 
     @classmethod
     def tuned(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,6 +79,16 @@ class Surrogate(ABC, Generic[S]):
     @abstractmethod
     def predict(self, codes: NDArray[np.int64]) -> Floats:
         """The expected metric of each architecture."""
+
+    @property
+    def joint_key(self) -> Hashable | None:
+        """Fitted models with equal keys answer together, by :meth:`predict_jointly`; ``None`` for one that does not."""
+        return None
+
+    @classmethod
+    def predict_jointly(cls, models: Sequence[Surrogate[Any]]) -> Callable[[NDArray[np.int64]], Floats]:
+        """What each of some models with the same key predicts, ``[n, models]``."""
+        return lambda codes: np.stack([model.predict(codes) for model in models], axis=1)
 
     def compact(self) -> Surrogate[S]:
         """The fitted model in fewer bytes, its predictions the same to single precision; itself where it has none to

@@ -20,10 +20,7 @@ from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Progress, Surrogate
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.models.tree_model import TreeModel
 from nasbed.surrogates.noise import NoiseModel, learn_noise
-from nasbed.surrogates.trees.forest import Forest
-from nasbed.surrogates.trees.program import Program
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -88,27 +85,21 @@ def joint(models: Sequence[Surrogate[Any]]) -> Callable[[Codes], Floats]:
     other model by itself."""
     groups: dict[object, list[int]] = {}
     for number, model in enumerate(models):
-        groups.setdefault(model.features.blocks if isinstance(model, TreeModel) else number, []).append(number)
-    parts = [(_answer([models[number] for number in numbers]), numbers) for numbers in groups.values()]
+        groups.setdefault(number if model.joint_key is None else model.joint_key, []).append(number)
+    parts = [
+        (models[numbers[0]].predict_jointly([models[number] for number in numbers]), numbers)
+        for numbers in groups.values()
+    ]
     if len(parts) == 1:
         return parts[0][0]
 
-    def answers(codes: Codes) -> Floats:
-        found = np.empty((len(codes), len(models)))
-        for answer, numbers in parts:
-            found[:, numbers] = answer(codes)
-        return found
+    def predict(codes: Codes) -> Floats:
+        predictions = np.empty((len(codes), len(models)))
+        for predict_part, numbers in parts:
+            predictions[:, numbers] = predict_part(codes)
+        return predictions
 
-    return answers
-
-
-def _answer(models: Sequence[Surrogate[Any]]) -> Callable[[Codes], Floats]:
-    first = models[0]
-    if not isinstance(first, TreeModel):
-        return lambda codes: first.predict(codes)[:, None]
-    features = first.features
-    program = Program(Forest.merge([model.forest for model in models if isinstance(model, TreeModel)]))
-    return lambda codes: program.predict(features(codes))
+    return predict
 
 
 def fit_ensemble(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SmoothedSettings:
     """``base`` is the model and ``base_settings`` its settings; ``folds`` of it are fitted, each without some of the
     functions. ``noise`` is the standard deviation of one evaluation; where it is not given it is learnt from repeated
     ones. The default settings of the base are for some thousand functions: quick steps and little regularisation."""
@@ -43,7 +43,7 @@ class Settings:
     noise: float | None = None
 
 
-class Smoothed(Surrogate[Settings]):
+class Smoothed(Surrogate[SmoothedSettings]):
     """Architectures that compute the same function (``space.function_codes``) are one unknown, whose evaluations, in
     whatever form and with whatever seed, are averaged. A base model that has not seen a function says what to expect of
     it; the difference between that and the average is shrunk by as much as noise explains it
@@ -52,14 +52,14 @@ class Smoothed(Surrogate[Settings]):
 
     name = "smooth"
     summary = "one estimate a function: its evaluations, shrunk towards what a model expects"
-    Settings = Settings
+    Settings: ClassVar[type] = SmoothedSettings
 
     @classmethod
     def tuning_space(cls) -> ConfigurationSpace:
         """That of the default base model."""
         from nasbed.surrogates import SURROGATES
 
-        return SURROGATES.get(Settings().base).tuning_space()
+        return SURROGATES.get(cls.Settings().base).tuning_space()
 
     @classmethod
     def tuned(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,11 +90,11 @@ class Smoothed(Surrogate[Settings]):
         self._models = []
         for number in range(folds):
             model = self._base_class()(self.space, seed=self.seed + number, settings=self.settings.base_settings)
-            out = fold == number
+            held_out = fold == number
             stop = (fold == (number + 1) % folds) if folds > 2 else np.zeros(len(forms), dtype=bool)
-            seen = Examples.plain(forms[~out & ~stop], mean[~out & ~stop])
+            seen = Examples.plain(forms[~held_out & ~stop], mean[~held_out & ~stop])
             model.fit(seen, Examples.plain(forms[stop], mean[stop]) if stop.any() else None)
-            expected[out] = model.predict(forms[out])
+            expected[held_out] = model.predict(forms[held_out])
             self._models.append(model)
             if progress is not None:
                 progress((number + 1) / folds)
@@ -114,12 +114,12 @@ class Smoothed(Surrogate[Settings]):
         if not hasattr(self, "_keys"):
             raise self._not_fitted()
         forms = self.space.function_codes(codes)
-        place = np.searchsorted(self._keys, code_keys(forms)).clip(max=len(self._keys) - 1)
-        known = (self._forms[place] == forms).all(axis=1)
-        found: Floats = self._estimates[place]
+        position = np.searchsorted(self._keys, code_keys(forms)).clip(max=len(self._keys) - 1)
+        known = (self._forms[position] == forms).all(axis=1)
+        estimates: Floats = self._estimates[position]
         if not known.all():
-            found[~known] = np.mean([model.predict(forms[~known]) for model in self._models], axis=0)
-        return found
+            estimates[~known] = np.mean([model.predict(forms[~known]) for model in self._models], axis=0)
+        return estimates
 
     def dump(self) -> dict[str, bytes]:
         if not hasattr(self, "_keys"):
@@ -133,12 +133,12 @@ class Smoothed(Surrogate[Settings]):
 
     @classmethod
     def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> Smoothed:
-        made = cls(space, seed=seed, settings=settings)
+        model = cls(space, seed=seed, settings=settings)
         with np.load(BytesIO(files["functions.npz"]), allow_pickle=False) as arrays:
-            made._remember(arrays["forms"], arrays["estimates"])
-        made._models = []
+            model._remember(arrays["forms"], arrays["estimates"])
+        model._models = []
         for number in range(json.loads(files["base.json"])["models"]):
-            start = f"base{number:02d}-"
-            own = {name.removeprefix(start): content for name, content in files.items() if name.startswith(start)}
-            made._models.append(made._base_class().restore(own, space, made.settings.base_settings, seed + number))
-        return made
+            prefix = f"base{number:02d}-"
+            base = {name.removeprefix(prefix): content for name, content in files.items() if name.startswith(prefix)}
+            model._models.append(model._base_class().restore(base, space, model.settings.base_settings, seed + number))
+        return model

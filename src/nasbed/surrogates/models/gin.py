@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,17 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import MissingDependency
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.arrays import dump_model, load_model
 from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.features import Features
+from nasbed.surrogates.models.network_training import cosine, fit_scores, load_torch
 from nasbed.surrogates.scaling import ColumnScale, TargetScale
+from nasbed.surrogates.tuning_ranges import option, real, whole
 
 if TYPE_CHECKING:
-    from ConfigSpace import ConfigurationSpace
-
     from nasbed.surrogates.models.gin_network import Batch, Network
 
 CHUNK = 256
@@ -63,6 +61,13 @@ class GIN(Surrogate[GINSettings]):
     name = "gin"
     summary = "graph isomorphism network with a virtual node and a ranking loss"
     Settings: ClassVar[type] = GINSettings
+    ranges = (
+        whole("hidden", 16, 256, log=True),
+        whole("layers", 2, 10),
+        real("dropout", 0.0, 1.0),
+        real("learning_rate", 1e-3, 1e-2, log=True),
+        *(option(name, True, False) for name in ("undirected", "ranking_loss", "self_loops", "log_transform")),
+    )
 
     def __init__(
         self, space: SearchSpace, *, seed: int = 0, settings: GINSettings | Mapping[str, Any] | None = None
@@ -74,59 +79,32 @@ class GIN(Surrogate[GINSettings]):
         self._target: TargetScale
         self._columns: ColumnScale
 
-    @classmethod
-    def tuning_space(cls) -> ConfigurationSpace:
-        from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
-
-        chosen = cls.Settings()
-        space = ConfigurationSpace()
-        space.add(
-            Integer("hidden", (16, 256), log=True, default=chosen.hidden),
-            Integer("layers", (2, 10), default=chosen.layers),
-            Float("dropout", (0.0, 1.0), default=chosen.dropout),
-            Float("learning_rate", (1e-3, 1e-2), log=True, default=chosen.learning_rate),
-            *(
-                Categorical(name, [True, False], default=getattr(chosen, name))
-                for name in ("undirected", "ranking_loss", "self_loops", "log_transform")
-            ),
-        )
-        return space
-
     def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
-        torch = _torch()
-        from nasbed.surrogates.models.gin_network import Dropout, ranking_loss
+        torch = load_torch(self.name)
+        from nasbed.surrogates.models.gin_network import Dropout
 
-        wanted = self.settings
-        self._target = TargetScale.of(train.y, logarithm=wanted.log_transform)
+        settings = self.settings
+        self._target = TargetScale.of(train.y, logarithm=settings.log_transform)
         self._columns = ColumnScale.of(self._raw_columns(train.codes))
         rng = np.random.default_rng(self.seed)
         network = self._empty_network(rng).to(self.device).train()
         generator = torch.Generator(device=self.device).manual_seed(int(rng.integers(2**62)))
-        dropout = Dropout(wanted.dropout, generator)
-        everything = self._batch(train.codes)
-        target = torch.from_numpy(self._target.apply(train.y).astype(np.float32)).to(self.device)
-        steps = max(1, len(train) // wanted.batch_size)
-        decay = wanted.weight_decay
-        adam = torch.optim.AdamW(network.parameters(), lr=wanted.learning_rate, weight_decay=decay)
-        for epoch in range(wanted.epochs):
-            for step, rows in enumerate(np.array_split(rng.permutation(len(train)), steps)):
-                adam.param_groups[0]["lr"] = wanted.learning_rate * _annealed(
-                    (epoch + step / steps) / wanted.epochs, warm_up=2 / wanted.epochs
-                )
-                chosen = torch.from_numpy(rows).to(self.device)
-                scores, truth = network(everything.take(chosen), dropout), target[chosen]
-                loss = ((scores - truth) ** 2).mean()
-                if wanted.ranking_loss:
-                    loss = loss + ranking_loss(scores, truth, wanted.margin)
-                adam.zero_grad()
-                loss.backward()
-                adam.step()
-            if progress is not None:
-                progress((epoch + 1) / wanted.epochs)
+        dropout = Dropout(settings.dropout, generator)
+        graphs = self._batch(train.codes)
+        fit_scores(
+            lambda rows: network(graphs.take(torch.from_numpy(rows).to(self.device)), dropout),
+            torch.from_numpy(self._target.apply(train.y).astype(np.float32)).to(self.device),
+            network.parameters(),
+            settings,
+            rng,
+            margin=settings.margin,
+            rate=lambda done: _warmed_up(done, warm_up=2 / settings.epochs),
+            progress=progress,
+        )
         self._network = network.eval()
 
     def predict(self, codes: NDArray[np.int64]) -> Floats:
-        torch = _torch()
+        torch = load_torch(self.name)
         from nasbed.surrogates.models.gin_network import Dropout
 
         if self._network is None:
@@ -149,7 +127,7 @@ class GIN(Surrogate[GINSettings]):
 
     @classmethod
     def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> GIN:
-        torch = _torch()
+        torch = load_torch(cls.name)
         arrays, about = load_model(files)
         model = cls(space, seed=seed, settings=settings)
         model._target = TargetScale.from_json(about["target"])
@@ -188,14 +166,6 @@ class GIN(Surrogate[GINSettings]):
         )
 
 
-def _annealed(done: float, *, warm_up: float) -> float:
+def _warmed_up(done: float, *, warm_up: float) -> float:
     """The share of the learning rate at this share of the training: up in a line, then down a cosine to 0."""
-    return min(1.0, (done + 1e-3) / warm_up) * 0.5 * (1 + math.cos(math.pi * done))
-
-
-def _torch() -> Any:
-    try:
-        import torch
-    except ImportError:
-        raise MissingDependency("the surrogate gin needs torch; get it with: pip install 'nasbed[torch]'") from None
-    return torch
+    return min(1.0, (done + 1e-3) / warm_up) * cosine(done)

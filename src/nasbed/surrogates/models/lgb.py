@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from nasbed.core.errors import InvalidOption
 from nasbed.surrogates.base import Progress
@@ -14,10 +14,7 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.models.tree_model import TreeModel, packed, unit, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.lightgbm_text import forest_from_lightgbm
-
-if TYPE_CHECKING:
-    from ConfigSpace import ConfigurationSpace
-
+from nasbed.surrogates.tuning_ranges import real, whole
 
 SMALLEST, MOST = sys.float_info.min, sys.float_info.max
 MOST_WHOLE = 2**31 - 1
@@ -38,7 +35,7 @@ RANGES: dict[str, tuple[float, float, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LightGBMSettings:
     """Table 6 of the Surrogate NAS Benchmarks, but for three values that go with our features: with the table's
     ``learning_rate`` 0.0218, ``feature_fraction`` 0.1532 and ``lambda_l2`` 134.5 the same fit takes thrice the trees
     (13 178 against 4 190 on 16 000 cells of NAS-Bench-101, Kendall 0.881 against 0.882). ``rounds`` is from their code
@@ -65,30 +62,22 @@ class Settings:
                 raise InvalidOption(f"{name} of lgb is {rule}, got {value!r}; change the setting")
 
 
-class LightGBM(TreeModel[Settings]):
+class LightGBM(TreeModel[LightGBMSettings]):
     """Gradient-boosted trees that grow at the leaf with the most to gain (Ke et al. 2017)."""
 
     name = "lgb"
     summary = "LightGBM: gradient boosting, trees grown leaf by leaf"
-    Settings = Settings
-
-    @classmethod
-    def tuning_space(cls) -> ConfigurationSpace:
-        from ConfigSpace import ConfigurationSpace, Float, Integer
-
-        space = ConfigurationSpace()
-        usual = Settings()
-        space.add(
-            Integer("max_depth", (1, 25), default=usual.max_depth),
-            Integer("num_leaves", (10, 100), default=usual.num_leaves),
-            Integer("max_bin", (100, 400), default=usual.max_bin),
-            Float("feature_fraction", (0.1, 1.0), default=usual.feature_fraction),
-            Float("min_child_weight", (0.001, 10), default=usual.min_child_weight, log=True),
-            Float("lambda_l1", (0.001, 1000), default=usual.lambda_l1, log=True),
-            Float("lambda_l2", (0.001, 1000), default=usual.lambda_l2, log=True),
-            Float("learning_rate", (0.001, 0.1), default=usual.learning_rate, log=True),
-        )
-        return space
+    Settings: ClassVar[type] = LightGBMSettings
+    ranges = (
+        whole("max_depth", 1, 25),
+        whole("num_leaves", 10, 100),
+        whole("max_bin", 100, 400),
+        real("feature_fraction", 0.1, 1.0),
+        real("min_child_weight", 0.001, 10, log=True),
+        real("lambda_l1", 0.001, 1000, log=True),
+        real("lambda_l2", 0.001, 1000, log=True),
+        real("learning_rate", 0.001, 0.1, log=True),
+    )
 
     def _grow(self, train: Examples, valid: Examples | None, progress: Progress) -> tuple[Forest, dict[str, bytes]]:
         import lightgbm
@@ -96,14 +85,14 @@ class LightGBM(TreeModel[Settings]):
         settings = self.settings
         train, valid = with_stopping(train, valid, seed=self.seed, rounds=settings.early_stopping_rounds)
 
-        def tell(state: Any) -> None:
+        def report_round(state: Any) -> None:
             progress((state.iteration + 1) / settings.rounds)
 
-        callbacks: list[Callable[[Any], None]] = [tell]
+        callbacks: list[Callable[[Any], None]] = [report_round]
         data = lightgbm.Dataset(self.features(train.codes), label=train.y)
-        held = []
+        held_out = []
         if valid is not None:
-            held.append(lightgbm.Dataset(self.features(valid.codes), label=valid.y, reference=data))
+            held_out.append(lightgbm.Dataset(self.features(valid.codes), label=valid.y, reference=data))
             stop: Any = lightgbm.early_stopping(settings.early_stopping_rounds, verbose=False)
             callbacks.append(stop)
         parameters = {
@@ -124,6 +113,6 @@ class LightGBM(TreeModel[Settings]):
             "num_threads": self.threads,
             "verbosity": -1,
         }
-        booster = lightgbm.train(parameters, data, settings.rounds, valid_sets=held, callbacks=callbacks)
+        booster = lightgbm.train(parameters, data, settings.rounds, valid_sets=held_out, callbacks=callbacks)
         text = booster.model_to_string(num_iteration=booster.best_iteration if valid is not None else -1)
         return forest_from_lightgbm(text), {"lightgbm.txt.gz": packed(text.encode())}

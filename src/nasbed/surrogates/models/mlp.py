@@ -6,25 +6,25 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import MissingDependency
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.arrays import dump_model, load_model
 from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.features import Features
+from nasbed.surrogates.models.network_training import fit_scores, load_torch
 from nasbed.surrogates.scaling import TargetScale
-
-if TYPE_CHECKING:
-    from ConfigSpace import ConfigurationSpace
+from nasbed.surrogates.tuning_ranges import option, real, whole
 
 Weights = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 CHUNK = 2048
+MARGIN = 0.1
+"""By how much the scores of a pair should differ, where ranks count."""
 FLOOR = 0.01
 """Of a column's variance: a bit set in a few training rows alone must not tower over the others."""
 
@@ -57,6 +57,14 @@ class MLP(Surrogate[MLPSettings]):
     name = "mlp"
     summary = "feed-forward network on the path encoding"
     Settings: ClassVar[type] = MLPSettings
+    ranges = (
+        whole("layers", 1, 10, log=True),
+        whole("width", 16, 256, log=True),
+        real("learning_rate", 1e-3, 1e-1, log=True),
+        whole("batch_size", 16, 128),
+        option("log_transform", True, False),
+        option("ranking_loss", True, False),
+    )
 
     def __init__(
         self, space: SearchSpace, *, seed: int = 0, settings: MLPSettings | Mapping[str, Any] | None = None
@@ -72,62 +80,35 @@ class MLP(Surrogate[MLPSettings]):
         self._scale: NDArray[np.float32]
 
     @classmethod
-    def tuning_space(cls) -> ConfigurationSpace:
-        from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
-
-        chosen = cls.Settings()
-        space = ConfigurationSpace()
-        space.add(
-            Integer("layers", (1, 10), log=True, default=min(10, chosen.layers)),
-            Integer("width", (16, 256), log=True, default=chosen.width),
-            Float("learning_rate", (1e-3, 1e-1), log=True, default=chosen.learning_rate),
-            Integer("batch_size", (16, 128), default=chosen.batch_size),
-            Categorical("log_transform", [True, False], default=chosen.log_transform),
-            Categorical("ranking_loss", [True, False], default=chosen.ranking_loss),
-        )
-        return space
-
-    @classmethod
     def budgets(cls) -> tuple[str, tuple[int, ...]]:
         return "epochs", (4, 8, 16, 32, 64, 128)
 
     def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
-        torch = _torch()
-        from nasbed.surrogates.models.gin_network import Dropout, ranking_loss
+        torch = load_torch(self.name)
+        from nasbed.surrogates.models.gin_network import Dropout
 
-        wanted = self.settings
+        settings = self.settings
         rng = np.random.default_rng(self.seed)
-        self._target = TargetScale.of(train.y, logarithm=wanted.log_transform)
-        rows = self._remembered(train.codes)
+        self._target = TargetScale.of(train.y, logarithm=settings.log_transform)
+        columns = self._remembered(train.codes)
         target = torch.from_numpy(self._target.apply(train.y).astype(np.float32))
-        parameters = [torch.from_numpy(one).requires_grad_() for layer in self._start(rng) for one in layer]
-        dropout = Dropout(wanted.dropout, torch.Generator().manual_seed(int(rng.integers(2**62))))
-        adam = torch.optim.AdamW(parameters, lr=wanted.learning_rate, weight_decay=wanted.weight_decay)
-        steps = max(1, len(train) // wanted.batch_size)
-        for epoch in range(wanted.epochs):
-            for step, chosen in enumerate(np.array_split(rng.permutation(len(train)), steps)):
-                done = (epoch + step / steps) / wanted.epochs
-                adam.param_groups[0]["lr"] = wanted.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
-                x = torch.from_numpy(self._scaled(rows[chosen])) @ parameters[0] + parameters[1]
-                for weight, bias in zip(parameters[2:-2:2], parameters[3:-2:2], strict=True):
-                    x = dropout(torch.relu(x)) @ weight + bias
-                scores = (torch.relu(x) @ parameters[-2] + parameters[-1])[:, 0]
-                truth = target[torch.from_numpy(chosen)]
-                loss = ((scores - truth) ** 2).mean()
-                if wanted.ranking_loss:
-                    loss = loss + ranking_loss(scores, truth, 0.1)
-                adam.zero_grad()
-                loss.backward()
-                adam.step()
-            if progress is not None:
-                progress((epoch + 1) / wanted.epochs)
-        arrays = [one.detach().numpy() for one in parameters]
+        parameters = [torch.from_numpy(array).requires_grad_() for layer in self._start(rng) for array in layer]
+        dropout = Dropout(settings.dropout, torch.Generator().manual_seed(int(rng.integers(2**62))))
+
+        def score(rows: NDArray[np.int64]) -> Any:
+            x = torch.from_numpy(self._scaled(columns[rows])) @ parameters[0] + parameters[1]
+            for weight, bias in zip(parameters[2:-2:2], parameters[3:-2:2], strict=True):
+                x = dropout(torch.relu(x)) @ weight + bias
+            return (torch.relu(x) @ parameters[-2] + parameters[-1])[:, 0]
+
+        fit_scores(score, target, parameters, settings, rng, margin=MARGIN, progress=progress)
+        arrays = [parameter.detach().numpy() for parameter in parameters]
         self._weights = list(zip(arrays[::2], arrays[1::2], strict=True))
 
     def predict(self, codes: NDArray[np.int64]) -> Floats:
         if self._weights is None:
             raise self._not_fitted()
-        found = np.empty(len(codes))
+        scores = np.empty(len(codes))
         for start in range(0, len(codes), CHUNK):
             part = slice(start, start + CHUNK)
             x = self._scaled(self._features(codes[part]))
@@ -135,8 +116,8 @@ class MLP(Surrogate[MLPSettings]):
             x = x @ first[0] + first[1]
             for weight, bias in middle:
                 x = np.maximum(x, 0) @ weight + bias
-            found[part] = (np.maximum(x, 0) @ last[0] + last[1])[:, 0]
-        return self._target.undo(found)
+            scores[part] = (np.maximum(x, 0) @ last[0] + last[1])[:, 0]
+        return self._target.undo(scores)
 
     def dump(self) -> dict[str, bytes]:
         if self._weights is None:
@@ -185,11 +166,3 @@ class MLP(Surrogate[MLPSettings]):
     def _scaled(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         scaled: NDArray[np.float32] = (np.nan_to_num(rows.astype(np.float32)) - self._mean) * self._scale
         return scaled
-
-
-def _torch() -> Any:
-    try:
-        import torch
-    except ImportError:
-        raise MissingDependency("to fit mlp needs torch; get it with: pip install 'nasbed[torch]'") from None
-    return torch

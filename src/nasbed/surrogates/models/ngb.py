@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,13 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.models.tree_model import TreeModel, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.sklearn_trees import forest_from_sklearn
-
-if TYPE_CHECKING:
-    from ConfigSpace import ConfigurationSpace
+from nasbed.surrogates.tuning_ranges import real, whole
 
 LOG_SCALE = "log_scale.npz"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class NGBoostSettings:
     """Table 6 of the Surrogate NAS Benchmarks leaves NGBoost out; ranges and defaults are those of the configuration
     space in their code (automl/nasbench301). ``early_stopping_rounds`` 0 runs all rounds."""
 
@@ -40,30 +38,22 @@ class Settings:
     features: str = "onehot+costs+structure"
 
 
-class NGBoost(TreeModel[Settings]):
+class NGBoost(TreeModel[NGBoostSettings]):
     """Boosting along the natural gradient, of the mean and the scale of a normal distribution (Duan et al. 2020).
     ``forest`` gives the mean; :meth:`scale` is the model's own standard deviation."""
 
     name = "ngb"
     summary = "NGBoost: boosting of a normal distribution's mean and scale"
-    Settings = Settings
-
-    @classmethod
-    def tuning_space(cls) -> ConfigurationSpace:
-        from ConfigSpace import ConfigurationSpace, Float, Integer
-
-        space = ConfigurationSpace()
-        usual = Settings()
-        space.add(
-            Integer("min_samples_split", (2, 20), default=usual.min_samples_split),
-            Integer("min_samples_leaf", (1, 20), default=usual.min_samples_leaf),
-            Float("max_features", (0.1, 1.0), default=usual.max_features),
-            Integer("max_depth", (1, 25), default=usual.max_depth),
-            Integer("rounds", (128, 512), default=usual.rounds, log=True),
-            Float("minibatch", (0.1, 1.0), default=usual.minibatch),
-            Float("learning_rate", (0.001, 0.1), default=usual.learning_rate, log=True),
-        )
-        return space
+    Settings: ClassVar[type] = NGBoostSettings
+    ranges = (
+        whole("min_samples_split", 2, 20),
+        whole("min_samples_leaf", 1, 20),
+        real("max_features", 0.1, 1.0),
+        whole("max_depth", 1, 25),
+        whole("rounds", 128, 512, log=True),
+        real("minibatch", 0.1, 1.0),
+        real("learning_rate", 0.001, 0.1, log=True),
+    )
 
     def _grow(self, train: Examples, valid: Examples | None, progress: Progress) -> tuple[Forest, dict[str, bytes]]:
         try:
@@ -73,12 +63,12 @@ class NGBoost(TreeModel[Settings]):
 
         settings = self.settings
         train, valid = with_stopping(train, valid, seed=self.seed, rounds=settings.early_stopping_rounds)
-        begun = 0
+        rounds = 0
 
-        def tell(distribution: Any, y: Floats, weight: Floats | None) -> float:
-            nonlocal begun
-            progress(begun / settings.rounds)
-            begun += 1
+        def report_round(distribution: Any, y: Floats, weight: Floats | None) -> float:
+            nonlocal rounds
+            progress(rounds / settings.rounds)
+            rounds += 1
             return float(distribution.total_score(y, sample_weight=weight))
 
         model = NGBRegressor(
@@ -91,14 +81,14 @@ class NGBoost(TreeModel[Settings]):
         )
         rows = self.features(train.codes)
         if valid is None:
-            model.fit(rows, train.y, train_loss_monitor=tell)
+            model.fit(rows, train.y, train_loss_monitor=report_round)
         else:
             model.fit(
                 rows,
                 train.y,
                 X_val=self.features(valid.codes),
                 Y_val=valid.y,
-                train_loss_monitor=tell,
+                train_loss_monitor=report_round,
                 early_stopping_rounds=settings.early_stopping_rounds,
             )
         mean, log_scale = forests_from_ngboost(model)
@@ -126,7 +116,7 @@ class NGBoost(TreeModel[Settings]):
 class _Trees:
     """What NGBoost clones for each tree. It would give each the same seed, and with it the same features."""
 
-    def __init__(self, settings: Settings, rng: np.random.Generator) -> None:
+    def __init__(self, settings: NGBoostSettings, rng: np.random.Generator) -> None:
         self._settings = settings
         self._rng = rng
 
@@ -149,11 +139,11 @@ def forests_from_ngboost(model: Any) -> tuple[Forest, Forest]:
     count = len(model.base_models) if best is None else best + 1
     scalings = model.scalings
 
-    def member(which: int) -> Forest:
+    def member(column: int) -> Forest:
         return forest_from_sklearn(
-            [trees[which] for trees in model.base_models[:count]],
-            start=float(model.init_params[which]),
-            value=lambda at, leaves: -(model.learning_rate * leaves * scalings[at]),
+            [trees[column] for trees in model.base_models[:count]],
+            start=float(model.init_params[column]),
+            value=lambda position, leaves: -(model.learning_rate * leaves * scalings[position]),
         )
 
     return member(0), member(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,23 @@ from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.features import Features
 from nasbed.surrogates.scaling import ColumnScale, TargetScale
-
-if TYPE_CHECKING:
-    from ConfigSpace import ConfigurationSpace
+from nasbed.surrogates.tuning_ranges import option, real, whole
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 CHUNK = 1024
 CACHE_MB = 500
+COMMON_RANGES = (
+    real("c", 1.0, 20.0, log=True),
+    real("coef0", -0.5, 0.5),
+    whole("degree", 1, 128, log=True),
+    option("gamma", "scale", "auto"),
+    option("kernel", *KERNELS),
+    option("shrinking", True, False),
+    real("tolerance", 0.0001, 0.01),
+)
 
 
-class Common(Protocol):
+class MachineSettings(Protocol):
     """The settings that both machines have."""
 
     @property
@@ -41,7 +48,7 @@ class Common(Protocol):
     def features(self) -> str: ...
 
 
-C = TypeVar("C", bound=Common)
+C = TypeVar("C", bound=MachineSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +121,23 @@ class SupportVectors(Surrogate[C]):
     def predict(self, codes: NDArray[np.int64]) -> Floats:
         if self._machine is None:
             raise self._not_fitted()
-        found = np.empty(len(codes))
+        sums = np.empty(len(codes))
         for start in range(0, len(codes), CHUNK):
             rows = slice(start, start + CHUNK)
-            found[rows] = self._machine(self._columns.apply(self._features(codes[rows])))
-        return self._target.undo(found)
+            sums[rows] = self._machine(self._columns.apply(self._features(codes[rows])))
+        return self._target.undo(sums)
 
     def dump(self) -> dict[str, bytes]:
         if self._machine is None:
             raise self._not_fitted()
-        one = self._machine
+        machine = self._machine
         arrays = {
-            "vectors": one.vectors,
-            "weights": one.weights,
+            "vectors": machine.vectors,
+            "weights": machine.weights,
             "columns.mean": self._columns.mean,
             "columns.std": self._columns.std,
         }
-        kernel = {name: getattr(one, name) for name in ("intercept", "kernel", "gamma", "coef0", "degree")}
+        kernel = {name: getattr(machine, name) for name in ("intercept", "kernel", "gamma", "coef0", "degree")}
         return dump_model(arrays, {"machine": kernel, "target": self._target.to_json()})
 
     @classmethod
@@ -169,14 +176,7 @@ class EpsilonSVR(SupportVectors[EpsilonSettings]):
     name = "svr"
     summary = "ε-support vector regression"
     Settings: ClassVar[type] = EpsilonSettings
-
-    @classmethod
-    def tuning_space(cls) -> ConfigurationSpace:
-        from ConfigSpace import Float
-
-        space = _common_ranges(cls.Settings())
-        space.add(Float("epsilon", (0.01, 0.99), log=True, default=cls.Settings().epsilon))
-        return space
+    ranges = (*COMMON_RANGES, real("epsilon", 0.01, 0.99, log=True))
 
     def _regressor(self) -> Any:
         from sklearn.svm import SVR
@@ -206,14 +206,7 @@ class NuSVR(SupportVectors[NuSettings]):
     name = "nusvr"
     summary = "ν-support vector regression"
     Settings: ClassVar[type] = NuSettings
-
-    @classmethod
-    def tuning_space(cls) -> ConfigurationSpace:
-        from ConfigSpace import Float
-
-        space = _common_ranges(cls.Settings())
-        space.add(Float("nu", (0.01, 1.0), default=cls.Settings().nu))
-        return space
+    ranges = (*COMMON_RANGES, real("nu", 0.01, 1.0))
 
     def _regressor(self) -> Any:
         from sklearn.svm import NuSVR as Regressor
@@ -221,30 +214,14 @@ class NuSVR(SupportVectors[NuSettings]):
         return Regressor(**_common(self.settings), nu=self.settings.nu)
 
 
-def _common(wanted: EpsilonSettings | NuSettings) -> dict[str, Any]:
+def _common(settings: EpsilonSettings | NuSettings) -> dict[str, Any]:
     return {
-        "C": wanted.c,
-        "coef0": wanted.coef0,
-        "degree": wanted.degree,
-        "gamma": wanted.gamma,
-        "kernel": wanted.kernel,
-        "shrinking": wanted.shrinking,
-        "tol": wanted.tolerance,
+        "C": settings.c,
+        "coef0": settings.coef0,
+        "degree": settings.degree,
+        "gamma": settings.gamma,
+        "kernel": settings.kernel,
+        "shrinking": settings.shrinking,
+        "tol": settings.tolerance,
         "cache_size": CACHE_MB,
     }
-
-
-def _common_ranges(chosen: EpsilonSettings | NuSettings) -> ConfigurationSpace:
-    from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
-
-    space = ConfigurationSpace()
-    space.add(
-        Float("c", (1.0, 20.0), log=True, default=chosen.c),
-        Float("coef0", (-0.5, 0.5), default=chosen.coef0),
-        Integer("degree", (1, 128), log=True, default=chosen.degree),
-        Categorical("gamma", ["scale", "auto"], default=chosen.gamma),
-        Categorical("kernel", list(KERNELS), default=chosen.kernel),
-        Categorical("shrinking", [True, False], default=chosen.shrinking),
-        Float("tolerance", (0.0001, 0.01), default=chosen.tolerance),
-    )
-    return space

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from typing import Any, Protocol, TypeVar
 
@@ -17,6 +17,7 @@ from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.features import Features
 from nasbed.surrogates.trees.forest import Forest
+from nasbed.surrogates.trees.program import Program
 
 FOREST = "forest.npz"
 PACKED = ".gz"
@@ -26,7 +27,7 @@ STOPPING_SHARE = 10
 
 
 class TreeSettings(Protocol):
-    """What the settings of each have in common."""
+    """The setting that all of them have."""
 
     @property
     def features(self) -> str: ...
@@ -72,12 +73,23 @@ class TreeModel(Surrogate[S]):
     def predict(self, codes: NDArray[np.int64]) -> Floats:
         return self.forest.predict(self.features(codes))[:, 0]
 
+    @property
+    def joint_key(self) -> Hashable:
+        """Trees over the same features walk as one program."""
+        return self.features.blocks
+
+    @classmethod
+    def predict_jointly(cls, models: Sequence[Surrogate[Any]]) -> Callable[[NDArray[np.int64]], Floats]:
+        trees = [model for model in models if isinstance(model, TreeModel)]
+        features, program = trees[0].features, Program(Forest.merge([model.forest for model in trees]))
+        return lambda codes: program.predict(features(codes))
+
     def compact(self) -> TreeModel[S]:
         """Without its library's own file, and with leaves in single precision."""
-        other = copy(self)
-        other._forest = self.forest.in_single_precision()
-        other._native = {name: data for name, data in self._native.items() if not name.endswith(PACKED)}
-        return other
+        model = copy(self)
+        model._forest = self.forest.in_single_precision()
+        model._native = {name: data for name, data in self._native.items() if not name.endswith(PACKED)}
+        return model
 
     def dump(self) -> dict[str, bytes]:
         return {FOREST: self.forest.dump(), **self._native}
@@ -105,8 +117,8 @@ def with_stopping(
     if len(numbers) < STOPPING_SHARE:
         return train, None
     chosen = np.random.default_rng(seed).permutation(numbers)[: len(numbers) // STOPPING_SHARE]
-    aside = np.isin(train.architecture, chosen)
-    return train.take(~aside), train.take(aside)
+    held_out = np.isin(train.architecture, chosen)
+    return train.take(~held_out), train.take(held_out)
 
 
 def packed(text: bytes) -> bytes:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from nasbed.surrogates.base import Progress
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.models.tree_model import TreeModel, packed, unit, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.xgboost_json import forest_from_xgboost
-
-if TYPE_CHECKING:
-    from ConfigSpace import ConfigurationSpace
+from nasbed.surrogates.tuning_ranges import real, whole
 
 LEAST_SHARE = 1e-6
 """What stands for the 0 in Table 6's ranges of column shares, which XGBoost refuses: a single column."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class XGBoostSettings:
     """Table 6 of the Surrogate NAS Benchmarks; ``rounds`` is from their code (automl/nasbench301), where fits stop long
     before. ``lambda_l1`` (their alpha) is in units of the target's standard deviation, ``lambda_l2`` is their lambda;
     ``early_stopping_rounds`` 0 runs all rounds."""
@@ -36,29 +34,21 @@ class Settings:
     features: str = "onehot+costs+structure"
 
 
-class XGBoost(TreeModel[Settings]):
+class XGBoost(TreeModel[XGBoostSettings]):
     """Gradient-boosted trees that grow level by level (Chen and Guestrin 2016)."""
 
     name = "xgb"
     summary = "XGBoost: gradient boosting, trees grown level by level"
-    Settings = Settings
-
-    @classmethod
-    def tuning_space(cls) -> ConfigurationSpace:
-        from ConfigSpace import ConfigurationSpace, Float, Integer
-
-        space = ConfigurationSpace()
-        usual = Settings()
-        space.add(
-            Integer("max_depth", (1, 15), default=usual.max_depth),
-            Integer("min_child_weight", (1, 100), default=int(usual.min_child_weight), log=True),
-            Float("colsample_bylevel", (0.0, 1.0), default=usual.colsample_bylevel),
-            Float("colsample_bytree", (0.0, 1.0), default=usual.colsample_bytree),
-            Float("lambda_l2", (0.001, 1000), default=usual.lambda_l2, log=True),
-            Float("lambda_l1", (0.001, 1000), default=usual.lambda_l1, log=True),
-            Float("learning_rate", (0.001, 0.1), default=usual.learning_rate, log=True),
-        )
-        return space
+    Settings: ClassVar[type] = XGBoostSettings
+    ranges = (
+        whole("max_depth", 1, 15),
+        whole("min_child_weight", 1, 100, log=True),
+        real("colsample_bylevel", 0.0, 1.0),
+        real("colsample_bytree", 0.0, 1.0),
+        real("lambda_l2", 0.001, 1000, log=True),
+        real("lambda_l1", 0.001, 1000, log=True),
+        real("learning_rate", 0.001, 0.1, log=True),
+    )
 
     def _grow(self, train: Examples, valid: Examples | None, progress: Progress) -> tuple[Forest, dict[str, bytes]]:
         import xgboost
@@ -66,7 +56,7 @@ class XGBoost(TreeModel[Settings]):
         settings = self.settings
         train, valid = with_stopping(train, valid, seed=self.seed, rounds=settings.early_stopping_rounds)
 
-        class Tell(xgboost.callback.TrainingCallback):
+        class ReportRound(xgboost.callback.TrainingCallback):
             def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
                 progress((epoch + 1) / settings.rounds)
                 return False
@@ -96,7 +86,7 @@ class XGBoost(TreeModel[Settings]):
             settings.rounds,
             evals=[] if valid is None else [(matrix(valid), "valid")],
             early_stopping_rounds=None if valid is None else settings.early_stopping_rounds,
-            callbacks=[Tell()],
+            callbacks=[ReportRound()],
             verbose_eval=False,
         )
         if valid is not None:

@@ -1,5 +1,5 @@
-"""``nasbed oneshot bonsai-net`` as a user meets it: a search from end to end, killed and gone on with, and refused in
-one line; and the record that it leaves."""
+"""``nasbed oneshot bonsai-net`` as a user meets it: a search from end to end, killed and resumed, and refused in one
+line; and the records of earlier versions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,11 @@ pytest.importorskip("torch", reason="needs torch")
 from nasbed.cli import main
 from nasbed.core.errors import BadFile
 from nasbed.core.sealed_json import sealed
-from nasbed.oneshot import METHODS
-from nasbed.oneshot.bonsai import BonsaiArchitecture, BonsaiEpoch, BonsaiSearched, BonsaiSettings, Frame
-from nasbed.oneshot.bonsai.record import BonsaiRecord, read_bonsai_record, write_bonsai_record
-from nasbed.oneshot.bonsai.wording import cell_lines, changes, diagrams
-from nasbed.oneshot.record import versions_used
+from nasbed.oneshot import METHODS, BonsaiSettings
+from nasbed.oneshot.record import SearchRecord, read_record, write_record
+from nasbed.results import Results
+from nasbed.spaces.bonsai import BonsaiGenotype, Frame
+from nasbed.spaces.bonsai.wording import cell_lines
 
 SIZE = ("--epochs", "6", "--channels", "4", "--batch", "16", "--epoch-images", "48", "--seed", "3", "--device", "cpu")
 SETTINGS = (
@@ -48,14 +47,11 @@ def nasbed_oneshot(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
-def told(record: BonsaiRecord) -> dict[str, Any]:
-    """All of a record but its times."""
-    found = record.searched
-    return {
-        **{name: getattr(record, name) for name in BonsaiRecord.__dataclass_fields__ if name != "searched"},
-        "end": (found.status, found.architecture, found.reason),
-        "epochs": [replace(each, search_time_s=0.0) for each in found.epochs],
-    }
+def without_times(path: Path) -> dict[str, Any]:
+    """All of a record but its times and its seal."""
+    data = json.loads(path.read_bytes())
+    epochs = [{**epoch, "search_time_s": 0.0} for epoch in data["epochs"]]
+    return {**data, "search_time_s": 0.0, "sha256": "", "epochs": epochs}
 
 
 @pytest.mark.kill
@@ -75,26 +71,29 @@ def test_bonsai_killed_goes_on_to_the_same_record(
     assert "going on from" in capsys.readouterr().err
     assert nasbed_oneshot(monkeypatch, *BONSAI, "--out", str(whole)) == 0
     printed = capsys.readouterr()
-    record = read_bonsai_record(whole / "search.json")
-    assert told(read_bonsai_record(cut / "search.json")) == told(record)
+    record = read_record(whole / "search.json")
+    assert without_times(cut / "search.json") == without_times(whole / "search.json")
 
     assert printed.err == ""
     lines = printed.out.splitlines()
-    epochs, last = record.searched.epochs, record.searched.architecture
-    assert last is not None and len(epochs) == 6
+    epochs, architecture = record.searched.epochs, record.searched.architecture
+    assert architecture is not None and len(epochs) == 6 and record.space == "bonsai-nr-1"
+    last = BonsaiGenotype.of(architecture)
     different = [
-        each
-        for before, each in zip((None, *epochs), epochs, strict=False)
-        if before is None or before.architecture != each.architecture
+        epoch
+        for before, epoch in zip((None, *epochs), epochs, strict=False)
+        if before is None or before.architecture != epoch.architecture
     ]
-    told_of = [line for line in lines if line.startswith("epoch ")]
-    assert len(told_of) == len(different)
-    for line, each in zip(told_of, different, strict=True):
-        assert line.startswith(f"epoch {each.epoch}: keeps {each.operations} of 28 operations, ")
-        assert f"{each.parameters:_} parameters".replace("_", " ") in line
-    assert f"{last.kept} kept of 28, {28 - epochs[-1].present} removed for good" in printed.out
+    reported = [line for line in lines if line.startswith("epoch ")]
+    assert len(reported) == len(different)
+    for line, epoch in zip(reported, different, strict=True):
+        assert line.startswith(f"epoch {epoch.epoch}: keeps {epoch.figures['operations']} of 28 operations, ")
+        assert f"{epoch.figures['network_parameters']:_} parameters".replace("_", " ") in line
+    assert f"{last.kept} kept of 28, {28 - epochs[-1].figures['present']} removed for good" in printed.out
     assert all(line in lines for line in cell_lines(last))
-    assert {each.name for each in whole.iterdir()} == {"search.json", "search.ckpt", "cells.svg"}
+    assert {path.name for path in whole.iterdir()} == {"search.json", "search.ckpt", "cells.svg", "results"}
+    table = Results.open(whole / "results")
+    assert table.space.name == "bonsai-nr-1" and table.manifest.rows == 6
     drawn = [each.attrib["data-node"] for each in ET.parse(whole / "cells.svg").iter() if "data-node" in each.attrib]
     assert sum(name.count("-") == 2 for name in drawn) == last.kept
 
@@ -110,9 +109,8 @@ def test_bonsai_trains_what_it_found_and_says_when_it_has_ended(
     first = json.loads(printed.out)
     assert printed.err.startswith("epoch 1: keeps ")
     assert first["status"] == "ok" and first["settings"]["split"] == [400, 100] and first["trained"] is None
-    assert [each["epoch"] for each in first["epochs"]] == [1, 2]
-    kept = BonsaiArchitecture.from_json(json.dumps(first["architecture"])).kept
-    assert kept == first["epochs"][-1]["operations"]
+    assert [epoch["epoch"] for epoch in first["epochs"]] == [1, 2]
+    assert BonsaiGenotype.from_json(first["architecture"]).kept == first["epochs"][-1]["operations"]
 
     assert nasbed_oneshot(monkeypatch, *arguments, "--train", str(recipe)) == 0
     printed = capsys.readouterr()
@@ -141,7 +139,7 @@ def test_bonsai_that_diverges_says_so(
         printed = capsys.readouterr().out
         assert "diverged: " in printed and "no finite number" in printed
     assert not (tmp_path / "cells.svg").exists() and not (tmp_path / "trained.json").exists()
-    assert read_bonsai_record(tmp_path / "search.json").searched.architecture is None
+    assert read_record(tmp_path / "search.json").searched.architecture is None
 
 
 @pytest.mark.parametrize(
@@ -163,9 +161,9 @@ def test_bonsai_that_diverges_says_so(
         (("bonsai-net", "--train", "smal"), "did you mean small"),
         (
             ("bonsai-net", "--train", "small-darts"),
-            "the skeleton of bonsai-net has no settings, the recipe small-darts",
+            "the skeleton is for cells 3, the architecture has 'nrn'",
         ),
-        (("bonsai-net", "--train", "snb-darts"), "networks of bonsai-net have no auxiliary classifier"),
+        (("bonsai-net", "--train", "snb-darts"), "networks of bonsai have no auxiliary classifier"),
         (("bonsai-net", "--device", "gpu"), "a device is auto"),
     ],
 )
@@ -188,7 +186,7 @@ def test_bonsai_is_listed_with_what_can_be_set(
 ) -> None:
     assert nasbed_oneshot(monkeypatch, "list", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
-    assert [each["name"] for each in listed] == sorted([*METHODS, "bonsai-net"])
+    assert [each["name"] for each in listed] == list(METHODS) and listed[0]["name"] == "bonsai-net"
     settings = listed[0]["settings"]
     assert listed[0]["what"].startswith("Bonsai-Net (Geada") and "Torch" not in listed[0]["what"]
     assert settings["cells"] == "nrn" and not {"epochs", "batch", "precision"} & set(settings)
@@ -196,59 +194,72 @@ def test_bonsai_is_listed_with_what_can_be_set(
     assert "bonsai-net: " in capsys.readouterr().out
 
 
-# --- the record ------------------------------------------------------------------------------------------------------
+# --- the record of earlier versions ----------------------------------------------------------------------------------
 
 
-def record() -> BonsaiRecord:
+def earlier_record(**changed: Any) -> bytes:
+    """A record as Bonsai-Net wrote it when it had a format of its own, with other members where asked for."""
     frame = Frame("nr", nodes=1)
-    whole = frame.full()
-    flags = list(whole.flags)
+    full = BonsaiGenotype.full(frame)
+    flags = list(full.flags)
     flags[2] = flags[15] = False  # max_pool_3x3 of the first cell, the stem as an input of the second
-    epochs = tuple(
-        BonsaiEpoch(
-            epoch=number,
-            architecture=arch,
-            operations=arch.kept,
-            parameters=arch.parameters(channels=4, channels_in=1, classes=10),
-            present=28,
-            size=arch.size,
-            train_loss=1 / 3,
-            compression_loss=0.1,
-            validation_accuracy=accuracy,
-            search_time_s=0.1 * number,
-        )
-        for number, (arch, accuracy) in enumerate(((whole, None), (frame.architecture(flags), 200 / 3)), start=1)
-    )
-    return BonsaiRecord(
-        dataset="digits",
-        dataset_hash="ab" * 8,
-        seed=2**40,
-        settings=BonsaiSettings(cells="nr", nodes=1, epochs=2, split=(20, 10), gradient_clip=None),
-        device="NVIDIA “H200”",
-        versions=versions_used(),
-        searched=BonsaiSearched("ok", epochs[-1].architecture, None, epochs, 0.2),
-    )
+    pruned = BonsaiGenotype.from_flags(frame, flags)
+    epochs = [
+        {
+            "epoch": number,
+            "architecture": genotype.plain(),
+            "operations": genotype.kept,
+            "parameters": 2_000,
+            "present": 28,
+            "size": genotype.size,
+            "train_loss": 1 / 3,
+            "compression_loss": 0.1,
+            "validation_accuracy": accuracy,
+            "search_time_s": 0.1 * number,
+        }
+        for number, (genotype, accuracy) in enumerate(((full, None), (pruned, 200 / 3)), start=1)
+    ]
+    data = {
+        "format": "nasbed bonsai record 1",
+        "method": "bonsai-net",
+        "dataset": "digits",
+        "dataset_hash": "ab" * 8,
+        "seed": 2**40,
+        "settings": BonsaiSettings(cells="nr", nodes=1, epochs=2, split=(20, 10), gradient_clip=None).plain(),
+        "device": "NVIDIA “H200”",
+        "versions": {"nasbed": "0.1"},
+        "status": "ok",
+        "reason": "",
+        "architecture": pruned.plain(),
+        "search_time_s": 0.2,
+        "epochs": epochs,
+    }
+    return sealed({name: value for name, value in (data | changed).items() if value is not ...})
 
 
-def damaged(tmp_path: Path, **changed: Any) -> Path:
-    """A record with other members, sealed anew."""
-    path = tmp_path / "search.json"
-    write_bonsai_record(record(), path)
-    data = {name: value for name, value in json.loads(path.read_bytes()).items() if name != "sha256"} | changed
-    path.write_bytes(sealed({name: value for name, value in data.items() if value is not ...}))
-    return path
-
-
-def test_bonsai_record_reads_back_to_the_last_bit(tmp_path: Path) -> None:
-    path, written = tmp_path / "deep" / "search.json", record()
-    write_bonsai_record(written, path)
-    found = read_bonsai_record(path)
-    assert told(found) == told(written)
-    assert found.searched.epochs == written.searched.epochs
-    content = path.read_bytes()
-    write_bonsai_record(found, path)
+def test_earlier_record_is_read_and_written_as_those_of_all_methods(tmp_path: Path) -> None:
+    earlier, path = tmp_path / "earlier.json", tmp_path / "deep" / "search.json"
+    earlier.write_bytes(earlier_record())
+    record = read_record(earlier)
+    assert (record.method, record.space, record.seed) == ("bonsai-net", "bonsai-nr-1", 2**40)
+    assert record.settings == BonsaiSettings(cells="nr", nodes=1, epochs=2, split=(20, 10), gradient_clip=None)
+    first, last = record.searched.epochs
+    assert first.validation_accuracy is None and last.validation_accuracy == 200 / 3
+    assert record.searched.architecture == last.architecture != first.architecture
+    assert last.figures == {
+        "operations": 27, "network_parameters": 2_000, "present": 28, "size": (2 * 54 - 1) / 108, "compression_loss": 0.1,
+    }  # fmt: skip
+    write_record(record, path)
+    again, content = read_record(path), path.read_bytes()
+    assert json.loads(content)["format"] == "nasbed search record 1"
+    write_record(again, path)
     assert path.read_bytes() == content
-    assert [each.name for each in path.parent.iterdir()] == ["search.json"]
+    for name in SearchRecord.__dataclass_fields__:
+        if name != "searched":
+            assert getattr(again, name) == getattr(record, name)
+    assert [(epoch.architecture, epoch.figures) for epoch in again.searched.epochs] == [
+        (epoch.architecture, epoch.figures) for epoch in record.searched.epochs
+    ]
 
 
 @pytest.mark.parametrize(
@@ -261,76 +272,44 @@ def test_bonsai_record_reads_back_to_the_last_bit(tmp_path: Path) -> None:
         ({"status": "stopped"}, "status 'stopped'"),
         ({"status": "diverged"}, "status 'diverged' does not end like this"),
         ({"architecture": None}, "status 'ok' does not end like this"),
-        ({"architecture": Frame("nr", 1).full().plain()}, "does not end like this"),
+        ({"architecture": BonsaiGenotype.full(Frame("nr", 1)).plain()}, "does not end like this"),
         ({"architecture": {"cells": "nr"}}, "Bonsai-Net architecture is a JSON object"),
         ({"settings": {"split": None, "batches": 3}}, "batches"),
         ({"settings": {"split": None, "target": 0}}, "target"),
         ({"format": "nasbed bonsai record 2"}, "this nasbed reads"),
-        ({"format": "nasbed search record 1"}, "no record of a search by bonsai-net"),
+        ({"format": "nasbed bonsai net"}, "no record of a search"),
     ],
 )
-def test_bonsai_record_refuses_what_it_cannot_be(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
-    path = damaged(tmp_path, **changed)
+def test_earlier_record_that_cannot_be_is_refused(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+    path = tmp_path / "search.json"
+    path.write_bytes(earlier_record(**changed))
     with pytest.raises(BadFile, match=message) as refused:
-        read_bonsai_record(path)
+        read_record(path)
     assert len(str(refused.value).splitlines()) == 1 and str(path) in str(refused.value)
 
 
-def test_bonsai_record_refuses_odd_epochs_and_changed_bytes(tmp_path: Path) -> None:
-    path = damaged(tmp_path)
+def test_earlier_record_with_odd_epochs_or_changed_bytes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "search.json"
+    path.write_bytes(earlier_record())
     first, last = json.loads(path.read_bytes())["epochs"]
-    with pytest.raises(BadFile, match="counted from 1"):
-        read_bonsai_record(damaged(tmp_path, epochs=[last]))
-    with pytest.raises(BadFile, match="epoch 1 does not have the operations"):
-        read_bonsai_record(damaged(tmp_path, epochs=[{**first, "operations": 3}, last]))
-    write_bonsai_record(record(), path)
-    path.write_bytes(path.read_bytes().replace(b"digits", b"digitz"))
+    for epochs, message in (
+        ([last], "counted from 1"),
+        ([{**first, "operations": 3}, last], "epoch 1 does not have the operations"),
+    ):
+        path.write_bytes(earlier_record(epochs=epochs))
+        with pytest.raises(BadFile, match=message):
+            read_record(path)
+    path.write_bytes(earlier_record().replace(b"digits", b"digitz"))
     with pytest.raises(BadFile, match="SHA-256"):
-        read_bonsai_record(path)
-    for text in ("", "[1, 2]", "{}", "[" * 100_000):
-        path.write_text(text)
-        with pytest.raises(BadFile, match="no record of a search"):
-            read_bonsai_record(path)
-    path.unlink()
-    with pytest.raises(BadFile, match="cannot be read"):
-        read_bonsai_record(path)
+        read_record(path)
 
 
-def test_bonsai_record_is_read_without_torch(tmp_path: Path) -> None:
-    write_bonsai_record(record(), tmp_path / "search.json")
+def test_record_is_read_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "search.json").write_bytes(earlier_record())
     code = (
         "import sys; sys.modules['torch'] = None; from pathlib import Path; "
-        "from nasbed.oneshot.bonsai.record import read_bonsai_record; "
-        f"print(read_bonsai_record(Path({str(tmp_path / 'search.json')!r})).searched.status)"
+        "from nasbed.oneshot.record import read_record; "
+        f"print(read_record(Path({str(tmp_path / 'search.json')!r})).searched.status)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "ok"
-
-
-# --- wording ---------------------------------------------------------------------------------------------------------
-
-
-def test_changes_and_lines_say_what_is_kept_by_hand() -> None:
-    full, pruned = (each.architecture for each in record().searched.epochs)
-    assert changes(full, pruned) == "max_pool_3x3 −1, inputs −1"
-    assert changes(pruned, full) == "max_pool_3x3 +1, inputs +1" and changes(full, full) == ""
-    text = (
-        '{"cells": "nrn", "nodes": 2, "kept": [{"inputs": [0], "operations": {"1-2": ["skip_connect"], "2-3": '
-        '["sep_conv_3x3", "dil_conv_5x5"]}}, {"inputs": [], "operations": {}}, {"inputs": [0, 1], "operations": '
-        '{"1-3": ["max_pool_3x3"]}}]}'
-    )
-    arch = BonsaiArchitecture.from_json(text)
-    assert cell_lines(arch) == [
-        "cell 1, normal    1 = stem",
-        "                  2 = skip_connect(1)",
-        "                  3 = sep_conv_3x3(2) + dil_conv_5x5(2)",
-        "cell 2, reducing  is not there",
-        "cell 3, normal    1 = stem + cell 1",
-        "                  3 = max_pool_3x3(1)",
-    ]
-    first, last = diagrams(arch)
-    assert (first.title, last.title) == ("Cell 1, normal", "Cell 3, normal")
-    assert set(last.edges) == {("from 0", "1"), ("from 1", "1"), ("1", "1-3-max_pool_3x3"), ("1-3-max_pool_3x3", "3")}
-    assert len(first.edges) == 1 + 2 + 4
-    (crowded,) = diagrams(Frame("n", 2).full())
-    assert [node.label for node in crowded.nodes if node.kind == "operation"] == ["7 operations"] * 5

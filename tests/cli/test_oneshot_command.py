@@ -217,7 +217,7 @@ def test_oneshot_lists_its_methods_with_what_can_be_set(
 ) -> None:
     assert nasbed_oneshot(monkeypatch, "list", "--json") == 0
     listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
-    assert set(listed) == {*METHODS, "bonsai-net"}
+    assert set(listed) == set(METHODS)
     assert all(each["what"] for each in listed.values())
     assert listed["random-ws"]["settings"] == {"samples": 1000, "epoch_samples": 10, "judged_images": 1024}
     assert listed["pc-darts"]["settings"]["learning_rate"] == 6e-4

@@ -15,6 +15,7 @@ import nasbed  # noqa: E402
 from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.networks import build  # noqa: E402
 from nasbed.networks.summary import architecture_summary, summary  # noqa: E402
+from nasbed.spaces.bonsai import BonsaiSkeleton  # noqa: E402
 from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
 from nasbed.spaces.edge_cell import EDGES  # noqa: E402
 from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
@@ -38,12 +39,15 @@ SMALL: dict[str, Any] = {
     "nb201": NB201Skeleton(cells_per_stage=1, image=19, classes=7),
     "darts": DartsSkeleton(cells=3, channels=6, image=20, image_channels=2, classes=7),
     "fbnet": FBNetSkeleton(image=19, image_channels=1),
+    "bonsai": BonsaiSkeleton(channels=6, image=19, image_channels=2, classes=7),
+    "bonsai-rrnr-3": BonsaiSkeleton(channels=4, image=20),
 }
 ODD: list[tuple[str, Any]] = [
     ("darts", DartsSkeleton(cells=4, channels=4, image=19, image_channels=1)),
     ("darts", DartsSkeleton(cells=3, channels=6, image=(27, 18), image_channels=1)),
     ("nb201", NB201Skeleton(cells_per_stage=1, channels=4, image=(27, 18))),
     ("nb201", NB201Skeleton(cells_per_stage=1, channels=4, image=(8, 11))),
+    ("bonsai", BonsaiSkeleton(channels=4, image=(27, 18), image_channels=1)),
 ]
 """Images with odd sides, and such that are no squares."""
 

@@ -21,6 +21,7 @@ from nasbed.networks import NETWORKS, build  # noqa: E402
 from nasbed.networks.blocks import DropPath, FactorizedReduce  # noqa: E402
 from nasbed.networks.nb101 import NB101Cell  # noqa: E402
 from nasbed.networks.summary import architecture_summary  # noqa: E402
+from nasbed.spaces.bonsai import BonsaiSkeleton  # noqa: E402
 from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
 from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
 from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
@@ -35,6 +36,7 @@ SMALL: dict[str, Any] = {
     "darts": DartsSkeleton(channels=4, cells=3),
     "fbnet": FBNetSkeleton(stage_channels=(4, 4, 6, 6, 8, 8, 8), stem_channels=4, header_channels=16, classes=10),
     "transnas-micro": TransNASSkeleton(channels=4),
+    "bonsai": BonsaiSkeleton(channels=4),
 }
 
 

@@ -12,11 +12,11 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
+from nasbed import oneshot
 from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.oneshot import Searched, SearchSettings, captured, search
 from nasbed.oneshot.images import SearchImages
-from nasbed.oneshot.loop import _Search
-from nasbed.oneshot.spaces.darts import DARTS
+from nasbed.oneshot.running import SearchSetup
 from nasbed.training.devices import chosen_device
 from nasbed.training.recording import Recording
 
@@ -119,12 +119,13 @@ def step_ms(method: str, settings: SearchSettings, side: int, device: str, *, ea
     torch.cuda.reset_peak_memory_stats(chosen)
     with patch.object(captured, "is_captured", lambda _: not eager):
         images = SearchImages(dataset, settings, chosen)
-        running = _Search(method, dataset, settings, DARTS, options, 0, chosen, images)
-        running._steps(0)
+        setup = SearchSetup(method, "darts", dataset, settings, options, 0, chosen, images)
+        running = oneshot.METHODS.get(method).start_search(setup)
+        running.train_epoch(0)
         torch.cuda.synchronize(chosen)
         start = perf_counter()
         for epoch in (1, 2):
-            running._steps(epoch)
+            running.train_epoch(epoch)
         torch.cuda.synchronize(chosen)
         seconds = perf_counter() - start
         running.close()

@@ -1,10 +1,9 @@
-"""Bonsai-Net's architectures, pruners and networks, against closed forms, graph search and each other."""
+"""Bonsai-Net's pruners and networks, against closed forms and each other."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -12,24 +11,15 @@ torch = pytest.importorskip("torch", reason="needs torch")
 
 from torch import nn  # noqa: E402
 
-from nasbed import datasets  # noqa: E402
-from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError  # noqa: E402
+from nasbed import Architecture, space  # noqa: E402
+from nasbed.core.errors import InvalidArchitecture, InvalidOption  # noqa: E402
+from nasbed.networks import build  # noqa: E402
+from nasbed.networks.bonsai import BonsaiNetwork, remaining_weights  # noqa: E402
 from nasbed.networks.darts import operation  # noqa: E402
-from nasbed.oneshot.bonsai import (  # noqa: E402
-    BonsaiArchitecture,
-    BonsaiCell,
-    BonsaiNetwork,
-    BonsaiSettings,
-    Frame,
-    random_architecture,
-    untrained,
-)
-from nasbed.oneshot.bonsai.network import remaining_weights  # noqa: E402
-from nasbed.oneshot.bonsai.paths import useful  # noqa: E402
-from nasbed.oneshot.bonsai.pruner import Compression, Pruners, gate, sawtooth  # noqa: E402
-from nasbed.oneshot.bonsai.space import OPERATIONS, SIZES  # noqa: E402
-
-FRAMES = [Frame("n", 1), Frame("nr", 2), Frame("rnr", 1), Frame("nrrn", 3)]
+from nasbed.oneshot import BonsaiSettings  # noqa: E402
+from nasbed.oneshot.pruning.pruners import Compression, Pruners, gate, sawtooth  # noqa: E402
+from nasbed.spaces.bonsai import BonsaiGenotype, BonsaiSkeleton, Frame  # noqa: E402
+from nasbed.spaces.bonsai.frame import OPERATIONS, SIZES  # noqa: E402
 
 
 def random_flags(frame: Frame, rng: np.random.Generator) -> list[bool]:
@@ -38,102 +28,10 @@ def random_flags(frame: Frame, rng: np.random.Generator) -> list[bool]:
     return [bool(each) for each in rng.random(frame.count) < share]
 
 
-def flag_edges(frame: Frame) -> list[tuple[str, str]]:
-    """For every flag the two places that it joins, named apart from the code under test."""
-    found = []
-    for cell in range(len(frame.cells)):
-        outputs = ["stem", *(f"{each}:{frame.nodes + 1}" for each in range(cell))]
-        found += [(output, f"{cell}:1") for output in outputs]
-        for target in range(2, frame.nodes + 2):
-            for source in range(target):
-                name = outputs[-1] if source == 0 else f"{cell}:{source}"
-                found += [(name, f"{cell}:{target}")] * len(OPERATIONS)
-    return found
-
-
-@pytest.mark.parametrize("frame", FRAMES, ids=str)
-def test_useful_is_what_lies_on_a_path_by_graph_search(frame: Frame) -> None:
-    rng = np.random.default_rng(1)
-    edges, output = flag_edges(frame), f"{len(frame.cells) - 1}:{frame.nodes + 1}"
-    assert len(edges) == frame.count
-    for _ in range(60):
-        flags = random_flags(frame, rng)
-        graph = nx.DiGraph([edge for edge, kept in zip(edges, flags, strict=True) if kept])
-        graph.add_nodes_from(["stem", output])
-        forward, backward = nx.descendants(graph, "stem") | {"stem"}, nx.ancestors(graph, output) | {output}
-        expected = [
-            kept and source in forward and target in backward
-            for (source, target), kept in zip(edges, flags, strict=True)
-        ]
-        assert useful(frame, flags) == expected
-
-
-@pytest.mark.parametrize("frame", FRAMES, ids=str)
-def test_architecture_counts_the_parameters_of_its_network_and_goes_through_json(frame: Frame) -> None:
-    rng = np.random.default_rng(2)
-    for arch in [frame.full(), *(random_architecture(frame, rng, target=0.2) for _ in range(4))]:
-        network = BonsaiNetwork(arch, channels=5, channels_in=2, classes=3)
-        counted = sum(weight.numel() for weight in network.parameters())
-        assert arch.parameters(channels=5, channels_in=2, classes=3) == counted
-        assert BonsaiArchitecture.from_json(arch.to_json()) == arch
-        assert frame.architecture(arch.flags) == arch
-
-
-def test_full_architecture_has_the_counts_of_its_frame() -> None:
-    """Two nodes have 2 + 3 edges, each with 7 operations; cell i has i + 1 inputs."""
-    full = Frame("nrn", 2).full()
-    assert (full.kept, full.size, sum(full.flags)) == (3 * 5 * 7, 1.0, 3 * 5 * 7 + 1 + 2 + 3)
-
-
-def test_random_architecture_keeps_to_its_target_and_needs_room() -> None:
-    rng = np.random.default_rng(3)
-    drawn = [random_architecture(Frame("nrn", 2), rng, target=0.25) for _ in range(20)]
-    assert all(0 < arch.size <= 0.25 for arch in drawn) and len(set(drawn)) == 20
-    with pytest.raises(InvalidOption, match="take a larger one"):
-        random_architecture(Frame("n", 1), rng, target=0.01)
-    with pytest.raises(InvalidOption, match="a share above 0"):
-        random_architecture(Frame("n", 1), rng, target=0)
-
-
 def test_sizes_are_the_feature_maps_that_layers_write() -> None:
     for name, size in zip(OPERATIONS, SIZES, strict=True):
         layers = [each for each in operation(name, 4, 1).modules() if not list(each.children())]
         assert len(layers) == size
-
-
-@pytest.mark.parametrize(
-    ("cell", "said"),
-    [
-        (BonsaiCell((), ((), ())), "no path leads"),
-        (BonsaiCell((0,), (("skip_connect",), ())), "the input 0 of cell 0 lies on no path"),
-        (BonsaiCell((), (("skip_connect",), ("skip_connect",))), "skip_connect on the edge 1-2 of cell 0 lies on no"),
-        (BonsaiCell((1,), (("skip_connect",), ())), "the inputs of cell 0 are rising numbers from 0 to 0"),
-        (BonsaiCell((), (("skip_connect",),)), "has 2 edges, got 1"),
-        (BonsaiCell((), (("max_pool_3x3", "skip_connect"), ())), "in this order"),
-        (BonsaiCell((), (("none",), ())), "on the edge 0-2 of cell 0"),
-    ],
-)
-def test_architecture_that_is_none_says_why(cell: BonsaiCell, said: str) -> None:
-    with pytest.raises(InvalidArchitecture, match=said):
-        BonsaiArchitecture(Frame("n", 1), (cell,))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "no JSON",
-        "[1]",
-        '{"cells": "n"}',
-        '{"cells": "n", "nodes": 1, "kept": 3}',
-        '{"cells": "n", "nodes": 1, "kept": [{"inputs": ["a"], "operations": {}}]}',
-        '{"cells": "n", "nodes": 1, "kept": [{"inputs": [], "operations": {"2-2": []}}]}',
-        '{"cells": "n", "nodes": 1, "kept": [{"inputs": [], "operations": {"0-2": "skip_connect"}}]}',
-        "[" * 100_000,
-    ],
-)
-def test_text_that_is_no_architecture_is_refused(text: str) -> None:
-    with pytest.raises(ParseError, match="a JSON object with cells, nodes and kept"):
-        BonsaiArchitecture.from_json(text)
 
 
 def test_frame_and_settings_refuse_what_makes_no_network() -> None:
@@ -229,16 +127,18 @@ def test_gates_of_0_and_1_compute_what_the_pruned_network_computes(
 ) -> None:
     """Logits and gradients, in double precision, for random choices of which much leads nowhere."""
     rng, frame = np.random.default_rng(7), Frame(cells, nodes)
-    full = BonsaiNetwork(frame.full(), channels=3, channels_in=shape[0], classes=4).double()
+    full = BonsaiNetwork(BonsaiGenotype.full(frame), channels=3, channels_in=shape[0], classes=4).double()
     uneven(full)
     images = torch.randn(5, *shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     tried = 0
     while tried < 4:
         flags = random_flags(frame, rng)
-        if not any(useful(frame, flags)):
+        if not frame.reaches_output(flags):
             continue
         tried += 1
-        pruned = BonsaiNetwork(frame.architecture(flags), channels=3, channels_in=shape[0], classes=4).double()
+        pruned = BonsaiNetwork(
+            BonsaiGenotype.from_flags(frame, flags).pruned(), channels=3, channels_in=shape[0], classes=4
+        ).double()
         remaining_weights(pruned, full)
         gates = torch.tensor(flags, dtype=torch.float64)
         one, other = full.train(training)(images, gates), pruned.train(training)(images)
@@ -254,7 +154,7 @@ def test_gates_of_0_and_1_compute_what_the_pruned_network_computes(
 
 def test_network_that_gates_cut_off_is_its_classifiers_bias() -> None:
     frame = Frame("nr", 1)
-    network = BonsaiNetwork(frame.full(), channels=4, channels_in=1, classes=3)
+    network = BonsaiNetwork(BonsaiGenotype.full(frame), channels=4, channels_in=1, classes=3)
     uneven(network)
     logits = network(torch.randn(6, 1, 8, 8), torch.zeros(frame.count))
     bias = dict(network.head.named_parameters())["2.bias"]
@@ -265,7 +165,7 @@ def test_gradient_of_pruners_is_that_of_the_loss_by_a_factor_on_each_operation()
     """Central differences in double precision, open and closed gates alike: a closed one can open again. No node is cut
     off here."""
     frame = Frame("nr", 1)
-    network = BonsaiNetwork(frame.full(), channels=3, channels_in=1, classes=3).double()
+    network = BonsaiNetwork(BonsaiGenotype.full(frame), channels=3, channels_in=1, classes=3).double()
     uneven(network)
     images, labels = torch.randn(6, 1, 6, 5, dtype=torch.float64), torch.arange(6) % 3
     weights = torch.where(torch.arange(frame.count) % 5 == 1, -0.01, 0.01).double().requires_grad_()
@@ -283,11 +183,14 @@ def test_gradient_of_pruners_is_that_of_the_loss_by_a_factor_on_each_operation()
         assert weights.grad[place].item() == pytest.approx(difference, rel=1e-4, abs=1e-7)
 
 
-def test_untrained_network_comes_from_its_seed_alone() -> None:
-    digits, arch = datasets.load("digits"), Frame("nr", 1).full()
-    state = torch.get_rng_state()
-    one, same, other = (untrained(arch, digits, channels=4, seed=seed) for seed in (1, 1, 2))
-    assert torch.equal(torch.get_rng_state(), state)
-    pairs = [(one.state_dict()[name], same.state_dict()[name]) for name in one.state_dict()]
-    assert all(torch.equal(first, second) for first, second in pairs)
-    assert not torch.equal(one.stem[0].weight, other.stem[0].weight)
+def test_network_of_an_architecture_that_no_path_leads_through_knows_its_classifiers_bias() -> None:
+    network = build(Architecture("bonsai-nr-1", (0,) * 31), classes=3, channels_in=1, image=8)
+    bias = dict(network.head.named_parameters())["2.bias"]  # type: ignore[union-attr]
+    assert torch.equal(network(torch.randn(6, 1, 8, 8)), bias.expand(6, 3))
+
+
+def test_skeleton_that_names_a_frame_is_for_that_frame() -> None:
+    arch = space("bonsai-nr-1").sample(np.random.default_rng(0))
+    build(arch, skeleton=BonsaiSkeleton(channels=4, cells="nr", nodes=1))
+    with pytest.raises(InvalidArchitecture, match="is for nodes 2, the architecture has 1"):
+        build(arch, skeleton=BonsaiSkeleton(cells="nr", nodes=2))

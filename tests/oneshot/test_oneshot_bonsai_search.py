@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
-from nasbed import datasets  # noqa: E402
+import nasbed  # noqa: E402
+from nasbed import Architecture, datasets  # noqa: E402
 from nasbed.core.errors import BadFile, InvalidOption  # noqa: E402
-from nasbed.oneshot.bonsai import BonsaiEpoch, BonsaiSearched, BonsaiSettings, search, untrained  # noqa: E402
-from nasbed.oneshot.bonsai.loop import _Search  # noqa: E402
-from nasbed.training import Recipe, train_network  # noqa: E402
+from nasbed.networks.bonsai import BonsaiNetwork  # noqa: E402
+from nasbed.oneshot import BonsaiSettings, Searched, SearchEpoch, SearchSettings, search  # noqa: E402
+from nasbed.oneshot.checkpoint import SEARCH  # noqa: E402
+from nasbed.oneshot.pruning.search import PruningSearch  # noqa: E402
+from nasbed.oneshot.running import SearchSetup  # noqa: E402
+from nasbed.spaces.bonsai import BonsaiGenotype  # noqa: E402
+from nasbed.training import Recipe, train  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
 from nasbed.training.evaluating import accuracy  # noqa: E402
 from nasbed.training.images import TrainingImages  # noqa: E402
@@ -31,59 +38,80 @@ LEARNING = replace(
 )  # fmt: skip
 
 
-def run(settings: BonsaiSettings, **more: Any) -> BonsaiSearched:
+def run(settings: BonsaiSettings, **more: Any) -> Searched:
     with threads_used(1):
-        return search(datasets.load("digits"), settings, **more)
+        return search("bonsai-net", datasets.load("digits"), settings, **more)
 
 
-def assert_same(one: BonsaiSearched, other: BonsaiSearched) -> None:
+def without_time(epoch: SearchEpoch) -> dict[str, Any]:
+    stored = {name: getattr(epoch, name) for name in SearchEpoch.__dataclass_fields__ if name != "search_time_s"}
+    return stored | {"parameters": {name: values.tolist() for name, values in epoch.parameters.items()}}
+
+
+def genotype(searched: Searched) -> BonsaiGenotype:
+    assert searched.architecture is not None
+    return BonsaiGenotype.of(searched.architecture)
+
+
+def assert_same(one: Searched, other: Searched) -> None:
     assert (one.status, one.architecture) == (other.status, other.architecture)
     for a, b in zip(one.epochs, other.epochs, strict=True):
-        assert replace(a, search_time_s=0.0) == replace(b, search_time_s=0.0)
+        assert without_time(a) == without_time(b)
     assert one.network is not None and other.network is not None
     weights = other.network.state_dict()
     assert all(torch.equal(each, weights[name]) for name, each in one.network.state_dict().items())
 
 
 @pytest.fixture(scope="module")
-def learnt() -> BonsaiSearched:
+def learnt() -> Searched:
     return run(LEARNING)
 
 
-def test_search_learns_digits_and_prunes_to_its_target(learnt: BonsaiSearched) -> None:
+def test_search_learns_digits_and_prunes_to_its_target(learnt: Searched) -> None:
     """Ten classes: chance is 10 per cent."""
     assert learnt.status == "ok" and learnt.architecture is not None
     first, last = learnt.epochs[0], learnt.epochs[-1]
-    assert last.present < first.present <= 28
-    assert last.size <= LEARNING.target and last.architecture.size <= last.size
+    present = [epoch.figures["present"] for epoch in learnt.epochs]
+    assert present[-1] < present[0] <= 28
+    assert last.figures["size"] <= LEARNING.target and genotype(learnt).size <= last.figures["size"]
     assert last.train_loss < first.train_loss and (last.validation_accuracy or 0) > 40
-    assert last.compression_loss == 0.0 < first.compression_loss  # the target is reached
-    assert (last.operations, last.architecture) == (last.architecture.kept, learnt.architecture)
-    assert all(after.present <= before.present for before, after in pairwise(learnt.epochs))
+    assert last.figures["compression_loss"] == 0.0 < first.figures["compression_loss"]  # the target is reached
+    assert (last.figures["operations"], last.architecture) == (genotype(learnt).kept, learnt.architecture)
+    assert all(after <= before for before, after in pairwise(present))
+    assert last.skips == genotype(learnt).skips() and set(last.parameters) == {"pruners"}
+    nasbed.space("bonsai-nr-1").validate(last.architecture)
 
 
-def test_search_without_compression_keeps_more(learnt: BonsaiSearched) -> None:
+def test_search_without_compression_keeps_more(learnt: Searched) -> None:
     free = run(replace(LEARNING, compression=0.0, input_compression=0.0, epochs=2, epoch_images=64))
-    assert free.epochs[-1].size > 0.5 > learnt.epochs[-1].size
-    assert {each.compression_loss for each in free.epochs} == {0.0}
+    assert free.epochs[-1].figures["size"] > 0.5 > learnt.epochs[-1].figures["size"]
+    assert {epoch.figures["compression_loss"] for epoch in free.epochs} == {0.0}
 
 
-def test_found_network_is_the_one_that_was_searched_with(learnt: BonsaiSearched) -> None:
+def test_found_network_is_the_one_that_was_searched_with(learnt: Searched) -> None:
     assert learnt.network is not None and learnt.architecture is not None
     with threads_used(1):
         images = TrainingImages(datasets.load("digits"), LEARNING.recipe())
         found = accuracy(learnt.network, images, "valid", LEARNING.recipe())
     assert found == learnt.epochs[-1].validation_accuracy
     parameters = sum(weight.numel() for weight in learnt.network.parameters())
-    assert parameters == learnt.epochs[-1].parameters
+    assert parameters == learnt.epochs[-1].figures["network_parameters"]
 
 
-def test_found_architecture_trains_from_scratch_by_a_recipe(learnt: BonsaiSearched) -> None:
+def test_found_architecture_trains_from_scratch_by_a_recipe(learnt: Searched) -> None:
     assert learnt.architecture is not None
     digits = datasets.load("digits")
-    recipe = Recipe(name="short", epochs=(3,), batch=32, learning_rate=0.1, epoch_images=512, drop_path=0.1)
+    recipe = Recipe(
+        name="short",
+        epochs=(3,),
+        batch=32,
+        learning_rate=0.1,
+        epoch_images=512,
+        drop_path=0.1,
+        skeleton={"channels": 4},
+    )
     with threads_used(1):
-        outcome = train_network(untrained(learnt.architecture, digits, channels=4, seed=1), digits, recipe, seed=1)
+        outcome = train(learnt.architecture, digits, recipe, seed=1)
     assert outcome.status == "ok" and (outcome.test_accuracy or 0) > 40
 
 
@@ -92,9 +120,9 @@ def test_search_repeats_resumes_and_survives_a_death_while_writing(
 ) -> None:
     """Interrupted after the second epoch, when operations have been removed, and killed while it writes the third."""
     whole = run(TINY, seed=3)
-    assert whole.status == "ok" and whole.epochs[1].present < 28
+    assert whole.status == "ok" and whole.epochs[1].figures["present"] < 28
 
-    def interrupt(end: BonsaiEpoch) -> None:
+    def interrupt(end: SearchEpoch) -> None:
         if end.epoch == 2:
             raise KeyboardInterrupt
 
@@ -111,7 +139,7 @@ def test_search_repeats_resumes_and_survives_a_death_while_writing(
         run(TINY, seed=3, checkpoint=path)
     assert path.read_bytes() == saved and list(path.parent.iterdir()) == [path]
     torch.rand(5)
-    told: list[BonsaiEpoch] = []
+    told: list[SearchEpoch] = []
     resumed = run(TINY, seed=3, checkpoint=path, progress=told.append)
     assert [end.epoch for end in told] == [3, 4]
     assert_same(whole, resumed)
@@ -137,7 +165,8 @@ def test_search_depends_on_its_seed_and_leaves_torchs_generator_alone() -> None:
 def test_deadheading_is_for_good_and_never_cuts_the_output_off() -> None:
     settings = replace(TINY, epochs=6, compression=100.0, target=0.01)
     with threads_used(1):
-        running = _Search(datasets.load("digits"), settings, 0, torch.device("cpu"), None)
+        setup = SearchSetup("bonsai-net", "bonsai-nr-1", datasets.load("digits"), settings, {}, 0, torch.device("cpu"))
+        running = PruningSearch(setup)
         before = running.present
         modules = len(list(running.gated.modules()))
         for number in range(3):
@@ -150,7 +179,7 @@ def test_deadheading_is_for_good_and_never_cuts_the_output_off() -> None:
         with torch.no_grad():
             running.gated.pruners.weights.fill_(-0.05)
             running.gated.pruners.shares.zero_()
-        running._deadhead()
+        running.deadhead()
         assert 1 <= running.present.kept <= 3  # a chain of one operation a cell, or one that passes the first by
         moved = {id(weight) for group in running.optimizer.param_groups for weight in group["params"]}
         assert moved == {id(weight) for weight in running.gated.parameters()}
@@ -159,7 +188,7 @@ def test_deadheading_is_for_good_and_never_cuts_the_output_off() -> None:
 def test_search_whose_gates_all_close_opens_them_again() -> None:
     settings = replace(TINY, epochs=2, interval=2, target=0.01, compression=1e3, learning_rate=0.1, gradient_clip=None)
     found = run(settings)
-    assert found.status == "ok" and found.architecture is not None and found.architecture.kept >= 1
+    assert found.status == "ok" and genotype(found).kept >= 1
 
 
 def test_search_that_diverges_says_so() -> None:
@@ -182,3 +211,64 @@ def test_bonsai_page_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None
         exec(block, {})
     said = capsys.readouterr().out
     assert '{"cells": "nr"' in said and "test accuracy" in said
+
+
+def test_search_refuses_what_does_not_belong_to_it() -> None:
+    digits = datasets.load("digits")
+    with pytest.raises(InvalidOption, match="set by BonsaiSettings, got SearchSettings"):
+        search("bonsai-net", digits, SearchSettings())
+    with pytest.raises(InvalidOption, match="set by SearchSettings, got BonsaiSettings"):
+        search("darts", digits, TINY)
+    with pytest.raises(InvalidOption, match="searches bonsai-nr-1, got 'darts'"):
+        search("bonsai-net", digits, TINY, space="darts")
+    with pytest.raises(InvalidOption, match="no options beside its settings"):
+        search("bonsai-net", digits, TINY, options={"target": 0.1})
+
+
+# --- what earlier versions wrote -------------------------------------------------------------------------------------
+
+
+def test_earlier_names_still_work() -> None:
+    from nasbed.oneshot import bonsai
+
+    assert bonsai.BonsaiArchitecture is BonsaiGenotype and bonsai.BonsaiNetwork is BonsaiNetwork
+    frame, rng = bonsai.Frame("nr", 1), np.random.default_rng(0)
+    arch = bonsai.random_architecture(frame, rng, target=0.3)
+    assert arch.architecture == nasbed.space("bonsai-nr-1").sample(np.random.default_rng(0))
+    digits = datasets.load("digits")
+    one, same, other = (bonsai.untrained(arch, digits, channels=4, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(one.stem[0].weight, same.stem[0].weight)
+    assert not torch.equal(one.stem[0].weight, other.stem[0].weight)
+    with threads_used(1):
+        assert bonsai.search(digits, replace(TINY, epochs=1)).status == "ok"
+    with pytest.raises(AttributeError, match="it offers"):
+        bonsai.prune  # noqa: B018
+
+
+def test_checkpoint_of_an_earlier_version_is_resumed_to_the_same_end(tmp_path: Path) -> None:
+    """It had the epochs in its state, with the architectures as JSON of a form of their own, and no pruners."""
+    path = tmp_path / "search.ckpt"
+
+    def interrupt(end: SearchEpoch) -> None:
+        if end.epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(TINY, seed=3, checkpoint=path, progress=interrupt)
+    content = SEARCH.content(path)
+    epochs = [
+        {
+            **{name: stored[name] for name in ("epoch", "validation_accuracy", "train_loss", "search_time_s")},
+            **{name: stored["figures"][name] for name in ("operations", "present", "size", "compression_loss")},
+            "parameters": stored["figures"]["network_parameters"],
+            "architecture": BonsaiGenotype.of(Architecture.from_json(stored["architecture"])).to_json(),
+        }
+        for stored in content["epochs"]
+    ]
+    identity = json.loads(content["identity"])
+    assert "space" not in identity
+    SEARCH.write(path, identity, {"state": content["state"] | {"epochs": epochs}, "epochs": []})
+    resumed, whole = run(TINY, seed=3, checkpoint=path), run(TINY, seed=3)
+    assert resumed.architecture == whole.architecture and len(resumed.epochs) == 4
+    for before, after in zip(resumed.epochs, whole.epochs, strict=True):
+        assert without_time(before) | {"parameters": 0} == without_time(after) | {"parameters": 0}

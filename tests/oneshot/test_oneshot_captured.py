@@ -20,12 +20,12 @@ from nasbed.oneshot import SEARCHED_SPACES, Searched, SearchSettings, captured, 
 from nasbed.oneshot.captured import CapturedLoss  # noqa: E402
 from nasbed.oneshot.cells import Layout  # noqa: E402
 from nasbed.oneshot.chance import Chance  # noqa: E402
-from nasbed.oneshot.loop import made_method  # noqa: E402
 from nasbed.oneshot.loss import supernet_loss  # noqa: E402
 from nasbed.oneshot.mixing import Mixing  # noqa: E402
 from nasbed.oneshot.spaces.base import SupernetSize  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
 from nasbed.training.recording import Recording, buffers_kept  # noqa: E402
+from support.supernet_methods import supernet_method  # noqa: E402
 
 CPU = torch.device("cpu")
 SETTINGS = SearchSettings(epochs=2, batch=16, channels=4, cells=1, epoch_images=32, split=(64, 32))
@@ -182,7 +182,7 @@ def test_captured_loss_has_gradients_by_the_mixing_and_by_given_weights_and_keep
 
 def test_gdas_chooses_by_its_parameters_as_they_are_now() -> None:
     """The host keeps a copy of them; it must not be that from before a step of their optimizer."""
-    method: Any = made_method("gdas", SEARCHED_SPACES.get("nb201"), seed=0, options={"learning_rate": 100.0})
+    method: Any = supernet_method("gdas", "nb201", learning_rate=100.0)
     first = method.mixing(Chance(5, CPU)).selected
     method.alphas.data = method.alphas.data.clone()
     method._known = (method._known[0], method._known[1].clone())  # as it is on a GPU, where it shares no memory

@@ -15,12 +15,12 @@ from nasbed.oneshot import SEARCHED_SPACES, SearchSettings  # noqa: E402
 from nasbed.oneshot.cells import Layout  # noqa: E402
 from nasbed.oneshot.chance import Chance  # noqa: E402
 from nasbed.oneshot.curvature import dominant_eigenvalue, search_eigenvalue  # noqa: E402
-from nasbed.oneshot.loop import made_method  # noqa: E402
 from nasbed.oneshot.methods.darts2 import unrolled_gradient  # noqa: E402
 from nasbed.oneshot.mixing import Mixing  # noqa: E402
 from nasbed.oneshot.spaces.base import Supernet, SupernetSize  # noqa: E402
 from nasbed.oneshot.steps import Step, weight_step  # noqa: E402
 from nasbed.training.optimizers import recipe_optimizer, set_rate  # noqa: E402
+from support.supernet_methods import supernet_method  # noqa: E402
 
 Loss = Callable[[Tensor, Sequence[Tensor]], Tensor]
 """Of architecture parameters and weights."""
@@ -107,9 +107,7 @@ def test_second_order_darts_foresees_the_step_that_sgd_makes() -> None:
 
     The radius is small, since a ReLU that the difference steps across adds a jump divided by its step."""
     step, supernet = small_step()
-    method = made_method(
-        "darts2", SEARCHED_SPACES.get("nb201"), seed=0, options={"radius": 1e-6, "deviation": 0.5}
-    ).double()
+    method = supernet_method("darts2", "nb201", radius=1e-6, deviation=0.5).double()
     alphas = method.get_parameter("alphas")
     for _ in range(3):
         weight_step(step, Mixing(alphas.detach().softmax(-1)))
@@ -167,7 +165,7 @@ def test_dominant_eigenvalue_of_a_linear_loss_is_zero() -> None:
 
 def test_search_eigenvalue_is_of_the_architecture_parameters() -> None:
     step, supernet = small_step()
-    method = made_method("darts", SEARCHED_SPACES.get("nb201"), seed=0, options={}).double()
+    method = supernet_method("darts", "nb201").double()
     found = search_eigenvalue(supernet, method, step.valid, step.recipe, torch.Generator().manual_seed(0))
 
     def loss(values: Tensor) -> Tensor:

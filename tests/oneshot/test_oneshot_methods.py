@@ -20,18 +20,14 @@ from nasbed.oneshot import METHODS, SEARCHED_SPACES, SearchSettings  # noqa: E40
 from nasbed.oneshot.cells import Layout  # noqa: E402
 from nasbed.oneshot.chance import Chance  # noqa: E402
 from nasbed.oneshot.dirichlet import dirichlet  # noqa: E402
-from nasbed.oneshot.loop import made_method  # noqa: E402
 from nasbed.oneshot.methods.base import Method  # noqa: E402
 from nasbed.oneshot.spaces.base import SupernetSize  # noqa: E402
 from nasbed.oneshot.steps import Step  # noqa: E402
 from nasbed.spaces.darts.cell import OPERATIONS  # noqa: E402
 from nasbed.training.optimizers import recipe_optimizer  # noqa: E402
+from support.supernet_methods import SUPERNET_METHODS, supernet_method  # noqa: E402
 
 CPU = torch.device("cpu")
-
-
-def method(name: str, space: str = "darts", **options: Any) -> Method:
-    return made_method(name, SEARCHED_SPACES.get(space), seed=0, options=options)
 
 
 def step_of(method: Method) -> Step:
@@ -44,10 +40,10 @@ def step_of(method: Method) -> Step:
     return Step(supernet, recipe_optimizer(supernet, recipe), recipe, batch, batch, 0.025, Chance(3, CPU))
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name not in ("random-ws", "darts2")])
+@pytest.mark.parametrize("name", [name for name in SUPERNET_METHODS if name not in ("random-ws", "darts2")])
 @pytest.mark.parametrize("space", ["darts", "nb201"])
 def test_gradients_reach_every_edge(name: str, space: str) -> None:
-    one = method(name, space)
+    one = supernet_method(name, space)
     with torch.no_grad():
         for parameter in one.parameters():
             parameter.normal_(generator=torch.Generator().manual_seed(1))
@@ -64,10 +60,10 @@ def test_gradients_reach_every_edge(name: str, space: str) -> None:
         assert moved.all()
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", SUPERNET_METHODS)
 @pytest.mark.parametrize("space", ["darts", "nb201"])
 def test_mixing_is_drawn_from_chance_alone(name: str, space: str) -> None:
-    one = method(name, space)
+    one = supernet_method(name, space)
     first, again = (one.mixing(Chance(7, CPU)).operations for _ in range(2))
     assert torch.equal(first, again)
     nasbed.space(space).validate(one.architecture())
@@ -77,7 +73,7 @@ def test_mixing_is_drawn_from_chance_alone(name: str, space: str) -> None:
 
 
 def test_gdas_draws_exactly_one_operation_an_edge_by_its_probabilities() -> None:
-    one = method("gdas")
+    one = supernet_method("gdas")
     with torch.no_grad():
         one.get_parameter("alphas").normal_(generator=torch.Generator().manual_seed(0))
     counts = torch.zeros(one.cells.shape)
@@ -94,7 +90,7 @@ def test_gdas_draws_exactly_one_operation_an_edge_by_its_probabilities() -> None
 
 
 def test_gdas_gradient_is_that_of_the_softmax_at_its_temperature() -> None:
-    one = method("gdas", "nb201")
+    one = supernet_method("gdas", "nb201")
     one.begin(0, 50)
     assert float(one.get_buffer("temperature")) == 10
     one.begin(49, 50)
@@ -134,7 +130,7 @@ def test_dirichlet_has_its_mean_and_torchs_derivatives() -> None:
 
 
 def test_drnas_mean_is_its_expected_mixing_and_the_penalty_is_zero_at_the_anchor() -> None:
-    one = method("drnas", "nb201", partial=(1, 1))
+    one = supernet_method("drnas", "nb201", partial=(1, 1))
     betas = one.get_parameter("betas")
     with torch.no_grad():
         betas.copy_(torch.linspace(-2, 3, betas.numel()).view_as(betas))
@@ -147,7 +143,7 @@ def test_drnas_mean_is_its_expected_mixing_and_the_penalty_is_zero_at_the_anchor
 
 
 def test_drnas_halves_the_operations_of_each_edge_before_its_second_stage() -> None:
-    one = method("drnas")
+    one = supernet_method("drnas")
     with torch.no_grad():
         one.get_parameter("betas").normal_(generator=torch.Generator().manual_seed(0))
     strongest = one.expected().operations.topk(4, dim=-1).indices.sort(dim=-1).values
@@ -164,7 +160,7 @@ def test_drnas_halves_the_operations_of_each_edge_before_its_second_stage() -> N
 
 
 def test_drnas_never_prunes_all_that_carries_something() -> None:
-    one = method("drnas", partial=(1, 1, 1, 1))
+    one = supernet_method("drnas", partial=(1, 1, 1, 1))
     with torch.no_grad():
         one.get_parameter("betas")[..., -1] = 5.0
     one.begin(3, 4)
@@ -232,7 +228,7 @@ def test_one_hot_mixing_reads_back_as_its_architecture(space: str) -> None:
 
 def test_pc_darts_weighs_operations_by_their_edges() -> None:
     """Edge 0→3 has the strongest operation, and loses its place by its edge."""
-    one = method("pc-darts")
+    one = supernet_method("pc-darts")
     alphas, betas = one.get_parameter("alphas"), one.get_parameter("betas")
     with torch.no_grad():
         alphas.zero_()
@@ -250,7 +246,7 @@ def test_pc_darts_weighs_operations_by_their_edges() -> None:
 
 
 def test_pc_darts_learns_after_its_warm_up() -> None:
-    one = method("pc-darts")
+    one = supernet_method("pc-darts")
     assert [epoch for epoch in range(50) if one.learns(epoch, 50)] == list(range(15, 50))
     assert one.layout() == Layout(partial=4)
 
@@ -260,7 +256,7 @@ def test_pc_darts_learns_after_its_warm_up() -> None:
     [("darts", 3e-4, 1e-3), ("gdas", 3e-4, 1e-3), ("pc-darts", 6e-4, 1e-3), ("drnas", 6e-4, 0)],
 )
 def test_parameters_move_by_adam_as_published(name: str, rate: float, decay: float) -> None:
-    optimizer = method(name).optimizer()
+    optimizer = supernet_method(name).optimizer()
     assert isinstance(optimizer, torch.optim.Adam)
     (group,) = optimizer.param_groups
     assert (group["lr"], group["betas"], group["weight_decay"]) == (rate, (0.5, 0.999), decay)
@@ -270,7 +266,7 @@ def test_parameters_move_by_adam_as_published(name: str, rate: float, decay: flo
 
 
 def test_random_ws_takes_the_best_that_it_judges() -> None:
-    one = method("random-ws", samples=50, epoch_samples=5, judged_images=100)
+    one = supernet_method("random-ws", samples=50, epoch_samples=5, judged_images=100)
     judged: list[Architecture] = []
 
     def accuracy(arch: Architecture, limit: int | None) -> float:
@@ -287,7 +283,7 @@ def test_random_ws_takes_the_best_that_it_judges() -> None:
 
 
 def test_random_ws_trains_only_what_it_draws() -> None:
-    one = method("random-ws")
+    one = supernet_method("random-ws")
     step = step_of(one)
     mixing = one.mixing(Chance(2, CPU))
     assert mixing.selected is not None
@@ -307,9 +303,9 @@ def test_random_ws_trains_only_what_it_draws() -> None:
 
 def test_methods_refuse_options_they_do_not_have() -> None:
     with pytest.raises(InvalidOption, match="partal"):
-        method("pc-darts", partal=4)
+        supernet_method("pc-darts", partal=4)
     with pytest.raises(InvalidOption, match="keeps a part"):
-        method("drnas", kept=0.0)
+        supernet_method("drnas", kept=0.0)
 
 
 @patch.dict(METHODS._entries)
@@ -323,5 +319,5 @@ def test_a_method_of_its_own_needs_a_class_and_a_line() -> None:
             return Mixing((5 * self.get_parameter("alphas")).softmax(dim=-1))
 
     METHODS.add("sharp-of-the-tests", Sharp)
-    weights: Tensor = method("sharp-of-the-tests", deviation=1.0).expected().operations
+    weights: Tensor = supernet_method("sharp-of-the-tests", deviation=1.0).expected().operations
     assert weights.max() > 0.99

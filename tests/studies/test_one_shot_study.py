@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ from scipy.stats import spearmanr
 from nasbed.benchmarks import load
 from nasbed.benchmarks.places import surrogate_paths
 from nasbed.core.errors import InvalidOption
+from nasbed.oneshot import BonsaiSettings
 from nasbed.oneshot.record import SearchRecord, write_record
-from nasbed.oneshot.record_file import write_sealed
 from nasbed.studies.one_shot.records import embedded_surrogate, grouped, read_searches
 from nasbed.studies.one_shot.study import Failure, OneShotStudy, Stop, failure, one_shot_study
 from support.oneshot_searches import ERROR, FALLING, JUMP, RISING, Additive, nb201_search, search_record
@@ -154,8 +155,9 @@ def test_searches_are_found_in_files_and_below_folders(tmp_path: Path) -> None:
         )
     one = tmp_path / "all" / "darts-1" / "search.json"
     assert [each.seed for each in read_searches([one, tmp_path / "all", one.parent])] == [1, 0]
-    write_sealed({"format": "nasbed bonsai record 1"}, tmp_path / "all" / "bonsai" / "search.json")
-    assert [each.seed for each in read_searches([one, tmp_path / "all"])] == [1, 0]  # of another kind, and left out
+    pruned = replace(search_record("bonsai-net", 0, nb201_search([0])), space="bonsai", settings=BonsaiSettings())
+    write_record(pruned, tmp_path / "all" / "bonsai" / "search.json")
+    assert [each.seed for each in read_searches([one, tmp_path / "all"])] == [1, 0]  # without a supernet, and left out
     (tmp_path / "none").mkdir()
     with pytest.raises(InvalidOption, match=r"none has none"):
         read_searches([tmp_path / "none"])

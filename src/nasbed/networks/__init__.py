@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, MissingDependency, UnknownName, shorten
 from nasbed.core.registry import Registry
-from nasbed.spaces import SPACES, space
+from nasbed.spaces import SPACES, registered_id, space
 from nasbed.spaces.sides import Image, plain
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ NETWORKS.add("nb201", "nasbed.networks.nb201:network")
 NETWORKS.add("darts", "nasbed.networks.darts:network")
 NETWORKS.add("fbnet", "nasbed.networks.fbnet:network")
 NETWORKS.add("transnas-micro", "nasbed.networks.transnas_micro:network")
+NETWORKS.add("bonsai", "nasbed.networks.bonsai:network")
 
 USUAL = {"classes": 10, "image_channels": 3, "image": 32}
 """What is built when neither the call nor the skeleton says: a network for CIFAR-10."""
@@ -55,7 +56,7 @@ def build(
             f"a network is built from an Architecture, got {type(arch).__name__} {shorten(arch)}; make one with parse"
         )
     check_network(arch.space)
-    if arch.space in SPACES:
+    if registered_id(arch.space) in SPACES:
         space(arch.space).validate(arch)
     check_torch()
     asked_sizes = {"classes": classes, "image_channels": channels_in, "image": image}
@@ -63,7 +64,7 @@ def build(
         name: getattr(skeleton, name, USUAL[name]) if value is None else _checked(name, value)
         for name, value in asked_sizes.items()
     }
-    return NETWORKS.get(arch.space)(
+    return NETWORKS.get(registered_id(arch.space))(
         arch,
         classes=sizes["classes"],
         channels_in=sizes["image_channels"],
@@ -74,7 +75,7 @@ def build(
 
 def check_network(space_name: str) -> None:
     """Raise unless the architectures of a space can be built as networks."""
-    if space_name not in NETWORKS:
+    if registered_id(space_name) not in NETWORKS:
         raise UnknownName(
             f"the space {space_name!r} has no network; those with one: {', '.join(NETWORKS)}; a plug-in adds one by an "
             f"entry point in the group {NETWORKS.group}"

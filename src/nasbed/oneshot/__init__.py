@@ -7,22 +7,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from nasbed.core.registry import Registry
+from nasbed.oneshot.pruning.settings import METHOD as BONSAI_NET
+from nasbed.oneshot.pruning.settings import BonsaiSettings
 from nasbed.oneshot.settings import SearchSettings
 from nasbed.oneshot.stopping import STOPPING_RULES, StoppingRule, eigenvalue_rule, skip_rule, stopped
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
 
 if TYPE_CHECKING:
     from nasbed.oneshot.loop import search
-    from nasbed.oneshot.methods.base import Method
+    from nasbed.oneshot.methods.base import OneShotMethod
     from nasbed.oneshot.spaces.base import SearchedSpace
 
-METHODS: Registry[type[Method]] = Registry("one-shot method", group="nasbed.oneshot.methods")
+METHODS: Registry[type[OneShotMethod]] = Registry("one-shot method", group="nasbed.oneshot.methods")
 METHODS.add("darts", "nasbed.oneshot.methods.darts:Darts")
 METHODS.add("darts2", "nasbed.oneshot.methods.darts2:Darts2")
 METHODS.add("gdas", "nasbed.oneshot.methods.gdas:Gdas")
 METHODS.add("pc-darts", "nasbed.oneshot.methods.pc_darts:PCDarts")
 METHODS.add("drnas", "nasbed.oneshot.methods.drnas:DrNAS")
 METHODS.add("random-ws", "nasbed.oneshot.methods.random_ws:RandomWS")
+METHODS.add("bonsai-net", "nasbed.oneshot.methods.bonsai_net:BonsaiNet")
 
 SEARCHED_SPACES: Registry[SearchedSpace] = Registry("space with a supernet", group="nasbed.oneshot.spaces")
 SEARCHED_SPACES.add("darts", "nasbed.oneshot.spaces.darts:DARTS")
@@ -32,15 +35,22 @@ __all__ = [
     "METHODS",
     "SEARCHED_SPACES",
     "STOPPING_RULES",
+    "BonsaiSettings",
     "SearchEpoch",
     "SearchSettings",
     "Searched",
     "StoppingRule",
     "eigenvalue_rule",
     "search",
+    "settings_type",
     "skip_rule",
     "stopped",
 ]
+
+
+def settings_type(method: str) -> type[SearchSettings | BonsaiSettings]:
+    """The settings by which a method searches; nothing is imported for it."""
+    return BonsaiSettings if method == BONSAI_NET else SearchSettings
 
 
 def __getattr__(name: str) -> Any:

@@ -10,22 +10,26 @@ import torch
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, shorten
+from nasbed.oneshot.pruning.earlier_files import read_earlier_epoch
 from nasbed.oneshot.trajectory import SearchEpoch
 from nasbed.training.checkpoint import CheckpointKind
 
 SEARCH = CheckpointKind(b"nasbed search 1 ", "search", "search")
 
 
-def save(path: Path, of: Mapping[str, Any], state: Mapping[str, Any], epochs: Sequence[SearchEpoch]) -> None:
-    """Write a checkpoint. ``of`` is what makes the search the one it is."""
-    SEARCH.write(path, of, {"state": dict(state), "epochs": [_packed(each) for each in epochs]})
+def save(path: Path, identity: Mapping[str, Any], state: Mapping[str, Any], epochs: Sequence[SearchEpoch]) -> None:
+    """Write a checkpoint. ``identity`` is what makes the search the one it is."""
+    SEARCH.write(path, identity, {"state": dict(state), "epochs": [_packed(epoch) for epoch in epochs]})
 
 
-def load(path: Path, of: Mapping[str, Any]) -> tuple[dict[str, Any], list[SearchEpoch]]:
+def load(path: Path, identity: Mapping[str, Any]) -> tuple[dict[str, Any], list[SearchEpoch]]:
     """The state and the epochs that were saved. The checkpoint of another search is refused."""
-    content = SEARCH.read(path, of)
+    content = SEARCH.read(path, identity)
     try:
-        return content["state"], [_unpacked(each) for each in content["epochs"]]
+        state = content["state"]
+        if "epochs" in state:  # as Bonsai-Net had them before it shared the loop
+            return state, [read_earlier_epoch(stored) for stored in state["epochs"]]
+        return state, [_unpacked(stored) for stored in content["epochs"]]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise damaged(path, shorten(str(error), 100)) from None
 
@@ -34,16 +38,17 @@ def damaged(path: Path, reason: str) -> BadFile:
     return SEARCH.damaged(path, reason)
 
 
-def _packed(each: SearchEpoch) -> dict[str, Any]:
+def _packed(epoch: SearchEpoch) -> dict[str, Any]:
     return {
-        "epoch": each.epoch,
-        "architecture": each.architecture.to_json(),
-        "validation_accuracy": each.validation_accuracy,
-        "train_loss": each.train_loss,
-        "skips": dict(each.skips),
-        "parameters": {name: torch.from_numpy(values) for name, values in each.parameters.items()},
-        "search_time_s": each.search_time_s,
-        "eigenvalue": each.eigenvalue,
+        "epoch": epoch.epoch,
+        "architecture": epoch.architecture.to_json(),
+        "validation_accuracy": epoch.validation_accuracy,
+        "train_loss": epoch.train_loss,
+        "skips": dict(epoch.skips),
+        "parameters": {name: torch.from_numpy(values) for name, values in epoch.parameters.items()},
+        "search_time_s": epoch.search_time_s,
+        "eigenvalue": epoch.eigenvalue,
+        "figures": dict(epoch.figures),
     }
 
 

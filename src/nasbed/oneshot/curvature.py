@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from nasbed.oneshot.loss import Batch, supernet_loss
-from nasbed.oneshot.methods.base import Method
 from nasbed.oneshot.spaces.base import Supernet
 from nasbed.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from nasbed.oneshot.methods.base import Method
 
 
 def dominant_eigenvalue(

@@ -1,11 +1,11 @@
-"""A search as a file: what was searched, how, and everything that it told. Torch is not needed to read one."""
+"""A search as a file: what was searched, how, and everything that it reported. Torch is not needed to read one."""
 
 from __future__ import annotations
 
 import math
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 import nasbed
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, shorten
-from nasbed.oneshot.record_file import read_sealed, text, write_sealed
-from nasbed.oneshot.settings import SearchSettings
+from nasbed.oneshot import settings_type
+from nasbed.oneshot.pruning.earlier_files import EARLIER_FORMAT, read_earlier_architecture, read_earlier_epoch
+from nasbed.oneshot.pruning.settings import METHOD, BonsaiSettings
+from nasbed.oneshot.record_file import format_of, read_sealed, text, write_sealed
+from nasbed.oneshot.settings import SearchSettings, read_settings
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
 
 FORMAT = "nasbed search record 1"
@@ -35,7 +38,7 @@ class SearchRecord:
     dataset: str
     dataset_hash: str
     seed: int
-    settings: SearchSettings
+    settings: SearchSettings | BonsaiSettings
     options: Mapping[str, Any]
     device: str
     versions: Mapping[str, str]
@@ -44,13 +47,13 @@ class SearchRecord:
 
 def versions_used() -> dict[str, str]:
     """The versions of what a search on this machine depends on."""
-    found = {"nasbed": nasbed.__version__, "python": platform.python_version()}
+    versions = {"nasbed": nasbed.__version__, "python": platform.python_version()}
     for package in ("torch", "numpy"):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def write_record(record: SearchRecord, path: str | Path) -> None:
@@ -71,47 +74,86 @@ def write_record(record: SearchRecord, path: str | Path) -> None:
         "reason": searched.reason,
         "code": None if searched.architecture is None else list(searched.architecture.code),
         "search_time_s": searched.search_time_s,
-        "epochs": [_packed(each) for each in searched.epochs],
+        "epochs": [_packed(epoch) for epoch in searched.epochs],
     }
     write_sealed(data, Path(path))
 
 
 def read_record(path: str | Path) -> SearchRecord:
     """The record in a file; raises unless it is whole and unchanged since it was written."""
-    return read_sealed(Path(path), FORMAT, _record, what="a search; nasbed oneshot writes one, search.json")
+    path = Path(path)
+    earlier = str(format_of(path)).startswith(EARLIER_FORMAT[:-1])
+    format_, read = (EARLIER_FORMAT, _earlier_record) if earlier else (FORMAT, _record)
+    return read_sealed(path, format_, read, what="a search; nasbed oneshot writes one, search.json")
 
 
 def _record(data: Mapping[str, Any]) -> SearchRecord:
     space = text(data, "space")
-    epochs = tuple(_unpacked(each, space) for each in data["epochs"])
-    if [each.epoch for each in epochs] != list(range(1, len(epochs) + 1)):
+    code = data["code"]
+    return _read(
+        data,
+        space=space,
+        options=dict(data["options"]),
+        architecture=None if code is None else _architecture(space, code),
+        epochs=tuple(_unpacked(stored, space) for stored in data["epochs"]),
+    )
+
+
+def _earlier_record(data: Mapping[str, Any]) -> SearchRecord:
+    """Bonsai-Net's, before its space had a name."""
+    record = _read(
+        {**data, "method": METHOD},
+        space="",
+        options={},
+        architecture=read_earlier_architecture(data["architecture"]),
+        epochs=tuple(read_earlier_epoch(stored) for stored in data["epochs"]),
+    )
+    searched, settings = record.searched, record.settings
+    assert isinstance(settings, BonsaiSettings)
+    last = searched.epochs[-1].architecture if searched.epochs and searched.status == "ok" else None
+    if searched.architecture != last or searched.status == "stopped":
+        raise BadFile(f"a search of status {shorten(searched.status)} does not end like this")
+    return replace(record, space=settings.frame().space_name)
+
+
+def _read(
+    data: Mapping[str, Any],
+    *,
+    space: str,
+    options: Mapping[str, Any],
+    architecture: Architecture | None,
+    epochs: tuple[SearchEpoch, ...],
+) -> SearchRecord:
+    """The record of what is stored alike in every format, and of what is not.
+
+    Args:
+        data: The object in the file.
+        space: The name of the space.
+        options: The options of the method.
+        architecture: What the search ended with.
+        epochs: The epochs in their order.
+    """
+    if [epoch.epoch for epoch in epochs] != list(range(1, len(epochs) + 1)):
         raise BadFile("its epochs are not counted from 1")
-    if data["status"] not in _STATUSES or (data["code"] is None) != (data["status"] == "diverged"):
+    if data["status"] not in _STATUSES or (architecture is None) != (data["status"] == "diverged"):
         raise BadFile(f"a search of status {shorten(data['status'])} does not end like this")
-    split = data["settings"]["split"]
-    settings = {**data["settings"], "split": None if split is None else tuple(split)}
+    method = text(data, "method")
     return SearchRecord(
-        method=text(data, "method"),
+        method=method,
         space=space,
         dataset=text(data, "dataset"),
         dataset_hash=text(data, "dataset_hash"),
         seed=int(data["seed"]),
-        settings=SearchSettings(**settings),
-        options=dict(data["options"]),
+        settings=read_settings(settings_type(method), data["settings"]),
+        options=options,
         device=text(data, "device"),
         versions={str(name): str(value) for name, value in data["versions"].items()},
-        searched=Searched(
-            data["status"],
-            None if data["code"] is None else _architecture(space, data["code"]),
-            epochs,
-            float(data["search_time_s"]),
-            text(data, "reason"),
-        ),
+        searched=Searched(data["status"], architecture, epochs, float(data["search_time_s"]), text(data, "reason")),
     )
 
 
 def _architecture(space: str, code: Any) -> Architecture:
-    if not isinstance(code, list) or not all(type(each) is int for each in code):
+    if not isinstance(code, list) or not all(type(number) is int for number in code):
         raise BadFile(f"the code of an architecture is whole numbers, got {shorten(code)}")
     return Architecture(space, tuple(code))
 
@@ -119,31 +161,42 @@ def _architecture(space: str, code: Any) -> Architecture:
 # --- epochs ----------------------------------------------------------------------------------------------------------
 
 
-def _packed(each: SearchEpoch) -> dict[str, Any]:
-    return {
-        "epoch": each.epoch,
-        "code": list(each.architecture.code),
-        "validation_accuracy": _number(each.validation_accuracy),
-        "train_loss": _number(each.train_loss),
-        "skips": dict(each.skips),
-        "eigenvalue": None if each.eigenvalue is None else _number(each.eigenvalue),
-        "search_time_s": each.search_time_s,
-        "parameters": {name: _packed_array(values) for name, values in each.parameters.items()},
+def _packed(epoch: SearchEpoch) -> dict[str, Any]:
+    accuracy, eigenvalue = epoch.validation_accuracy, epoch.eigenvalue
+    packed = {
+        "epoch": epoch.epoch,
+        "code": list(epoch.architecture.code),
+        "validation_accuracy": None if accuracy is None else _number(accuracy),
+        "train_loss": _number(epoch.train_loss),
+        "skips": dict(epoch.skips),
+        "eigenvalue": None if eigenvalue is None else _number(eigenvalue),
+        "search_time_s": epoch.search_time_s,
+        "parameters": {name: _packed_array(values) for name, values in epoch.parameters.items()},
     }
+    return packed | ({"figures": dict(epoch.figures)} if epoch.figures else {})
 
 
 def _unpacked(stored: Mapping[str, Any], space: str) -> SearchEpoch:
-    eigenvalue = stored["eigenvalue"]
+    accuracy, eigenvalue = stored["validation_accuracy"], stored["eigenvalue"]
+    figures = stored.get("figures", {})
     return SearchEpoch(
         epoch=int(stored["epoch"]),
         architecture=_architecture(space, stored["code"]),
-        validation_accuracy=float(stored["validation_accuracy"]),
+        validation_accuracy=None if accuracy is None else float(accuracy),
         train_loss=float(stored["train_loss"]),
         skips={str(kind): int(count) for kind, count in stored["skips"].items()},
         parameters={str(name): _array(packed) for name, packed in stored["parameters"].items()},
         search_time_s=float(stored["search_time_s"]),
         eigenvalue=None if eigenvalue is None else float(eigenvalue),
+        figures={str(name): _figure(value) for name, value in figures.items()},
     )
+
+
+def _figure(value: Any) -> float:
+    """A number as it was, whole or not."""
+    if type(value) not in (int, float):
+        raise BadFile(f"a figure of an epoch is a number, got {shorten(value)}")
+    return float(value) if isinstance(value, float) else int(value)
 
 
 def _number(value: float) -> float | str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.training.recipe import Recipe
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class SearchSettings:
 
     def plain(self) -> dict[str, Any]:
         """Every field as JSON has it."""
-        return asdict(self) | {"split": None if self.split is None else list(self.split)}
+        return plain_settings(self)
 
 
 _TRAINED = (
@@ -76,6 +79,18 @@ _TRAINED = (
 )
 
 
-def recipe_of(settings: Any, name: str, **more: Any) -> Recipe:
-    """The recipe of the fields that the settings of every search have in common with it, and of more."""
-    return Recipe(name=name, epochs=(settings.epochs,), **{each: getattr(settings, each) for each in _TRAINED}, **more)
+def recipe_of(settings: Any, name: str, **fields: Any) -> Recipe:
+    """The recipe with the fields that the settings of every search share with it, and with further ones."""
+    shared = {field: getattr(settings, field) for field in _TRAINED}
+    return Recipe(name=name, epochs=(settings.epochs,), **shared, **fields)
+
+
+def plain_settings(settings: Any) -> dict[str, Any]:
+    """Every field of the settings of a search as JSON has it."""
+    return asdict(settings) | {"split": None if settings.split is None else list(settings.split)}
+
+
+def read_settings(kind: type[S], stored: Mapping[str, Any]) -> S:
+    """The inverse of ``plain``."""
+    split = stored["split"]
+    return kind(**{**stored, "split": None if split is None else tuple(split)})

@@ -18,6 +18,10 @@ SPACES.add("transnas-micro", "nasbed.spaces.transnas:TransNASMicro")
 SPACES.add("transnas-macro", "nasbed.spaces.transnas:TransNASMacro")
 SPACES.add("fcnet", "nasbed.spaces.fcnet:FCNet")
 SPACES.add("nats-sss", "nasbed.spaces.nats_sss:NatsSSS")
+SPACES.add("bonsai", "nasbed.spaces.bonsai:Bonsai")
+
+SPACE_FAMILIES = Registry[Callable[[str], SearchSpace]]("family of spaces", group="nasbed.space_families")
+SPACE_FAMILIES.add("bonsai", "nasbed.spaces.bonsai:bonsai_space")
 
 
 @cache
@@ -26,9 +30,24 @@ def space(name: str) -> SearchSpace:
 
     >>> space("nb201").size
     15625
+    >>> space("bonsai-nr-1")
+    <space bonsai-nr-1: Bonsai-Net: cells nr of 1 node, any of seven operations an edge>
     """
+    family = registered_id(name)
+    if family != name:
+        return SPACE_FAMILIES.get(family)(name)
     entry = SPACES.get(name)
     return entry if isinstance(entry, SearchSpace) else entry()
+
+
+def registered_id(name: str) -> str:
+    """The id under which a space is registered: its own name, or that of its family.
+
+    >>> registered_id("transnas-micro"), registered_id("bonsai-nr-1")
+    ('transnas-micro', 'bonsai')
+    """
+    family = name.partition("-")[0]
+    return family if name not in SPACES and family in SPACE_FAMILIES else name
 
 
 def list_spaces(pattern: str = "*") -> list[str]:
@@ -36,4 +55,14 @@ def list_spaces(pattern: str = "*") -> list[str]:
     return SPACES.names(pattern)
 
 
-__all__ = ["SPACES", "Diagram", "Graphs", "Node", "SearchSpace", "list_spaces", "space"]
+__all__ = [
+    "SPACES",
+    "SPACE_FAMILIES",
+    "Diagram",
+    "Graphs",
+    "Node",
+    "SearchSpace",
+    "list_spaces",
+    "registered_id",
+    "space",
+]

@@ -10,14 +10,14 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.datasets.dataset import Dataset
 from nasbed.networks import build
-from nasbed.spaces import SPACES
+from nasbed.spaces import SPACES, registered_id
 from nasbed.spaces import space as registered_space
 from nasbed.training.recipe import Recipe
 
 
 def recipe_skeleton(space: str, recipe: Recipe) -> Any:
     """The skeleton of a space with the recipe's settings; None, the usual one, where a space has no settings."""
-    owner = registered_space(space) if space in SPACES else None
+    owner = registered_space(space) if registered_id(space) in SPACES else None
     if recipe.auxiliary_weight and (owner is None or "auxiliary" not in owner.skeleton_settings):
         raise InvalidOption(
             f"networks of {space} have no auxiliary classifier, which the recipe {recipe.name} gives a weight; choose "

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from nasbed.networks import build
 from nasbed.spaces import space
+from nasbed.spaces.bonsai import BonsaiSkeleton
 from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.spaces.nb101.costs import NB101Skeleton
 from nasbed.spaces.nb201 import NB201Skeleton
@@ -27,6 +28,7 @@ SKELETONS: dict[str, tuple[Any, int]] = {
     "darts": (DartsSkeleton(channels=4, cells=4, image=8), 8),
     "fbnet": (recipe_skeleton("fbnet", load_recipe("collect-fbnet")), 16),
     "transnas-micro": (TransNASSkeleton(channels=4), 16),
+    "bonsai": (BonsaiSkeleton(channels=4), 8),
 }
 """Small ones, that of FBNet as its networks are collected, and the side of the images."""
 

@@ -1,4 +1,4 @@
-"""The search behind ``nasbed oneshot``: found finished, gone on with or begun, told of, and kept."""
+"""The search behind ``nasbed oneshot``: read if it has ended, resumed or started, reported, and stored."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -16,41 +15,26 @@ import numpy as np
 import torch
 import typer
 
+from nasbed.cli.oneshot.request import SearchRequest
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.locks import locked
 from nasbed.datasets.dataset import Dataset
 from nasbed.drawing.cells import save_cells
-from nasbed.oneshot import STOPPING_RULES, SearchEpoch, SearchSettings, search
+from nasbed.oneshot import STOPPING_RULES, SearchEpoch, search
 from nasbed.oneshot.export import export_search
 from nasbed.oneshot.record import SearchRecord, read_record, versions_used, write_record
-from nasbed.oneshot.spaces.base import SearchedSpace
-from nasbed.oneshot.wording import changes, skips_said
+from nasbed.oneshot.wording import SearchWording
 from nasbed.spaces import space as named_space
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import LINE_S, epoch_bar, note
 from nasbed.training.building import recipe_network
 from nasbed.training.devices import threads_used
 from nasbed.training.loop import check_drop_path, train
-from nasbed.training.outcome import Trained
 from nasbed.training.recipe import Recipe
 
 RECORD, CHECKPOINT, CELLS, RESULTS, TRAINED = "search.json", "search.ckpt", "cells.svg", "results", "trained.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The search that is asked for, and where it goes."""
-
-    method: str
-    space: SearchedSpace
-    images: Dataset
-    seed: int
-    settings: SearchSettings
-    options: dict[str, Any]
-    stop: str | None
-    folder: Path
 
 
 def check_recipe(space: str, images: Dataset, recipe: Recipe) -> None:
@@ -59,42 +43,35 @@ def check_recipe(space: str, images: Dataset, recipe: Recipe) -> None:
     check_drop_path(network, recipe)
 
 
-def finished(wanted: Wanted) -> SearchRecord | None:
-    """The record of the same search, if it is there and has ended; that of another search is refused."""
-    path = wanted.folder / RECORD
+def finished_search(request: SearchRequest) -> SearchRecord | None:
+    """The record of the same search, if it has ended; that of another search is refused."""
+    path = request.folder / RECORD
     if not path.exists():
         return None
-    check_method(wanted.folder, wanted.method)
-    found = read_record(path)
+    record = read_record(path)
     pairs: dict[str, tuple[Any, Any]] = {
-        "space": (found.space, wanted.space.name),
-        "dataset": (f"{found.dataset} {found.dataset_hash}", f"{wanted.images.name} {wanted.images.hash}"),
-        "seed": (found.seed, wanted.seed),
-        "options": (found.options, json.loads(json.dumps(wanted.options))),
+        "method": (record.method, request.method),
+        "space": (record.space, request.space),
+        "dataset": (f"{record.dataset} {record.dataset_hash}", f"{request.images.name} {request.images.hash}"),
+        "seed": (record.seed, request.seed),
+        "options": (record.options, json.loads(json.dumps(request.options))),
     }
-    check_same(wanted.folder, pairs, found.settings.plain(), wanted.settings.plain())
-    if found.searched.status == "stopped":
-        rule = None if wanted.stop is None else STOPPING_RULES[wanted.stop]
-        if rule is None or rule(found.searched.epochs) is None:
+    if not request.kind.chooses_space:
+        pairs.pop("space")  # the settings say it, and name what is different
+    settings = request.settings.plain()
+    _check_same(request.folder, pairs)
+    _check_same(request.folder, {name: (old, settings[name]) for name, old in record.settings.plain().items()})
+    if record.searched.status == "stopped":
+        rule = None if request.stop is None else STOPPING_RULES[request.stop]
+        if rule is None or rule(record.searched.epochs) is None:
             return None  # stopped by a rule that is not asked for now
-    note(f"the search in {wanted.folder} has ended already; nothing was searched")
-    return found
+    note(f"the search in {request.folder} has ended already; nothing was searched")
+    return record
 
 
-def check_method(folder: Path, method: str) -> None:
-    """Raise if a folder has the record of a search by another method: records of some methods are of another kind."""
-    try:
-        data = json.loads((folder / RECORD).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return
-    found = data.get("method") if isinstance(data, dict) else None
-    if isinstance(found, str):
-        check_same(folder, {"method": (found, method)}, {}, {})
-
-
-def check_same(folder: Path, pairs: dict[str, tuple[Any, Any]], before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Raise unless what was searched and what is asked for, of everything a pair, and the settings are equal."""
-    for name, (old, new) in (pairs | {name: (before[name], now[name]) for name in before}).items():
+def _check_same(folder: Path, pairs: dict[str, tuple[Any, Any]]) -> None:
+    """Raise unless the two of every pair, what was searched and what is asked for, are equal."""
+    for name, (old, new) in pairs.items():
         if old != new:
             raise InvalidOption(
                 f"{folder} holds a search with {name} {shorten(old)}, not {shorten(new)}; name another folder with "
@@ -102,71 +79,73 @@ def check_same(folder: Path, pairs: dict[str, tuple[Any, Any]], before: dict[str
             )
 
 
-def searched(wanted: Wanted, device: torch.device, *, quiet: bool) -> SearchRecord:
-    """Search, and write all that there is to keep; the record comes last, since it says that the search has ended."""
-    checkpoint = wanted.folder / CHECKPOINT
+def run_search(request: SearchRequest, *, quiet: bool) -> SearchRecord:
+    """Search, and store the results; the record comes last, since it says that the search has ended."""
+    checkpoint, folder = request.folder / CHECKPOINT, request.folder
     if checkpoint.exists():
         note(f"going on from {checkpoint}")
-    with epoch_bar(wanted.settings.epochs) as told:
-        found = search(
-            wanted.method,
-            wanted.images,
-            wanted.settings,
-            space=wanted.space.name,
-            options=wanted.options,
-            seed=wanted.seed,
-            device=device,
+    wording = request.kind.wording(request.space, request.settings)
+    with epoch_bar(request.settings.epochs) as move_bar:
+        searched = search(
+            request.method,
+            request.images,
+            request.settings,
+            space=request.space,
+            options=request.options,
+            seed=request.seed,
+            device=request.device,
             checkpoint=checkpoint,
-            progress=_teller(wanted.space, told, quiet=quiet),
-            stop=None if wanted.stop is None else STOPPING_RULES[wanted.stop],
+            progress=_reporter(wording, move_bar, quiet=quiet),
+            stop=None if request.stop is None else STOPPING_RULES[request.stop],
         )
     record = SearchRecord(
-        method=wanted.method,
-        space=wanted.space.name,
-        dataset=wanted.images.name,
-        dataset_hash=wanted.images.hash,
-        seed=wanted.seed,
-        settings=wanted.settings,
-        options=wanted.options,
-        device=device_said(device),
+        method=request.method,
+        space=request.space,
+        dataset=request.images.name,
+        dataset_hash=request.images.hash,
+        seed=request.seed,
+        settings=request.settings,
+        options=request.options,
+        device=_device_name(request.device),
         versions=versions_used(),
-        searched=found,
+        searched=searched,
     )
-    wanted.folder.mkdir(parents=True, exist_ok=True)
-    if found.epochs:
-        export_search(record, wanted.folder / RESULTS)
-    if found.architecture is not None:
-        save_cells(named_space(wanted.space.name).diagrams(found.architecture), wanted.folder / CELLS)
-    write_record(record, wanted.folder / RECORD)
+    folder.mkdir(parents=True, exist_ok=True)
+    if searched.epochs:
+        export_search(record, folder / RESULTS)
+    if searched.architecture is not None:
+        save_cells(named_space(request.space).diagrams(searched.architecture), folder / CELLS)
+    write_record(record, folder / RECORD)
     return record
 
 
-def _teller(space: SearchedSpace, told: Callable[[int, str], None], *, quiet: bool) -> Callable[[SearchEpoch], None]:
+def _reporter(
+    wording: SearchWording, move_bar: Callable[[int, str], None], *, quiet: bool
+) -> Callable[[SearchEpoch], None]:
     """Moves the bar, and prints a line when the architecture is another; a line now and then where there is no bar."""
-    watched, form = sys.stderr.isatty(), named_space(space.name).format
+    has_terminal = sys.stderr.isatty()
     before: Architecture | None = None
     last = monotonic()
 
-    def tell(end: SearchEpoch) -> None:
+    def report(epoch: SearchEpoch) -> None:
         nonlocal before, last
-        said = _said(end)
-        told(end.epoch, said)
-        if end.architecture != before:
-            how = f" ({changes(before, end.architecture, space)})" if before is not None else ""
-            line_beside_bar(f"epoch {end.epoch}: {form(end.architecture)}{how}", err=quiet)
-        before = end.architecture
-        if not watched and monotonic() - last > LINE_S:
-            note(f"epoch {end.epoch}: {said}")
+        numbers = wording.progress(epoch)
+        move_bar(epoch.epoch, numbers)
+        if epoch.architecture != before:
+            _print_beside_bar(f"epoch {epoch.epoch}: {wording.new_architecture(epoch, before)}", err=quiet)
+        before = epoch.architecture
+        if not has_terminal and monotonic() - last > LINE_S:
+            note(f"epoch {epoch.epoch}: {numbers}")
             last = monotonic()
 
-    return tell
+    return report
 
 
-def device_said(device: torch.device) -> str:
+def _device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
 
 
-def line_beside_bar(text: str, *, err: bool) -> None:
+def _print_beside_bar(text: str, *, err: bool) -> None:
     """On a terminal the bar makes room for what is printed; elsewhere it must not be met."""
     stream = sys.stderr if err else sys.stdout
     if stream.isatty():
@@ -175,44 +154,31 @@ def line_beside_bar(text: str, *, err: bool) -> None:
         typer.echo(text, err=err)
 
 
-def _said(end: SearchEpoch) -> str:
-    eigenvalue = "" if end.eigenvalue is None else f"  eigenvalue {end.eigenvalue:.3g}"
-    accuracy, skips = end.validation_accuracy, skips_said(end.skips)
-    return f"accuracy {accuracy:.1f} %  loss {end.train_loss:.3f}  skips {skips}{eigenvalue}"
-
-
-def trained(arch: Architecture, wanted: Wanted, recipe: Recipe, *, device: torch.device) -> dict[str, Any]:
-    """Train what was found from its first weights; the same command goes on with that too."""
-    return kept_training(
-        partial(train, arch, wanted.images), recipe, seed=wanted.seed, device=device, folder=wanted.folder
-    )
-
-
-def kept_training(
-    training: Callable[..., Trained], recipe: Recipe, *, seed: int, device: torch.device, folder: Path
-) -> dict[str, Any]:
-    """Run a training that takes a recipe and what :func:`train` takes by name, and write what came of it."""
+def train_architecture(arch: Architecture, request: SearchRequest, recipe: Recipe) -> dict[str, Any]:
+    """Train what was found from its first weights, and write the result; the same command resumes that too."""
     epochs = recipe.budget(None)
-    with epoch_bar(epochs) as told:
-        found = training(
+    with epoch_bar(epochs) as move_bar:
+        trained = train(
+            arch,
+            request.images,
             recipe,
-            seed=seed,
-            device=device,
-            checkpoint=folder / f"train-{recipe.name}.ckpt",
-            progress=lambda end: told(end.done, f"loss {end.loss:.3f}"),
+            seed=request.seed,
+            device=request.device,
+            checkpoint=request.folder / f"train-{recipe.name}.ckpt",
+            progress=lambda end: move_bar(end.done, f"loss {end.loss:.3f}"),
         )
-    about = {"recipe": recipe.name, "epochs": epochs, "seed": seed, "device": str(device)}
-    outcome = about | asdict(found)
-    with complete_file(folder / TRAINED) as draft:
+    about = {"recipe": recipe.name, "epochs": epochs, "seed": request.seed, "device": str(request.device)}
+    outcome = about | asdict(trained)
+    with complete_file(request.folder / TRAINED) as draft:
         draft.write_text(json.dumps(outcome, indent=1) + "\n")
     return outcome
 
 
 @contextmanager
-def goes_on(folder: Path, threads: int) -> Iterator[None]:
-    """Work on so many threads, one process in a folder at a time; when interrupted, say that the same command goes on.
-    Folders in which nothing came to be are not left behind."""
-    made = [each for each in (folder, *folder.parents) if not each.exists()]
+def resumable(folder: Path, threads: int) -> Iterator[None]:
+    """Work on so many threads, one process in a folder at a time; when interrupted, say that the same command resumes.
+    Folders in which nothing was stored are removed."""
+    created = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     on_interrupt(lambda: f"the same command goes on from {folder}" if folder.exists() else NOTHING_KEPT)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -225,5 +191,5 @@ def goes_on(folder: Path, threads: int) -> Iterator[None]:
             yield
     finally:
         with suppress(OSError):  # not empty
-            for each in made:
-                each.rmdir()
+            for path in created:
+                path.rmdir()

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
-from nasbed.oneshot import METHODS as SUPERNET_METHODS
-from nasbed.oneshot import SearchSettings
-from nasbed.oneshot.bonsai import BonsaiSettings, Frame
+from nasbed.oneshot import METHODS as ONE_SHOT_METHODS
+from nasbed.oneshot import BonsaiSettings, SearchSettings
 from nasbed.training.recipe import Recipe
 
 BONSAI = "bonsai-net"
@@ -20,7 +19,7 @@ RANDOM = {"darts": "rs-darts", "bonsai": "rs-bonsai"}
 def nas_methods() -> list[str]:
     """Those of the paper's table 2, and every other one-shot method."""
     paper = ["pc-darts", "drnas", BONSAI, *RANDOM.values()]
-    return [*paper, *(name for name in SUPERNET_METHODS if name not in paper)]
+    return [*paper, *(name for name in ONE_SHOT_METHODS if name not in paper)]
 
 
 def check_method(method: str) -> None:
@@ -38,7 +37,7 @@ def bonsai_cells(count: int) -> str:
     >>> bonsai_cells(8)
     'nnrnnrnn'
     """
-    return "".join("r" if place in (count // 3, 2 * count // 3) else "n" for place in range(count))
+    return "".join("r" if position in (count // 3, 2 * count // 3) else "n" for position in range(count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,14 @@ class NasBudget:
             cells=cells,
         )
 
+    def settings(self, method: str) -> SearchSettings | BonsaiSettings:
+        """How a method searches."""
+        return self.bonsai if space_of(method) == "bonsai" else self.supernet
+
+    def space(self, method: str) -> str:
+        """The name of the space in which a method searches."""
+        return self.bonsai.frame().space_name if space_of(method) == "bonsai" else "darts"
+
     def search(self, method: str) -> dict[str, Any]:
         """All that decides what a method finds but the dataset and the seed, as JSON has it."""
         if method == BONSAI:
@@ -98,8 +105,8 @@ class NasBudget:
                 f"networks of Bonsai-Net have no auxiliary classifier, which the recipe {recipe.name} gives a weight; "
                 "choose another recipe, or leave bonsai-net and rs-bonsai out"
             )
-        frame: Frame = self.bonsai.frame()
-        return replace(recipe, skeleton={"channels": self.channels, "cells": frame.cells, "nodes": frame.nodes})
+        bonsai = self.bonsai
+        return replace(recipe, skeleton={"channels": self.channels, "cells": bonsai.cells, "nodes": bonsai.nodes})
 
 
 def _settings(kind: type[Any], name: str, given: Mapping[str, Any], more: Mapping[str, Any]) -> Any:

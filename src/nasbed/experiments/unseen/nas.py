@@ -10,7 +10,6 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.baseline import device_name, versions
@@ -107,7 +106,7 @@ def trained_together(
     population = []
     for run, found, seed in there:
         alike = (run.recipe, run.dataset.hash) == (first.recipe, first.dataset.hash)
-        if not (alike and isinstance(found.architecture, Architecture)):
+        if not alike or found.architecture is None or found.architecture.space != "darts":
             raise InvalidOption(
                 f"networks of the DARTS space are trained together on one dataset by one recipe, got {run.method} on "
                 f"{run.dataset.name}; train it alone"

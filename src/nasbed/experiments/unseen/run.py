@@ -15,7 +15,6 @@ from nasbed.core.architecture import Architecture
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.budget import NasBudget, check_method, space_of
 from nasbed.experiments.unseen.results import UnseenResult
-from nasbed.oneshot.bonsai import BonsaiArchitecture, random_architecture, untrained
 from nasbed.spaces import space
 from nasbed.training.building import recipe_network
 from nasbed.training.devices import chance_kept
@@ -79,17 +78,15 @@ class NasRun:
         self.recipe.budget(self.epochs)
         self.recipe.steps_per_epoch(len(recipe_split(self.dataset, self.recipe).train))
 
-    def by_chance(self) -> Architecture | BonsaiArchitecture:
-        """An architecture of the method's space by the seed of its search."""
-        rng, bonsai = np.random.default_rng(self.search_seed), self.budget.bonsai
+    def by_chance(self) -> Architecture:
+        """An architecture of the method's space by the seed of its search; one of Bonsai's is of the budget's size."""
+        rng = np.random.default_rng(self.search_seed)
         if space_of(self.method) == "bonsai":
-            return random_architecture(bonsai.frame(), rng, target=bonsai.target)
+            return self.budget.bonsai.random_architecture(rng)
         return space("darts").sample(rng)
 
 
-def network_of(arch: Architecture | BonsaiArchitecture, dataset: Dataset, recipe: Recipe) -> nn.Module:
+def network_of(arch: Architecture, dataset: Dataset, recipe: Recipe) -> nn.Module:
     """What is trained, before that."""
-    if isinstance(arch, BonsaiArchitecture):
-        return untrained(arch, dataset, channels=recipe.skeleton["channels"])
     with chance_kept(torch.device("cpu")):
         return recipe_network(arch, dataset, recipe)

@@ -3,26 +3,66 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
+from nasbed.core.errors import InvalidOption
+from nasbed.oneshot import SEARCHED_SPACES
 from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.chance import Chance
 from nasbed.oneshot.mixing import Mixing
+from nasbed.oneshot.pruning.settings import BonsaiSettings
+from nasbed.oneshot.running import RunningSearch, SearchSetup, as_array
+from nasbed.oneshot.settings import SearchSettings
 from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
 from nasbed.oneshot.steps import Step
+from nasbed.oneshot.supernet_search import SupernetSearch
+from nasbed.oneshot.wording import SearchWording, SupernetWording
+from nasbed.training.recipe import Recipe
 
 Judge = Callable[[Architecture, int | None], float]
 """The accuracy of an architecture by the weights of the supernet, in per cent, on all validation images or so many."""
 
 
-class Method(nn.Module, ABC):
-    """A strategy of the search. Its parameters are the architecture parameters, if any; with its buffers they are all
+class OneShotMethod(ABC):
+    """What is registered as a one-shot method: how its searches start, and how the command speaks of them.
+
+    ``chooses_space`` says that the space is asked for, not part of the settings. Settings begin with
+    ``settings_prefix`` on the command line, beside the options of the method. ``refused_options`` are those of the
+    command that the method does not have, and why.
+    """
+
+    chooses_space: ClassVar[bool] = True
+    settings_prefix: ClassVar[str] = "supernet."
+    refused_options: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    @abstractmethod
+    def searched_space(cls, space: str | None, settings: SearchSettings | BonsaiSettings) -> str:
+        """The name of the space that is searched, where one is asked for or not."""
+
+    @classmethod
+    @abstractmethod
+    def start_search(cls, setup: SearchSetup) -> RunningSearch:
+        """A search before its first epoch."""
+
+    @classmethod
+    def training_recipe(cls, recipe: Recipe, settings: SearchSettings | BonsaiSettings) -> Recipe:
+        """The recipe by which what was found is trained from scratch."""
+        return recipe
+
+    @classmethod
+    @abstractmethod
+    def wording(cls, space: str, settings: SearchSettings | BonsaiSettings) -> SearchWording:
+        """How searches are described to people."""
+
+
+class Method(nn.Module, OneShotMethod):
+    """A strategy for a supernet. Its parameters are the architecture parameters, if any; with its buffers they are all
     of its state, so that a search goes on from them.
 
     A subclass takes its hyperparameters as keywords, with the published values as defaults, beside a seed for its first
@@ -42,6 +82,27 @@ class Method(nn.Module, ABC):
         self.space, self.cells = space, space.cells(with_none=with_none)
         self.learning_rate, self.weight_decay = learning_rate, weight_decay
         self.adam_betas = (adam_betas[0], adam_betas[1])
+
+    @classmethod
+    def create(cls, space: SearchedSpace, *, seed: int, options: Mapping[str, Any]) -> Method:
+        """A method with its first parameters."""
+        try:
+            return cls(space, seed=seed, **options)  # type: ignore[call-arg]
+        except TypeError as error:
+            raise InvalidOption(f"the method cannot be set like this: {error}; change its options") from None
+
+    @classmethod
+    def searched_space(cls, space: str | None, settings: SearchSettings | BonsaiSettings) -> str:
+        return SEARCHED_SPACES.get(space or "darts").name
+
+    @classmethod
+    def start_search(cls, setup: SearchSetup) -> SupernetSearch:
+        space = SEARCHED_SPACES.get(setup.space)
+        return SupernetSearch(setup, cls.create(space, seed=setup.seed, options=setup.options))
+
+    @classmethod
+    def wording(cls, space: str, settings: SearchSettings | BonsaiSettings) -> SearchWording:
+        return SupernetWording(SEARCHED_SPACES.get(space))
 
     @abstractmethod
     def mixing(self, chance: Chance) -> Mixing:
@@ -93,14 +154,8 @@ class Method(nn.Module, ABC):
         loss = step.loss(step.valid, self.mixing(step.chance))
         penalty = self.penalty()
         moved = list(self.parameters())
-        found = torch.autograd.grad(loss if penalty is None else loss + penalty, moved, allow_unused=True)
+        gradients = torch.autograd.grad(loss if penalty is None else loss + penalty, moved, allow_unused=True)
         return [
             torch.zeros_like(parameter) if gradient is None else gradient
-            for parameter, gradient in zip(moved, found, strict=True)
+            for parameter, gradient in zip(moved, gradients, strict=True)
         ]
-
-
-def as_array(tensor: Tensor) -> NDArray[Any]:
-    """A copy on the host."""
-    found: NDArray[Any] = tensor.detach().cpu().numpy().copy()
-    return found

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.chance import normal_parameters
-from nasbed.oneshot.methods.base import as_array
 from nasbed.oneshot.methods.darts import Darts
 from nasbed.oneshot.mixing import Mixing
+from nasbed.oneshot.running import as_array
 from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.home import embedded_home, surrogates_folder
-from nasbed.oneshot.record import FORMAT, SearchRecord, read_record
-from nasbed.oneshot.record_file import format_of
+from nasbed.oneshot import SEARCHED_SPACES
+from nasbed.oneshot.record import SearchRecord, read_record
 from nasbed.surrogates.artefact import SUFFIX, is_artefact, read_manifest
 
 RECORD = "search.json"
@@ -22,23 +22,21 @@ _MEASURED = frozenset({"eigenvalue_images"})
 
 
 def read_searches(paths: Sequence[Path]) -> list[SearchRecord]:
-    """The records in files, and in folders that have a ``search.json`` somewhere below. Searches of another kind in
-    folders, such as Bonsai-Net's, are left out: they have no supernet of a registered space."""
-    files: dict[Path, None] = {}
+    """The records in files, and in folders that have a ``search.json`` somewhere below. Searches in folders that have
+    no supernet, such as Bonsai-Net's, are left out."""
+    records: dict[Path, SearchRecord] = {}
     for path in paths:
-        found = [each for each in sorted(path.rglob(RECORD)) if _of_a_supernet(each)] if path.is_dir() else [path]
-        if not found:
+        if path.is_dir():
+            matches = {file.resolve(): read_record(file) for file in sorted(path.rglob(RECORD))}
+            matches = {file: record for file, record in matches.items() if record.space in SEARCHED_SPACES}
+        else:
+            matches = {path.resolve(): read_record(path)}
+        if not matches:
             raise InvalidOption(f"a search is a {RECORD} or a folder with one below it, {path} has none; see its path")
-        files |= dict.fromkeys(each.resolve() for each in found)
-    if not files:
+        records |= matches
+    if not records:
         raise InvalidOption("1 search or more is watched, got none; nasbed oneshot makes them")
-    return [read_record(file) for file in files]
-
-
-def _of_a_supernet(path: Path) -> bool:
-    """Unless it says that it is something else: what cannot be read is to be told of."""
-    said = format_of(path)
-    return said is None or not said.startswith("nasbed ") or said.startswith(FORMAT[:-1])
+    return list(records.values())
 
 
 def grouped(records: Sequence[SearchRecord]) -> dict[str, list[SearchRecord]]:

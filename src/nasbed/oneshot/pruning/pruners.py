@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from nasbed.oneshot.bonsai.space import SIZES, Frame
+from nasbed.spaces.bonsai.frame import SIZES, Frame
 
 TEETH = 1e5
 """How many teeth the sawtooth has between 0 and 1."""
@@ -74,13 +74,13 @@ class Pruners(nn.Module):
             return []
         shares, weights = self.shares.double().mean(dim=0).tolist(), self.weights.tolist()
         removed = self.removed.tolist()
-        found = [place for place, share in enumerate(shares) if share < least and not removed[place]]
-        return sorted(found, key=lambda place: (shares[place], weights[place], place))
+        withered = [flag for flag, share in enumerate(shares) if share < least and not removed[flag]]
+        return sorted(withered, key=lambda flag: (shares[flag], weights[flag], flag))
 
     def open(self) -> list[bool]:
         """Which gates are open now."""
-        found: list[bool] = ((self.weights > 0) & ~self.removed).tolist()
-        return found
+        flags: list[bool] = ((self.weights > 0) & ~self.removed).tolist()
+        return flags
 
     @torch.no_grad()
     def reopen(self) -> None:
@@ -115,5 +115,5 @@ class Compression(nn.Module):
         )
 
 
-def _fill(row: Tensor, places: range, values: Sequence[int]) -> None:
-    row[places.start : places.stop] = torch.tensor(values, dtype=row.dtype)
+def _fill(row: Tensor, flags: range, values: Sequence[int]) -> None:
+    row[flags.start : flags.stop] = torch.tensor(values, dtype=row.dtype)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
+from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
-from nasbed.oneshot.bonsai.space import Frame
-from nasbed.oneshot.settings import recipe_of
+from nasbed.oneshot.settings import plain_settings, recipe_of
+from nasbed.spaces.bonsai import Frame, bonsai_space
 from nasbed.training.recipe import Recipe
 
 METHOD = "bonsai-net"
@@ -70,8 +73,8 @@ class BonsaiSettings:
         self._check("gate_bound", self.gate_start <= self.gate_bound < math.inf, "gate_start or more")
         self.recipe()
 
-    def _check(self, name: str, holds: bool, rule: str) -> None:
-        if not holds:
+    def _check(self, name: str, is_valid: bool, rule: str) -> None:
+        if not is_valid:
             raise InvalidOption(f"the {name} of Bonsai-Net is {rule}, got {shorten(getattr(self, name))}")
 
     @property
@@ -86,10 +89,14 @@ class BonsaiSettings:
     def frame(self) -> Frame:
         return Frame(self.cells, self.nodes)
 
+    def random_architecture(self, rng: np.random.Generator) -> Architecture:
+        """A random architecture of the space that is searched, of the target's size at the most."""
+        return bonsai_space(self.frame().space_name).random(rng, target=self.target)
+
     def recipe(self) -> Recipe:
         """What of this concerns weights and images, as a training has it; raises where a value is out of range."""
         return recipe_of(self, "bonsai", drop_path=self.drop_path, split=self.split)
 
     def plain(self) -> dict[str, Any]:
         """Every field as JSON has it."""
-        return asdict(self) | {"split": None if self.split is None else list(self.split)}
+        return plain_settings(self)

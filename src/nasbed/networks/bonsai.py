@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from nasbed.datasets.dataset import Dataset
+from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import DropPath, added, classifier, conv_bn
 from nasbed.networks.darts import operation
-from nasbed.oneshot.bonsai.space import ENTRANCES, OPERATIONS, BonsaiArchitecture
-from nasbed.training.devices import chance_kept
-from nasbed.training.draws import initial_weights
+from nasbed.networks.skeletons import resized
+from nasbed.spaces.bonsai.costs import BonsaiSkeleton
+from nasbed.spaces.bonsai.frame import ENTRANCES, OPERATIONS
+from nasbed.spaces.bonsai.genotype import BonsaiGenotype
+from nasbed.spaces.sides import Image
 
 
-def untrained(arch: BonsaiArchitecture, dataset: Dataset, *, channels: int = 8, seed: int = 0) -> BonsaiNetwork:
-    """The network of an architecture for a dataset, with the initial weights of a seed, to train from scratch."""
-    with chance_kept(torch.device("cpu")):
-        network = BonsaiNetwork(arch, channels=channels, channels_in=dataset.shape[0], classes=len(dataset.classes))
-    initial_weights(network, seed)
-    return network
+def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
+    genotype = BonsaiGenotype.of(arch).pruned()
+    sized = resized(skeleton, BonsaiSkeleton, classes=classes, image_channels=channels_in, image=image)
+    sized.check(genotype.frame)
+    return BonsaiNetwork(genotype, channels=sized.channels, channels_in=channels_in, classes=classes)
 
 
-class Flow(NamedTuple):
+class BonsaiFlow(NamedTuple):
     """What an output, an entrance or a node carries; ``live`` is 0 if closed gates cut it off from the image, and None
     where there are no gates."""
 
@@ -33,27 +34,34 @@ class Flow(NamedTuple):
 
 
 class BonsaiNetwork(nn.Module):
-    """A 3x3 stem, the cells, a classifier. Parameters are named alike in all networks of a frame."""
+    """A 3x3 stem, the cells of a pruned genotype, a classifier. Parameters are named alike in all networks of a frame.
+    Where no path leads to the output, the classifier sees zeros."""
 
-    def __init__(self, arch: BonsaiArchitecture, *, channels: int, channels_in: int, classes: int) -> None:
+    def __init__(self, genotype: BonsaiGenotype, *, channels: int, channels_in: int, classes: int) -> None:
         super().__init__()
-        self.arch = arch
-        widths = arch.frame.channels(channels)
+        self.genotype = genotype
+        widths = genotype.frame.channels(channels)
         self.stem = conv_bn(channels_in, channels, 3)
         self.cells = nn.ModuleDict(
-            {str(place): Cell(arch, place, widths) for place in range(len(arch.cells)) if _is_there(arch, place)}
+            {
+                str(position): BonsaiNetworkCell(genotype, position, widths)
+                for position, cell in enumerate(genotype.cells)
+                if any(cell.operations)
+            }
         )
+        self.width = widths[-1]
         self.head = classifier(widths[-1], classes)
 
     def forward(self, x: Tensor, gates: Tensor | None = None) -> Tensor:
         """The logits. ``gates`` has a number for every flag of the frame, by which what it flags is multiplied; 0 and 1
         make of the network what it is without those that have 0."""
-        opened = None if gates is None else gates.unbind()
+        gate_values = None if gates is None else gates.unbind()
         live = None if gates is None else gates.new_ones(())
-        outputs: list[Flow | None] = [Flow(self.stem(x), live)]
-        for place in range(len(self.arch.cells)):
-            outputs.append(self.cells[str(place)](outputs, opened) if str(place) in self.cells else None)
-        logits: Tensor = self.head(_cut(outputs[-1]))
+        outputs: list[BonsaiFlow | None] = [BonsaiFlow(self.stem(x), live)]
+        for name in map(str, range(len(self.genotype.cells))):
+            outputs.append(self.cells[name](outputs, gate_values) if name in self.cells else None)
+        last = outputs[-1]
+        logits: Tensor = self.head(x.new_zeros(len(x), self.width, 1, 1) if last is None else _cut(last))
         return logits
 
     def set_drop_path(self, probability: float) -> None:
@@ -63,22 +71,22 @@ class BonsaiNetwork(nn.Module):
                 module.set(probability)
 
 
-class Cell(nn.Module):
+class BonsaiNetworkCell(nn.Module):
     """Entrances and nodes are normalised. A reducing cell doubles the channels at its entrances and halves the
     resolution on the edges from there."""
 
-    def __init__(self, arch: BonsaiArchitecture, place: int, widths: Sequence[int]) -> None:
+    def __init__(self, genotype: BonsaiGenotype, position: int, widths: Sequence[int]) -> None:
         super().__init__()
-        frame, kept = arch.frame, arch.cells[place]
-        self.place, self.last = place, frame.targets[-1]
-        before, width, reduces = widths[place], widths[place + 1], frame.cells[place] == "r"
-        self.input_flags = {each: frame.inputs(place)[each] for each in kept.inputs}
-        self.inputs = nn.ModuleDict({str(each): _input(widths[each], before) for each in kept.inputs})
+        frame, kept = genotype.frame, genotype.cells[position]
+        self.position, self.last = position, frame.targets[-1]
+        before, width, reduces = widths[position], widths[position + 1], frame.cells[position] == "r"
+        self.input_flags = {number: frame.inputs(position)[number] for number in kept.inputs}
+        self.inputs = nn.ModuleDict({str(number): _input(widths[number], before) for number in kept.inputs})
         self.into: dict[int, list[tuple[int, str, int]]] = {}
         self.operations = nn.ModuleDict()
         for edge, (source, target) in enumerate(frame.edges):
             stride = 2 if reduces and source < ENTRANCES else 1
-            flags = dict(zip(OPERATIONS, frame.operations(place, edge), strict=True))
+            flags = dict(zip(OPERATIONS, frame.operations(position, edge), strict=True))
             for name in kept.operations[edge]:
                 key = f"{source}-{target}-{name}"
                 self.operations[key] = operation(name, width, stride)
@@ -94,14 +102,14 @@ class Cell(nn.Module):
         )
         self.drop_path = DropPath()
 
-    def forward(self, outputs: Sequence[Flow | None], gates: Sequence[Tensor] | None) -> Flow:
-        nodes: dict[int, Flow] = {}
+    def forward(self, outputs: Sequence[BonsaiFlow | None], gates: Sequence[Tensor] | None) -> BonsaiFlow:
+        nodes: dict[int, BonsaiFlow] = {}
         if "0" in self.widening:
-            nodes[0] = self._entered(0, _there(outputs[self.place]))
+            nodes[0] = self._entered(0, _present(outputs[self.position]))
         if "1" in self.widening:
             earlier = [
-                _weighed(self.inputs[str(place)](_there(outputs[place]).values), _there(outputs[place]), flag, gates)
-                for place, flag in self.input_flags.items()
+                _weighed(self.inputs[str(number)](flow.values), flow, flag, gates)
+                for number, flag, flow in ((n, flag, _present(outputs[n])) for n, flag in self.input_flags.items())
             ]
             nodes[1] = self._entered(1, _summed(earlier))
         for target, terms in self.into.items():
@@ -110,11 +118,11 @@ class Cell(nn.Module):
                 for source, key, flag in terms
             ]
             total = _summed(carried)
-            nodes[target] = Flow(self.norms[str(target)](total.values), total.live)
+            nodes[target] = BonsaiFlow(self.norms[str(target)](total.values), total.live)
         return nodes[self.last]
 
-    def _entered(self, entrance: int, flow: Flow) -> Flow:
-        return Flow(self.norms[str(entrance)](self.widening[str(entrance)](flow.values)), flow.live)
+    def _entered(self, entrance: int, flow: BonsaiFlow) -> BonsaiFlow:
+        return BonsaiFlow(self.norms[str(entrance)](self.widening[str(entrance)](flow.values)), flow.live)
 
     def _carried(self, operation: nn.Module, x: Tensor) -> Tensor:
         """Plain skips are never dropped."""
@@ -128,34 +136,30 @@ def remaining_weights(network: BonsaiNetwork, before: BonsaiNetwork) -> None:
     network.load_state_dict({name: stored[name] for name in network.state_dict()})
 
 
-def _is_there(arch: BonsaiArchitecture, place: int) -> bool:
-    return any(arch.cells[place].operations)
-
-
 def _input(c_in: int, c_out: int) -> nn.Module:
     """An earlier output brought to the channels and the resolution of the one before: where the former were doubled
     the latter was halved."""
     return nn.Identity() if c_in == c_out else nn.Conv2d(c_in, c_out, 1, stride=c_out // c_in, bias=False)
 
 
-def _weighed(values: Tensor, source: Flow, flag: int, gates: Sequence[Tensor] | None) -> Flow:
+def _weighed(values: Tensor, source: BonsaiFlow, flag: int, gates: Sequence[Tensor] | None) -> BonsaiFlow:
     """Values times their gate, and whether they carry anything: through an open gate from a live source."""
     if gates is None or source.live is None:
-        return Flow(values, None)
+        return BonsaiFlow(values, None)
     factor = gates[flag] * source.live
-    return Flow(values * factor.to(values.dtype), factor.detach().sign().abs())
+    return BonsaiFlow(values * factor.to(values.dtype), factor.detach().sign().abs())
 
 
-def _summed(terms: Sequence[Flow]) -> Flow:
+def _summed(terms: Sequence[BonsaiFlow]) -> BonsaiFlow:
     lives = [term.live for term in terms if term.live is not None]
-    return Flow(added([term.values for term in terms]), torch.stack(lives).amax() if lives else None)
+    return BonsaiFlow(added([term.values for term in terms]), torch.stack(lives).amax() if lives else None)
 
 
-def _there(flow: Flow | None) -> Flow:
-    assert flow is not None  # a cell that is not there is on no path
+def _present(flow: BonsaiFlow | None) -> BonsaiFlow:
+    assert flow is not None  # a cell without operations is on no path
     return flow
 
 
-def _cut(flow: Flow | None) -> Tensor:
-    flow = _there(flow)
+def _cut(flow: BonsaiFlow) -> Tensor:
+    """Zeros where closed gates cut a flow off."""
     return flow.values if flow.live is None else flow.values * flow.live.to(flow.values.dtype)

@@ -1,0 +1,136 @@
+"""What ``nasbed oneshot`` was asked to search: read from its options, and checked."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nasbed.core.errors import InvalidOption, nearest, shorten
+from nasbed.datasets.dataset import Dataset
+from nasbed.oneshot import STOPPING_RULES, BonsaiSettings, SearchSettings, settings_type
+from nasbed.oneshot.methods.base import Method, OneShotMethod
+from nasbed.terminal.settings import settings_by_key
+
+OWN_OPTIONS = frozenset({"epochs", "channels", "batch", "epoch_images", "precision"})
+"""Settings of all methods that are given by options, not by ``--set``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchRequest:
+    """The search that is asked for, and the folder that it goes into."""
+
+    method: str
+    kind: type[OneShotMethod]
+    space: str
+    images: Dataset
+    seed: int
+    settings: SearchSettings | BonsaiSettings
+    options: dict[str, Any]
+    stop: str | None
+    device: torch.device
+    folder: Path
+
+
+def check_refused(method: str, kind: type[OneShotMethod], options: dict[str, Any]) -> None:
+    """Raise where an option of the command is given that the method does not have."""
+    for name, reason in kind.refused_options.items():
+        if options.get(name) is not None:
+            raise InvalidOption(f"{name} is not for {method}, which {reason}")
+
+
+def read_settings(
+    method: str, kind: type[OneShotMethod], options: dict[str, Any], texts: list[str], stop: str | None
+) -> tuple[SearchSettings | BonsaiSettings, dict[str, Any]]:
+    """The settings of a search and the options of its method.
+
+    Args:
+        method: The id of the method.
+        kind: The method.
+        options: Settings that have options of their own, as far as they were given.
+        texts: The values of ``--set``.
+        stop: The stopping rule.
+    """
+    settings, method_options = _split_settings(method, kind, texts)
+    _check_method_options(kind, method_options)
+    if stop is not None and stop not in STOPPING_RULES:
+        raise InvalidOption(f"a search is stopped by {' or '.join(STOPPING_RULES)}, got {stop!r}; choose one of them")
+    if stop == "eigenvalue" and not settings.setdefault("eigenvalue_images", options["batch"]):
+        raise InvalidOption("--stop eigenvalue needs eigenvalues; leave supernet.eigenvalue_images=0 out")
+    try:
+        return settings_type(method)(**options, **settings), method_options
+    except TypeError as error:
+        prefix = kind.settings_prefix
+        owner, remedy = ("the supernet", f"what begins with {prefix}") if prefix else (method, "its settings")
+        raise InvalidOption(f"{owner} cannot be set like this: {error}; change {remedy}") from None
+
+
+def _split_settings(method: str, kind: type[OneShotMethod], texts: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What ``--set`` says of the settings, and of the options of the method."""
+    known, prefix = {field.name for field in fields(settings_type(method))}, kind.settings_prefix
+    own = OWN_OPTIONS if "--cells" in kind.refused_options else OWN_OPTIONS | {"cells"}
+    settings: dict[str, Any] = {}
+    method_options: dict[str, Any] = {}
+    for key, value in settings_by_key(texts).items():
+        name = key.removeprefix(prefix)
+        if prefix and name == key:
+            method_options[key] = value
+        elif name in own:
+            raise InvalidOption(f"{key} has an option of its own; give --{name.replace('_', '-')}")
+        elif name not in known:
+            plain = name.removeprefix(Method.settings_prefix)
+            if plain != name:
+                raise InvalidOption(f"the settings of {method} stand alone, got {key!r}; give --set {plain}=…")
+            owner = "a supernet" if prefix else method
+            raise InvalidOption(f"{owner} has no setting {name!r}; {nearest(name, known - own)}")
+        else:
+            settings[name] = tuple(value) if isinstance(value, list) else value
+    return settings, method_options
+
+
+def _check_method_options(kind: type[OneShotMethod], options: dict[str, Any]) -> None:
+    """Raise unless the method has such options, of the kind that their defaults are."""
+    defaults = option_defaults(kind)
+    for name, value in options.items():
+        if name not in defaults:
+            raise InvalidOption(f"the method has no setting {name!r}; {nearest(name, defaults)}")
+        if not _fits(value, defaults[name]):
+            raise InvalidOption(f"the setting {name} is like {defaults[name]!r}, got {shorten(value)}; change it")
+
+
+def _fits(value: Any, default: Any) -> bool:
+    """Whether a value is of the kind of a default; a whole number may be left out, where it limits something."""
+    if default is None or isinstance(default, list | tuple):
+        return default is None or isinstance(value, list)
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if isinstance(default, int):
+        return value is None or isinstance(value, int)
+    return isinstance(value, int | float) if isinstance(default, float) else isinstance(value, type(default))
+
+
+def option_defaults(kind: type) -> dict[str, Any]:
+    """What a method takes as keywords: its own, and those of its base classes where it passes others on."""
+    defaults: dict[str, Any] = {}
+    for owner in kind.__mro__:
+        if owner is object or "__init__" not in vars(owner):
+            continue
+        parameters = inspect.signature(vars(owner)["__init__"]).parameters.values()
+        for parameter in parameters:
+            optional = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is not parameter.empty
+            if optional and parameter.name != "seed":
+                defaults.setdefault(parameter.name, parameter.default)
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            break
+    return defaults
+
+
+def set_defaults(method: str, kind: type[OneShotMethod]) -> dict[str, Any]:
+    """What ``--set`` takes without a prefix, with the defaults: options of the method, or its settings."""
+    if kind.settings_prefix:
+        return option_defaults(kind)
+    plain = settings_type(method)().plain()
+    return {name: value for name, value in plain.items() if name not in OWN_OPTIONS}

@@ -1,0 +1,57 @@
+"""Bonsai-Net (Geada, Prangle and McGough, 2006.09264): a network with everything is trained and pruned at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from nasbed.core.errors import InvalidOption, shorten
+from nasbed.oneshot.methods.base import OneShotMethod
+from nasbed.oneshot.pruning.search import PruningSearch
+from nasbed.oneshot.pruning.settings import METHOD, BonsaiSettings
+from nasbed.oneshot.running import SearchSetup
+from nasbed.oneshot.settings import SearchSettings
+from nasbed.oneshot.wording import BonsaiWording, SearchWording
+from nasbed.training.recipe import Recipe
+
+
+class BonsaiNet(OneShotMethod):
+    """All of its hyperparameters are settings, see :class:`BonsaiSettings`; they say the space too."""
+
+    chooses_space = False
+    settings_prefix = ""
+    refused_options: ClassVar[Mapping[str, str]] = {
+        "--space": "has a space of its own; leave it out",
+        "--cells": "has cells of two kinds, n and r; say which with --set cells=nrn",
+        "--stop": "goes on through all of its epochs; leave it out",
+    }
+
+    @classmethod
+    def searched_space(cls, space: str | None, settings: SearchSettings | BonsaiSettings) -> str:
+        assert isinstance(settings, BonsaiSettings)
+        name = settings.frame().space_name
+        if space is not None and space != name:
+            raise InvalidOption(
+                f"{METHOD} with the cells {settings.cells} and {settings.nodes} nodes searches {name}, got {space!r}; "
+                "change its settings"
+            )
+        return name
+
+    @classmethod
+    def start_search(cls, setup: SearchSetup) -> PruningSearch:
+        if setup.options:
+            raise InvalidOption(
+                f"the method {METHOD} has no options beside its settings, got {shorten(sorted(setup.options))}"
+            )
+        return PruningSearch(setup)
+
+    @classmethod
+    def training_recipe(cls, recipe: Recipe, settings: SearchSettings | BonsaiSettings) -> Recipe:
+        """With as many channels as the search has, unless the recipe says how many."""
+        return replace(recipe, skeleton={"channels": settings.channels, **recipe.skeleton})
+
+    @classmethod
+    def wording(cls, space: str, settings: SearchSettings | BonsaiSettings) -> SearchWording:
+        assert isinstance(settings, BonsaiSettings)
+        return BonsaiWording(settings)

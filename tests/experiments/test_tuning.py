@@ -19,7 +19,7 @@ import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.execution import Engine, LocalEngine, SerialEngine, TaskOutcome, attempt
 from nasbed.core.user_code import object_named
-from nasbed.experiments.trials import Trial
+from nasbed.experiments.trials import TuningTrial
 from nasbed.experiments.tuning import BEST, JOURNAL, SETUP, load_settings, tune
 from nasbed.results import Results
 from nasbed.surrogates.making import make_surrogate
@@ -139,7 +139,7 @@ def test_tuning_resumed_makes_the_trials_of_one_not_interrupted(
             tune(kind, split, trials=30, out=broken, engine=Interrupted(after))
     with (broken / JOURNAL).open("a") as file:
         file.write('{"ended": 12, "fig')  # killed while it was writing
-    told: list[Trial] = []
+    told: list[TuningTrial] = []
     found = tune(kind, split, trials=20, out=broken, engine=SERIAL, progress=told.append)
     assert [trial.number for trial in told] == list(range(20))
     assert len(found.trials) == 20

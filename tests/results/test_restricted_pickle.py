@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from nasbed.core.errors import BadFile
-from nasbed.core.restricted_pickle import Record, loads
+from nasbed.core.restricted_pickle import PickledObject, loads
 from support.examples import examples
 
 PLAIN = {bool, int, float, complex, str, bytes, type(None)}
@@ -123,7 +123,7 @@ class Point:
 def test_loads_makes_records_of_the_classes_named_and_of_no_other(protocol: int) -> None:
     data = pickle.dumps([Point()], protocol=protocol)
     name = f"{Point.__module__}.Point"
-    assert loads(data, "the file", records=[name]) == [Record(name, (), {"x": [1, 2]})]
+    assert loads(data, "the file", records=[name]) == [PickledObject(name, (), {"x": [1, 2]})]
     assert name in refused(data)
     assert not Point.touched
 

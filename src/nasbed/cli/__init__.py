@@ -63,8 +63,8 @@ app.add_typer(study.app, name="study")
 app.command("validate")(STUDIES.get(study.VALIDATION))
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"nasbed {nasbed.__version__}")
         raise typer.Exit
 

@@ -56,20 +56,20 @@ def run(
     if not re.fullmatch(r"cpu|cuda(:\d+)?", device):
         raise InvalidOption(f"a device is cpu, cuda or cuda:1, got {device!r}")
     check_folder(out, "results go")
-    told: list[str] = []
+    notes: list[str] = []
 
-    def done(result: Result) -> None:
+    def report_result(result: Result) -> None:
         if not json:
             typer.echo(_line(result))
 
     on_interrupt(lambda: "the same command goes on with the datasets that have no result")
     with _time_bar(submission.name, time) as bar:
 
-        def begin(dataset: str, found: Isolation) -> None:
-            if not told:
-                told.extend((f"isolation: {found.kind}: {ABOUT[found.kind]}", *found.notes))
-                for each in told:
-                    note(each)
+        def report_start(dataset: str, applied: Isolation) -> None:
+            if not notes:
+                notes.extend((f"isolation: {applied.kind}: {ABOUT[applied.kind]}", *applied.notes))
+                for line in notes:
+                    note(line)
             bar(dataset, 0.0)
 
         results = run_challenge(
@@ -80,9 +80,9 @@ def run(
             seed=seed,
             device=device,
             isolation=isolation,
-            begin=begin,
+            begin=report_start,
             tick=lambda seconds: bar("", seconds),
-            done=done,
+            done=report_result,
         )
     if json:
         print_json([asdict(result) for result in results])
@@ -109,12 +109,12 @@ def _time_bar(title: str, time_s: float) -> Iterator[Callable[[str, float], None
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=time_s)
 
-        def told(dataset: str, seconds: float) -> None:
+        def report_time(dataset: str, seconds: float) -> None:
             if dataset:
                 bar.reset(task, description=f"{title} on {dataset}")
             bar.update(task, completed=seconds)
 
-        yield told
+        yield report_time
 
 
 @app.command()
@@ -143,6 +143,6 @@ def score(
     typer.echo(score_table(board).text())
     if board.failures:
         typer.echo(f"\n{failure_table(board).text()}")
-    for each in board.notes:
-        note(each)
+    for line in board.notes:
+        note(line)
     typer.echo(f"\n{out / 'report.html'}")

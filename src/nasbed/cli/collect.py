@@ -22,7 +22,7 @@ from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.core.execution import Engine
-    from nasbed.experiments.campaign import CampaignStatus, Progress, Trainer
+    from nasbed.experiments.campaign import CampaignProgress, CampaignStatus, Trainer
 
 MOST_TOLD = 5
 """So many trials that did not end well are told of; then they are counted."""
@@ -34,8 +34,8 @@ class _RunUnlessNamed(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = ["run", *args]
-        found: list[str] = super().parse_args(ctx, args)
-        return found
+        arguments: list[str] = super().parse_args(ctx, args)
+        return arguments
 
 
 app = typer.Typer(
@@ -95,9 +95,9 @@ def run(
     chosen = _engine(engine, workers, gpus_per_task, trainer)
     again = shlex.join(["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"])
     on_interrupt(lambda: _results_kept(path, again))
-    with _told_progress(planned.name) as told:
+    with _progress_bar(planned.name) as report_progress:
         status_ = collect(
-            planned, trainer, path, engine=chosen, progress=told, on_note=note, accept_changes=accept_changes
+            planned, trainer, path, engine=chosen, progress=report_progress, on_note=note, accept_changes=accept_changes
         )
     _print_status(status_)
     if status_.all_failed:
@@ -118,13 +118,13 @@ def status(
     from nasbed.experiments.campaign import campaign_status
 
     for number, path in enumerate(journals):
-        found = campaign_status(path)
+        state = campaign_status(path)
         if json:
-            print_json(_fields(found) | {"methods": found.by_method, "reasons": found.reasons, "notes": found.notes})
+            print_json(_fields(state) | {"methods": state.by_method, "reasons": state.reasons, "notes": state.notes})
             continue
         if number:
             typer.echo()
-        _print_status(found)
+        _print_status(state)
 
 
 @app.command()
@@ -154,8 +154,8 @@ def _results_kept(journal: Path, again: str) -> str:
 
     if not journal.is_file():
         return "nothing was begun; run the same command again"
-    found = campaign_status(journal)
-    return f"{found.done} of {found.planned} results are in {journal}; go on with: {again}"
+    state = campaign_status(journal)
+    return f"{state.done} of {state.planned} results are in {journal}; go on with: {again}"
 
 
 def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer) -> Engine:
@@ -181,7 +181,7 @@ def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer
 
 
 @contextmanager
-def _told_progress(title: str) -> Iterator[Callable[[Progress], None]]:
+def _progress_bar(title: str) -> Iterator[Callable[[CampaignProgress], None]]:
     """A bar with rate, time to go, the best so far and what went wrong; a line now and then where nobody watches."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
@@ -194,7 +194,7 @@ def _told_progress(title: str) -> Iterator[Callable[[Progress], None]]:
         last = monotonic()
         bad = 0
 
-        def told(progress: Progress) -> None:
+        def report_progress(progress: CampaignProgress) -> None:
             nonlocal last, bad
             bar.update(task, completed=progress.done, total=progress.total, description=_line(progress))
             for trial, evaluation in progress.ended:
@@ -208,17 +208,19 @@ def _told_progress(title: str) -> Iterator[Callable[[Progress], None]]:
                 last = monotonic()
                 note(f"{progress.done} of {progress.total}, {_line(progress)}")
 
-        yield told
+        yield report_progress
 
 
-def _line(progress: Progress) -> str:
+def _line(progress: CampaignProgress) -> str:
     parts = [_rate(progress.rate * 3600)]
     if progress.eta_s is not None:
         parts.append(f"{_span(progress.eta_s)} to go")
     if progress.best is not None:
         parts.append(f"best {progress.best:.6g}")
     parts += [
-        f"{count} {what}" for count, what in ((progress.diverged, "diverged"), (progress.failed, "failed")) if count
+        f"{count} {outcome}"
+        for count, outcome in ((progress.diverged, "diverged"), (progress.failed, "failed"))
+        if count
     ]
     return ", ".join(parts)
 
@@ -231,40 +233,40 @@ def _span(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def _fields(found: CampaignStatus) -> dict[str, Any]:
-    last = None if found.last_us is None else datetime.fromtimestamp(found.last_us / 1e6, UTC)
+def _fields(state: CampaignStatus) -> dict[str, Any]:
+    last = None if state.last_us is None else datetime.fromtimestamp(state.last_us / 1e6, UTC)
     return {
-        "campaign": found.name,
-        "space": found.space,
-        "journal": str(found.path),
-        "trials": found.planned,
-        "ended": found.done,
-        **found.by_status,
-        "rounds": found.rounds,
-        "made by": ", ".join(_made_by(found)),
-        f"best {found.objective.key}": found.best,
-        "its architecture": found.best_architecture,
+        "campaign": state.name,
+        "space": state.space,
+        "journal": str(state.path),
+        "trials": state.planned,
+        "ended": state.done,
+        **state.by_status,
+        "rounds": state.rounds,
+        "made by": ", ".join(_made_by(state)),
+        f"best {state.objective.key}": state.best,
+        "its architecture": state.best_architecture,
         "last result": None if last is None else last.isoformat(sep=" ", timespec="seconds"),
-        "per hour": None if found.per_hour is None else round(found.per_hour, 1),
-        "to go": None if found.eta_s is None or found.complete else _span(found.eta_s),
+        "per hour": None if state.per_hour is None else round(state.per_hour, 1),
+        "to go": None if state.eta_s is None or state.complete else _span(state.eta_s),
     }
 
 
-def _made_by(found: CampaignStatus) -> list[str]:
+def _made_by(state: CampaignStatus) -> list[str]:
     """The versions of nasbed that made results, with their numbers where there are several."""
-    shown = {f"nasbed {version}" if version else "no record": count for version, count in found.by_version.items()}
-    return list(shown) if len(shown) < 2 else [f"{what} ({count})" for what, count in shown.items()]
+    counts = {f"nasbed {version}" if version else "no record": count for version, count in state.by_version.items()}
+    return list(counts) if len(counts) < 2 else [f"{maker} ({count})" for maker, count in counts.items()]
 
 
-def _print_status(found: CampaignStatus) -> None:
-    print_fields({name: value for name, value in _fields(found).items() if value not in (None, "")})
-    if found.by_method:
+def _print_status(state: CampaignStatus) -> None:
+    print_fields({name: value for name, value in _fields(state).items() if value not in (None, "")})
+    if state.by_method:
         typer.echo()
-        print_table(("proposed by", "trials"), found.by_method.items())
-    if found.reasons:
+        print_table(("proposed by", "trials"), state.by_method.items())
+    if state.reasons:
         typer.echo()
-        shown = list(found.reasons.items())[:10]
-        print_table(("failed or diverged, because", "trials"), shown)
-    for line in found.notes:
+        reasons = list(state.reasons.items())[:10]
+        print_table(("failed or diverged, because", "trials"), reasons)
+    for line in state.notes:
         typer.echo(f"note: {line}")
     sys.stdout.flush()

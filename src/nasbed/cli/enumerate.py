@@ -40,7 +40,7 @@ def _write(space: SearchSpace, suffix: str, path: Path) -> int:
     from rich.console import Console
     from rich.progress import Progress
 
-    written = 0
+    count = 0
     writer = None
     with Progress(console=Console(stderr=True), transient=True) as progress, path.open("wb") as file:
         task = progress.add_task(f"Enumerating {space.name}", total=space.size)
@@ -53,12 +53,12 @@ def _write(space: SearchSpace, suffix: str, path: Path) -> int:
                     opener = parquet.ParquetWriter if suffix == ".parquet" else csv.CSVWriter
                     writer = writer or opener(pa.PythonFile(file, mode="w"), table.schema)
                     writer.write_table(table)
-                written += len(chunk)
-                progress.update(task, completed=written)
+                count += len(chunk)
+                progress.update(task, completed=count)
         finally:
             if writer is not None:
                 writer.close()
-    return written
+    return count
 
 
 def _table(space: SearchSpace, archs: list[Architecture]) -> pa.Table:

@@ -60,8 +60,8 @@ def fetch(
     address = url or _address(source)
     expected = _expected(source, sha256, unverified)
     on_interrupt(lambda: "what was downloaded is kept; the same command goes on from there")
-    written = _fetch(source, address, expected, out, keep)
-    print_written(written, json)
+    tables = _fetch(source, address, expected, out, keep)
+    print_written(tables, json)
 
 
 def _fetch(source: Source, address: str, sha256: str | None, out: Path | None, keep: bool) -> list[Results]:
@@ -72,8 +72,8 @@ def _fetch(source: Source, address: str, sha256: str | None, out: Path | None, k
     IMPORTERS.get(source.format)  # a format that is not there is better noticed before hours of download
     path = downloads_folder() / source.file
     while True:
-        with byte_bar(f"Fetching {source.file}") as told:
-            download(address, path, sha256=sha256, progress=told, say=note)
+        with byte_bar(f"Fetching {source.file}") as report_bytes:
+            download(address, path, sha256=sha256, progress=report_bytes, say=note)
         try:
             return _import(source, path, out, keep=keep, trusted=sha256 is not None)
         except FileNotFoundError:
@@ -90,14 +90,14 @@ def _import(source: Source, path: Path, out: Path | None, *, keep: bool, trusted
     with reading(path) as remove:
         try:
             with row_bars() as rows:
-                written = import_tables(source.format, path, out or tables_folder(), source.options, rows)
+                tables = import_tables(source.format, path, out or tables_folder(), source.options, rows)
         except BadFile:
             if not trusted:
                 remove()  # whatever it is, it would be found here and taken for the file next time
             raise
         if not keep:
             remove()
-    return written
+    return tables
 
 
 def _address(source: Source) -> str:

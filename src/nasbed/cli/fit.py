@@ -86,8 +86,8 @@ def fit(
     if settings_file is not None:
         chosen = load_settings(settings_file, model) | chosen
     tuning.check_settings(model, results, chosen)
-    named = tuning.names_of(methods)
-    variant = "rand" if named == RANDOM else ""
+    chosen_methods = tuning.names_of(methods)
+    variant = "rand" if chosen_methods == RANDOM else ""
     path = _new_path(out, results, model, variant, version)
     split = tuning.split_of(results, metric, fidelity, methods, seed)
     if settings_file is not None:
@@ -96,12 +96,12 @@ def fit(
     trials = path.with_name(_stem(path) + "-tuning")
     on_interrupt(lambda: _kept(path, None if tune is None else trials))
     if tune is not None:
-        found = tuning.run_tuning(
+        tuned = tuning.run_tuning(
             split, model, tune, trials, score, chosen, seed=seed, processes=processes, timeout=timeout
         )
-        chosen = dict(found.best.settings)
+        chosen = dict(tuned.best.settings)
     start = perf_counter()
-    with _share_bar(f"Fitting {ensemble} × {model}") as told:
+    with _share_bar(f"Fitting {ensemble} × {model}") as report_share:
         artefact = make_surrogate(
             split,
             model,
@@ -114,7 +114,7 @@ def fit(
             compact=compact,
             seed=seed,
             processes=min(processes or os.cpu_count() or 1, ensemble),
-            progress=told,
+            progress=report_share,
         )
     fitted = perf_counter()
     artefact.save(path)
@@ -125,8 +125,8 @@ def fit(
     write_fit_report(page, artefact, split.test, runtime_method=runtime_method, times=times, command=command)
     print_table(("test part", ""), figure_rows(artefact.manifest, times))
     typer.echo(f"\nSurrogate: {artefact.name}\nWritten:   {path}\nReport:    {page}")
-    known = artefact.name if out is None else str(path)
-    typer.echo(f"Try it:    {shlex.join(['nasbed', 'run', known, '--optimizers', 'rs,re,ls', '--seeds', '5'])}")
+    benchmark = artefact.name if out is None else str(path)
+    typer.echo(f"Try it:    {shlex.join(['nasbed', 'run', benchmark, '--optimizers', 'rs,re,ls', '--seeds', '5'])}")
 
 
 def _kept(path: Path, trials: Path | None) -> str:

@@ -58,33 +58,33 @@ def import_(
     check_folder(out or tables_folder(), "tables go")
     on_interrupt(lambda: "no table that was not finished is kept; run the same command again")
     with row_bars() as progress:
-        written = import_tables(format, path, out or tables_folder(), _options(option or []), progress)
-    print_written(written, json)
+        tables = import_tables(format, path, out or tables_folder(), _options(option or []), progress)
+    print_written(tables, json)
 
 
-def print_written(written: list[Results], json: bool) -> None:
+def print_written(tables: list[Results], json: bool) -> None:
     """Say what tables there are now."""
     if json:
         print_json(
             [
                 {
-                    "name": each.about.name,
-                    "rows": each.manifest.rows,
-                    "architectures": each.manifest.architectures,
-                    "folder": str(each.folder),
+                    "name": table.about.name,
+                    "rows": table.manifest.rows,
+                    "architectures": table.manifest.architectures,
+                    "folder": str(table.folder),
                 }
-                for each in written
+                for table in tables
             ]
         )
         return
-    for each in written:
-        rows, architectures = readable(each.manifest.rows), readable(each.manifest.architectures)
-        typer.echo(f"{each.about.name}: {rows} rows, {architectures} architectures in {each.folder}")
+    for table in tables:
+        rows, architectures = readable(table.manifest.rows), readable(table.manifest.architectures)
+        typer.echo(f"{table.about.name}: {rows} rows, {architectures} architectures in {table.folder}")
 
 
-def _options(given: list[str]) -> dict[str, str]:
+def _options(texts: list[str]) -> dict[str, str]:
     options = {}
-    for text in given:
+    for text in texts:
         key, equals, value = text.partition("=")
         if not key or not equals:
             raise InvalidOption(f"an option reads KEY=VALUE, got {shorten(text)}")
@@ -98,12 +98,17 @@ def _list_formats(json: bool) -> None:
 
     from nasbed.results.importers import IMPORTERS
 
-    found = [(name, IMPORTERS.get(name)) for name in IMPORTERS]
+    importers = [(name, IMPORTERS.get(name)) for name in IMPORTERS]
     if json:
-        print_json([{"format": name, "summary": each.summary, "options": dict(each.options)} for name, each in found])
+        print_json(
+            [
+                {"format": name, "summary": importer.summary, "options": dict(importer.options)}
+                for name, importer in importers
+            ]
+        )
     else:
         rows = [
-            (name, each.summary, "\n".join(f"{key}: {text}" for key, text in each.options.items()))
-            for name, each in found
+            (name, importer.summary, "\n".join(f"{key}: {text}" for key, text in importer.options.items()))
+            for name, importer in importers
         ]
         print_table(("format", "what it reads", "options"), rows)

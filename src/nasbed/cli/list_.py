@@ -25,11 +25,11 @@ def spaces(
     """List the search spaces with their exact sizes."""
     from nasbed.spaces import list_spaces, space
 
-    found = [space(name) for name in list_spaces(pattern)]
+    listing = [space(name) for name in list_spaces(pattern)]
     if json:
-        print_json([{"name": each.name, "size": _size(each), "title": each.title} for each in found])
+        print_json([{"name": searched.name, "size": _size(searched), "title": searched.title} for searched in listing])
     else:
-        rows = [(each.name, _size(each) or "uncounted", each.title) for each in found]
+        rows = [(searched.name, _size(searched) or "uncounted", searched.title) for searched in listing]
         print_table(("name", "architectures", "what"), rows)
 
 
@@ -56,11 +56,11 @@ def benchmarks(
         if json:
             print_json(fields)
         else:
-            shown = {
+            columns = {
                 key: ", ".join(map(str, value)) if isinstance(value, tuple) else value for key, value in fields.items()
             }
-            unknown = {key for key in ("space_size", "fitted_on") if not shown[key]}
-            print_fields({key: value for key, value in shown.items() if value != "" and key not in unknown})
+            unknown = {key for key in ("space_size", "fitted_on") if not columns[key]}
+            print_fields({key: value for key, value in columns.items() if value != "" and key not in unknown})
     elif json:
         print_json([asdict(each) for each in cards()])
     else:
@@ -97,11 +97,11 @@ def optimizers(json: Json = False) -> None:
     """List the search methods."""
     from nasbed.optimizers import OPTIMIZERS
 
-    found = [(name, OPTIMIZERS.get(name).summary) for name in OPTIMIZERS]
+    rows = [(name, OPTIMIZERS.get(name).summary) for name in OPTIMIZERS]
     if json:
-        print_json([{"name": name, "summary": summary} for name, summary in found])
+        print_json([{"name": name, "summary": summary} for name, summary in rows])
     else:
-        print_table(("name", "what"), found)
+        print_table(("name", "what"), rows)
 
 
 @app.command()
@@ -111,13 +111,13 @@ def surrogates(json: Json = False) -> None:
 
     from nasbed.surrogates import SURROGATES
 
-    found = [(name, SURROGATES.get(name)) for name in SURROGATES]
+    models = [(name, SURROGATES.get(name)) for name in SURROGATES]
     if json:
         print_json(
-            [{"name": name, "summary": kind.summary, "settings": asdict(kind.Settings())} for name, kind in found]
+            [{"name": name, "summary": kind.summary, "settings": asdict(kind.Settings())} for name, kind in models]
         )
     else:
-        for name, kind in found:
+        for name, kind in models:
             print_fields({name: kind.summary})
             print_fields({f"    {key}": value for key, value in asdict(kind.Settings()).items()})
             typer.echo()
@@ -135,11 +135,11 @@ def recipes(
     from nasbed.training import RECIPES, load_recipe, recipe_toml
 
     if name is not None:
-        found = load_recipe(name)
+        recipe = load_recipe(name)
         if json:
-            print_json(found.settings())
+            print_json(recipe.settings())
         else:
-            typer.echo(recipe_toml(found), nl=False)
+            typer.echo(recipe_toml(recipe), nl=False)
         return
     known = [RECIPES.get(each) for each in RECIPES]
     if json:

@@ -36,18 +36,18 @@ def network(
     check_torch()
     from nasbed.networks.summary import architecture_summary
 
-    found = space(name)
-    architecture = found.sample(np.random.default_rng(seed)) if arch is None else found.parse(arch)
-    made = architecture_summary(architecture, classes=classes, channels_in=channels, image=image)
-    text = found.format(architecture)
+    searched = space(name)
+    architecture = searched.sample(np.random.default_rng(seed)) if arch is None else searched.parse(arch)
+    summary = architecture_summary(architecture, classes=classes, channels_in=channels, image=image)
+    text = searched.format(architecture)
     if json:
-        print_json({"space": found.name, "architecture": text, **asdict(made)})
+        print_json({"space": searched.name, "architecture": text, **asdict(summary)})
         return
     print_table(
         ["part", "kind", "output", "parameters", "multiply-adds"],
         [
             (part.name, part.kind, "×".join(map(str, part.shape)) or "-", part.parameters, part.multiply_adds)
-            for part in made.parts
+            for part in summary.parts
         ],
     )
     typer.echo()
@@ -55,7 +55,7 @@ def network(
         {
             "architecture": text,
             "input": f"{channels}×{image}×{image}",
-            "parameters": readable(made.parameters),
-            "multiply-adds": readable(made.multiply_adds),
+            "parameters": readable(summary.parameters),
+            "multiply-adds": readable(summary.multiply_adds),
         }
     )

@@ -14,7 +14,7 @@ from nasbed.terminal.progress import note
 from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
-    from nasbed.experiments.release import Made
+    from nasbed.experiments.release import ReleasedPart
 
 FIGURES = {
     "R²": "r2",
@@ -48,26 +48,26 @@ def release(
 
     check_folder(out, "a release goes")
     on_interrupt(lambda: NOTHING_KEPT)
-    made = releasing.release(
+    surrogates = releasing.release(
         releasing.ReleasePlan.read(plan),
         plan.parent if journals is None else journals,
         out,
         processes=processes or os.cpu_count() or 1,
-        told=lambda what: note(f"making {what}"),
+        on_progress=lambda name: note(f"making {name}"),
     )
     columns = ("name", "rows", "bytes", "fit [s]", *FIGURES)
-    for line in (columns, ["---"] * len(columns), *map(_row, made)):
+    for line in (columns, ["---"] * len(columns), *map(_row, surrogates)):
         typer.echo(f"| {' | '.join(line)} |")
     typer.echo(f"\nWritten: {out}\nTry it:  NASBED_HOME={out} nasbed list benchmarks")
 
 
-def _row(made: Made) -> list[str]:
-    figures = [made.figures.get(key) for key in FIGURES.values()]
-    fit_s = "" if made.fit_s is None else f"{made.fit_s:.0f}"
+def _row(surrogate: ReleasedPart) -> list[str]:
+    figures = [surrogate.figures.get(key) for key in FIGURES.values()]
+    fit_s = "" if surrogate.fit_s is None else f"{surrogate.fit_s:.0f}"
     return [
-        f"`{made.name}`",
-        readable(made.rows),
-        readable(made.bytes),
+        f"`{surrogate.name}`",
+        readable(surrogate.rows),
+        readable(surrogate.bytes),
         fit_s,
         *("" if value is None else f"{value:.3f}" for value in figures),
     ]

@@ -27,11 +27,11 @@ def info(table: Table, json: Json = False) -> None:
     """
     from nasbed.results.summary import summarize
 
-    found = summarize(_opened(table))
+    summary = summarize(_opened(table))
     if json:
-        print_json(found)
+        print_json(summary)
     else:
-        _print_summary(found)
+        _print_summary(summary)
 
 
 @app.command()
@@ -40,14 +40,14 @@ def verify(table: Table, json: Json = False) -> None:
 
     Example: nasbed results verify tables/nb201/cifar10
     """
-    opened = _opened(table)
-    opened.verify()
-    files = opened.manifest.files
+    results = _opened(table)
+    results.verify()
+    files = results.manifest.files
     size = sum(record.bytes for record in files.values())
     if json:
-        print_json({"name": opened.about.name, "files": len(files), "bytes": size})
+        print_json({"name": results.about.name, "files": len(files), "bytes": size})
     else:
-        typer.echo(f"{opened.about.name}: {len(files)} files, {readable(size)} bytes, all as their checksums say")
+        typer.echo(f"{results.about.name}: {len(files)} files, {readable(size)} bytes, all as their checksums say")
 
 
 @app.command()
@@ -60,9 +60,9 @@ def export(
     """
     from nasbed.results.export import export_results
 
-    opened = _opened(table)
-    with _row_bar(f"Exporting {opened.about.name}", opened.manifest.rows) as progress:
-        rows = export_results(opened, out, progress)
+    results = _opened(table)
+    with _row_bar(f"Exporting {results.about.name}", results.manifest.rows) as progress:
+        rows = export_results(results, out, progress)
     typer.echo(f"{readable(rows)} rows in {out}")
 
 
@@ -85,13 +85,13 @@ def merge(
     """
     from nasbed.results.merge import merge_results
 
-    opened = [_opened(table) for table in tables]
-    with _row_bar(f"Merging {len(opened)} tables", sum(each.manifest.rows for each in opened)) as progress:
-        merged = merge_results(opened, out, name=name, mixed=mixed, progress=progress)
-    written = merged.results
+    sources = [_opened(table) for table in tables]
+    with _row_bar(f"Merging {len(sources)} tables", sum(source.manifest.rows for source in sources)) as progress:
+        merged = merge_results(sources, out, name=name, mixed=mixed, progress=progress)
+    results = merged.results
     typer.echo(
-        f"{written.about.name}: {readable(written.manifest.rows)} rows, {readable(written.manifest.architectures)} "
-        f"architectures in {written.folder}; {readable(merged.shared)} shared rows taken once"
+        f"{results.about.name}: {readable(results.manifest.rows)} rows, {readable(results.manifest.architectures)} "
+        f"architectures in {results.folder}; {readable(merged.shared)} shared rows taken once"
     )
 
 
@@ -116,22 +116,22 @@ def _row_bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: bar.update(task, completed=done)
 
 
-def _print_summary(found: dict[str, Any]) -> None:
-    repeats = found["repeats"]
-    fields = {name: found[name] for name in ("name", "space", "dataset", "recipe", "rows", "architectures")}
-    fields[found["fidelity_unit"]] = _counts(found["fidelities"])
+def _print_summary(summary: dict[str, Any]) -> None:
+    repeats = summary["repeats"]
+    fields = {name: summary[name] for name in ("name", "space", "dataset", "recipe", "rows", "architectures")}
+    fields[summary["fidelity_unit"]] = _counts(summary["fidelities"])
     fields["repeats"] = f"{repeats['fewest']} to {repeats['most']}"
-    fields["seeds"] = found["seeds"] or "not recorded"
-    fields |= {name: _counts(found[name]) for name in ("methods", "statuses")}
-    fields["learning curves"] = found["learning_curves"] or ""
-    fields |= {name: found[name] for name in ("licence", "citation", "source", "notes", "created")}
+    fields["seeds"] = summary["seeds"] or "not recorded"
+    fields |= {name: _counts(summary[name]) for name in ("methods", "statuses")}
+    fields["learning curves"] = summary["learning_curves"] or ""
+    fields |= {name: summary[name] for name in ("licence", "citation", "source", "notes", "created")}
     print_fields({name: value for name, value in fields.items() if value != ""})
     typer.echo()
-    columns = {key: each for key, each in found["columns"].items() if each["min"] is not None}
-    rows = [(key, each["min"], each["max"], each["missing"]) for key, each in columns.items()]
+    columns = {key: column for key, column in summary["columns"].items() if column["min"] is not None}
+    rows = [(key, column["min"], column["max"], column["missing"]) for key, column in columns.items()]
     print_table(("column", "min", "max", "missing"), rows)
     typer.echo()
-    for key, best in found["best"].items():
+    for key, best in summary["best"].items():
         if best is not None:
             typer.echo(f"best mean {key}: {best['mean']:g} {best['unit']}".rstrip() + f" by {best['architecture']}")
 

@@ -104,15 +104,15 @@ def run(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         scored = bars.add_task("scores", total=None, visible=False)
-        names = [run_name(method, each) for each in guidance for method in methods]
+        names = [run_name(method, guide) for guide in guidance for method in methods]
         tasks = {name: bars.add_task(name, total=seeds) for name in names}
 
-        def told(name: str, seed: int, error: str) -> None:
+        def report_run(name: str, seed: int, error: str) -> None:
             bars.advance(tasks[name])
             if error:
                 typer.echo(f"{name}, seed {seed}: {error}{_traceback_of(out, name, seed)}", err=True)
 
-        def told_of_scores(done: int, total: int) -> None:
+        def report_scores(done: int, total: int) -> None:
             bars.update(scored, completed=done, total=total, visible=True)
 
         compare(
@@ -130,8 +130,8 @@ def run(
             charge_thinking=charge_thinking,
             timeout_s=timeout,
             command=shlex.join(["nasbed", *sys.argv[1:]]),
-            progress=told,
-            scoring_progress=told_of_scores,
+            progress=report_run,
+            scoring_progress=report_scores,
             on_note=note,
         )
     print_report([out], out)
@@ -156,8 +156,8 @@ def _guidance(starts: list[str], filters: list[str], only_guided: bool) -> list[
 def _settings(texts: list[str]) -> dict[str, dict[str, Any]]:
     from nasbed.experiments.compare import short_name
 
-    given = settings_by_owner(texts, owner="METHOD", example="re.sample_size=10")
-    return {short_name(method): values for method, values in given.items()}
+    by_method = settings_by_owner(texts, owner="METHOD", example="re.sample_size=10")
+    return {short_name(method): values for method, values in by_method.items()}
 
 
 def _engine(name: str, processes: int | None) -> Engine:

@@ -41,9 +41,9 @@ def sample(
 
     from nasbed.spaces import space
 
-    found = space(name)
+    searched = space(name)
     rng = np.random.default_rng(seed)
-    _print_architectures(found, [found.sample(rng) for _ in range(count)], json)
+    _print_architectures(searched, [searched.sample(rng) for _ in range(count)], json)
 
 
 @app.command()
@@ -54,8 +54,8 @@ def parse(name: SpaceName, arch: ArchText, json: Json = False) -> None:
     """
     from nasbed.spaces import space
 
-    found = space(name)
-    fields = _described(found, found.parse(arch))
+    searched = space(name)
+    fields = _described(searched, searched.parse(arch))
     if json:
         print_json(fields)
     else:
@@ -72,16 +72,16 @@ def info(name: SpaceName, json: Json = False) -> None:
 
     from nasbed.spaces import space
 
-    found = space(name)
-    example = found.sample(np.random.default_rng(0))
-    fields: dict[str, Any] = {"name": found.name, "title": found.title, "size": found.size}
-    fields |= {"encodings": list(found.encodings), "parameters of its ConfigSpace": len(found.configspace())}
-    fields |= {"example": found.format(example), "neighbours of it": sum(1 for _ in found.neighbors(example))}
-    fields |= {"citation": found.citation}
+    searched = space(name)
+    example = searched.sample(np.random.default_rng(0))
+    fields: dict[str, Any] = {"name": searched.name, "title": searched.title, "size": searched.size}
+    fields |= {"encodings": list(searched.encodings), "parameters of its ConfigSpace": len(searched.configspace())}
+    fields |= {"example": searched.format(example), "neighbours of it": sum(1 for _ in searched.neighbors(example))}
+    fields |= {"citation": searched.citation}
     if json:
         print_json(fields)
     else:
-        print_fields(fields | {"encodings": ", ".join(found.encodings)})
+        print_fields(fields | {"encodings": ", ".join(searched.encodings)})
 
 
 @app.command()
@@ -92,8 +92,8 @@ def neighbors(name: SpaceName, arch: ArchText, json: Json = False) -> None:
     """
     from nasbed.spaces import space
 
-    found = space(name)
-    _print_architectures(found, list(found.neighbors(found.parse(arch))), json)
+    searched = space(name)
+    _print_architectures(searched, list(searched.neighbors(searched.parse(arch))), json)
 
 
 @app.command("enumerate")
@@ -112,13 +112,13 @@ def enumerate_(
     from nasbed.cli.enumerate import print_all, write_all
     from nasbed.spaces import space
 
-    found = space(name)
+    searched = space(name)
     if count:
-        print_fields(found.counts())
+        print_fields(searched.counts())
     elif out is not None:
-        typer.echo(f"{write_all(found, out)} architectures in {out}")
+        typer.echo(f"{write_all(searched, out)} architectures in {out}")
     else:
-        print_all(found)
+        print_all(searched)
 
 
 @app.command()
@@ -141,31 +141,31 @@ def draw(
     from nasbed.drawing.cells import save_cells
     from nasbed.spaces import space
 
-    found = space(name)
-    drawn = found.sample(np.random.default_rng(seed)) if arch is None else found.parse(arch)
-    path = out or Path(f"{found.name}.svg")
+    searched = space(name)
+    architecture = searched.sample(np.random.default_rng(seed)) if arch is None else searched.parse(arch)
+    path = out or Path(f"{searched.name}.svg")
     if path.is_dir():
         raise InvalidOption(
             f"the picture goes into a .svg, .png or .pdf file, got the folder {path}; name a file in it"
         )
-    save_cells(found.diagrams(drawn), path)
-    typer.echo(f"{path}: {found.format(drawn)}")
+    save_cells(searched.diagrams(architecture), path)
+    typer.echo(f"{path}: {searched.format(architecture)}")
 
 
-def _described(found: SearchSpace, arch: Architecture) -> dict[str, Any]:
+def _described(searched: SearchSpace, arch: Architecture) -> dict[str, Any]:
     """An architecture and everything its space can say of it."""
     return {
-        "space": found.name,
-        "text": found.format(arch),
+        "space": searched.name,
+        "text": searched.format(arch),
         "code": list(arch.code),
-        "canonical": found.format(found.canonical(arch)),
-        **{key: values[0].item() for key, values in found.properties([arch]).items()},
+        "canonical": searched.format(searched.canonical(arch)),
+        **{key: values[0].item() for key, values in searched.properties([arch]).items()},
     }
 
 
-def _print_architectures(found: SearchSpace, archs: list[Architecture], json: bool) -> None:
+def _print_architectures(searched: SearchSpace, archs: list[Architecture], json: bool) -> None:
     if json:
-        print_json([{"space": arch.space, "code": list(arch.code), "text": found.format(arch)} for arch in archs])
+        print_json([{"space": arch.space, "code": list(arch.code), "text": searched.format(arch)} for arch in archs])
     else:
         for arch in archs:
-            typer.echo(found.format(arch))
+            typer.echo(searched.format(arch))

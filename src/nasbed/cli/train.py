@@ -73,11 +73,11 @@ def train(
     from nasbed.training.devices import chosen_device, threads_used
     from nasbed.training.loop import train as trained
 
-    found, how, where = space(name), load_recipe(recipe), chosen_device(device)
-    architecture = found.sample(np.random.default_rng(sample_seed)) if arch is None else found.parse(arch)
+    searched, how, where = space(name), load_recipe(recipe), chosen_device(device)
+    architecture = searched.sample(np.random.default_rng(sample_seed)) if arch is None else searched.parse(arch)
     images = datasets.load(dataset)
     on_interrupt(lambda: checkpoint_kept(checkpoint))
-    with threads_used(threads), epoch_bar(how.budget(epochs)) as told:
+    with threads_used(threads), epoch_bar(how.budget(epochs)) as report_epoch:
         outcome = trained(
             architecture,
             images,
@@ -87,11 +87,11 @@ def train(
             device=where,
             checkpoint=checkpoint,
             learning_curve=learning_curve,
-            progress=lambda end: told(end.done, f"loss {end.loss:.3f}  rate {end.learning_rate:.2g}"),
+            progress=lambda end: report_epoch(end.done, f"loss {end.loss:.3f}  rate {end.learning_rate:.2g}"),
         )
     about = {
-        "space": found.name,
-        "architecture": found.format(architecture),
+        "space": searched.name,
+        "architecture": searched.format(architecture),
         "dataset": images.name,
         "recipe": how.name,
         "epochs": how.budget(epochs),

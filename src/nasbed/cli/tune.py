@@ -20,7 +20,7 @@ from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
     from nasbed.core.metric import Metric
-    from nasbed.experiments.trials import Trial
+    from nasbed.experiments.trials import TuningTrial
     from nasbed.experiments.tuning import Score, Tuned
     from nasbed.results import Results
     from nasbed.surrogates.table_split import TableSplit
@@ -78,8 +78,8 @@ def tune(
     split = split_of(results, metric, fidelity, methods, seed)
     tuned = run_tuning(split, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
     chosen = ["nasbed", "fit", table, "--model", model, "--settings", str(out / BEST)]
-    given = {"--metric": metric, "--fidelity": fidelity, "--methods": methods, "--seed": seed or None}
-    for option, value in given.items():
+    options = {"--metric": metric, "--fidelity": fidelity, "--methods": methods, "--seed": seed or None}
+    for option, value in options.items():
         chosen += [] if value is None else [option, str(value)]
     following = shlex.join(chosen)
     write_tuning_report(
@@ -122,7 +122,7 @@ def run_tuning(
     from nasbed.core.execution import LocalEngine
     from nasbed.experiments import tuning
 
-    with _trial_bar(f"Tuning {model}", trials, score) as told:
+    with _trial_bar(f"Tuning {model}", trials, score) as report_trial:
         tuned = tuning.tune(
             model,
             split,
@@ -133,7 +133,7 @@ def run_tuning(
             engine=LocalEngine(processes),
             seed=seed,
             timeout_s=timeout,
-            progress=told,
+            progress=report_trial,
         )
     if tuned.setup.budget and not any(trial.values and trial.budget == tuned.best.budget for trial in tuned.trials):
         note(
@@ -146,7 +146,7 @@ def run_tuning(
 
 
 @contextmanager
-def _trial_bar(title: str, total: int, score: str) -> Iterator[Callable[[Trial], None]]:
+def _trial_bar(title: str, total: int, score: str) -> Iterator[Callable[[TuningTrial], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -156,14 +156,14 @@ def _trial_bar(title: str, total: int, score: str) -> Iterator[Callable[[Trial],
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=total)
 
-        def told(trial: Trial) -> None:
+        def report_trial(trial: TuningTrial) -> None:
             if trial.error:
                 typer.echo(f"trial {trial.number}: {trial.error}", err=True)
             else:
                 best[:] = [max([*best, trial.figures[score]])]
             bar.update(task, advance=1, description=f"{title}, best {best[0]:.4f}" if best else title)
 
-        yield told
+        yield report_trial
 
 
 # --- what fit and tune read alike ------------------------------------------------------------------------------------
@@ -192,27 +192,27 @@ def check_model(model: str) -> None:
 def metric_of(results: Results, key: str | None) -> Metric | None:
     if key is None:
         return None
-    known = results.about.by_key
-    if key not in known:
-        raise InvalidOption(f"{results.about.name} has no metric {key!r}; {nearest(key, known)}")
-    if known[key].split == "test":
+    by_key = results.about.by_key
+    if key not in by_key:
+        raise InvalidOption(f"{results.about.name} has no metric {key!r}; {nearest(key, by_key)}")
+    if by_key[key].split == "test":
         raise InvalidOption(f"a search optimises a validation metric, got {key}; name another with --metric")
-    return known[key]
+    return by_key[key]
 
 
 def names_of(methods: str | None) -> list[str] | None:
-    found = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
-    if found == []:
+    names = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
+    if names == []:
         raise InvalidOption("--methods names at least one search method, got none; leave it out for all")
-    return found
+    return names
 
 
 def split_of(results: Results, metric: str | None, fidelity: int | None, methods: str | None, seed: int) -> TableSplit:
     """The one split of a table that a command passes on; raises unless each part has some evaluations."""
     from nasbed.surrogates.table_split import TableSplit
 
-    known = metric_of(results, metric)
-    split = TableSplit.of(results, metric=known, fidelity=fidelity, methods=names_of(methods), seed=seed)
+    chosen = metric_of(results, metric)
+    split = TableSplit.of(results, metric=chosen, fidelity=fidelity, methods=names_of(methods), seed=seed)
     split.check_parts()
     return split
 

@@ -89,13 +89,13 @@ def source_files(path: Path, *, package: str = "") -> dict[str, Path]:
     path = path.resolve()
     depth = len(package.split(".")) if package else 0
     folder = path.parents[depth]
-    own = package.partition(".")[0] or path.stem if _is_installed(folder) else None
+    top_package = package.partition(".")[0] or path.stem if _is_installed(folder) else None
     files = {path.name: path}
     waiting = [(path, package)]
     while waiting:
         file, inside = waiting.pop()
         for name in _imports(file, inside):
-            for module, found in _modules(name, folder, own):
+            for module, found in _modules(name, folder, top_package):
                 if module not in files and found != path:
                     files[module] = found
                     is_package = found.stem == "__init__"
@@ -124,7 +124,9 @@ def _own_source(definition: Any) -> str:
 
 def _code_text(code: CodeType) -> str:
     """A function without a source, as one that was typed at a prompt, by what it does."""
-    constants = [_code_text(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
+    constants = [
+        _code_text(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts
+    ]
     return repr((code.co_code, constants, code.co_names, code.co_varnames))
 
 
@@ -162,10 +164,10 @@ def _base(node: ast.ImportFrom, package: str) -> str | None:
     return ".".join([*above, *([node.module] if node.module else [])])
 
 
-def _modules(dotted: str, folder: Path, own: str | None) -> Iterator[tuple[str, Path]]:
+def _modules(dotted: str, folder: Path, top_package: str | None) -> Iterator[tuple[str, Path]]:
     """The files of the user's that importing a dotted name runs: those of its packages, then its own."""
     parts = [part for part in dotted.split(".") if part]
-    if not parts or parts[0] == "nasbed" or (own is not None and parts[0] != own):
+    if not parts or parts[0] == "nasbed" or (top_package is not None and parts[0] != top_package):
         return
     folders: Sequence[Path] = [folder]
     for depth, part in enumerate(parts):
@@ -204,8 +206,8 @@ def _elsewhere(name: str) -> tuple[Path | None, list[Path]]:
     if spec is None:
         return None, []
     file = Path(spec.origin) if spec.origin and Path(spec.origin).is_file() else None
-    folders = [Path(each) for each in spec.submodule_search_locations or ()]
-    if any(_is_installed(each) for each in [*([file.parent] if file else []), *folders]):
+    folders = [Path(location) for location in spec.submodule_search_locations or ()]
+    if any(_is_installed(location) for location in [*([file.parent] if file else []), *folders]):
         return None, []
     return file, folders
 
@@ -219,5 +221,5 @@ def _is_installed(folder: Path) -> bool:
     """Whether a folder holds installed packages or the standard library, which have versions."""
     folder = folder.resolve()
     return any(part in _INSTALLED for part in folder.parts) or any(
-        folder.is_relative_to(each) for each in _library_folders()
+        folder.is_relative_to(library) for library in _library_folders()
     )

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption, NasbedError, shorten
 from nasbed.core.files import file_sha256
 from nasbed.core.locks import locked
-from nasbed.core.partial import Origin, Part
+from nasbed.core.partial import Origin, PartialDownload
 
 CHUNK = 1 << 18
 ENOUGH = 1 << 20
@@ -60,21 +60,21 @@ def download(
     (``Retry-After``) is kept, up to ``LONGEST_WAIT_S``. ``say`` is told, in a line, what a user who waits would want to
     know.
     """
-    wanted = _Wanted(url, (sha256 or "").lower(), size, timeout_s)
-    wanted.check()
+    request = _Request(url, (sha256 or "").lower(), size, timeout_s)
+    request.check()
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path, say):
         if path.is_file():
-            if _is_right(path, wanted):
+            if _is_right(path, request):
                 return path
             say(f"{path} is not the file that is wanted; fetching it anew")
-        part = Part(path)
-        part.resume(url, wanted.sha256)
+        part = PartialDownload(path)
+        part.resume(url, request.sha256)
         if part.size:
             say(f"going on after {part.size} bytes that are here already")
         try:
-            _persevere(wanted, part, progress or (lambda done, total: None), say, attempts, backoff_s)
-            _check_whole(wanted, part)
+            _persevere(request, part, progress or (lambda done, total: None), say, attempts, backoff_s)
+            _check_whole(request, part)
             part.finish()
         finally:
             part.close()
@@ -82,7 +82,7 @@ def download(
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Request:
     url: str
     sha256: str
     size: int | None
@@ -104,21 +104,26 @@ class _Cut(Exception):
     """The server stopped before the end, or contradicted itself: worth another attempt."""
 
 
-def _is_right(path: Path, wanted: _Wanted) -> bool:
-    if wanted.size is not None and path.stat().st_size != wanted.size:
+def _is_right(path: Path, request: _Request) -> bool:
+    if request.size is not None and path.stat().st_size != request.size:
         return False
-    return not wanted.sha256 or file_sha256(path) == wanted.sha256
+    return not request.sha256 or file_sha256(path) == request.sha256
 
 
 def _persevere(
-    wanted: _Wanted, part: Part, progress: Progress, say: Callable[[str], None], attempts: int, backoff_s: float
+    request: _Request,
+    part: PartialDownload,
+    progress: Progress,
+    say: Callable[[str], None],
+    attempts: int,
+    backoff_s: float,
 ) -> None:
     """Attempt until the part is complete, or nothing moves any more."""
     jitter = random.SystemRandom()
     failures, furthest = 0, part.size
     while part.origin is None or part.size != part.origin.total:
         try:
-            _attempt(wanted, part, progress)
+            _attempt(request, part, progress)
             return
         except NasbedError:
             raise
@@ -126,14 +131,15 @@ def _persevere(
             reason, asked_s = _reason(error), _retry_after_s(error)
             if not _worth_another(error):
                 raise DownloadFailed(
-                    f"{wanted.url} answered: {reason}; check the address, or give another that has the same file"
+                    f"{request.url} answered: {reason}; check the address, or give another that has the same file"
                 ) from None
         failures = 0 if part.size >= furthest + ENOUGH else failures + 1
         furthest = max(furthest, part.size)
         if failures >= attempts:
-            kept = f"{part.size} bytes are kept in {part.path.name}, " if part.size else ""
+            remainder = f"{part.size} bytes are kept in {part.path.name}, " if part.size else ""
             raise DownloadFailed(
-                f"{wanted.url} could not be fetched in {attempts} attempts: {reason}; {kept}run the same again to go on"
+                f"{request.url} could not be fetched in {attempts} attempts: {reason}; {remainder}run the same again "
+                "to go on"
             )
         wait_s = min(LONGEST_WAIT_S, backoff_s * 2 ** max(failures - 1, 0)) * jitter.uniform(0.5, 1.5)
         wait_s = max(wait_s, min(LONGEST_WAIT_S, asked_s))
@@ -152,11 +158,11 @@ def _retry_after_s(error: Exception) -> float:
     """How many seconds the server asks to wait, as a number or as a date; 0 where it does not say."""
     if not isinstance(error, urllib.error.HTTPError):
         return 0.0
-    asked = (error.headers.get("Retry-After") or "").strip()
-    if asked.isdecimal():
-        return float(asked)
+    header = (error.headers.get("Retry-After") or "").strip()
+    if header.isdecimal():
+        return float(header)
     try:
-        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
     except (ValueError, OverflowError):
         return 0.0
 
@@ -169,7 +175,7 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _attempt(wanted: _Wanted, part: Part, progress: Progress) -> None:
+def _attempt(wanted: _Request, part: PartialDownload, progress: Progress) -> None:
     """One request, and all the bytes that it brings; returns when the server says that they are all."""
     request = urllib.request.Request(wanted.url, headers={"User-Agent": "nasbed", "Accept-Encoding": "identity"})
     if part.size and part.origin is not None:
@@ -197,32 +203,32 @@ def _attempt(wanted: _Wanted, part: Part, progress: Progress) -> None:
             raise _Cut(f"the connection was cut after {part.size} of {announced} bytes")
 
 
-def _begin(wanted: _Wanted, part: Part, response: http.client.HTTPResponse) -> int | None:
+def _begin(request: _Request, part: PartialDownload, response: http.client.HTTPResponse) -> int | None:
     """Read the head of an answer: where its bytes belong, and the size of the whole, if the server knows it."""
     if response.status not in (200, 206):
-        raise DownloadFailed(f"{wanted.url} answered {response.status} {response.reason}, not with a file")
+        raise DownloadFailed(f"{request.url} answered {response.status} {response.reason}, not with a file")
     headers = response.headers
     total: int | None
     if response.status == 206:
         matched = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
         total = int(matched[2]) if matched and matched[2] != "*" else None
-        known = part.origin.total if part.origin is not None else None
-        if not matched or int(matched[1]) != part.size or (known is not None and total != known):
+        expected_total = part.origin.total if part.origin is not None else None
+        if not matched or int(matched[1]) != part.size or (expected_total is not None and total != expected_total):
             part.discard()
             raise _Cut(f"the server sent another range, {headers.get('Content-Range')!r}; starting anew")
     else:
         length = headers.get("Content-Length", "")
         total = int(length) if length.isdecimal() else None
-    if wanted.size is not None and total is not None and total != wanted.size:
+    if request.size is not None and total is not None and total != request.size:
         part.discard()
-        raise BadFile(f"{wanted.url} offers {total} bytes, {wanted.size} are expected; check the address")
-    if total is None and not wanted.sha256 and not response.chunked:
+        raise BadFile(f"{request.url} offers {total} bytes, {request.size} are expected; check the address")
+    if total is None and not request.sha256 and not response.chunked:
         raise DownloadFailed(
-            f"{wanted.url} does not say how long it is, so that a cut file would look whole; give its SHA-256"
+            f"{request.url} does not say how long it is, so that a cut file would look whole; give its SHA-256"
         )
     if response.status == 200:
         etag, changed = headers.get("ETag", ""), headers.get("Last-Modified", "")
-        part.restart(Origin(wanted.url, wanted.sha256, etag, changed, total))
+        part.restart(Origin(request.url, request.sha256, etag, changed, total))
     room = shutil.disk_usage(part.path.parent).free
     if total is not None and total - part.size > room:
         raise DownloadFailed(
@@ -231,17 +237,17 @@ def _begin(wanted: _Wanted, part: Part, response: http.client.HTTPResponse) -> i
     return total
 
 
-def _check_whole(wanted: _Wanted, part: Part) -> None:
+def _check_whole(request: _Request, part: PartialDownload) -> None:
     """Remove the part and raise unless it is what was wanted."""
-    if wanted.size is not None and part.size != wanted.size:
-        found, expected = f"{part.size} bytes", f"{wanted.size}"
-    elif wanted.sha256 and part.sha256 != wanted.sha256:
-        found, expected = f"SHA-256 {part.sha256}", wanted.sha256
+    if request.size is not None and part.size != request.size:
+        actual, expected = f"{part.size} bytes", f"{request.size}"
+    elif request.sha256 and part.sha256 != request.sha256:
+        actual, expected = f"SHA-256 {part.sha256}", request.sha256
     else:
         return
     part.discard()
     raise BadFile(
-        f"{wanted.url} gave {found}, expected {expected}; the download was removed: the file was changed or damaged, "
+        f"{request.url} gave {actual}, expected {expected}; the download was removed: the file was changed or damaged, "
         "or the address is wrong"
     )
 

@@ -17,8 +17,8 @@ _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 def home() -> Path:
     """The folder of everything. It need not exist yet."""
-    named = os.environ.get("NASBED_HOME")
-    return Path(named).expanduser().absolute() if named else data_folder(sys.platform) / "nasbed"
+    folder = os.environ.get("NASBED_HOME")
+    return Path(folder).expanduser().absolute() if folder else data_folder(sys.platform) / "nasbed"
 
 
 def data_folder(platform: str) -> Path:

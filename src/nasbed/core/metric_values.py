@@ -32,8 +32,8 @@ class MetricValues(dict[Metric, V]):
     def __contains__(self, wanted: object) -> bool:
         return super().__contains__(wanted) or any(metric.key == wanted for metric in self)
 
-    def get(self, wanted: Any, default: Any = None) -> Any:
+    def get(self, metric: Any, default: Any = None) -> Any:
         try:
-            return self[wanted]
+            return self[metric]
         except UnknownName:
             return default

@@ -37,7 +37,7 @@ class Origin:
         return self.etag if self.etag and not self.etag.startswith("W/") else self.last_modified
 
 
-class Part:
+class PartialDownload:
     """The bytes so far, and their SHA-256 as they come."""
 
     def __init__(self, target: Path) -> None:
@@ -83,12 +83,12 @@ class Part:
         with self._disk():
             if self._file is None:
                 self._file = self.path.open("ab", buffering=0)
-            rest = memoryview(data)
-            while rest:
-                written = self._file.write(rest)
-                self._digest.update(rest[:written])
-                self.size += written
-                rest = rest[written:]
+            remaining = memoryview(data)
+            while remaining:
+                count = self._file.write(remaining)
+                self._digest.update(remaining[:count])
+                self.size += count
+                remaining = remaining[count:]
 
     def finish(self) -> None:
         """Give the bytes their final name, when they are safe on the disk."""

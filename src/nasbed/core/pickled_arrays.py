@@ -42,8 +42,8 @@ class PendingDtype:
 
 def dtype_called(text: object, _align: object = False, _copy: object = True) -> PendingDtype:
     if type(text) is not str or not _KINDS.fullmatch(text):
-        what = shorten(text) if type(text) is str else type(text).__name__
-        raise BadFile(f"an array of plain values has no elements of type {what}")
+        shown = shorten(text) if type(text) is str else type(text).__name__
+        raise BadFile(f"an array of plain values has no elements of type {shown}")
     return PendingDtype(text)
 
 

@@ -32,7 +32,7 @@ class Global:
 
 
 @dataclass(slots=True)
-class Record:
+class PickledObject:
     """What a pickle says of an object whose class the caller lets stand in the file: nothing of the class is loaded."""
 
     name: str
@@ -81,14 +81,14 @@ def _check_keys(keys: list[Any]) -> None:
 
 def called(function: object, args: object) -> object:
     if type(function) is not Global or function.call is None or type(args) is not tuple:
-        what = function.name if type(function) is Global else type(function).__name__
-        raise BadFile(f"a pickle of plain values does not call {shorten(what)}")
+        name = function.name if type(function) is Global else type(function).__name__
+        raise BadFile(f"a pickle of plain values does not call {shorten(name)}")
     return function.call(*args)
 
 
 def built(target: object, state: object) -> object:
     """What BUILD leaves: a record, a dtype or an array that has been given its state."""
-    if type(target) is Record and target.state is None:
+    if type(target) is PickledObject and target.state is None:
         target.state = state
     elif type(target) is PendingDtype:
         target.set_state(state)
@@ -110,27 +110,27 @@ def item_set(target: object, key: object, value: object) -> object:
 
 
 def as_dict(items: list[Any]) -> dict[Any, Any]:
-    made: dict[Any, Any] = {}
-    set_items(made, items)
-    return made
+    result: dict[Any, Any] = {}
+    set_items(result, items)
+    return result
 
 
 def as_set(items: object = ()) -> set[Any]:
     if type(items) not in (list, tuple):
         raise TypeError("a set is made from a list")
-    made: set[Any] = set()
-    add_items(made, list(items))  # type: ignore[call-overload]
-    return made
+    result: set[Any] = set()
+    add_items(result, list(items))  # type: ignore[call-overload]
+    return result
 
 
 def _as_ordered(items: object = ()) -> OrderedDict[Any, Any]:
-    made: OrderedDict[Any, Any] = OrderedDict()
+    result: OrderedDict[Any, Any] = OrderedDict()
     if type(items) not in (list, tuple):
         raise TypeError("an ordered dictionary is made from a list of pairs")
     for pair in items:  # type: ignore[attr-defined]
         key, value = pair
-        set_items(made, [key, value])
-    return made
+        set_items(result, [key, value])
+    return result
 
 
 def _as_complex(real: object, imaginary: object) -> complex:
@@ -158,7 +158,7 @@ def figure(value: object) -> float:
 
 
 def recorder(name: str) -> Call:
-    return lambda *args: Record(name, args)
+    return lambda *args: PickledObject(name, args)
 
 
 def check_plain(value: object, most: int) -> None:
@@ -187,10 +187,10 @@ def _parts(item: object) -> Collection[Any]:
         return item.values()
     if isinstance(item, set | frozenset | np.ndarray | np.number | np.bool_ | np.character):
         return ()
-    if type(item) is Record:
+    if type(item) is PickledObject:
         return (item.args, item.state)
-    what = item.name if type(item) is Global else type(item).__name__
-    raise BadFile(f"a plain value does not hold {shorten(what)}")
+    name = item.name if type(item) is Global else type(item).__name__
+    raise BadFile(f"a plain value does not hold {shorten(name)}")
 
 
 CALLS: dict[str, Call | None] = {

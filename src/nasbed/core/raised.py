@@ -34,7 +34,7 @@ def whole_traceback(error: BaseException) -> str:
 def _is_library(file: Path) -> bool:
     """Whether a file is part of nasbed, of Python or of an installed package."""
     place = file.resolve()
-    return not INSTALLED.isdisjoint(place.parts) or any(place.is_relative_to(each) for each in _library_folders())
+    return not INSTALLED.isdisjoint(place.parts) or any(place.is_relative_to(folder) for folder in _library_folders())
 
 
 @cache

@@ -23,7 +23,7 @@ from nasbed.core.plain_values import (
     CALLS,
     Call,
     Global,
-    Record,
+    PickledObject,
     add_items,
     appended,
     as_dict,
@@ -50,7 +50,8 @@ class Pickle:
     """One pickle inside ``data``, from ``start``; ``end`` is where it stopped.
 
     ``calls`` adds names that may stand in the pickle: what is called for them, or None for a name that is only
-    mentioned. ``records`` names classes whose objects become :class:`Record`. ``persistent`` answers persistent ids.
+    mentioned. ``records`` names classes whose objects become :class:`PickledObject`. ``persistent`` answers persistent
+    ids.
     """
 
     def __init__(
@@ -152,9 +153,9 @@ class Pickle:
         return self._data[start:end]
 
     def _take(self, count: int) -> bytes:
-        taken = self._slice(self.end, self.end + count)
+        data = self._slice(self.end, self.end + count)
         self.end += count
-        return taken
+        return data
 
     def _counted(self, width: int, signed: bool = False) -> bytes:
         """The bytes after a length of ``width`` bytes."""
@@ -229,14 +230,14 @@ class Pickle:
         return self._persistent(key)
 
     def _refuse(self, name: str, stack: list[Any]) -> NoReturn:
-        what = name
+        culprit = name
         if name == "INST":
-            what = f"{self._line()}.{self._line()} (INST)"
+            culprit = f"{self._line()}.{self._line()} (INST)"
         elif name == "OBJ" and stack and type(stack[0]) is Global:
-            what = f"{stack[0].name} (OBJ)"
+            culprit = f"{stack[0].name} (OBJ)"
         elif name in ("EXT1", "EXT2", "EXT4"):
-            what = f"extension code {int.from_bytes(self._take(int(name[-1])), 'little')}"
-        raise BadFile(f"a pickle of plain values does not use {shorten(what)}")
+            culprit = f"extension code {int.from_bytes(self._take(int(name[-1])), 'little')}"
+        raise BadFile(f"a pickle of plain values does not use {shorten(culprit)}")
 
 
 def loads(
@@ -327,4 +328,4 @@ _COLLECTED: dict[str, Callable[[list[Any]], object]] = {
 }
 
 
-__all__ = ["Call", "Global", "Pickle", "Record", "loads"]
+__all__ = ["Call", "Global", "Pickle", "PickledObject", "loads"]

@@ -38,7 +38,7 @@ def unpacked(path: Path, beside: Path) -> Iterator[Path]:
     if not path.name.endswith(ARCHIVES) or not path.is_file():
         yield path
         return
-    made = not beside.exists()
+    is_new = not beside.exists()
     beside.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=beside) as name:
@@ -50,7 +50,7 @@ def unpacked(path: Path, beside: Path) -> Iterator[Path]:
                 raise BadFile(f"{path} is no {path.suffix} archive that can be read: {error}; get it again") from None
             yield _inmost(Path(name))
     finally:
-        if made:
+        if is_new:
             with suppress(OSError):  # not empty: tables were made
                 beside.rmdir()
 

@@ -38,13 +38,13 @@ def object_named(text: str, *, folder: Path = Path()) -> Any:
 
 def subclass_named(text: str, base: type, *, folder: Path = Path()) -> Any:
     """The class that a text names, which has to be a subclass of ``base``, abstract or not."""
-    named = object_named(text, folder=folder)
-    if not (isinstance(named, type) and issubclass(named, base)):
+    value = object_named(text, folder=folder)
+    if not (isinstance(value, type) and issubclass(value, base)):
         file, _, name = text.rpartition(":")
         raise InvalidOption(
             f"{file} has no subclass of {base.__module__}.{base.__qualname__} called {name}; check the name"
         )
-    return named
+    return value
 
 
 def _module(name: str) -> ModuleType:

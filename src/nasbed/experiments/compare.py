@@ -39,7 +39,7 @@ SEED_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class RunTask:
     """One run: a method with its settings and its guidance by a proxy, a seed, a benchmark by name. ``name`` is what
     its run is called."""
 
@@ -59,31 +59,35 @@ def optimizer_class(name: str) -> type[Optimizer]:
     """A registered method by its id, or a user's own class as ``path/to/file.py:ClassName``."""
     if named_file(name) is None:
         return OPTIMIZERS.get(name)
-    own: type[Optimizer] = subclass_named(name, Optimizer)
-    return own
+    kind: type[Optimizer] = subclass_named(name, Optimizer)
+    return kind
 
 
 def settings_of(method: str) -> list[str]:
     """The names of the settings that a method has: what its class takes beside problem and random generator."""
     takes = list(signature(optimizer_class(method)).parameters.values())[2:]
-    return [each.name for each in takes if each.kind in (each.KEYWORD_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return [
+        parameter.name
+        for parameter in takes
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
 
 
 _OPENED: dict[str, Benchmark] = {}
 
 
-def _opened(task: Task) -> Benchmark:
+def _opened(task: RunTask) -> Benchmark:
     """The benchmark of a task, opened once a process and again when its content has changed."""
-    wanted = task.made_by.benchmark if task.made_by else ""
-    found = _OPENED.get(task.benchmark)
-    if found is None or (wanted and benchmark_fingerprint(found) != wanted):
-        found = _OPENED[task.benchmark] = load(task.benchmark)
-    if wanted and benchmark_fingerprint(found) != wanted:
+    fingerprint = task.made_by.benchmark if task.made_by else ""
+    benchmark = _OPENED.get(task.benchmark)
+    if benchmark is None or (fingerprint and benchmark_fingerprint(benchmark) != fingerprint):
+        benchmark = _OPENED[task.benchmark] = load(task.benchmark)
+    if fingerprint and benchmark_fingerprint(benchmark) != fingerprint:
         raise BadFile(f"{task.benchmark} was changed while runs were made on it; run again")
-    return found
+    return benchmark
 
 
-def run_task(task: Task) -> Run:
+def run_task(task: RunTask) -> Run:
     """Carry out one run. It is bound to the source of its method as that is now, in the process that runs it."""
     benchmark = _opened(task)
     made_by = task.made_by
@@ -96,7 +100,7 @@ def run_task(task: Task) -> Run:
     return replace(run, made_by=made_by)
 
 
-def _carried_out(task: Task, benchmark: Benchmark) -> Run:
+def _carried_out(task: RunTask, benchmark: Benchmark) -> Run:
     rng = np.random.default_rng([task.seed, _stable_number(_identity(task.method))])
     kind, problem = optimizer_class(task.method), problem_of(benchmark)
     if task.guidance is None:
@@ -182,43 +186,43 @@ def compare(
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
     opened = load(benchmark)
     names = {method: short_name(method) for method in methods}
-    given = _settings_by_name(settings or {}, names)
-    _check_methods(methods, given, opened)
+    own_settings = _settings_by_name(settings or {}, names)
+    _check_methods(methods, own_settings, opened)
     _check_guidance(methods, guidance)
     check_budget(opened, limit)
     check_searchable(benchmark, opened, {names[method]: optimizer_class(method) for method in methods})
-    asked = [each and resolved(each, opened, scores=scores, dataset=proxy_dataset, out=out) for each in guidance]
-    told = {
-        _guided_name(names[method], each): {
-            **given.get(names[method], {}),
-            **(each.settings(opened) if each else {}),
+    guides = [guide and resolved(guide, opened, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance]
+    run_settings = {
+        _guided_name(names[method], guide): {
+            **own_settings.get(names[method], {}),
+            **(guide.settings(opened) if guide else {}),
         }
-        for each in asked
+        for guide in guides
         for method in methods
     }
     made_by = {
-        _guided_name(names[method], each): provenance_of(method, told[_guided_name(names[method], each)], opened)
-        for each in asked
+        (name := _guided_name(names[method], guide)): provenance_of(method, run_settings[name], opened)
+        for guide in guides
         for method in methods
     }
     stored = stored_runs(out, made_by, keep_versions=opened.is_live)
     tasks = [
-        Task(
+        RunTask(
             name,
             benchmark,
             method,
             seed,
             limit,
             workers,
-            given.get(names[method], {}),
+            own_settings.get(names[method], {}),
             charge_thinking,
-            each,
+            guide,
             made_by[name],
         )
         for seed in sorted({*range(seeds), *(seed for _, seed in stored.stale)})
-        for each in asked
+        for guide in guides
         for method in methods
-        if stored.is_needed(name := _guided_name(names[method], each), seed, seeds)
+        if stored.is_needed(name := _guided_name(names[method], guide), seed, seeds)
     ]
     setup = Setup(
         benchmark=benchmark,
@@ -226,17 +230,17 @@ def compare(
         objective=opened.objective,
         budget=budget,
         workers=workers,
-        settings={name: values for name, values in told.items() if values},
+        settings={name: values for name, values in run_settings.items() if values},
         charge_thinking=charge_thinking,
         command=command if tasks else "",
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
         benchmark_sha256=benchmark_fingerprint(opened),
-        methods=tuple(told),
+        methods=tuple(run_settings),
     )
-    joined = _joined(out, setup, list(told))
+    joined = _joined(out, setup, list(run_settings))
     for line in stored.notes:
         (on_note or _LOG.warning)(line)
-    score_pools([each for each in asked if each], opened, seeds=seeds, engine=engine, progress=scoring_progress)
+    score_pools([guide for guide in guides if guide], opened, seeds=seeds, engine=engine, progress=scoring_progress)
     save_setup(out, joined)
     for outcome in (engine or LocalEngine()).map_unordered(run_task, tasks, timeout_s=timeout_s):
         task = tasks[outcome.task]
@@ -278,14 +282,14 @@ def _guided_name(name: str, guidance: Guidance | None) -> str:
 def _settings_by_name(settings: Mapping[str, Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Settings by the names of runs; those of a user's own method may be given by the name of its class too."""
     by_class = {method.rpartition(":")[2]: name for method, name in names.items()}
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for owner, values in settings.items():
         if values:
-            found.setdefault(by_class.get(owner, owner), {}).update(values)
-    return found
+            by_name.setdefault(by_class.get(owner, owner), {}).update(values)
+    return by_name
 
 
-def _broken(task: Task, benchmark: Benchmark, error: str) -> Run:
+def _broken(task: RunTask, benchmark: Benchmark, error: str) -> Run:
     nothing = np.empty(0)
     return Run(
         method=task.name,
@@ -314,10 +318,10 @@ def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, A
         if name not in names:
             raise InvalidOption(f"settings are for a method that is run, got {name}; run are: {', '.join(names)}")
     for method, name in zip(methods, names, strict=True):
-        kind, known = optimizer_class(method), settings_of(method)
+        kind, choices = optimizer_class(method), settings_of(method)
         for key in settings.get(name, {}):
-            if key not in known:
-                has = f"its settings are {', '.join(known)}" if known else "it has none"
+            if key not in choices:
+                has = f"its settings are {', '.join(choices)}" if choices else "it has none"
                 raise InvalidOption(f"{name} has no setting {key!r}; {has}")
         if settings.get(name):
             try:
@@ -343,13 +347,13 @@ def check_installed(methods: Sequence[str], benchmark: Benchmark) -> None:
 
 
 def _check_guidance(methods: Sequence[str], guidance: Sequence[Guidance | None]) -> None:
-    names = [_guided_name("", each) for each in guidance]
+    names = [_guided_name("", guide) for guide in guidance]
     if len(set(names)) < len(names) or not names:
-        twice = next((each.proxy for each in guidance if each and names.count(each.name("")) > 1), "none")
+        twice = next((guide.proxy for guide in guidance if guide and names.count(guide.name("")) > 1), "none")
         raise InvalidOption(
             f"methods are run once with each proxy as a start, as a filter, and without, got {twice}; leave one out"
         )
-    if any(each is not None and each.kind == "filter" for each in guidance):
+    if any(guide is not None and guide.kind == "filter" for guide in guidance):
         for method in methods:
             if optimizer_class(method).filtered == "never":
                 raise InvalidOption(
@@ -365,8 +369,8 @@ def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
         return setup
     old = load_setup(out)
     before, now = (
-        {name: getattr(each, name) for name in ("benchmark", "budget", "workers", "charge_thinking")}
-        for each in (old, setup)
+        {name: getattr(either, name) for name in ("benchmark", "budget", "workers", "charge_thinking")}
+        for either in (old, setup)
     )
     check_same_inputs(f"{out} holds runs", before, now, remedy="choose another folder")
     if old.benchmark_sha256 not in ("", setup.benchmark_sha256):
@@ -374,11 +378,11 @@ def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
             f"{out} holds runs on another content of {old.benchmark} than it has now; put the old one back, or choose "
             "another folder"
         )
-    others = {name: values for name, values in old.settings.items() if name not in names}
+    kept_settings = {name: values for name, values in old.settings.items() if name not in names}
     commands = dict.fromkeys([*old.command.splitlines(), *setup.command.splitlines()])
     return replace(
         setup,
-        settings={**others, **setup.settings},
+        settings={**kept_settings, **setup.settings},
         command="\n".join(commands),
         methods=tuple(dict.fromkeys([*old.methods, *setup.methods])),
     )

@@ -52,12 +52,13 @@ class Guidance:
         20
         """
         proxy, numbers = _parts(text, ("--warm-start", "PROXY:N or PROXY:N:START", "synflow:1000"), most=2)
-        made = cls("start", proxy, numbers[0], numbers[1] if len(numbers) > 1 else None)
-        if made.start is not None and made.start > made.count:
+        guidance = cls("start", proxy, numbers[0], numbers[1] if len(numbers) > 1 else None)
+        if guidance.start is not None and guidance.start > guidance.count:
             raise InvalidOption(
-                f"a method begins with architectures of its pool of {made.count}, got {made.start}; begin with fewer"
+                f"a method begins with architectures of its pool of {guidance.count}, got {guidance.start}; begin with "
+                "fewer"
             )
-        return made
+        return guidance
 
     @classmethod
     def filter(cls, text: str) -> Guidance:
@@ -139,8 +140,8 @@ def guided(
 ) -> tuple[Optimizer, Callable[[], float]]:
     """A method with its guidance, and what it has spent on scoring so far, in seconds."""
     if guidance.kind == "start":
-        pool, taken = guidance.best_first(benchmark, seed)
-        return WarmStarted(kind(problem, rng, **settings), pool, start=guidance.start), lambda: taken
+        pool, seconds = guidance.best_first(benchmark, seed)
+        return WarmStarted(kind(problem, rng, **settings), pool, start=guidance.start), lambda: seconds
     sieve = Sieve(guidance.open(benchmark))
     if kind.filtered == "proposals":
         optimizer: Optimizer = FilteredProposals(kind(problem, rng, **settings), guidance.count, sieve)
@@ -157,11 +158,11 @@ def resolved(
     What would fail in all runs fails now."""
     scores = None if scores is None else scores_path(scores)
     if scores is not None and guidance.proxy in ScoreTable.read(scores).proxies:
-        found = replace(guidance, scores=str(scores.resolve()))
+        result = replace(guidance, scores=str(scores.resolve()))
     elif guidance.proxy in CLOSED_FORMS and ClosedForm.known(benchmark.space):
-        found = guidance
+        result = guidance
     elif scores is not None:
-        found = replace(guidance, scores=str(scores.resolve()))
+        result = replace(guidance, scores=str(scores.resolve()))
     else:
         PROXIES.get(guidance.proxy)
         if guidance.kind == "filter" or not dataset:
@@ -171,10 +172,10 @@ def resolved(
                 f"--scores{images}"
             )
         return replace(guidance, scores=str((out / OWN_SCORES).resolve()), dataset=dataset)
-    found.open(benchmark)
-    if found.kind == "start":
-        found.best_first(benchmark, 0)
-    return found
+    result.open(benchmark)
+    if result.kind == "start":
+        result.best_first(benchmark, 0)
+    return result
 
 
 def score_pools(
@@ -186,14 +187,14 @@ def score_pools(
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Score what runs with these seeds draw and no file has; what is there already is not scored again."""
-    own = [each for each in guidance if each.dataset]
-    for count in dict.fromkeys(each.count for each in own):
-        alike = [each for each in own if each.count == count]
+    unscored = [guide for guide in guidance if guide.dataset]
+    for count in dict.fromkeys(guide.count for guide in unscored):
+        alike = [guide for guide in unscored if guide.count == count]
         union = dict.fromkeys(arch for seed in range(seeds) for arch in alike[0].pool(benchmark, seed))
         score_architectures(
             list(union),
             dataset=alike[0].dataset,
-            proxies=[each.proxy for each in alike],
+            proxies=[guide.proxy for guide in alike],
             out=Path(alike[0].scores),
             engine=engine,
             progress=progress,

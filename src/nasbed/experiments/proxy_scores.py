@@ -90,11 +90,11 @@ class ScoreFile(ProxyScores):
         seconds = table.seconds.get(proxy, np.full(table.of(proxy).shape, np.nan))
         known = np.isfinite(seconds)
         usual = float(np.median(seconds[known])) if known.any() else 0.0
-        taken = np.where(known, seconds, usual).sum(axis=1)
+        totals = np.where(known, seconds, usual).sum(axis=1)
         self._path, self._space = path, searched
         forms = searched.architectures(searched.canonical_codes(table.codes))
         self._rows: dict[Architecture, tuple[float, float]] = {}
-        for form, score, took in zip(forms, scores.tolist(), taken.tolist(), strict=True):
+        for form, score, took in zip(forms, scores.tolist(), totals.tolist(), strict=True):
             if form not in self._rows or np.isnan(self._rows[form][0]):
                 self._rows[form] = score, took
         timed = "with the time they took" if known.any() else "without any time"
@@ -116,16 +116,16 @@ class ScoreFile(ProxyScores):
     def draw(self, count: int, benchmark: Benchmark, rng: np.random.Generator) -> list[Architecture]:
         """So many at random of those in the file that the benchmark has, whatever the order of its rows."""
         forms = sorted(self._rows)
-        drawn: list[Architecture] = []
+        pool: list[Architecture] = []
         for index in rng.permutation(len(forms)).tolist():
-            if len(drawn) < count and _answers(benchmark, forms[index]):
-                drawn.append(forms[index])
-        if len(drawn) < count:
+            if len(pool) < count and _answers(benchmark, forms[index]):
+                pool.append(forms[index])
+        if len(pool) < count:
             raise InvalidOption(
-                f"{count} scored architectures were asked for, {self._path} has {len(drawn)} of {benchmark.name}; ask "
+                f"{count} scored architectures were asked for, {self._path} has {len(pool)} of {benchmark.name}; ask "
                 "for fewer"
             )
-        return drawn
+        return pool
 
 
 @lru_cache(maxsize=16)

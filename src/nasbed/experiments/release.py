@@ -39,8 +39,8 @@ favours no method (Surrogate NAS Benchmarks, sections 3.1.8 and 5)."""
 _VERSION = re.compile(r"[0-9]+\.[0-9]+")
 
 T = TypeVar("T")
-Told = Callable[[str], None]
-"""Told what is being made."""
+OnProgress = Callable[[str], None]
+"""Called with the name of what is made next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +60,23 @@ class TablePlan:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise InvalidOption(f"a table of a release has a name, got {shorten(self.name)}")
-        given = self.journals
-        if not isinstance(given, list | tuple) or not given or not all(isinstance(each, str) for each in given):
-            raise InvalidOption(f"the table {self.name} has a list of journals, got {shorten(given)}")
-        object.__setattr__(self, "journals", tuple(given))
+        journals = self.journals
+        if (
+            not isinstance(journals, list | tuple)
+            or not journals
+            or not all(isinstance(each, str) for each in journals)
+        ):
+            raise InvalidOption(f"the table {self.name} has a list of journals, got {shorten(journals)}")
+        object.__setattr__(self, "journals", tuple(journals))
         if self.fidelities is not None:
             if not isinstance(self.fidelities, list | tuple):
                 raise InvalidOption(f"the fidelities of {self.name} are a list, got {shorten(self.fidelities)}")
             object.__setattr__(self, "fidelities", tuple(self.fidelities))
         if self.version != "":
             _check_version(self.version)
-        for what in (self.surrogates, {} if self.skeleton is None else self.skeleton):
-            if not isinstance(what, Mapping):
-                raise InvalidOption(f"surrogates and skeleton of {self.name} are tables, got {shorten(what)}")
+        for mapping in (self.surrogates, {} if self.skeleton is None else self.skeleton):
+            if not isinstance(mapping, Mapping):
+                raise InvalidOption(f"surrogates and skeleton of {self.name} are tables, got {shorten(mapping)}")
         for model, settings in self.surrogates.items():
             SURROGATES.get(model)
             if not isinstance(settings, Mapping):
@@ -108,9 +112,9 @@ class ReleasePlan:
             raise BadFile(f"{path} cannot be read as the TOML file of a release: {said}; mend it") from None
         try:
             tables = data.pop("tables", [])
-            if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
+            if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
                 raise InvalidOption(f"[[tables]] are tables, got {shorten(tables)}")
-            return _made(ReleasePlan, data | {"tables": tuple(_made(TablePlan, each) for each in tables)})
+            return _made(ReleasePlan, data | {"tables": tuple(_made(TablePlan, table) for table in tables)})
         except NasbedError as error:
             raise BadFile(f"{path}: {error}") from None
 
@@ -121,7 +125,7 @@ def _check_version(version: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ReleasedPart:
     """One thing of a release: its size, and for a surrogate how long its fit took and how well it does."""
 
     name: str
@@ -132,26 +136,26 @@ class Made:
 
 
 def release(
-    plan: ReleasePlan, journals: Path, out: Path, *, processes: int = 1, told: Told = lambda _: None
-) -> list[Made]:
+    plan: ReleasePlan, journals: Path, out: Path, *, processes: int = 1, on_progress: OnProgress = lambda _: None
+) -> list[ReleasedPart]:
     """Make everything that a plan names from the journals in a folder, as a new folder that is there only when it is
     complete."""
     if out.exists():
         raise InvalidOption(f"a release is a new folder, {out} exists; remove it or name another")
     draft = out.with_name(f".{secrets.token_hex(8)}.partial")
     try:
-        made = []
+        surrogates = []
         for table in plan.tables:
-            told(table.name)
+            on_progress(table.name)
             results = _table(plan, table, journals, draft)
-            made.append(Made(table.name, _size(results.folder), results.manifest.rows))
-            made += _surrogates(plan, table, results, draft, processes, told)
+            surrogates.append(ReleasedPart(table.name, _size(results.folder), results.manifest.rows))
+            surrogates += _surrogates(plan, table, results, draft, processes, on_progress)
         for path in draft.rglob(".*"):  # locks, and what was verified when
             path.unlink()
         draft.rename(out)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return made
+    return surrogates
 
 
 def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> Results:
@@ -160,7 +164,7 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
     folder = table_folder(table.name, draft)
     exported = export_journals(paths, folder, name=table.name, fidelities=table.fidelities)
     created = _last_evaluation(exported)
-    digest = hashlib.sha256("".join(each.sha256 for each in exported.manifest.files.values()).encode()).hexdigest()
+    digest = hashlib.sha256("".join(record.sha256 for record in exported.manifest.files.values()).encode()).hexdigest()
     data = exported.data.rename(folder / f"data-{digest[:12]}")
     version = table.version or plan.version
     notes = [f"release {version}", _training(paths[0]), *filter(None, [exported.about.notes])]
@@ -172,7 +176,7 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
             citation=table.citation or plan.citation,
             notes="; ".join(notes),
         ),
-        files={f"{data.name}/{name.split('/', 1)[1]}": each for name, each in exported.manifest.files.items()},
+        files={f"{data.name}/{name.split('/', 1)[1]}": record for name, record in exported.manifest.files.items()},
         created=created,
     )
     manifest.write(folder)
@@ -181,8 +185,8 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
 
 def _training(journal: Path) -> str:
     """Recipe and dataset, this with its checksum, as the journal has them."""
-    with Journal.reading(journal) as opened:
-        return f"trained by {json.dumps(opened.facts()['trainer'])}"
+    with Journal.reading(journal) as reader:
+        return f"trained by {json.dumps(reader.facts()['trainer'])}"
 
 
 def _last_evaluation(results: Results) -> str:
@@ -191,8 +195,8 @@ def _last_evaluation(results: Results) -> str:
 
 
 def _surrogates(
-    plan: ReleasePlan, table: TablePlan, results: Results, draft: Path, processes: int, told: Told
-) -> list[Made]:
+    plan: ReleasePlan, table: TablePlan, results: Results, draft: Path, processes: int, on_progress: OnProgress
+) -> list[ReleasedPart]:
     known = {name for rows in results.batches() for name in np.unique(rows.method).tolist()}
     ExactCosts(results.space, results.about.dataset, table.skeleton)  # what is wrong is told before any fit
     if not table.surrogates:
@@ -204,10 +208,10 @@ def _surrogates(
         for variant, methods in VARIANTS.items()
         if methods is None or known.issuperset(methods)
     }
-    made = []
+    surrogates = []
     for model, settings in table.surrogates.items():
         for variant, split in splits.items():
-            told(f"{model} {variant}".rstrip())
+            on_progress(f"{model} {variant}".rstrip())
             start = perf_counter()
             artefact = make_surrogate(
                 split,
@@ -223,20 +227,22 @@ def _surrogates(
             fit_s = perf_counter() - start
             about = replace(artefact.manifest, created=results.manifest.created)
             path = replace(artefact, manifest=about).save(surrogates_folder(draft) / f"{about.name}{SUFFIX}")
-            made.append(Made(about.name, path.stat().st_size, about.provenance["rows"], fit_s, about.figures))
-    return made
+            surrogates.append(
+                ReleasedPart(about.name, path.stat().st_size, about.provenance["rows"], fit_s, about.figures)
+            )
+    return surrogates
 
 
 def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _made(kind: type[T], given: Mapping[str, Any]) -> T:
-    known = [each.name for each in fields(kind)]  # type: ignore[arg-type]
-    for name in given:
-        if name not in known:
-            raise InvalidOption(f"a release has no key {name!r}; {nearest(name, known)}")
+def _made(kind: type[T], values: Mapping[str, Any]) -> T:
+    names = [item.name for item in fields(kind)]  # type: ignore[arg-type]
+    for name in values:
+        if name not in names:
+            raise InvalidOption(f"a release has no key {name!r}; {nearest(name, names)}")
     try:
-        return kind(**given)
+        return kind(**values)
     except TypeError as error:
         raise InvalidOption(f"a release lacks a key: {error}; add it") from None

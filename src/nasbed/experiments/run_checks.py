@@ -54,12 +54,12 @@ def _is_text_mapping(value: Any) -> bool:
 
 
 def _is_made_by(value: Any) -> bool:
-    known = {each.name for each in fields(Provenance)}
-    return value is None or (_is_text_mapping(value) and set(value) == known)
+    names = {item.name for item in fields(Provenance)}
+    return value is None or (_is_text_mapping(value) and set(value) == names)
 
 
 def _is_settings(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(own, dict) for own in value.values())
+    return isinstance(value, dict) and all(isinstance(values, dict) for values in value.values())
 
 
 def _is_budget(value: Any) -> bool:
@@ -101,19 +101,19 @@ SETUP: dict[str, Kind] = {
 """What ``setup.json`` says."""
 
 
-def check_fields(found: Any, kinds: Mapping[str, Kind], needed: tuple[str, ...]) -> None:
+def check_fields(content: Any, kinds: Mapping[str, Kind], needed: tuple[str, ...]) -> None:
     """Raise a ValueError unless a JSON object has these fields, of these kinds, and no others."""
-    if not isinstance(found, dict):
-        raise ValueError(f"it holds a JSON object, got {shorten(found)}")
+    if not isinstance(content, dict):
+        raise ValueError(f"it holds a JSON object, got {shorten(content)}")
     for name in needed:
-        if name not in found:
+        if name not in content:
             raise ValueError(f"it has no field {name!r}")
-    for name, value in found.items():
+    for name, value in content.items():
         if name not in kinds:
             raise ValueError(f"it has the field {shorten(name)}, which this nasbed does not know")
-        what, fits = kinds[name]
+        rule, fits = kinds[name]
         if not fits(value):
-            raise ValueError(f"the field {name!r} is {what}, got {shorten(value)}")
+            raise ValueError(f"the field {name!r} is {rule}, got {shorten(value)}")
 
 
 def check_columns(arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -123,8 +123,8 @@ def check_columns(arrays: Mapping[str, NDArray[Any]]) -> None:
             raise ValueError(f"it has no array {name!r}")
         kinds = COLUMNS.get(name, "f" if name.startswith(OTHER) else "")
         if arrays[name].dtype.kind not in kinds or arrays[name].ndim != (2 if name == "codes" else 1):
-            found = f"{arrays[name].dtype} {list(arrays[name].shape)}"
-            raise ValueError(f"the array {shorten(name)} of a run is none, or of other numbers, got {found}")
+            actual = f"{arrays[name].dtype} {list(arrays[name].shape)}"
+            raise ValueError(f"the array {shorten(name)} of a run is none, or of other numbers, got {actual}")
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"its arrays have one length, got {shorten(lengths, 200)}")
@@ -147,11 +147,11 @@ def check_columns(arrays: Mapping[str, NDArray[Any]]) -> None:
         raise ValueError("codes are whole numbers of 64 bits, got larger ones")
 
 
-def objective_of(found: Any) -> Metric:
+def objective_of(content: Any) -> Metric:
     """The metric that a JSON object describes; bounds beyond :data:`LARGEST` are refused. Raises a ValueError."""
-    metric = Metric.from_json(found)
+    metric = Metric.from_json(content)
     if any(LARGEST < abs(bound) < math.inf for bound in metric.bounds):
-        raise ValueError(f"the bounds of a metric are two numbers, got {shorten(found['bounds'])}")
+        raise ValueError(f"the bounds of a metric are two numbers, got {shorten(content['bounds'])}")
     return metric
 
 
@@ -169,12 +169,12 @@ def check_runs_fit(runs: Runs, benchmark: Benchmark) -> None:
     """Raise where runs cannot be of a benchmark: of another space or objective, at fidelities or with architectures
     that it does not have. What failed may be no architecture."""
     setup = runs.setup
-    for what, stored, has in (
+    for name, stored, has in (
         ("space", setup.space, benchmark.space.name),
         ("objective", setup.objective, benchmark.objective),
     ):
         if stored != has:
-            raise BadFile(f"runs on {setup.benchmark} have its {what}, {shorten(has, 100)}, got {shorten(stored, 100)}")
+            raise BadFile(f"runs on {setup.benchmark} have its {name}, {shorten(has, 100)}, got {shorten(stored, 100)}")
     for run in runs.runs:
         label = f"the run of {run.method} with seed {run.seed}"
         if run.codes.shape[1] != benchmark.space.code_length:

@@ -162,8 +162,8 @@ def load_run(path: Path) -> Run:
         recorded = facts.get("made_by")
         facts["made_by"] = None if recorded is None else Provenance(**recorded)
         facts |= {name: tuple(facts.get(name, ())) for name in ("refusals", "remarks")}
-        others = {name.removeprefix(OTHER): arrays[name] for name in arrays if name.startswith(OTHER)}
-        return Run(**facts, **{name: arrays[name] for name in COLUMNS}, others=others)
+        extra_metrics = {name.removeprefix(OTHER): arrays[name] for name in arrays if name.startswith(OTHER)}
+        return Run(**facts, **{name: arrays[name] for name in COLUMNS}, others=extra_metrics)
     except _UNREADABLE as error:
         raise BadFile(f"{path} is no complete run: {first_line(error)}; delete it") from None
 
@@ -214,22 +214,23 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
                 raise InvalidOption(
                     f"compared runs have one {name}, got {getattr(first, name)} and {getattr(other.setup, name)}"
                 )
-    runs = [run for each in sets for run in each.runs]
-    named = [(run.method, run.seed) for run in runs]
-    if len(set(named)) < len(named):
-        twice = next(name for name in named if named.count(name) > 1)
+    runs = [run for part in sets for run in part.runs]
+    keys = [(run.method, run.seed) for run in runs]
+    if len(set(keys)) < len(keys):
+        twice = next(name for name in keys if keys.count(name) > 1)
         raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} is there twice; leave one folder out")
     settings: dict[str, Mapping[str, Any]] = {}
-    for each in sets:
-        for method in each.methods:
-            own = each.setup.settings.get(method, {})
-            if settings.setdefault(method, own) != own:
+    for part in sets:
+        for method in part.methods:
+            values = part.setup.settings.get(method, {})
+            if settings.setdefault(method, values) != values:
                 raise InvalidOption(
-                    f"compared runs of {method} have one set of settings, got {dict(settings[method])} and {dict(own)}"
+                    f"compared runs of {method} have one set of settings, got {dict(settings[method])} and "
+                    f"{dict(values)}"
                 )
-    settings = {method: own for method, own in settings.items() if own}
-    commands = dict.fromkeys(line for each in sets for line in each.setup.command.splitlines())
-    methods = tuple(dict.fromkeys(method for each in sets for method in each.methods))
+    settings = {method: values for method, values in settings.items() if values}
+    commands = dict.fromkeys(line for part in sets for line in part.setup.command.splitlines())
+    methods = tuple(dict.fromkeys(method for part in sets for method in part.methods))
     return Runs(replace(first, settings=settings, command="\n".join(commands), methods=methods), runs)
 
 

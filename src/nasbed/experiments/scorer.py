@@ -66,19 +66,19 @@ class Scorer:
             network = build(arch, classes=len(data.classes), channels_in=channels, image=side)
         initial_weights(network, seed)
         batch = self._images(seed)
-        found = score_all(network.to(self.device), batch, proxies=proxies, seed=seed)
+        scores = score_all(network.to(self.device), batch, proxies=proxies, seed=seed)
         return {
-            name: NetworkScore(each.value, each.seconds + each.shared_seconds, each.reason, each.remark)
-            for name, each in found.items()
+            name: NetworkScore(score.value, score.seconds + score.shared_seconds, score.reason, score.remark)
+            for name, score in scores.items()
         }
 
     def _images(self, seed: int) -> tuple[Tensor, Tensor]:
         """Normalised images and labels on the device, drawn once a process."""
-        wanted = (self, seed)
-        if wanted not in _BATCHES:
+        key = (self, seed)
+        if key not in _BATCHES:
             data = dataset_of(self.dataset, self.dataset_hash)
-            _BATCHES[wanted] = scoring_batch(data, self.batch, seed=seed, device=self.device, recipe=self.recipe)
-        return _BATCHES[wanted]
+            _BATCHES[key] = scoring_batch(data, self.batch, seed=seed, device=self.device, recipe=self.recipe)
+        return _BATCHES[key]
 
 
 _DATASETS: dict[str, Dataset] = {}
@@ -110,8 +110,8 @@ def scoring_batch(
     rows = recipe_split(data, load_recipe(recipe)).train if recipe else np.arange(len(data.train))
     if not 1 <= size <= len(rows):
         raise InvalidOption(f"a batch has 1 to {len(rows)} images of {data.name}, got {size}; choose another size")
-    drawn = np.sort(rows[np.argsort(words(seed, _IMAGES, count=len(rows)), kind="stable")[:size]])
-    mean, std = (torch.tensor(each).view(1, -1, 1, 1) for each in (data.mean, data.std))
-    images = torch.from_numpy(data.train.images[drawn].copy()).float() / data.scale
-    labels = torch.from_numpy(data.train.labels[drawn].copy()).long()
+    chosen = np.sort(rows[np.argsort(words(seed, _IMAGES, count=len(rows)), kind="stable")[:size]])
+    mean, std = (torch.tensor(values).view(1, -1, 1, 1) for values in (data.mean, data.std))
+    images = torch.from_numpy(data.train.images[chosen].copy()).float() / data.scale
+    labels = torch.from_numpy(data.train.labels[chosen].copy()).long()
     return ((images - mean) / std).float().to(device), labels.to(device)

@@ -31,9 +31,9 @@ from nasbed.proxies.table import ScoresAbout, ScoreTable, check_suffix, table_of
 from nasbed.spaces import SearchSpace, space
 
 _LOG = logging.getLogger(__name__)
-Tell = Callable[[str], None]
+OnNote = Callable[[str], None]
 Progress = Callable[[int, int], None]
-"""Told how many of how many networks are scored."""
+"""Called with how many of how many networks are scored."""
 MOST_IDLE = 100_000
 """So many draws without a new architecture: there are no more."""
 
@@ -51,7 +51,7 @@ def score_architectures(
     engine: Engine | None = None,
     timeout_s: float | None = None,
     progress: Progress | None = None,
-    on_note: Callable[[str], None] | None = None,
+    on_note: OnNote | None = None,
 ) -> ScoreTable:
     """Score every architecture with every seed and write ``out``, adding to what is there already.
 
@@ -66,11 +66,11 @@ def score_architectures(
     out = Path(out)
     check_torch()
     check_suffix(out)
-    tell = on_note or _LOG.warning
+    on_note = on_note or _LOG.warning
     first_about = _checked(archs, dataset, proxies, seeds, batch, recipe)
-    rows, about = _already(out, first_about, tell)
+    rows, about = _already(out, first_about, on_note)
     engine = engine or LocalEngine()
-    with ScoreJournal(out, about, tell) as journal:
+    with ScoreJournal(out, about, on_note) as journal:
         try:
             for key, scores in journal.items():
                 rows[key].update(scores)
@@ -109,18 +109,18 @@ def random_architectures(searched: SearchSpace, count: int, rng: np.random.Gener
     """So many different architectures, none isomorphic to another."""
     if count > searched.size:
         raise InvalidOption(f"{searched.name} has {searched.size} architectures, got {count}; ask for fewer")
-    found: dict[Architecture, None] = {}
+    drawn: dict[Architecture, None] = {}
     idle = 0
-    while len(found) < count and idle < MOST_IDLE:
-        before = len(found)
-        found[searched.canonical(searched.sample(rng))] = None
-        idle = 0 if len(found) > before else idle + 1
-    if len(found) < count:
+    while len(drawn) < count and idle < MOST_IDLE:
+        before = len(drawn)
+        drawn[searched.canonical(searched.sample(rng))] = None
+        idle = 0 if len(drawn) > before else idle + 1
+    if len(drawn) < count:
         raise InvalidOption(
-            f"{count} different architectures were asked for, draws from {searched.name} gave {len(found)}; ask for "
+            f"{count} different architectures were asked for, draws from {searched.name} gave {len(drawn)}; ask for "
             "fewer"
         )
-    return list(found)
+    return list(drawn)
 
 
 def _checked(
@@ -154,15 +154,15 @@ def _checked(
         recipe_name, recipe_sha256 = read.name, values_sha256(read.settings())
     scoring_batch(data, batch, recipe=recipe)
     code = {name: object_fingerprint(PROXIES.get(name).function) for name in proxies}
-    own = {name: fingerprint for name, fingerprint in code.items() if fingerprint}
-    return ScoresAbout(searched, dataset, data.hash, recipe_name, batch, recipe_sha256=recipe_sha256, code=own)
+    fingerprints = {name: fingerprint for name, fingerprint in code.items() if fingerprint}
+    return ScoresAbout(searched, dataset, data.hash, recipe_name, batch, recipe_sha256=recipe_sha256, code=fingerprints)
 
 
 Rows = defaultdict[ScoreKey, Scores]
 """All scores of a file."""
 
 
-def _already(out: Path, about: ScoresAbout, tell: Tell) -> tuple[Rows, ScoresAbout]:
+def _already(out: Path, about: ScoresAbout, on_note: OnNote) -> tuple[Rows, ScoresAbout]:
     """The cells of the file that still hold, if there is one, and what it is about together with what comes; it has to
     be of the same kind."""
     rows: Rows = defaultdict(dict)
@@ -170,7 +170,7 @@ def _already(out: Path, about: ScoresAbout, tell: Tell) -> tuple[Rows, ScoresAbo
         return rows, about
     table = ScoreTable.read(out)
     check_same_scores(table.about, about, out)
-    stale = report_stale(table.about, about, table.proxies, out, tell)
+    stale = report_stale(table.about, about, table.proxies, out, on_note)
     codes = [tuple(code) for code in table.codes.tolist()]
     for row, code in enumerate(codes):
         for column, seed in enumerate(table.seeds):

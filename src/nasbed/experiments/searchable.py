@@ -45,12 +45,12 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
                 )
         return
     rng = np.random.default_rng(0)
-    held = sum(benchmark.holds(benchmark.space.sample(rng)) for _ in range(DRAWS))
-    if held < LEAST_HELD * DRAWS:
+    hits = sum(benchmark.holds(benchmark.space.sample(rng)) for _ in range(DRAWS))
+    if hits < LEAST_HELD * DRAWS:
         listed = f"{name.removesuffix(f':{MEAN}')}:{LISTED}"
         raise InvalidOption(
             f"a table is searched if it holds {100 * LEAST_HELD:.0f} % of random architectures, {table.name} holds "
-            f"{held} of {DRAWS} ({benchmark.held_count} in all, of {_size(benchmark.space)}); {instead}, or search "
+            f"{hits} of {DRAWS} ({benchmark.held_count} in all, of {_size(benchmark.space)}); {instead}, or search "
             f"what it holds, {listed}"
         )
 

@@ -55,8 +55,10 @@ class Budget:
 
 def problem_of(benchmark: Benchmark) -> Problem:
     """What a method may know of a benchmark."""
-    others = tuple(metric for metric in benchmark.metrics if metric != benchmark.objective and metric.split != "test")
-    return Problem(benchmark.space, benchmark.objective, benchmark.fidelities, others)
+    extra_metrics = tuple(
+        metric for metric in benchmark.metrics if metric != benchmark.objective and metric.split != "test"
+    )
+    return Problem(benchmark.space, benchmark.objective, benchmark.fidelities, extra_metrics)
 
 
 def no_scoring() -> float:
@@ -89,11 +91,11 @@ def simulate(
     log = _Log(benchmark)
     running: list[tuple[float, int, float, Proposal, Observation]] = []
     meter = _Meter(scoring_s, charge_thinking)
-    now, asked, free_of_cost = 0.0, 0, 0
+    now, proposed, free_of_cost = 0.0, 0, 0
     error = traceback = ""
     try:
         while True:
-            free = min(workers - len(running), budget.evaluations - asked)
+            free = min(workers - len(running), budget.evaluations - proposed)
             if free > 0 and now < budget.seconds:
                 start = perf_counter()
                 proposals = optimizer.ask(free)
@@ -101,10 +103,10 @@ def simulate(
                 if not 0 < len(proposals) <= free:
                     raise InvalidOption(f"ask({free}) gives 1 to {free} proposals, got {len(proposals)}")
                 for proposal in proposals:
-                    observation = _evaluate(benchmark, proposal, (seed << 40) + asked, log)
-                    asked += 1
-                    heapq.heappush(running, (now + (observation.cost_s or 0.0), asked, now, proposal, observation))
-                if len(running) < workers and asked < budget.evaluations:
+                    observation = _evaluate(benchmark, proposal, (seed << 40) + proposed, log)
+                    proposed += 1
+                    heapq.heappush(running, (now + (observation.cost_s or 0.0), proposed, now, proposal, observation))
+                if len(running) < workers and proposed < budget.evaluations:
                     continue
             if not running:
                 break
@@ -183,20 +185,20 @@ class _Log:
 
     def add_statements(self, optimizer: Optimizer) -> None:
         """Keep what a method says of itself."""
-        said = optimizer.remarks()
-        sentences = (said,) if isinstance(said, str) else said
+        remarks = optimizer.remarks()
+        sentences = (remarks,) if isinstance(remarks, str) else remarks
         self._remarks = tuple(textwrap.shorten(str(sentence), 300, placeholder=" …") for sentence in sentences)
         start = optimizer.random_start
         self._random_start = None if start is None else int(start)
 
-    def add(self, proposal: Proposal, observation: Observation, begun: float, end: float) -> None:
+    def add(self, proposal: Proposal, observation: Observation, start: float, end: float) -> None:
         values = observation.values
         code = proposal.architecture.code
         self._codes.append(code if len(code) == self._code_length else (-1,) * self._code_length)
         self._fidelity.append(self._top_fidelity if proposal.fidelity is None else proposal.fidelity)
         self._status.append(observation.status.number)
         self._value.append(values.get(self._objective, math.nan) if observation.status is Status.OK else math.nan)
-        self._start_s.append(begun)
+        self._start_s.append(start)
         self._end_s.append(end)
         for metric, column in self._others:
             column.append(values.get(metric, math.nan))

@@ -30,7 +30,7 @@ _OBJECTIVE = Metric("score", split="validation")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TuningTrial:
     """One fit on the train part, scored on the validation part. Trial 0 has the default settings."""
 
     number: int
@@ -69,12 +69,12 @@ class Fit:
         model = self.kind(self.space, seed=self.seed, settings=settings)
         model.fit(self.train)
         fit_s = perf_counter() - start
-        truth, found = self.held.y, model.predict(self.held.codes)
+        truth, predictions = self.held.y, model.predict(self.held.codes)
         figures = {
-            "skt": sparse_kendall(truth, found, precision=self.precision),
-            "r2": r2(truth, found),
-            "kendall": kendall(truth, found),
-            "mae": mae(truth, found),
+            "skt": sparse_kendall(truth, predictions, precision=self.precision),
+            "r2": r2(truth, predictions),
+            "kendall": kendall(truth, predictions),
+            "mae": mae(truth, predictions),
         }
         odd = [name for name, value in figures.items() if not math.isfinite(value)]
         if odd:
@@ -82,7 +82,7 @@ class Fit:
         return figures, fit_s
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _fit_in_worker, tuple(getattr(self, each.name) for each in fields(self))
+        return _fit_in_worker, tuple(getattr(self, item.name) for item in fields(self))
 
 
 def _fit_in_worker(*values: Any) -> Fit:
@@ -109,18 +109,18 @@ class Search:
         default = kind(space, settings=self._settings(values, None)).settings
         self._default_values = values if default == self.default else None
 
-    def first(self) -> Trial:
+    def first(self) -> TuningTrial:
         """The defaults, at the highest budget."""
-        return Trial(0, self._settings(None, self.highest), self.highest)
+        return TuningTrial(0, self._settings(None, self.highest), self.highest)
 
-    def ask(self, number: int) -> Trial:
+    def ask(self, number: int) -> TuningTrial:
         """What the optimizer proposes next."""
         proposal = self.optimizer.ask(1)[0]
         values = self.space.to_native(proposal.architecture)
         budget = proposal.fidelity if self.budget_name else None
-        return Trial(number, self._settings(values, budget), budget, values)
+        return TuningTrial(number, self._settings(values, budget), budget, values)
 
-    def tell(self, trial: Trial, score: float | None) -> None:
+    def tell(self, trial: TuningTrial, score: float | None) -> None:
         """What came of it; the defaults too, where the tuning space holds them."""
         values = trial.values or self._default_values
         if values is None:
@@ -138,8 +138,8 @@ class Search:
 
     def _settings(self, values: Mapping[str, Any] | None, budget: int | None) -> dict[str, Any]:
         tuned = {} if values is None else self._kind.tuned(values)
-        own = {} if budget is None or self.budget_name is None else {self.budget_name: budget}
-        return {**tuned, **self._fixed, **own}
+        budgeted = {} if budget is None or self.budget_name is None else {self.budget_name: budget}
+        return {**tuned, **self._fixed, **budgeted}
 
 
 def _without(space: FromConfigSpace, fixed: Mapping[str, Any]) -> FromConfigSpace:
@@ -149,11 +149,11 @@ def _without(space: FromConfigSpace, fixed: Mapping[str, Any]) -> FromConfigSpac
     source = space.configspace()
     if not any(name in source for name in fixed):
         return space
-    rest = ConfigurationSpace()
-    rest.add(*(one for name, one in source.items() if name not in fixed))
-    if not len(rest) or source.conditions or source.forbidden_clauses:
+    reduced = ConfigurationSpace()
+    reduced.add(*(hyperparameter for name, hyperparameter in source.items() if name not in fixed))
+    if not len(reduced) or source.conditions or source.forbidden_clauses:
         raise InvalidOption(f"these settings leave nothing to tune: {', '.join(fixed)}; leave one out")
-    return space_from_configspace(rest, space.name)
+    return space_from_configspace(reduced, space.name)
 
 
 class Trials(Sequence[Mapping[str, Any]]):
@@ -166,11 +166,11 @@ class Trials(Sequence[Mapping[str, Any]]):
         journal: JournalLines,
         score: str,
         trials: int,
-        progress: Callable[[Trial], None] | None,
+        progress: Callable[[TuningTrial], None] | None,
     ) -> None:
         self._search, self._journal, self._score, self._progress = search, journal, score, progress
-        self.ended: list[Trial] = []
-        self._asked: dict[int, Trial] = {}
+        self.ended: list[TuningTrial] = []
+        self._asked: dict[int, TuningTrial] = {}
         self._replay()
         self._given = [trial for trial in self._asked.values() if not self._has_ended(trial.number)]
         self._count = max(len(self._given), trials - len(self.ended))
@@ -184,7 +184,7 @@ class Trials(Sequence[Mapping[str, Any]]):
     def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
     def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
         if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(self._count))]
+            return [self[position] for position in range(*index.indices(self._count))]
         if not 0 <= index < self._count:
             raise IndexError(index)
         while len(self._given) <= index:
@@ -209,9 +209,9 @@ class Trials(Sequence[Mapping[str, Any]]):
         self._given.append(trial)
 
     def _learn(self, line: Mapping[str, Any]) -> None:
-        known = {name: line[name] for name in ("figures", "fit_s", "error")}
-        known["nasbed_version"] = line.get("nasbed_version", "")
-        trial = replace(self._asked[line["ended"]], **known)
+        outcome = {name: line[name] for name in ("figures", "fit_s", "error")}
+        outcome["nasbed_version"] = line.get("nasbed_version", "")
+        trial = replace(self._asked[line["ended"]], **outcome)
         self.ended.append(trial)
         self._search.tell(trial, trial.figures.get(self._score))
         if self._progress is not None:
@@ -227,8 +227,8 @@ class Trials(Sequence[Mapping[str, Any]]):
                 if "asked" in line:
                     if line["asked"]:
                         self._search.ask(line["asked"])
-                    known = {name: line[name] for name in ("settings", "budget", "values")}
-                    self._asked[line["asked"]] = Trial(line["asked"], **known)
+                    proposal = {name: line[name] for name in ("settings", "budget", "values")}
+                    self._asked[line["asked"]] = TuningTrial(line["asked"], **proposal)
                 elif not self._has_ended(line["ended"]):
                     self._learn(line)
             except (KeyError, TypeError, ValueError) as error:

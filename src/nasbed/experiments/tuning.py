@@ -15,7 +15,7 @@ from nasbed.core.errors import BadFile, InvalidOption, first_line
 from nasbed.core.execution import Engine, LocalEngine, attempt
 from nasbed.core.execution.journal import JournalLines, check_same_inputs
 from nasbed.core.files import complete_file
-from nasbed.experiments.trials import Fit, Search, Trial, Trials
+from nasbed.experiments.trials import Fit, Search, Trials, TuningTrial
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Surrogate
@@ -33,7 +33,7 @@ Parts = TableSplit
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class TuningSetup:
     """What the trials of a folder have in common; a tuning with another setup needs another folder."""
 
     model: str
@@ -54,13 +54,13 @@ class Tuned:
     """What a tuning found. ``best`` has the best score among the trials at the highest budget: never worse than the
     default settings. ``test`` are its figures on the test part."""
 
-    setup: Setup
-    trials: tuple[Trial, ...]
-    best: Trial
+    setup: TuningSetup
+    trials: tuple[TuningTrial, ...]
+    best: TuningTrial
     test: Mapping[str, float]
 
     @property
-    def default(self) -> Trial:
+    def default(self) -> TuningTrial:
         return self.trials[0]
 
     def notes(self) -> list[str]:
@@ -74,7 +74,7 @@ class Tuned:
             if version != nasbed.__version__
         ]
 
-    def score(self, trial: Trial) -> float | None:
+    def score(self, trial: TuningTrial) -> float | None:
         """``None`` for a trial that failed."""
         return trial.figures.get(self.setup.score)
 
@@ -90,7 +90,7 @@ def tune(
     engine: Engine | None = None,
     seed: int = 0,
     timeout_s: float | None = None,
-    progress: Callable[[Trial], None] | None = None,
+    progress: Callable[[TuningTrial], None] | None = None,
 ) -> Tuned:
     """Look for better settings of a model in ``trials`` fits, the one with the default settings included.
 
@@ -117,7 +117,7 @@ def tune(
     split = data if isinstance(data, TableSplit) else TableSplit.of(data, seed=seed)
     split.check_parts()
     search = Search(kind, split.space, settings or {}, seed)
-    setup = Setup(
+    setup = TuningSetup(
         model=kind.name,
         space=split.space.name,
         metric=split.metric.key,
@@ -148,7 +148,7 @@ def tune(
     return tuned
 
 
-def _tested(job: Fit, best: Trial) -> dict[str, float]:
+def _tested(job: Fit, best: TuningTrial) -> dict[str, float]:
     outcome = attempt(job, 0, best.settings)
     if outcome.error:
         raise InvalidOption(f"the winner, trial {best.number}, could not be fitted again: {outcome.error}")
@@ -159,7 +159,7 @@ def _tested(job: Fit, best: Trial) -> dict[str, float]:
 # --- the folder ------------------------------------------------------------------------------------------------------
 
 
-def _check_setup(out: Path, setup: Setup) -> None:
+def _check_setup(out: Path, setup: TuningSetup) -> None:
     """Note what the folder is for, or raise where it is for something else."""
     path = out / SETUP
     data = json.loads(json.dumps(asdict(setup)))
@@ -180,23 +180,23 @@ def _check_setup(out: Path, setup: Setup) -> None:
     )
 
 
-def _best(trials: Sequence[Trial], setup: Setup, highest: int | None) -> Trial:
+def _best(trials: Sequence[TuningTrial], setup: TuningSetup, highest: int | None) -> TuningTrial:
     usable = [trial for trial in trials if trial.figures and trial.budget == highest]
     if not usable:
         reason = next((trial.error for trial in trials if trial.error), "none was made")
-        at = "" if highest is None else f" at {highest} {setup.budget}"
-        raise InvalidOption(f"no trial of {setup.model}{at} ended well: {reason}; see {JOURNAL}")
+        place = "" if highest is None else f" at {highest} {setup.budget}"
+        raise InvalidOption(f"no trial of {setup.model}{place} ended well: {reason}; see {JOURNAL}")
     return max(usable, key=lambda trial: (trial.figures[setup.score], -trial.number))
 
 
-def _known_test(out: Path, best: Trial, test_sha256: str) -> dict[str, float] | None:
+def _known_test(out: Path, best: TuningTrial, test_sha256: str) -> dict[str, float] | None:
     """The winner's figures on the test part, where this version of nasbed has measured them on it already."""
     if not (out / BEST).is_file():
         return None
     data = read_json(out / BEST)
     measured = data.get("trial"), data.get("test_sha256"), data.get("nasbed_version")
-    known: dict[str, float] | None = data.get("test")
-    return known if measured == (best.number, test_sha256, nasbed.__version__) else None
+    figures: dict[str, float] | None = data.get("test")
+    return figures if measured == (best.number, test_sha256, nasbed.__version__) else None
 
 
 def _save_best(out: Path, tuned: Tuned, test_sha256: str) -> None:
@@ -227,8 +227,8 @@ def load_settings(path: Path, model: str) -> dict[str, Any]:
         return data
     if data.get("model") != model:
         raise InvalidOption(f"{path} holds settings of {data.get('model')}, not of {model}; give another file")
-    found: dict[str, Any] = data["settings"]
-    return found
+    settings: dict[str, Any] = data["settings"]
+    return settings
 
 
 def read_json(path: Path) -> dict[str, Any]:

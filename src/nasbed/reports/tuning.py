@@ -13,7 +13,7 @@ from nasbed.drawing.marks import Chart, inline
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.page import Section, write_page
 from nasbed.drawing.palette import HUES
-from nasbed.experiments.trials import Trial
+from nasbed.experiments.trials import TuningTrial
 from nasbed.experiments.tuning import Tuned
 from nasbed.surrogates import SURROGATES
 
@@ -126,7 +126,7 @@ def _best_table(tuned: Tuned) -> NumberTable:
     return NumberTable(("trial", "τ sparse", "R²", "seconds", *names), rows, numbers=0)
 
 
-def _settings(trial: Trial) -> str:
+def _settings(trial: TuningTrial) -> str:
     return ", ".join(f"{name} = {_value(value)}" for name, value in trial.settings.items())
 
 
@@ -134,7 +134,7 @@ def _value(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _usable(tuned: Tuned) -> list[Trial]:
+def _usable(tuned: Tuned) -> list[TuningTrial]:
     """Trials that ended well at the highest budget."""
     return [trial for trial in tuned.trials if trial.figures and trial.budget == tuned.best.budget]
 
@@ -142,7 +142,7 @@ def _usable(tuned: Tuned) -> list[Trial]:
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-def _lowest(tuned: Tuned, trials: list[Trial]) -> float:
+def _lowest(tuned: Tuned, trials: list[TuningTrial]) -> float:
     """The lower edge of the score: a few trials that went wrong must not take the whole axis."""
     scores = sorted(trial.figures[tuned.setup.score] for trial in trials)
     default = tuned.score(tuned.default)
@@ -205,7 +205,7 @@ def _panels(tuned: Tuned) -> dict[str, Chart]:
     return {name: _panel(tuned, trials, name, ranges.get(name)) for name in names}
 
 
-def _panel(tuned: Tuned, trials: list[Trial], name: str, hyperparameter: Any) -> Chart:
+def _panel(tuned: Tuned, trials: list[TuningTrial], name: str, hyperparameter: Any) -> Chart:
     key = tuned.setup.score
     with_setting = [trial for trial in trials if name in trial.values]
     low, high = _lowest(tuned, trials), max(trial.figures[key] for trial in trials)
@@ -238,7 +238,7 @@ def _plain(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _row(trial: Trial, score: float, low: float) -> dict[str, Any]:
+def _row(trial: TuningTrial, score: float, low: float) -> dict[str, Any]:
     rounded: Mapping[str, Any] = {name: float(f"{value:.5g}") for name, value in trial.figures.items()}
     return {"y": max(score, low), "trial": trial.number, "budget": str(trial.budget or ""), **rounded}
 

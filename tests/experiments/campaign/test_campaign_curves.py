@@ -16,10 +16,10 @@ from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.experiments.campaign import (
     Campaign,
+    CampaignProgress,
     Evaluation,
     Grid,
     Journal,
-    Progress,
     Trainer,
     Trial,
     collect,
@@ -68,7 +68,7 @@ class Curved(Trainer):
 
 
 def test_exported_table_has_the_curve_of_every_training_that_ended_well(tmp_path: Path) -> None:
-    def stop(progress: Progress) -> None:
+    def stop(progress: CampaignProgress) -> None:
         if progress.done == 5:
             raise KeyboardInterrupt
 
@@ -173,7 +173,7 @@ def test_networks_of_a_campaign_have_the_same_rows_with_and_without_curves(kind:
     rows = []
     for path in journals:
         with Journal.reading(path) as opened:
-            rows.append([(ended.trial, dict(ended.evaluation.values)) for ended in opened.ended()])
+            rows.append([(ended.trial, dict(ended.evaluation.values)) for ended in opened.finished()])
     assert rows[0] == rows[1]
     curves = export_journals([journals[1]], tmp_path / "out").curves()
     assert curves is not None and curves.fidelity.tolist() == [1, 1, 2, 2]

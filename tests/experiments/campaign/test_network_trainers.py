@@ -14,10 +14,10 @@ import nasbed
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.experiments.campaign import (
     Campaign,
+    CampaignProgress,
     Evaluation,
     Journal,
     PopulationTrainer,
-    Progress,
     Trial,
     collect,
     export_journals,
@@ -92,7 +92,7 @@ def test_campaign_begun_before_a_metric_existed_goes_on_with_those_it_has(
     )
     trainer: PopulationTrainer = Before("nb201", "digits", RECIPE, population=1, device="cpu")
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: CampaignProgress) -> None:
         if progress.done == 2:
             raise KeyboardInterrupt
 
@@ -102,7 +102,7 @@ def test_campaign_begun_before_a_metric_existed_goes_on_with_those_it_has(
     assert [metric.key for metric in trainer.metrics][3:] == ["train_accuracy"]
     assert collect(campaign, trainer, journal, accept_changes=True).by_status["ok"] == 4
     with Journal.reading(journal) as opened:
-        assert [set(ended.evaluation.values) for ended in opened.ended()] == [{each.key for each in METRICS[:3]}] * 4
+        assert [set(ended.evaluation.values) for ended in opened.finished()] == [{each.key for each in METRICS[:3]}] * 4
     old = export_journals([journal], tmp_path / "old")
     assert old.about.metrics == METRICS[:3] and old.manifest.rows == 4
 

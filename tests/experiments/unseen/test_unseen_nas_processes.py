@@ -15,7 +15,7 @@ from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine, TaskOutcome
 from nasbed.datasets.opening import open_dataset
 from nasbed.experiments.unseen.budget import NasBudget
-from nasbed.experiments.unseen.processes import Task, measure_ahead
+from nasbed.experiments.unseen.processes import UnseenTask, measure_ahead
 from nasbed.experiments.unseen.results import UnseenResult, read_results
 from nasbed.experiments.unseen.runs import NasPlan, measure
 from nasbed.training import load_recipe
@@ -61,14 +61,14 @@ def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_pat
 class Watched(Engine):
     """One after another in this process, but the tasks are remembered, and one of them may fail."""
 
-    def __init__(self, failing: Task | None = None) -> None:
+    def __init__(self, failing: UnseenTask | None = None) -> None:
         self.failing = failing
-        self.seen: list[Task] = []
+        self.seen: list[UnseenTask] = []
 
     def map_unordered(
         self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
     ) -> Iterator[TaskOutcome]:
-        def noted(task: Task) -> Any:
+        def noted(task: UnseenTask) -> Any:
             self.seen.append(task)
             if task == self.failing:
                 raise RuntimeError("no memory")
@@ -101,7 +101,7 @@ def test_what_a_file_has_found_is_not_searched_again(folder: str, tmp_path: Path
 
 
 def test_what_fails_is_told_when_the_rest_is_done(folder: str, tmp_path: Path) -> None:
-    file, engine = tmp_path / "r.jsonl", Watched(Task((folder, "gdas", 0)))
+    file, engine = tmp_path / "r.jsonl", Watched(UnseenTask((folder, "gdas", 0)))
     with pytest.raises(NasbedError, match=r"1 of 10 searches and trainings failed, .*gdas 0: search: .*no memory"):
         measure_ahead([folder], PLAN, file, **folders(tmp_path), engine=engine)
     assert {each.model for each in read_results([file])} == {"bonsai-net", "rs-darts", "rs-bonsai"}
@@ -124,7 +124,7 @@ def test_a_training_waits_for_its_search(folder: str, tmp_path: Path) -> None:
             assert search.seed is None and next(given) is WAIT
             yield TaskOutcome(0, function(search))
             training = next(given)
-            assert training == Task(search.search, 0)
+            assert training == UnseenTask(search.search, 0)
             yield TaskOutcome(1, function(training))
             assert next(given, None) is None
 

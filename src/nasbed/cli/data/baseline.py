@@ -88,7 +88,7 @@ def baseline(
         check_results_file(out)
     images = open_dataset(dataset)
     on_interrupt(lambda: checkpoint_kept(checkpoint))
-    with threads_used(threads), epoch_bar(budget) as told:
+    with threads_used(threads), epoch_bar(budget) as report_epoch:
         result = measured_baseline(
             model,
             images,
@@ -98,22 +98,22 @@ def baseline(
             epochs=epochs,
             device=where,
             checkpoint=checkpoint,
-            progress=lambda end, valid: told(end.done, _said(end.loss, valid)),
+            progress=lambda end, valid: report_epoch(end.done, _said(end.loss, valid)),
         )
     if out is not None:
         append_result(out, result)
-    said = tables.accuracy(result.dataset, model)
+    published_accuracy = tables.accuracy(result.dataset, model)
     if json:
-        print_json(plain(asdict(result) | {"published": said}))
+        print_json(plain(asdict(result) | {"published": published_accuracy}))
     else:
-        print_fields(_shown(result, said, recipe=how.name))
+        print_fields(_shown(result, published_accuracy, recipe=how.name))
 
 
 def _said(loss: float, valid: float | None) -> str:
     return f"loss {loss:.3f}" + (f"  validation {valid:.2f} %" if valid is not None else "")
 
 
-def _shown(result: UnseenResult, said: float | None, *, recipe: str) -> dict[str, object]:
+def _shown(result: UnseenResult, published_accuracy: float | None, *, recipe: str) -> dict[str, object]:
     """Name and value, a line each; nothing where nothing was measured."""
     train, valid, test = result.images
     fields: dict[str, object] = {
@@ -125,13 +125,15 @@ def _shown(result: UnseenResult, said: float | None, *, recipe: str) -> dict[str
         "status": result.status + (f": {result.reason}" if result.reason else ""),
         "train time": f"{result.train_time_s:.1f} s",
     }
-    known = {epoch: value for epoch, value in result.validated.items() if value is not None}
-    if len(known) > 1:
-        fields["validation by epoch"] = ", ".join(f"{value:.2f}" for value in known.values()) + " %"
+    measured = {epoch: value for epoch, value in result.validated.items() if value is not None}
+    if len(measured) > 1:
+        fields["validation by epoch"] = ", ".join(f"{value:.2f}" for value in measured.values()) + " %"
     for name, value in (("validation", result.validation_accuracy), ("test", result.test_accuracy)):
         if value is not None:
             fields[f"{name} accuracy"] = f"{value:.2f} %"
-    fields["published"] = f"{said:.2f} % after 64 epochs (table 1)" if said is not None else "nothing"
-    if said is not None and result.test_accuracy is not None:
-        fields["difference"] = f"{result.test_accuracy - said:+.2f} points"
+    fields["published"] = (
+        f"{published_accuracy:.2f} % after 64 epochs (table 1)" if published_accuracy is not None else "nothing"
+    )
+    if published_accuracy is not None and result.test_accuracy is not None:
+        fields["difference"] = f"{result.test_accuracy - published_accuracy:+.2f} points"
     return fields

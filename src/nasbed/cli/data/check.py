@@ -29,15 +29,21 @@ def check(
 
     if not folder.is_dir():
         raise BadFile(f"a dataset to check is a folder, {folder} is none; check the path")
-    with row_bars() as told:
-        found = check_folder(folder, told)
-    count = {name: sum(each.severity == name for each in found) for name in ("error", "warning", "note")}
+    with row_bars() as report_progress:
+        findings = check_folder(folder, report_progress)
+    count = {name: sum(finding.severity == name for finding in findings) for name in ("error", "warning", "note")}
     if json:
         print_json(
-            {"folder": str(folder), **{f"{name}s": n for name, n in count.items()}, "findings": [*map(asdict, found)]}
+            {
+                "folder": str(folder),
+                **{f"{name}s": n for name, n in count.items()},
+                "findings": [*map(asdict, findings)],
+            }
         )
     else:
-        print_table(("severity", "about", "finding"), [(each.severity, each.about, each.text) for each in found])
+        print_table(
+            ("severity", "about", "finding"), [(finding.severity, finding.about, finding.text) for finding in findings]
+        )
         typer.echo(f"\n{folder}: {count['error']} errors, {count['warning']} warnings")
     if count["error"]:
         raise typer.Exit(1)

@@ -47,9 +47,9 @@ def prepare(
     from nasbed import datasets
 
     on_interrupt(lambda: "no dataset was written, downloads are kept; run the same command again")
-    with row_bars() as told:
-        made = datasets.prepare(name, source, progress=told, say=note)
-    _print(made, json)
+    with row_bars() as report_progress:
+        dataset = datasets.prepare(name, source, progress=report_progress, say=note)
+    _print(dataset, json)
 
 
 @app.command("list")
@@ -88,12 +88,12 @@ def list_(json: Json = False) -> None:
     else:
         rows = [
             (
-                *(each[key] for key in ("name", "what", "train", "test")),
-                "×".join(map(str, each["shape"])),
-                each["classes"],
-                "present" if each["present"] else each["get"],
+                *(row[key] for key in ("name", "what", "train", "test")),
+                "×".join(map(str, row["shape"])),
+                row["classes"],
+                "present" if row["present"] else row["get"],
             )
-            for each in found
+            for row in found
         ]
         print_table(("name", "what", "train", "test", "shape", "classes", "how to get it"), rows)
 
@@ -113,10 +113,10 @@ def info(
     from nasbed import datasets
     from nasbed.datasets.store import verify as check
 
-    found = datasets.load(name)
+    dataset = datasets.load(name)
     if verify:
         check(name)
-    _print(found, json)
+    _print(dataset, json)
 
 
 @app.command()
@@ -148,14 +148,14 @@ def make(
         raise InvalidOption(f"a dataset is written to a new folder, {out} is there; name another or remove it")
     check_folder(out.parent, "a dataset goes")
     on_interrupt(lambda: NOTHING_KEPT)
-    with row_bars() as told:
-        made = dataset.make(source, seed=seed, progress=told, as_released=as_released)
-        digests = write_unseen(dataset, made, out, seed=seed, progress=told)
+    with row_bars() as report_progress:
+        result = dataset.make(source, seed=seed, progress=report_progress, as_released=as_released)
+        digests = write_unseen(dataset, result, out, seed=seed, progress=report_progress)
     if json:
         print_json({"folder": str(out), "sha256": digests})
     else:
         print_fields({"folder": out, "look at": out / "preview.png", **digests})
-        for line in made.notes:
+        for line in result.notes:
             note(line)
         typer.echo(f"\nCheck it: nasbed data check {out}\nUse it: nasbed data prepare {name} --source {out}")
 
@@ -168,12 +168,15 @@ def unseen(json: Json = False) -> None:
     """
     from nasbed.datasets.unseen import UNSEEN
 
-    found = [UNSEEN.get(name)() for name in UNSEEN]
+    datasets = [UNSEEN.get(name)() for name in UNSEEN]
     if json:
         keys = ("name", "title", "kind", "shape", "counts", "classes", "benchmark", "rule", "needs")
-        print_json([{key: getattr(each, key) for key in keys} for each in found])
+        print_json([{key: getattr(dataset, key) for key in keys} for dataset in datasets])
     else:
-        rows = [(each.name, "×".join(map(str, each.shape)), len(each.classes), each.rule, each.needs) for each in found]
+        rows = [
+            (dataset.name, "×".join(map(str, dataset.shape)), len(dataset.classes), dataset.rule, dataset.needs)
+            for dataset in datasets
+        ]
         print_table(("name", "shape", "classes", "rule", "made from"), rows)
 
 
@@ -181,8 +184,8 @@ app.command()(check)
 app.command()(baseline)
 
 
-def _print(found: Dataset, json: bool) -> None:
-    fields = _described(found.name)
+def _print(dataset: Dataset, json: bool) -> None:
+    fields = _described(dataset.name)
     if json:
         print_json(fields)
     else:
@@ -196,20 +199,20 @@ def _described(name: str) -> dict[str, Any]:
     from nasbed.datasets import load
     from nasbed.datasets.store import dataset_folder, origin
 
-    found = load(name)
-    count = len(found.classes)
+    dataset = load(name)
+    count = len(dataset.classes)
     return {
-        "name": found.name,
-        "shape": list(found.shape),
-        "values": str(found.train.images.dtype),
-        "train": len(found.train),
-        "test": len(found.test),
-        "classes": list(found.classes),
-        "train images a class": np.bincount(found.train.labels, minlength=count).tolist(),
-        "test images a class": np.bincount(found.test.labels, minlength=count).tolist(),
-        "mean": [round(value, 6) for value in found.mean],
-        "std": [round(value, 6) for value in found.std],
-        "hash": found.hash,
+        "name": dataset.name,
+        "shape": list(dataset.shape),
+        "values": str(dataset.train.images.dtype),
+        "train": len(dataset.train),
+        "test": len(dataset.test),
+        "classes": list(dataset.classes),
+        "train images a class": np.bincount(dataset.train.labels, minlength=count).tolist(),
+        "test images a class": np.bincount(dataset.test.labels, minlength=count).tolist(),
+        "mean": [round(value, 6) for value in dataset.mean],
+        "std": [round(value, 6) for value in dataset.std],
+        "hash": dataset.hash,
         "made from": origin(name),
         "folder": str(dataset_folder(name)),
     }

@@ -33,11 +33,13 @@ def list_(json: Json = False) -> None:
     from nasbed.proxies import PROXIES
 
     check_torch()
-    found = {name: PROXIES.get(name) for name in PROXIES}
+    proxies = {name: PROXIES.get(name) for name in PROXIES}
     if json:
-        print_json([{"name": name, "summary": each.summary, "needs": each.needs} for name, each in found.items()])
+        print_json([{"name": name, "summary": proxy.summary, "needs": proxy.needs} for name, proxy in proxies.items()])
     else:
-        print_table(("name", "what", "shares"), [(n, each.summary, ", ".join(each.needs)) for n, each in found.items()])
+        print_table(
+            ("name", "what", "shares"), [(n, proxy.summary, ", ".join(proxy.needs)) for n, proxy in proxies.items()]
+        )
 
 
 @app.command()
@@ -95,8 +97,8 @@ def score(
     alone = processes == 1 or (processes is None and place.type == "cuda")
     engine = SerialEngine() if alone and timeout is None else LocalEngine(processes)
     on_interrupt(lambda: _scores_kept(journal_of(out)))
-    with count_bar("Scoring networks") as told:
-        found = score_architectures(
+    with count_bar("Scoring networks") as report_count:
+        scored = score_architectures(
             archs,
             dataset=dataset,
             proxies=names,
@@ -107,10 +109,10 @@ def score(
             device=str(place),
             engine=engine,
             timeout_s=timeout,
-            progress=told,
+            progress=report_count,
             on_note=note,
         )
-    _print_scores(found, names, out, json)
+    _print_scores(scored, names, out, json)
     if not json:
         truth = table or "TABLE"
         typer.echo(f"\nJudge them: nasbed proxies evaluate {shlex.quote(str(out))} {shlex.quote(truth)}")
@@ -145,7 +147,7 @@ def import_(
 
     check_suffix(out)
     check_folder(out.parent, "scores go")
-    found = published_scores(
+    scored = published_scores(
         path,
         searched=space,
         dataset=dataset,
@@ -154,8 +156,8 @@ def import_(
         negated=_names(negate),
         source=source,
     )
-    found.write(out)
-    _print_scores(found, found.proxies, out, json)
+    scored.write(out)
+    _print_scores(scored, scored.proxies, out, json)
 
 
 @app.command()
@@ -177,9 +179,9 @@ def compare(
     from nasbed.evaluation.proxies.agreement import agreements
     from nasbed.proxies.table import open_scores
 
-    found = agreements(open_scores(scores), open_scores(others))
+    rows_of_proxies = agreements(open_scores(scores), open_scores(others))
     if json:
-        plain = [asdict(each) for each in found]
+        plain = [asdict(agreement) for agreement in rows_of_proxies]
         print_json(
             [{k: None if isinstance(v, float) and not isfinite(v) else v for k, v in row.items()} for row in plain]
         )
@@ -190,13 +192,13 @@ def compare(
 
     rows = [
         (
-            each.proxy,
-            each.count,
-            "equal" if each.equal else short(each.correlation),
-            short(each.own),
-            short(each.other_own),
+            agreement.proxy,
+            agreement.count,
+            "equal" if agreement.equal else short(agreement.correlation),
+            short(agreement.own),
+            short(agreement.other_own),
         )
-        for each in found
+        for agreement in rows_of_proxies
     ]
     print_table(
         ("proxy", "architectures", "agreement", f"{scores.stem}, between seeds", f"{others.stem}, between seeds"), rows
@@ -227,7 +229,7 @@ def _architectures(
     from nasbed.proxies.table import open_scores
     from nasbed.spaces import space
 
-    if sum(given is not None for given in (name, table, like)) != 1:
+    if sum(option is not None for option in (name, table, like)) != 1:
         raise InvalidOption("architectures come from --space, --table or --like, one of them; name one")
     rng = np.random.default_rng(seed)
     if name is not None:
@@ -237,39 +239,39 @@ def _architectures(
         searched, codes = scored.space, scored.codes
     else:
         assert table is not None
-        opened = load_table(table, rule="a table lists architectures", remedy="score random ones with --space")
-        searched, codes = opened.space, opened.cache.codes
+        benchmark = load_table(table, rule="a table lists architectures", remedy="score random ones with --space")
+        searched, codes = benchmark.space, benchmark.cache.codes
     if count is not None and count < len(codes):
         codes = codes[np.sort(rng.permutation(len(codes))[:count])]
     return searched.architectures(codes)
 
 
-def _print_scores(found: ScoreTable, names: Sequence[str], out: Path, json: bool) -> None:
+def _print_scores(scored: ScoreTable, names: Sequence[str], out: Path, json: bool) -> None:
     """A line a proxy: how many have a score, in what range, and what a network takes."""
     import numpy as np
 
     rows: list[tuple[object, ...]] = []
     for name in names:
-        values = found.of(name)
-        known = values[np.isfinite(values)]
-        seconds = found.seconds.get(name)
+        values = scored.of(name)
+        finite = values[np.isfinite(values)]
+        seconds = scored.seconds.get(name)
         middle, low, high = (
-            (float(np.median(known)), float(known.min()), float(known.max())) if len(known) else (None, None, None)
+            (float(np.median(finite)), float(finite.min()), float(finite.max())) if len(finite) else (None, None, None)
         )
         timed = None if seconds is None or np.isnan(seconds).all() else float(np.nanmedian(seconds))
-        rows.append((name, len(known), values.size - len(known), low, middle, high, timed))
+        rows.append((name, len(finite), values.size - len(finite), low, middle, high, timed))
     titles = ("proxy", "scored", "without", "lowest", "median", "highest", "seconds")
     if json:
         print_json({"file": str(out), "proxies": [dict(zip(titles, row, strict=True)) for row in rows]})
         return
     print_table(titles, [[_short(cell) for cell in row] for row in rows])
-    told = found.reasons().most_common()
-    for reason, times in told[:MOST_REASONS]:
+    reasons = scored.reasons().most_common()
+    for reason, times in reasons[:MOST_REASONS]:
         note(f"no score, {times} times: {reason}")
-    if len(told) > MOST_REASONS:
-        note(f"and {len(told) - MOST_REASONS} more reasons, in the column no_score")
-    seeds = f"{len(found.seeds)} seed{'s' if len(found.seeds) > 1 else ''}"
-    typer.echo(f"\n{out}: {len(found)} architectures of {found.about.space}, {seeds}")
+    if len(reasons) > MOST_REASONS:
+        note(f"and {len(reasons) - MOST_REASONS} more reasons, in the column no_score")
+    seeds = f"{len(scored.seeds)} seed{'s' if len(scored.seeds) > 1 else ''}"
+    typer.echo(f"\n{out}: {len(scored)} architectures of {scored.about.space}, {seeds}")
 
 
 def _short(cell: object) -> object:

@@ -75,28 +75,31 @@ def evaluate(
 
     tasks = [_task(scores, table, metric) for scores, table in zip(pairs[::2], pairs[1::2], strict=True)]
     judged = []
-    with run_bars({"Judging": len(tasks)}) as told:
+    with run_bars({"Judging": len(tasks)}) as report_count:
         for task in tasks:
             rng = np.random.default_rng(seed)
             judged.append(
                 judge_proxies(task, rng, top_percent=top, weight=weight, k=k, resamples=resamples, baseline=baseline)
             )
-            told("Judging")
+            report_count("Judging")
     write_proxies_report(judged, out, formats=format)
-    for title, found in zip(task_titles(judged), judged, strict=True):
-        for line in found.notes:
+    for title, judgement in zip(task_titles(judged), judged, strict=True):
+        for line in judgement.notes:
             note(f"{title}: {line}")
-        if found.left_out:
-            note(f"{title}: {found.left_out} scored architectures are not in the table or lack {found.metric.key}")
+        if judgement.left_out:
+            note(
+                f"{title}: {judgement.left_out} scored architectures are not in the table or lack "
+                f"{judgement.metric.key}"
+            )
     if json:
         print_json(proxies_numbers(judged))
         return
-    for title, found in zip(task_titles(judged), judged, strict=True):
-        typer.echo(f"{title}: {found.architectures} architectures, {found.metric.key}")
-        typer.echo(short_table(found).text())
-        chance = f"{found.chance_rbo:.3f}" if found.chance_rbo == found.chance_rbo else "\u2013"
-        typer.echo(LEGEND.format(baseline=found.baseline, chance=chance))
-        typer.echo(f"\n{outcome(found)}\n")
+    for title, judgement in zip(task_titles(judged), judged, strict=True):
+        typer.echo(f"{title}: {judgement.architectures} architectures, {judgement.metric.key}")
+        typer.echo(short_table(judgement).text())
+        chance = f"{judgement.chance_rbo:.3f}" if judgement.chance_rbo == judgement.chance_rbo else "\u2013"
+        typer.echo(LEGEND.format(baseline=judgement.baseline, chance=chance))
+        typer.echo(f"\n{outcome(judgement)}\n")
     typer.echo(str(out / "report.html"))
 
 

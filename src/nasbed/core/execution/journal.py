@@ -222,9 +222,9 @@ def _mend_end(file: BinaryIO) -> None:
     """Let a file, which is opened to append, end with a whole line."""
     file.seek(0)
     content = file.read()
-    whole = _whole_length(content)
-    if whole < len(content):
-        file.truncate(whole)
+    length = _whole_length(content)
+    if length < len(content):
+        file.truncate(length)
     elif content and not content.endswith(b"\n"):
         file.write(b"\n")
 

@@ -1,6 +1,6 @@
 """Campaigns: many evaluations, proposed by many methods, collected into one journal that survives."""
 
-from nasbed.experiments.campaign.collecting import Progress, collect
+from nasbed.experiments.campaign.collecting import CampaignProgress, collect
 from nasbed.experiments.campaign.export import export_journals
 from nasbed.experiments.campaign.function_trainer import FunctionTrainer
 from nasbed.experiments.campaign.journal import Journal
@@ -10,8 +10,12 @@ from nasbed.experiments.campaign.status import CampaignStatus, campaign_status
 from nasbed.experiments.campaign.trainer import Trainer, trainer_of
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 
+Progress = CampaignProgress
+"""The former name; it goes with the next version."""
+
 __all__ = [
     "Campaign",
+    "CampaignProgress",
     "CampaignStatus",
     "Evaluation",
     "FunctionTrainer",

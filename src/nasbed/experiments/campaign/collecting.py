@@ -27,7 +27,7 @@ FAILED_IN_A_ROW = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CampaignProgress:
     """How far a campaign is, after each task: of ``total`` trials ``done`` have ended, ``new`` of them since it was
     started or resumed ``seconds`` ago. ``best`` is of the highest fidelity."""
 
@@ -52,7 +52,7 @@ class Progress:
         return (self.total - self.done) / self.rate if self.rate else None
 
 
-Told = Callable[[Progress], None]
+OnProgress = Callable[[CampaignProgress], None]
 
 
 def collect(
@@ -61,7 +61,7 @@ def collect(
     journal: Path | str,
     *,
     engine: Engine | None = None,
-    progress: Told | None = None,
+    progress: OnProgress | None = None,
     on_note: Callable[[str], None] | None = None,
     accept_changes: bool = False,
 ) -> CampaignStatus:
@@ -110,8 +110,8 @@ def collect(
         with _closing(outcomes):
             _report_check(next(outcomes), on_note)
             code = campaign_code(campaign, trainer)
-            opened = Journal.writing(Path(journal), facts, code=code, accept_changes=accept_changes)
-            with opened as log, _closing(outcomes):
+            writing = Journal.writing(Path(journal), facts, code=code, accept_changes=accept_changes)
+            with writing as log, _closing(outcomes):
                 collection = _Collection(campaign, trainer, log, progress)
                 collection.run(outcomes)
                 return status_of(log)
@@ -151,7 +151,7 @@ def _usual_engine(trainer: Trainer) -> Engine:
 class _Collection:
     """The trials that are out, and the tally."""
 
-    def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal, progress: Told | None) -> None:
+    def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal, progress: OnProgress | None) -> None:
         self._trainer, self._journal, self._progress = trainer, journal, progress
         self._rounds = Rounds(campaign, trainer, journal)
         self._journal_metrics = {metric.key for metric in metrics_of(journal.facts())}
@@ -163,8 +163,8 @@ class _Collection:
 
     def run(self, outcomes: Iterator[TaskOutcome]) -> None:
         """Record outcomes until there are no more."""
-        for ended in self._journal.ended():
-            self._tally.add(ended.trial, ended.evaluation)
+        for finished in self._journal.finished():
+            self._tally.add(finished.trial, finished.evaluation)
         self._before, self._start = self._tally.done, monotonic()
         self._planned = self._rounds.most
         for outcome in outcomes:
@@ -175,7 +175,7 @@ class _Collection:
         proposed = 0
         for trials in self._rounds.proposed():
             proposed += len(trials)
-            done = {ended.trial.number for ended in self._journal.ended(trials[0].round)} if trials else set()
+            done = {row.trial.number for row in self._journal.finished(trials[0].round)} if trials else set()
             self._open = {trial.number for trial in trials} - done
             for task in tasks_of_round(trials, done, size=self._trainer.trials_per_task, slots=slots):
                 self._submitted.append(task.trials)
@@ -201,7 +201,7 @@ class _Collection:
         if self._progress is not None:
             tally, seconds = self._tally, monotonic() - self._start
             self._progress(
-                Progress(
+                CampaignProgress(
                     tally.done,
                     self._planned,
                     tally.diverged,
@@ -222,15 +222,15 @@ class _Collection:
     def _evaluations(self, outcome: TaskOutcome, count: int) -> list[Evaluation]:
         if outcome.error:
             return [Evaluation.failed(outcome.error)] * count
-        found = outcome.result
-        if not isinstance(found, list) or len(found) != count:
-            got = len(found) if isinstance(found, list) else type(found).__name__
-            return [Evaluation.failed(f"a trainer gives {count} evaluations for {count} trials, got {got}")] * count
+        evaluations = outcome.result
+        if not isinstance(evaluations, list) or len(evaluations) != count:
+            actual = len(evaluations) if isinstance(evaluations, list) else type(evaluations).__name__
+            return [Evaluation.failed(f"a trainer gives {count} evaluations for {count} trials, got {actual}")] * count
         return [
-            self._with_journal_metrics(checked(each, self._trainer.metrics, self._trainer.objective))
-            if isinstance(each, Evaluation)
-            else Evaluation.failed(f"a trainer gives evaluations, got {type(each).__name__}")
-            for each in found
+            self._with_journal_metrics(checked(evaluation, self._trainer.metrics, self._trainer.objective))
+            if isinstance(evaluation, Evaluation)
+            else Evaluation.failed(f"a trainer gives evaluations, got {type(evaluation).__name__}")
+            for evaluation in evaluations
         ]
 
     def _with_journal_metrics(self, evaluation: Evaluation) -> Evaluation:

@@ -13,7 +13,7 @@ import numpy as np
 
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
-from nasbed.experiments.campaign.journal import Ended, Journal
+from nasbed.experiments.campaign.journal import FinishedTrial, Journal
 from nasbed.experiments.campaign.makers import Maker, changed_code, maker_notes
 from nasbed.results.curves import Curves
 from nasbed.results.manifest import About
@@ -44,20 +44,25 @@ def export_journals(
         raise InvalidOption("a table is made from at least one journal, got none")
     with ExitStack() as stack:
         paths = [Path(path) for path in journals]
-        opened = [stack.enter_context(Journal.reading(path)) for path in paths]
-        facts = [journal.facts() for journal in opened]
+        sources = [stack.enter_context(Journal.reading(path)) for path in paths]
+        facts = [journal.facts() for journal in sources]
         _check_same(paths, facts, name)
         searched = space or space_of_journal(facts[0])
         if searched is None:
             raise InvalidOption(f"no space is called {facts[0]['space']!r}; give it: export_journals(…, space=yours)")
         _check_fidelities(facts[0], fidelities)
-        makers = [journal.makers() for journal in opened]
+        makers = [journal.makers() for journal in sources]
         _check_same_code(paths, makers)
-        told = [*(note for each in makers for note in maker_notes(each)), _not_ok(_first_ones(opened, fidelities))]
-        versions = [maker.version for each in makers for maker in each if maker.version and maker.results]
-        about = _about(facts, name, "; ".join(filter(None, told)), versions)
-        batches = _batches(_first_ones(opened, fidelities), searched, [metric.key for metric in about.metrics])
-        curves = _curves(_first_ones(opened, fidelities), searched, facts[0]["objective"])
+        notes = [
+            *(note for journal_makers in makers for note in maker_notes(journal_makers)),
+            _not_ok(_first_ones(sources, fidelities)),
+        ]
+        versions = [
+            maker.version for journal_makers in makers for maker in journal_makers if maker.version and maker.results
+        ]
+        about = _about(facts, name, "; ".join(filter(None, notes)), versions)
+        batches = _batches(_first_ones(sources, fidelities), searched, [metric.key for metric in about.metrics])
+        curves = _curves(_first_ones(sources, fidelities), searched, facts[0]["objective"])
         return write_results(Path(out), about, batches, progress, searched=searched, curves=curves)
 
 
@@ -70,8 +75,10 @@ def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name:
                     f"journals that are exported together have one {what}, {path} has another than {paths[0]}; export "
                     "them apart, and see: nasbed results merge --help"
                 )
-        here, there = first["campaign"], other["campaign"]
-        differs = [key for key in {**here, **there} if key != "seed" and here.get(key) != there.get(key)]
+        here, other_campaign = first["campaign"], other["campaign"]
+        differs = [
+            key for key in {**here, **other_campaign} if key != "seed" and here.get(key) != other_campaign.get(key)
+        ]
         if differs and name is None:
             raise InvalidOption(
                 f"{path} is of another campaign than {paths[0]}, with another {differs[0]}; name the table (--name)"
@@ -79,22 +86,25 @@ def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name:
 
 
 def _check_same_code(paths: Sequence[Path], makers: Sequence[Sequence[Maker]]) -> None:
-    last = [next((maker.code for maker in reversed(each) if maker.version and maker.results), None) for each in makers]
-    known = [(path, code) for path, code in zip(paths, last, strict=True) if code is not None]
-    for path, code in known[1:]:
-        changed = changed_code(known[0][1], code)
+    last = [
+        next((maker.code for maker in reversed(journal_makers) if maker.version and maker.results), None)
+        for journal_makers in makers
+    ]
+    recorded = [(path, code) for path, code in zip(paths, last, strict=True) if code is not None]
+    for path, code in recorded[1:]:
+        changed = changed_code(recorded[0][1], code)
         if changed:
             raise InvalidOption(
                 f"journals that are exported together have one content of {changed[0]}, {path} has another than "
-                f"{known[0][0]}; export them apart, and see: nasbed results merge --help"
+                f"{recorded[0][0]}; export them apart, and see: nasbed results merge --help"
             )
 
 
 def _about(facts: Sequence[Mapping[str, Any]], name: str | None, notes: str, versions: Sequence[str]) -> About:
     first = facts[0]
     made_by = ", ".join(dict.fromkeys(versions)) or first["nasbed_version"]
-    campaigns = [each["campaign"] for each in facts]
-    named = "; ".join(dict.fromkeys(f"{each['name']}, seed {each['seed']}" for each in campaigns))
+    campaigns = [campaign["campaign"] for campaign in facts]
+    origin = "; ".join(dict.fromkeys(f"{campaign['name']}, seed {campaign['seed']}" for campaign in campaigns))
     return About(
         name=name or first["campaign"]["name"],
         space=first["space"],
@@ -102,69 +112,73 @@ def _about(facts: Sequence[Mapping[str, Any]], name: str | None, notes: str, ver
         dataset=first["dataset"],
         recipe=first["recipe"],
         fidelity_unit=first["fidelity_unit"],
-        source=f"collected by nasbed {made_by}: {named}",
+        source=f"collected by nasbed {made_by}: {origin}",
         notes=notes,
     )
 
 
-def _check_fidelities(facts: Mapping[str, Any], wanted: Collection[int] | None) -> None:
-    for fidelity in wanted or ():
+def _check_fidelities(facts: Mapping[str, Any], fidelities: Collection[int] | None) -> None:
+    for fidelity in fidelities or ():
         if fidelity not in facts["fidelities"]:
-            known = ", ".join(map(str, facts["fidelities"]))
-            raise InvalidOption(f"the journal has the fidelities {known}, got {shorten(fidelity)}; choose among them")
+            available = ", ".join(map(str, facts["fidelities"]))
+            raise InvalidOption(
+                f"the journal has the fidelities {available}, got {shorten(fidelity)}; choose among them"
+            )
 
 
-def _not_ok(rows: Iterable[Ended]) -> str:
+def _not_ok(rows: Iterable[FinishedTrial]) -> str:
     """What a table has no column for: why trials failed or diverged."""
     reasons = Counter(
-        f"{ended.evaluation.status.value}: {ended.evaluation.reason or 'no reason given'}"
-        for ended in rows
-        if ended.evaluation.status != "ok"
+        f"{row.evaluation.status.value}: {row.evaluation.reason or 'no reason given'}"
+        for row in rows
+        if row.evaluation.status != "ok"
     )
     return "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(10))
 
 
-def _first_ones(journals: Sequence[Journal], fidelities: Collection[int] | None) -> Iterator[Ended]:
-    seen = set()
+def _first_ones(journals: Sequence[Journal], fidelities: Collection[int] | None) -> Iterator[FinishedTrial]:
+    keys = set()
     for journal in journals:
-        for ended in journal.ended():
-            if ended.trial.key not in seen and (fidelities is None or ended.trial.fidelity in fidelities):
-                seen.add(ended.trial.key)
-                yield ended
+        for finished in journal.finished():
+            if finished.trial.key not in keys and (fidelities is None or finished.trial.fidelity in fidelities):
+                keys.add(finished.trial.key)
+                yield finished
 
 
-def _curves(rows: Iterator[Ended], space: SearchSpace, objective: str) -> Curves | None:
-    measured = [ended for ended in rows if ended.evaluation.learning_curve]
+def _curves(rows: Iterator[FinishedTrial], space: SearchSpace, objective: str) -> Curves | None:
+    measured = [row for row in rows if row.evaluation.learning_curve]
     if not measured:
         return None
     return Curves.of(
         objective,
-        space.codes([ended.trial.architecture for ended in measured]),
-        [ended.evaluation.learning_curve for ended in measured],
-        fidelity=[ended.trial.fidelity for ended in measured],
-        seed=[ended.trial.seed for ended in measured],
+        space.codes([row.trial.architecture for row in measured]),
+        [row.evaluation.learning_curve for row in measured],
+        fidelity=[row.trial.fidelity for row in measured],
+        seed=[row.trial.seed for row in measured],
     )
 
 
-def _batches(rows: Iterator[Ended], space: SearchSpace, keys: list[str]) -> Iterator[Rows]:
+def _batches(rows: Iterator[FinishedTrial], space: SearchSpace, keys: list[str]) -> Iterator[Rows]:
     while batch := list(islice(rows, BATCH)):
         yield _rows(batch, space, keys)
 
 
-def _rows(batch: Sequence[Ended], space: SearchSpace, keys: list[str]) -> Rows:
-    trials = [ended.trial for ended in batch]
-    found = [ended.evaluation for ended in batch]
+def _rows(batch: Sequence[FinishedTrial], space: SearchSpace, keys: list[str]) -> Rows:
+    trials = [finished.trial for finished in batch]
+    evaluations = [finished.evaluation for finished in batch]
     try:
         codes = space.codes([trial.architecture for trial in trials])
     except NasbedError as error:
         raise InvalidOption(f"the space {space.name} is not that of the journal: {error}") from None
     return Rows.of(
         codes,
-        {key: np.array([each.values.get(key, np.nan) for each in found]) for key in keys},
+        {key: np.array([evaluation.values.get(key, np.nan) for evaluation in evaluations]) for key in keys},
         fidelity=np.array([trial.fidelity for trial in trials], dtype=np.int64),
         seed=np.array([trial.seed for trial in trials], dtype=np.int64),
-        train_time_s=np.array([np.nan if each.train_time_s is None else each.train_time_s for each in found]),
+        train_time_s=np.array(
+            [np.nan if evaluation.train_time_s is None else evaluation.train_time_s for evaluation in evaluations]
+        ),
         method=np.array([trial.method for trial in trials], dtype=np.str_),
-        status=np.array([each.status.number for each in found], dtype=np.int8),
-        timestamp_us=np.array([ended.ended_us for ended in batch], dtype=np.int64),
+        status=np.array([evaluation.status.number for evaluation in evaluations], dtype=np.int8),
+        timestamp_us=np.array([finished.ended_us for finished in batch], dtype=np.int64),
     )

@@ -38,13 +38,13 @@ def facts_of(campaign: Campaign, trainer: Trainer) -> dict[str, Any]:
 
 def campaign_code(campaign: Campaign, trainer: Trainer) -> dict[str, CodeVersion]:
     """The user's code that decides the trials and their results: the trainer's, and methods that have a share."""
-    found = trainer.code()
+    versions = trainer.code()
     for name in campaign.shares:
         if name != POOR:
             fingerprint, file = source_fingerprint(method_origin(name)), named_file(name)
             if fingerprint:
-                found[f"method {name}"] = CodeVersion(fingerprint, "" if file is None else str(file))
-    return found
+                versions[f"method {name}"] = CodeVersion(fingerprint, "" if file is None else str(file))
+    return versions
 
 
 def metrics_of(facts: Mapping[str, Any]) -> tuple[Metric, ...]:

@@ -82,11 +82,11 @@ class FunctionTrainer(Trainer):
     def function(self) -> Function:
         """The function itself, looked up once a process."""
         if self._found is None:
-            given = self._function
-            found = object_named(given, folder=self._folder) if isinstance(given, str) else given
-            if not callable(found):
+            source = self._function
+            function = object_named(source, folder=self._folder) if isinstance(source, str) else source
+            if not callable(function):
                 raise InvalidOption(f"the function of a trainer can be called, {self.name} cannot; check the name")
-            self._found = found
+            self._found = function
         return self._found
 
     def __getstate__(self) -> dict[str, Any]:
@@ -112,17 +112,19 @@ class FunctionTrainer(Trainer):
         }
 
     def code(self) -> dict[str, CodeVersion]:
-        found = {f"function {self.name}": self._version(self._function)}
+        versions = {f"function {self.name}": self._version(self._function)}
         if isinstance(self._space, str) and ":" in self._space:
-            found[f"space {self._space}"] = self._version(self._space)
-        found |= {what: own for what, own in super().code().items() if not what.startswith("space") or len(found) == 1}
-        return {what: version for what, version in found.items() if version.sha256}
+            versions[f"space {self._space}"] = self._version(self._space)
+        versions |= {
+            name: own for name, own in super().code().items() if not name.startswith("space") or len(versions) == 1
+        }
+        return {name: version for name, version in versions.items() if version.sha256}
 
-    def _version(self, given: Any) -> CodeVersion:
-        if not isinstance(given, str):
-            return CodeVersion(object_fingerprint(given))
-        file = named_file(given, self._folder)
-        return CodeVersion(named_fingerprint(given, self._folder), "" if file is None else str(file))
+    def _version(self, source: Any) -> CodeVersion:
+        if not isinstance(source, str):
+            return CodeVersion(object_fingerprint(source))
+        file = named_file(source, self._folder)
+        return CodeVersion(named_fingerprint(source, self._folder), "" if file is None else str(file))
 
     def check_ready(self) -> list[str]:
         """Raise where the function cannot be loaded."""
@@ -134,13 +136,13 @@ class FunctionTrainer(Trainer):
 
     def _evaluate(self, trial: Trial) -> Evaluation:
         start = perf_counter()
-        found = self.function(trial.architecture, trial.fidelity, trial.seed)
+        answer = self.function(trial.architecture, trial.fidelity, trial.seed)
         seconds = perf_counter() - start
-        if isinstance(found, Mapping):
-            values = dict(found)
+        if isinstance(answer, Mapping):
+            values = dict(answer)
             seconds = values.pop(TIME, seconds)
         else:
-            values = {self.objective.key: found}
+            values = {self.objective.key: answer}
         return Evaluation(values=values, train_time_s=float(seconds))
 
     @classmethod
@@ -151,24 +153,24 @@ class FunctionTrainer(Trainer):
         check_keys(cls.kind, settings, ("function",), optional)
         if not space:
             raise InvalidOption("[campaign] has a space, got none; add one")
-        given = dict(settings)
-        name = given.pop("function")
+        options = dict(settings)
+        name = options.pop("function")
         if not isinstance(name, str):
             raise InvalidOption(f"[trainer] function is module:name or file.py:name, got {shorten(name)}")
-        given["metrics"] = _metrics(given.get("metrics", ()), object_named(name, folder=folder.resolve()))
-        return cls(name, space, folder=folder, **given)
+        options["metrics"] = _metrics(options.get("metrics", ()), object_named(name, folder=folder.resolve()))
+        return cls(name, space, folder=folder, **options)
 
 
-def _metrics(given: Any, function: Any) -> tuple[Metric, ...]:
-    if not given:
+def _metrics(tables: Any, function: Any) -> tuple[Metric, ...]:
+    if not tables:
         return tuple(getattr(function, "metrics", (USUAL,)))
-    found = []
-    for each in given:
+    metrics = []
+    for table in tables:
         try:
-            values = dict(each)
+            values = dict(table)
             low, high = values.pop("bounds", (-math.inf, math.inf))
-            found.append(Metric(**values, bounds=(float(low), float(high))))
+            metrics.append(Metric(**values, bounds=(float(low), float(high))))
         except (TypeError, ValueError) as error:
             reason = next(iter(str(error).splitlines()), "")
             raise InvalidOption(f"[[trainer.metrics]] has name, split, direction, unit and bounds: {reason}") from None
-    return tuple(found)
+    return tuple(metrics)

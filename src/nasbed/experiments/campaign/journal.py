@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS made_by (number INTEGER PRIMARY KEY REFERENCES trials
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class FinishedTrial:
     """A trial with its result, and when that was written, in microseconds since 1970."""
 
     trial: Trial
@@ -124,8 +124,8 @@ class Journal:
             with self._transaction():
                 for statement in _TABLES.split(";\n"):
                     self._connection.execute(statement)
-                begun = {"schema_version": SCHEMA_VERSION, "nasbed_version": nasbed.__version__, "begun_us": _now_us()}
-                rows = [(name, json.dumps(fact)) for name, fact in (plain | begun).items()]
+                header = {"schema_version": SCHEMA_VERSION, "nasbed_version": nasbed.__version__, "begun_us": _now_us()}
+                rows = [(name, json.dumps(fact)) for name, fact in (plain | header).items()]
                 self._connection.executemany("INSERT INTO facts VALUES (?, ?)", rows)
             return
         self._check_version(tables)
@@ -183,18 +183,18 @@ class Journal:
     def makers(self) -> list[Maker]:
         """What made the results, in the order in which it first did, those without a record before all others."""
         with _told(self.path):
-            known = []
+            recorded = []
             if "makers" in self._tables():
                 query = (
                     "SELECT nasbed_version, code, count(number) FROM makers LEFT JOIN made_by USING (maker) "
                     "GROUP BY maker ORDER BY maker"
                 )
-                known = [
+                recorded = [
                     Maker(version, code_of(json.loads(code)), count)
                     for version, code, count in self._connection.execute(query)
                 ]
-        unrecorded = self.counts()[1] - sum(maker.results for maker in known)
-        return [*([Maker("", {}, unrecorded)] if unrecorded else []), *known]
+        unrecorded = self.counts()[1] - sum(maker.results for maker in recorded)
+        return [*([Maker("", {}, unrecorded)] if unrecorded else []), *recorded]
 
     def trials(self, round_: int) -> list[Trial]:
         """The trials of a round, in order."""
@@ -203,9 +203,9 @@ class Journal:
         with _told(self.path):
             return [_trial(name, *row) for row in self._connection.execute(query, (round_,))]
 
-    def ended(self, round_: int | None = None) -> Iterator[Ended]:
+    def finished(self, round_: int | None = None) -> Iterator[FinishedTrial]:
         """All trials with results (of a round), in the order of the trials."""
-        where, given = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
+        where, arguments = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
         name = self._space
         with _told(self.path):
             curve, joined = (
@@ -215,11 +215,14 @@ class Journal:
                 'SELECT number, round, method, code, fidelity, seed, status, "values", train_time_s, reason, ended_us, '
                 f"{curve} FROM trials JOIN results USING (number) {joined}{where}ORDER BY number"
             )
-            for row in self._connection.execute(query, given):
+            for row in self._connection.execute(query, arguments):
                 status, values, seconds, reason, ended_us, points = row[6:]
                 points = () if points is None else tuple(json.loads(points))
                 evaluation = Evaluation(Status(status), json.loads(values), seconds, reason, points)
-                yield Ended(_trial(name, *row[:6]), evaluation, ended_us)
+                yield FinishedTrial(_trial(name, *row[:6]), evaluation, ended_us)
+
+    ended = finished
+    """The former name; it goes with the next version."""
 
     @property
     def _space(self) -> str:
@@ -234,8 +237,8 @@ class Journal:
     def propose(self, round_: int, trials: Sequence[Trial], notes: Sequence[str] = ()) -> None:
         """Write down a round's trials, all or none."""
         rows = [
-            (each.number, each.round, each.method, json.dumps(each.architecture.code), each.fidelity, each.seed)
-            for each in trials
+            (trial.number, trial.round, trial.method, json.dumps(trial.architecture.code), trial.fidelity, trial.seed)
+            for trial in trials
         ]
         with self._transaction():
             about = round_, len(rows), json.dumps(list(notes))
@@ -275,14 +278,14 @@ class Journal:
         if self._maker is None:
             for statement in _MAKERS.split(";\n"):
                 self._connection.execute(statement)
-            made = nasbed.__version__, json.dumps(plain_code(self._code), sort_keys=True)
+            current = nasbed.__version__, json.dumps(plain_code(self._code), sort_keys=True)
             query = "SELECT maker, nasbed_version, code FROM makers ORDER BY maker DESC LIMIT 1"
             last = self._connection.execute(query).fetchone()
-            if last is not None and last[1:] == made:
+            if last is not None and last[1:] == current:
                 self._maker = int(last[0])
             else:
                 query = "INSERT INTO makers (nasbed_version, code) VALUES (?, ?)"
-                self._maker = int(self._connection.execute(query, made).lastrowid or 0)
+                self._maker = int(self._connection.execute(query, current).lastrowid or 0)
         return self._maker
 
     @contextmanager

@@ -19,19 +19,19 @@ FUNCTIONS = "functions"
 
 def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) -> list[Architecture]:
     """The architectures that a grid names, each once, in their order; a file is relative to ``folder``."""
-    given = grid.architectures
-    if not isinstance(given, str):
-        return _each_once(space.parse(text) for text in given)
-    if given == ALL:
+    listing = grid.architectures
+    if not isinstance(listing, str):
+        return _each_once(space.parse(text) for text in listing)
+    if listing == ALL:
         return list(space.enumerate())
-    if given == FUNCTIONS:
+    if listing == FUNCTIONS:
         return _different_functions(space)
-    owner, colon, limit = given.partition(":")
+    owner, colon, limit = listing.partition(":")
     if colon and owner in SPACES:
         if owner != space.name:
-            raise InvalidOption(f"[grid] architectures {given} are those of {owner}, the space is {space.name}")
+            raise InvalidOption(f"[grid] architectures {listing} are those of {owner}, the space is {space.name}")
         return space.architectures(space.codes_up_to(limit))
-    path = folder / given
+    path = folder / listing
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
@@ -39,16 +39,16 @@ def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) 
             f"[grid] architectures are {ALL}, {FUNCTIONS}, nb101:5, a list or a file of texts, {path} cannot be "
             f"read: {error}"
         ) from None
-    found = []
+    architectures = []
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                found.append(space.parse(line.strip()))
+                architectures.append(space.parse(line.strip()))
             except NasbedError as error:
                 raise BadFile(f"{path}, line {number}: {error}") from None
-    if not found:
+    if not architectures:
         raise BadFile(f"{path} names no architecture; write one a line")
-    return _each_once(found)
+    return _each_once(architectures)
 
 
 def _different_functions(space: SearchSpace) -> list[Architecture]:

@@ -37,18 +37,18 @@ class Maker:
 
 def plain_code(code: Code) -> dict[str, Any]:
     """The code as it is stored."""
-    return {what: asdict(version) for what, version in code.items()}
+    return {name: asdict(version) for name, version in code.items()}
 
 
 def code_of(stored: Mapping[str, Any]) -> dict[str, CodeVersion]:
     """The inverse of :func:`plain_code`."""
-    return {what: CodeVersion(**version) for what, version in stored.items()}
+    return {name: CodeVersion(**version) for name, version in stored.items()}
 
 
 def changed_code(before: Code, now: Code) -> list[str]:
     """What is called the same and is not, and what only one of them has."""
     names = dict.fromkeys([*before, *now])
-    return [what for what in names if what not in before or what not in now or before[what].sha256 != now[what].sha256]
+    return [name for name in names if name not in before or name not in now or before[name].sha256 != now[name].sha256]
 
 
 def maker_notes(makers: Sequence[Maker]) -> list[str]:
@@ -66,16 +66,16 @@ def maker_notes(makers: Sequence[Maker]) -> list[str]:
                 f"{count} of {total} results were made by nasbed {version}, the last by {recorded[-1].version}"
             )
     for maker in recorded[:-1]:
-        for what in changed_code(maker.code, recorded[-1].code):
-            notes.append(f"{maker.results} of {total} results were made before {what} was changed")
-    return notes + [f"{what} has changed since the last result" for what in _edited_since(recorded[-1:])]
+        for name in changed_code(maker.code, recorded[-1].code):
+            notes.append(f"{maker.results} of {total} results were made before {name} was changed")
+    return notes + [f"{name} has changed since the last result" for name in _edited_since(recorded[-1:])]
 
 
 def _edited_since(last: Sequence[Maker]) -> list[str]:
     """The code of the latest results whose file is here and has another content."""
     return [
-        what
+        name
         for maker in last
-        for what, version in maker.code.items()
+        for name, version in maker.code.items()
         if version.file and Path(version.file).is_file() and file_fingerprint(Path(version.file)) != version.sha256
     ]

@@ -206,7 +206,7 @@ class PopulationTrainer(NetworkTrainer):
                 upcoming=self._upcoming,
                 learning_curve=self.learning_curve,
             )
-            return [_evaluation(each) for each in outcomes]
+            return [_evaluation(outcome) for outcome in outcomes]
         except MissingDependency as error:
             raise NotReady(str(error)) from None
         except Exception as error:

@@ -143,7 +143,10 @@ class Campaign:
         data: dict[str, Any] = {
             name: getattr(self, name) for name in ("name", "trials", "seed", "round", "training_seed")
         }
-        data |= {"shares": dict(self.shares), "settings": {name: dict(own) for name, own in self.settings.items()}}
+        data |= {
+            "shares": dict(self.shares),
+            "settings": {name: dict(values) for name, values in self.settings.items()},
+        }
         for name, part in (("repeats", self.repeats), ("grid", self.grid)):
             data[name] = None if part is None else asdict(part)
         return data
@@ -173,34 +176,34 @@ class Campaign:
         folder = Path(folder)
         tables = ("campaign", "trainer", "shares", "settings", "repeats", "grid", "trajectories")
         _known("table", data, tables)
-        own = _table(data, "campaign")
-        _known("[campaign] key", own, ("name", "space", "seed", "trials", "round", "training_seed"))
-        if "name" not in own:
+        options = _table(data, "campaign")
+        _known("[campaign] key", options, ("name", "space", "seed", "trials", "round", "training_seed"))
+        if "name" not in options:
             raise InvalidOption("[campaign] has a name, got none; add one")
         repeats = grid = trajectories = None
         if "repeats" in data:
-            given: Mapping[str, Any] = _table(data, "repeats")
-            _known("[repeats] key", given, ("architectures", "seeds", "from"))
-            repeats = _made(Repeats, "[repeats]", {"source" if name == "from" else name: given[name] for name in given})
+            table: Mapping[str, Any] = _table(data, "repeats")
+            _known("[repeats] key", table, ("architectures", "seeds", "from"))
+            repeats = _made(Repeats, "[repeats]", {"source" if name == "from" else name: table[name] for name in table})
         if "grid" in data:
-            given = _table(data, "grid")
-            _known("[grid] key", given, ("architectures", "seeds", "fidelities"))
-            grid = _made(Grid, "[grid]", given)
+            table = _table(data, "grid")
+            _known("[grid] key", table, ("architectures", "seeds", "fidelities"))
+            grid = _made(Grid, "[grid]", table)
         if "trajectories" in data:
-            given = _table(data, "trajectories")
-            _known("[trajectories] key", given, ("searches",))
-            trajectories = _made(Trajectories, "[trajectories]", given)
+            table = _table(data, "trajectories")
+            _known("[trajectories] key", table, ("searches",))
+            trajectories = _made(Trajectories, "[trajectories]", table)
         others: dict[str, Any] = {
             name: _table(data, name) for name in ("shares", "settings", "trainer") if name in data
         }
-        return cls(**own, **others, repeats=repeats, grid=grid, trajectories=trajectories, folder=folder)
+        return cls(**options, **others, repeats=repeats, grid=grid, trajectories=trajectories, folder=folder)
 
     def toml(self) -> str:
         """The campaign as the text of a file, which :meth:`parse` reads back."""
         import tomli_w
 
-        own = {name: getattr(self, name) for name in ("name", "space", "seed", "trials", "round", "training_seed")}
-        tables: dict[str, Any] = {"campaign": own, "trainer": self.trainer, "shares": self.shares}
+        options = {name: getattr(self, name) for name in ("name", "space", "seed", "trials", "round", "training_seed")}
+        tables: dict[str, Any] = {"campaign": options, "trainer": self.trainer, "shares": self.shares}
         tables["settings"] = {name: values for name, values in self.settings.items() if values}
         if self.repeats is not None:
             data = asdict(self.repeats)
@@ -221,30 +224,30 @@ def _whole(name: str, value: object, *, low: int) -> None:
 
 
 def _sequence(name: str, values: object, kind: type) -> tuple[Any, ...]:
-    given = tuple(values) if isinstance(values, Sequence) and not isinstance(values, str) else ()
-    plain = all(isinstance(value, kind) and not isinstance(value, bool) for value in given)
-    if not given or not plain or len(set(given)) < len(given):
+    items = tuple(values) if isinstance(values, Sequence) and not isinstance(values, str) else ()
+    plain = all(isinstance(value, kind) and not isinstance(value, bool) for value in items)
+    if not items or not plain or len(set(items)) < len(items):
         what = "numbers" if kind is int else "texts"
         raise InvalidOption(f"{name} are one or more different {what}, got {shorten(values)}")
-    return given
+    return items
 
 
 def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = data.get(name)
-    if not isinstance(found, Mapping):
-        raise InvalidOption(f"a campaign has a table [{name}], got {shorten(found)}; add it")
-    return found
+    table = data.get(name)
+    if not isinstance(table, Mapping):
+        raise InvalidOption(f"a campaign has a table [{name}], got {shorten(table)}; add it")
+    return table
 
 
-def _known(what: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    for name in given:
-        if name not in known:
-            raise InvalidOption(f"a campaign has no {what} {name!r}; {nearest(name, known)}")
+def _known(kind: str, names: Mapping[str, Any], choices: Sequence[str]) -> None:
+    for name in names:
+        if name not in choices:
+            raise InvalidOption(f"a campaign has no {kind} {name!r}; {nearest(name, choices)}")
 
 
-def _made(kind: type[T], what: str, given: Mapping[str, Any]) -> T:
-    needed = [one.name for one in fields(kind) if one.default is MISSING]  # type: ignore[arg-type]
+def _made(kind: type[T], title: str, values: Mapping[str, Any]) -> T:
+    needed = [item.name for item in fields(kind) if item.default is MISSING]  # type: ignore[arg-type]
     for name in needed:
-        if name not in given:
-            raise InvalidOption(f"{what} has {' and '.join(needed)}, got no {name}; add it")
-    return kind(**given)
+        if name not in values:
+            raise InvalidOption(f"{title} has {' and '.join(needed)}, got no {name}; add it")
+    return kind(**values)

@@ -12,7 +12,7 @@ from nasbed.core.errors import InvalidOption, NasbedError, exception_line
 from nasbed.core.observation import Observation
 from nasbed.core.raised import with_place
 from nasbed.core.status import Status
-from nasbed.experiments.campaign.journal import Ended, Journal
+from nasbed.experiments.campaign.journal import FinishedTrial, Journal
 from nasbed.experiments.campaign.listed import listed_architectures
 from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats
 from nasbed.experiments.campaign.sources import generator, schedule, sources_of
@@ -64,7 +64,7 @@ class Rounds:
         self._grid = [] if campaign.grid is None else _grid_of(campaign.grid, campaign, trainer)
         self._searched = searched_architectures(campaign, self._space)
         self._random = generator(campaign, FILL)
-        self._known: dict[Key, Ended] = {}
+        self._known: dict[Key, FinishedTrial] = {}
         self._waiting: dict[str, list[Key]] = {name: [] for name in campaign.shares}
         self._broken: set[str] = set()
 
@@ -78,18 +78,18 @@ class Rounds:
     def proposed(self) -> Iterator[list[Trial]]:
         """The trials of each round, written down before they are given. To ask for the next is to say that all of them
         have ended."""
-        written, first = self._journal.rounds(), 0
+        stored, first = self._journal.rounds(), 0
         for number, propose in enumerate(self._plan()):
             current = _Round(number, first)
             propose(current)
-            if number < written:
+            if number < stored:
                 self._check_same(current, self._journal.trials(number))
             else:
                 self._journal.propose(number, current.trials, current.notes)
             yield current.trials
             first += len(current.trials)
-            for ended in self._journal.ended(number):
-                self._known[ended.trial.key] = ended
+            for finished in self._journal.finished(number):
+                self._known[finished.trial.key] = finished
 
     def _plan(self) -> Iterator[Callable[[_Round], None]]:
         campaign, size = self._campaign, self._campaign.round
@@ -129,19 +129,21 @@ class Rounds:
         for method, arch in self._searched:
             if (arch.code, self._top, seed) not in self._known:
                 current.add(arch, self._top, seed, method)
-        left = len(self._searched) - len(current.trials)
-        if left:
-            current.notes.append(f"{left} architectures of the trajectories are in the grid, and not evaluated again")
+        missing = len(self._searched) - len(current.trials)
+        if missing:
+            current.notes.append(
+                f"{missing} architectures of the trajectories are in the grid, and not evaluated again"
+            )
 
     def _propose_repeats(self, current: _Round, repeats: Repeats) -> None:
         methods = self._campaign.shares if repeats.source is None else (repeats.source,)
         seed = self._campaign.training_seed
         usable = [
-            ended.trial.architecture
-            for ended in sorted(self._known.values(), key=lambda ended: ended.trial.number)
-            if ended.trial.method in methods
-            and ended.evaluation.status is Status.OK
-            and (ended.trial.fidelity, ended.trial.seed) == (self._top, seed)
+            finished.trial.architecture
+            for finished in sorted(self._known.values(), key=lambda finished: finished.trial.number)
+            if finished.trial.method in methods
+            and finished.evaluation.status is Status.OK
+            and (finished.trial.fidelity, finished.trial.seed) == (self._top, seed)
         ]
         count = min(repeats.architectures, len(usable))
         if count < repeats.architectures:
@@ -172,18 +174,20 @@ class Rounds:
             self._sources[name].tell([self._observation(key) for key in keys])
 
     def _observation(self, key: Key) -> Observation:
-        ended = self._known[key]
-        return observed(ended.trial, ended.evaluation, self._trainer.metrics)
+        finished = self._known[key]
+        return observed(finished.trial, finished.evaluation, self._trainer.metrics)
 
     def _ask(self, current: _Round, name: str, count: int) -> None:
-        source, found, left = self._sources[name], 0, ASKED_A_TRIAL * count
-        while found < count and left > 0:
-            proposals = source.ask(count - found)
-            if not 0 < len(proposals) <= count - found:
-                raise InvalidOption(f"ask({count - found}) gives 1 to {count - found} proposals, got {len(proposals)}")
-            left -= len(proposals)
+        source, accepted, attempts = self._sources[name], 0, ASKED_A_TRIAL * count
+        while accepted < count and attempts > 0:
+            proposals = source.ask(count - accepted)
+            if not 0 < len(proposals) <= count - accepted:
+                raise InvalidOption(
+                    f"ask({count - accepted}) gives 1 to {count - accepted} proposals, got {len(proposals)}"
+                )
+            attempts -= len(proposals)
             for proposal in proposals:
-                found += self._take(current, name, proposal)
+                accepted += self._take(current, name, proposal)
 
     def _take(self, current: _Round, name: str, proposal: Proposal) -> bool:
         """Make a proposal a trial, or answer it; whether it is a new trial."""

@@ -30,8 +30,10 @@ class PoorRegion(Optimizer):
 
 def problem_of(trainer: Trainer) -> Problem:
     """What a method may know of a campaign."""
-    others = tuple(each for each in trainer.metrics if each != trainer.objective and each.split != "test")
-    return Problem(trainer.space, trainer.objective, trainer.fidelities, others)
+    extra_metrics = tuple(
+        metric for metric in trainer.metrics if metric != trainer.objective and metric.split != "test"
+    )
+    return Problem(trainer.space, trainer.objective, trainer.fidelities, extra_metrics)
 
 
 def generator(campaign: Campaign, purpose: str) -> np.random.Generator:
@@ -75,11 +77,11 @@ def quotas(shares: Mapping[str, float], trials: int) -> dict[str, int]:
     {'rs': 4, 're': 2, 'ls': 1}
     """
     exact = {name: share * trials for name, share in shares.items()}
-    found = {name: int(value + 1e-9) for name, value in exact.items()}
-    rest = trials - sum(found.values())
-    for name in sorted(exact, key=lambda name: found[name] - exact[name])[:rest]:
-        found[name] += 1
-    return found
+    counts = {name: int(value + 1e-9) for name, value in exact.items()}
+    remainder = trials - sum(counts.values())
+    for name in sorted(exact, key=lambda name: counts[name] - exact[name])[:remainder]:
+        counts[name] += 1
+    return counts
 
 
 def schedule(shares: Mapping[str, float], trials: int) -> list[str]:
@@ -90,11 +92,11 @@ def schedule(shares: Mapping[str, float], trials: int) -> list[str]:
     """
     names = list(shares)
     due = np.array([quotas(shares, trials)[name] for name in names], dtype=np.int64)
-    given = np.zeros(len(names), dtype=np.int64)
+    counts = np.zeros(len(names), dtype=np.int64)
     turns = []
     for number in range(1, trials + 1):
-        behind = np.where(given < due, due * (number / trials) - given, -np.inf)
+        behind = np.where(counts < due, due * (number / trials) - counts, -np.inf)
         turn = int(np.argmax(behind))
-        given[turn] += 1
+        counts[turn] += 1
         turns.append(names[turn])
     return turns

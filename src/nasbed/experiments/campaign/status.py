@@ -80,17 +80,17 @@ def status_of(journal: Journal) -> CampaignStatus:
     by_status, by_method, reasons = Counter[str](), Counter[str](), Counter[str]()
     best: tuple[float, Any] | None = None
     times = []
-    for ended in journal.ended():
-        evaluation = ended.evaluation
+    for finished in journal.finished():
+        evaluation = finished.evaluation
         by_status[evaluation.status.value] += 1
-        by_method[ended.trial.method] += 1
-        times.append(ended.ended_us)
+        by_method[finished.trial.method] += 1
+        times.append(finished.ended_us)
         if evaluation.status is not Status.OK:
             reasons[evaluation.reason or "no reason given"] += 1
-        elif ended.trial.fidelity == top:
+        elif finished.trial.fidelity == top:
             value = evaluation.values[objective.key]
             if best is None or objective.better(value, best[0]):
-                best = value, ended.trial.architecture
+                best = value, finished.trial.architecture
     proposed, _ = journal.counts()
     makers = [maker for maker in journal.makers() if maker.results]
     versions = dict.fromkeys(maker.version for maker in makers)
@@ -126,14 +126,14 @@ def _planned(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
     before = (campaign["grid"] is not None) + (searched is not None)
     size, trials = campaign["round"], campaign["trials"]
     of_shares = math.ceil(trials / size)
-    made = min(max(rounds - before, 0), of_shares)
-    left = trials - min(trials, made * size)
+    completed_rounds = min(max(rounds - before, 0), of_shares)
+    remaining = trials - min(trials, completed_rounds * size)
     repeats = campaign["repeats"]
     if repeats is not None and rounds < before + of_shares + 1:
-        left += repeats["architectures"] * (repeats["seeds"] - 1)
+        remaining += repeats["architectures"] * (repeats["seeds"] - 1)
     if searched is not None and rounds < before:
-        left += searched["architectures"]
-    return int(proposed + left)
+        remaining += searched["architectures"]
+    return int(proposed + remaining)
 
 
 def _per_hour(times_us: list[int]) -> float | None:

@@ -17,7 +17,7 @@ class CheckReady:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TrialsTask:
     """Trials that are evaluated together. ``upcoming`` are those that the same worker probably gets next."""
 
     trials: tuple[Trial, ...]
@@ -30,9 +30,9 @@ class TaskRunner:
     def __init__(self, trainer: Trainer) -> None:
         self._trainer = trainer
 
-    def __call__(self, task: CheckReady | Task) -> list[str] | list[Evaluation]:
+    def __call__(self, task: CheckReady | TrialsTask) -> list[str] | list[Evaluation]:
         """Notes of the check, or the evaluations of a task. Whatever the check raises becomes a NotReady."""
-        if isinstance(task, Task):
+        if isinstance(task, TrialsTask):
             self._trainer.announce(task.upcoming)
             return self._trainer.evaluate(list(task.trials))
         try:
@@ -43,15 +43,15 @@ class TaskRunner:
             raise NotReady(f"the trainer cannot begin: {exception_line(error)}; mend it") from error
 
 
-def tasks_of_round(trials: Sequence[Trial], finished: Container[int], *, size: int, slots: int) -> Iterator[Task]:
+def tasks_of_round(trials: Sequence[Trial], finished: Container[int], *, size: int, slots: int) -> Iterator[TrialsTask]:
     """The tasks of a round without the trials whose numbers are finished. With so many slots, whoever carries out a
     task probably gets the one that comes as many places later."""
     unfinished = []
     for group in groups_of_round(trials, size):
-        if left := tuple(trial for trial in group if trial.number not in finished):
-            unfinished.append(left)
-    for place, left in enumerate(unfinished):
-        yield Task(left, unfinished[place + slots] if place + slots < len(unfinished) else ())
+        if remaining := tuple(trial for trial in group if trial.number not in finished):
+            unfinished.append(remaining)
+    for place, remaining in enumerate(unfinished):
+        yield TrialsTask(remaining, unfinished[place + slots] if place + slots < len(unfinished) else ())
 
 
 def groups_of_round(trials: Sequence[Trial], size: int) -> Iterator[list[Trial]]:

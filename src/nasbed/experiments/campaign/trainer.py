@@ -43,12 +43,12 @@ class Trainer(ABC):
 
     def code(self) -> dict[str, CodeVersion]:
         """The user's code that decides the results, by what it is called. nasbed's own has a version instead."""
-        found = {}
-        for what, thing in ((f"trainer {type(self).__qualname__}", self), (f"space {self.space.name}", self.space)):
+        versions = {}
+        for name, thing in ((f"trainer {type(self).__qualname__}", self), (f"space {self.space.name}", self.space)):
             fingerprint = object_fingerprint(thing)
             if fingerprint:
-                found[what] = CodeVersion(fingerprint)
-        return found
+                versions[name] = CodeVersion(fingerprint)
+        return versions
 
     @abstractmethod
     def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
@@ -100,12 +100,12 @@ def trainer_of(campaign: Campaign) -> Trainer:
     raise InvalidOption(f"[trainer] kind is training, population or function, got {kind!r}; choose one")
 
 
-def check_keys(kind: str, given: Mapping[str, Any], needed: Sequence[str], optional: Sequence[str]) -> None:
+def check_keys(kind: str, settings: Mapping[str, Any], needed: Sequence[str], optional: Sequence[str]) -> None:
     """Raise unless the table of a trainer has the keys that its kind needs, and no others than it knows."""
     for name in needed:
-        if name not in given:
+        if name not in settings:
             raise InvalidOption(f"[trainer] of kind {kind} has {' and '.join(needed)}, got no {name}; add it")
-    for name in given:
+    for name in settings:
         if name not in (*needed, *optional):
             raise InvalidOption(
                 f"[trainer] of kind {kind} has no key {name!r}; it has {', '.join((*needed, *optional))}"

@@ -21,15 +21,15 @@ def searched_architectures(campaign: Campaign, space: SearchSpace) -> list[Searc
     """The different architectures of all searches that a campaign names, each with the method that had it first: the
     files as they are named, those of one pattern by their path, epochs in their order. A journal evaluates an
     architecture once, so one that two methods had belongs to the first."""
-    found: dict[Architecture, str] = {}
+    architectures: dict[Architecture, str] = {}
     for path in _paths(campaign):
         record = read_record(path)
         _check(record, path, campaign, space)
-        for each in record.searched.epochs:
-            found.setdefault(each.architecture, record.method)
-    if campaign.trajectories is not None and not found:
+        for epoch in record.searched.epochs:
+            architectures.setdefault(epoch.architecture, record.method)
+    if campaign.trajectories is not None and not architectures:
         raise InvalidOption("[trajectories] searches have no epoch at all; search again")
-    return [(method, arch) for arch, method in found.items()]
+    return [(method, arch) for arch, method in architectures.items()]
 
 
 def trajectories_identity(searched: list[Searched]) -> dict[str, Any]:
@@ -40,18 +40,18 @@ def trajectories_identity(searched: list[Searched]) -> dict[str, Any]:
 
 def _paths(campaign: Campaign) -> list[Path]:
     """The files that the patterns name, each once."""
-    found: dict[Path, None] = {}
+    paths: dict[Path, None] = {}
     for pattern in () if campaign.trajectories is None else campaign.trajectories.searches:
-        given = Path(pattern)
-        root = Path(given.anchor) if given.is_absolute() else campaign.folder
-        matching = sorted(root.glob(str(given.relative_to(given.anchor))))
+        path = Path(pattern)
+        root = Path(path.anchor) if path.is_absolute() else campaign.folder
+        matching = sorted(root.glob(str(path.relative_to(path.anchor))))
         if not matching:
             raise BadFile(
-                f"[trajectories] searches are records that nasbed oneshot writes, no file is {root / given}; check the "
+                f"[trajectories] searches are records that nasbed oneshot writes, no file is {root / path}; check the "
                 "path"
             )
-        found |= dict.fromkeys(matching)
-    return list(found)
+        paths |= dict.fromkeys(matching)
+    return list(paths)
 
 
 def _check(record: SearchRecord, path: Path, campaign: Campaign, space: SearchSpace) -> None:
@@ -62,8 +62,8 @@ def _check(record: SearchRecord, path: Path, campaign: Campaign, space: SearchSp
             f"{path} is a search by {record.method!r}, which means something else in this campaign; leave one of the "
             "two out"
         )
-    for each in record.searched.epochs:
+    for epoch in record.searched.epochs:
         try:
-            space.validate(each.architecture)
+            space.validate(epoch.architecture)
         except NasbedError as error:
-            raise BadFile(f"{path}, epoch {each.epoch}: {error}") from None
+            raise BadFile(f"{path}, epoch {epoch.epoch}: {error}") from None

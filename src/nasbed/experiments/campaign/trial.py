@@ -56,11 +56,11 @@ def checked(evaluation: Evaluation, metrics: Sequence[Metric], objective: Metric
         seconds = None
     if evaluation.status is not Status.OK:
         return replace(evaluation, values={}, train_time_s=seconds, learning_curve=())
-    known = {metric.key: metric for metric in metrics}
+    by_key = {metric.key: metric for metric in metrics}
     values: dict[str, float] = {}
     for key, value in evaluation.values.items():
-        if key not in known:
-            return Evaluation.failed(f"the trainer has no metric {key!r}; {nearest(key, known)}", seconds)
+        if key not in by_key:
+            return Evaluation.failed(f"the trainer has no metric {key!r}; {nearest(key, by_key)}", seconds)
         try:
             values[key] = float(value)
         except (TypeError, ValueError):
@@ -68,7 +68,7 @@ def checked(evaluation: Evaluation, metrics: Sequence[Metric], objective: Metric
         if not math.isfinite(values[key]):
             return Evaluation(Status.DIVERGED, {}, seconds, f"{key} is {values[key]}")
         try:
-            known[key].check(values[key])
+            by_key[key].check(values[key])
         except InvalidMeasurement as error:
             return Evaluation.failed(str(error), seconds)
     if objective.key not in values:

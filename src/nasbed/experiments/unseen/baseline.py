@@ -75,10 +75,10 @@ def device_name(device: torch.device) -> str:
 
 def versions() -> dict[str, str]:
     """Of what a training on this machine depends on."""
-    found = {"nasbed": nasbed.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    versions_used = {"nasbed": nasbed.__version__, "python": platform.python_version(), "torch": torch.__version__}
     for name in ("torchvision", "numpy"):
         try:
-            found[name] = version(name)
+            versions_used[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions_used

@@ -110,9 +110,9 @@ class NasBudget:
 
 
 def _settings(kind: type[Any], name: str, given: Mapping[str, Any], more: Mapping[str, Any]) -> Any:
-    known = {item.name for item in fields(kind)}
-    if unknown := sorted(set(more) - known):
-        raise InvalidOption(f"{name} has no setting {unknown[0]!r}; {nearest(unknown[0], known)}")
+    names = {item.name for item in fields(kind)}
+    if unknown := sorted(set(more) - names):
+        raise InvalidOption(f"{name} has no setting {unknown[0]!r}; {nearest(unknown[0], names)}")
     values = {**given, **more}
     values["split"] = tuple(values["split"]) if isinstance(values.get("split"), list) else values.get("split")
     try:

@@ -1,7 +1,7 @@
 """Searches and trainings of table 2 in several processes at a time: one alone fills neither a GPU nor many cores.
 
-They come before ``unseen_nas_runs.measure``, which then finds them done, and does what is left: what is trained
-together. Needs torch.
+They come before :func:`~nasbed.experiments.unseen.runs.measure`, which then does the rest: what is trained together.
+Needs torch.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 import torch
 
 from nasbed.core.errors import NasbedError
-from nasbed.core.execution import WAIT, Engine
+from nasbed.core.execution import WAIT, Engine, TaskOutcome
 from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import open_dataset
 from nasbed.experiments.unseen.budget import RANDOM, space_of
 from nasbed.experiments.unseen.nas import trained
-from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
+from nasbed.experiments.unseen.results import ResultsFile, UnseenResult
 from nasbed.experiments.unseen.run import NasRun
 from nasbed.experiments.unseen.runs import Bar, NasPlan, check_folders, found_before, no_bar
 from nasbed.experiments.unseen.search import Found, searched
@@ -30,7 +30,7 @@ Search = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class UnseenTask:
     """A search, or with a ``seed`` the training of what it found."""
 
     search: Search
@@ -54,82 +54,101 @@ def measure_ahead(
     threads: int = 1,
     bar: Bar = no_bar,
 ) -> int:
-    """Do every search that is planned and not there, and every training that is not one of many together; how many
-    results were added to the file. ``names`` are what ``open_dataset`` takes: each process opens what it needs. A
-    training begins when its search has ended. Whatever fails is told when the rest is done."""
+    """Do every planned search that has no record, and every training that the file lacks and that is not trained
+    together with others. Returns how many results were added.
+
+    A training begins when its search has ended. Failures are reported after all other tasks finish.
+
+    Args:
+        names: the datasets as ``open_dataset`` takes them; each process opens what it needs.
+        plan: which methods, and how they are trained.
+        file: where results are added.
+        checkpoints: the folder of what is interrupted.
+        searches: the folder of the records of searches.
+        engine: where tasks run.
+        device: where to search and train.
+        threads: of each process.
+        bar: makes a progress bar.
+    """
     check_folders(checkpoints, searches)
-    there = read_results([file]) if file.exists() else []
-    known: dict[Search, Found] = {}
-    tasks = planned_tasks({name: open_dataset(name) for name in names}, plan, there, searches, known)
+    results = ResultsFile(file)
+    tasks, earlier = planned_tasks({name: open_dataset(name) for name in names}, plan, results, searches)
     if not tasks:
         return 0
-    work = _Work(plan, checkpoints, searches, device, threads, known)
-    ended: set[Search] = set()
-    failed: dict[Task, str] = {}
-    taken: list[Task] = []
-    begun = {task.search for task in tasks if task.seed is None}
-    added = 0
-    with bar(f"{len(tasks)} searches and trainings, several at a time", len(tasks)) as told:
-        outcomes = engine.map_unordered(work, _as_ready(tasks, begun, ended, failed, taken))
-        for done, outcome in enumerate(outcomes, start=1):
-            task = taken[outcome.task]
-            if outcome.error:
-                failed[task] = outcome.error
-            elif isinstance(outcome.result, UnseenResult):
-                append_result(file, outcome.result)
-                added += 1
-            if task.seed is None:
-                ended.add(task.search)
-            told(done, str(task))
-    if failed:
-        task, reason = next(iter(failed.items()))
-        raise NasbedError(f"{len(failed)} of {len(tasks)} searches and trainings failed, {task}: {reason}")
-    return added
+    before = len(results.results)
+    queue = _Queue(tasks)
+    with bar(f"{len(tasks)} searches and trainings, several at a time", len(tasks)) as report_progress:
+        work = _Work(plan, checkpoints, searches, device, threads, earlier)
+        for count, outcome in enumerate(engine.map_unordered(work, queue), start=1):
+            task = queue.finish(outcome)
+            if outcome.result is not None:
+                results.add(outcome.result)
+            report_progress(count, str(task))
+    if queue.failures:
+        task, reason = next(iter(queue.failures.items()))
+        raise NasbedError(f"{len(queue.failures)} of {len(tasks)} searches and trainings failed, {task}: {reason}")
+    return len(results.results) - before
 
 
 def planned_tasks(
-    datasets: Mapping[str, Dataset],
-    plan: NasPlan,
-    there: Sequence[UnseenResult],
-    searches: Path,
-    known: dict[Search, Found],
-) -> list[Task]:
-    """What is not there: all searches first, then the trainings. What earlier results found is put into ``known``."""
-    done = {(each.setting, each.seeds) for each in there}
-    first, then = [], []
+    datasets: Mapping[str, Dataset], plan: NasPlan, results: ResultsFile, searches: Path
+) -> tuple[list[UnseenTask], dict[Search, Found]]:
+    """What is planned and has no result, all searches before the trainings; and what the searches behind earlier
+    results ended with."""
+    first, second = [], []
+    earlier: dict[Search, Found] = {}
     for name, dataset in datasets.items():
         plan.check(dataset)
         for run in plan.runs(dataset):
             search = (name, run.method, run.search_seed)
-            planned = [run.planned(seed) for seed in range(plan.train_seeds)]
-            missing = [each.seed for each in planned if (each.setting, each.seeds) not in done]
+            missing = plan.missing_seeds(run, results)
             if not missing:
                 continue
-            record, before = run.record(searches), found_before(run, there)
-            if before is not None:
-                known[search] = before
+            record, end = run.record(searches), found_before(run, results.results)
+            if end is not None:
+                earlier[search] = end
             elif run.method not in RANDOM.values() and not (record is not None and record.exists()):
-                first.append(Task(search))
+                first.append(UnseenTask(search))
             if not (plan.together and space_of(run.method) == "darts"):
-                then += [Task(search, seed) for seed in missing]
-    return [*first, *then]
+                second += [UnseenTask(search, seed) for seed in missing]
+    return [*first, *second], earlier
 
 
-def _as_ready(
-    tasks: Sequence[Task], begun: set[Search], ended: set[Search], failed: dict[Task, str], taken: list[Task]
-) -> Iterator[Any]:
-    """The tasks, each training after its search; those of a search that failed are left out."""
-    waiting = list(tasks)
-    while waiting:
-        waiting = [task for task in waiting if task.seed is None or Task(task.search) not in failed]
-        ready = next((t for t in waiting if t.seed is None or t.search not in begun or t.search in ended), None)
-        if ready is None:
-            if waiting:
+class _Queue:
+    """The tasks as an engine takes them: each training after its search; those of a search that failed are left out."""
+
+    def __init__(self, tasks: Sequence[UnseenTask]) -> None:
+        self._waiting = list(tasks)
+        self._taken: list[UnseenTask] = []
+        self._pending = {task.search for task in tasks if task.seed is None}
+        self.failures: dict[UnseenTask, str] = {}
+
+    def __iter__(self) -> Iterator[Any]:
+        while self._waiting:
+            ready = next((task for task in self._waiting if self._is_ready(task)), None)
+            if ready is None:
                 yield WAIT
-            continue
-        waiting.remove(ready)
-        taken.append(ready)
-        yield ready
+                self._drop_failed()
+                continue
+            self._waiting.remove(ready)
+            self._taken.append(ready)
+            yield ready
+
+    def finish(self, outcome: TaskOutcome) -> UnseenTask:
+        """The task of an outcome, noted as ended or failed."""
+        task = self._taken[outcome.task]
+        if outcome.error:
+            self.failures[task] = outcome.error
+        if task.seed is None:
+            self._pending.discard(task.search)
+            self._drop_failed()
+        return task
+
+    def _is_ready(self, task: UnseenTask) -> bool:
+        return task.seed is None or task.search not in self._pending
+
+    def _drop_failed(self) -> None:
+        self._waiting = [task for task in self._waiting if UnseenTask(task.search) not in self.failures]
 
 
 @dataclass(slots=True)
@@ -141,19 +160,19 @@ class _Work:
     searches: Path
     device: str
     threads: int
-    known: Mapping[Search, Found]
+    earlier: Mapping[Search, Found]
     _name: str = ""
     _dataset: Dataset | None = field(default=None, repr=False)
     _images: TrainingImages | None = field(default=None, repr=False)
 
-    def __call__(self, task: Task) -> UnseenResult | None:
+    def __call__(self, task: UnseenTask) -> UnseenResult | None:
         torch.set_num_threads(self.threads)
         name, method, search_seed = task.search
         if name != self._name or self._dataset is None:
             self._name, self._dataset, self._images = name, open_dataset(name), None
         run = NasRun(method, self._dataset, self.plan.recipe, self.plan.budget, search_seed, self.plan.epochs)
         checkpoint = run.checkpoint(self.checkpoints)
-        found = self.known.get(task.search) or searched(
+        found = self.earlier.get(task.search) or searched(
             run, device=self.device, checkpoint=checkpoint, record=run.record(self.searches)
         )
         if task.seed is None:

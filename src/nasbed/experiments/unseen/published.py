@@ -18,7 +18,7 @@ Table = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedTables:
     """Tables 1 (``cnn``), 2 (``nas``) and 3 (``best``), titles of rows and columns by id, and what a guess is right
     in, in per cent, by dataset. ``stand_in`` has other ids whose measurements belong to a column. ``images`` is how
     many of a dataset are trained on, validated with and tested with."""
@@ -57,60 +57,60 @@ class Published:
 
 
 @cache
-def published() -> Published:
+def published() -> PublishedTables:
     """The paper's tables.
 
     >>> published().accuracy("addnist", "resnet18")
     92.08
     """
     text = resources.files(__package__ or "").joinpath("published.toml").read_text(encoding="utf-8")
-    found = tomllib.loads(text)
-    titles = found["titles"]
+    content = tomllib.loads(text)
+    titles = content["titles"]
 
     def table(name: str) -> Table:
-        return {dataset: dict(zip(titles[name], found[name][dataset], strict=True)) for dataset in titles["datasets"]}
+        return {dataset: dict(zip(titles[name], content[name][dataset], strict=True)) for dataset in titles["datasets"]}
 
-    return Published(
-        source=found["source"],
+    return PublishedTables(
+        source=content["source"],
         datasets=titles["datasets"],
         cnn_titles=titles["cnn"],
         nas_titles=titles["nas"],
         best_titles=titles["best"],
-        stand_in={column: tuple(others) for column, others in found["stand_in"].items()},
-        chance={dataset: 100 / found["classes"][dataset] for dataset in titles["datasets"]},
-        images={dataset: tuple(found["images"][dataset]) for dataset in titles["datasets"]},
+        stand_in={column: tuple(others) for column, others in content["stand_in"].items()},
+        chance={dataset: 100 / content["classes"][dataset] for dataset in titles["datasets"]},
+        images={dataset: tuple(content["images"][dataset]) for dataset in titles["datasets"]},
         cnn=table("cnn"),
         nas=table("nas"),
         best=table("best"),
     )
 
 
-def disagreements(paper: Published) -> list[str]:
+def disagreements(paper: PublishedTables) -> list[str]:
     """Where table 3 is not what tables 1 and 2 give: the best CNN, the best NAS method."""
-    found = []
+    differences = []
     for dataset, title in paper.datasets.items():
         best_cnn = max(paper.cnn[dataset].values())
         best_nas = max(paper.nas[dataset][method] for method in METHODS)
         for column, expected, number in (("cnn", best_cnn, 1), ("nas", best_nas, 2)):
-            if (said := paper.best[dataset][column]) != expected:
-                found.append(
-                    f"{title}: the best of table {number} is {expected}, table 3 has {said} as "
+            if (printed := paper.best[dataset][column]) != expected:
+                differences.append(
+                    f"{title}: the best of table {number} is {expected}, table 3 has {printed} as "
                     f"{paper.best_titles[column]}"
                 )
-    return found
+    return differences
 
 
-def remarks(paper: Published) -> list[str]:
+def remarks(paper: PublishedTables) -> list[str]:
     """What a reader of table 3 alone would miss: random searches that beat it, and accuracies below a guess."""
-    found = []
+    lines = []
     for dataset, title in paper.datasets.items():
         for search in (name for name in paper.nas_titles if name not in METHODS):
             value, best = paper.nas[dataset][search], paper.best[dataset]
             if value > best["nas"]:
                 beaten = "all of table 3" if value > max(best.values()) else "the NAS column of table 3"
-                found.append(f"{title}: {paper.nas_titles[search]} has {value} in table 2, above {beaten}")
+                lines.append(f"{title}: {paper.nas_titles[search]} has {value} in table 2, above {beaten}")
         titles = {**paper.cnn_titles, **paper.nas_titles}
         for column, value in {**paper.cnn[dataset], **paper.nas[dataset]}.items():
             if value < paper.chance[dataset]:
-                found.append(f"{title}: {titles[column]} has {value}, below the {paper.chance[dataset]:g} of a guess")
-    return found
+                lines.append(f"{title}: {titles[column]} has {value}, below the {paper.chance[dataset]:g} of a guess")
+    return lines

@@ -83,6 +83,23 @@ def append_result(path: Path, result: UnseenResult) -> None:
         raise DiskFull(f"the result could not be added to {path}: {error.strerror}; the line is: {line}") from None
 
 
+class ResultsFile:
+    """The results of a file, and those that are added to it: each is on the disk before it counts. What is in the file
+    is not measured again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.results = read_results([path]) if path.exists() else []
+
+    def __contains__(self, planned: UnseenResult) -> bool:
+        """Whether the file has a result of this setting with these seeds."""
+        return any((result.seeds, result.setting) == (planned.seeds, planned.setting) for result in self.results)
+
+    def add(self, result: UnseenResult) -> None:
+        append_result(self.path, result)
+        self.results.append(result)
+
+
 def check_results_file(path: Path) -> None:
     """Raise now if what is there cannot be added to: before a training, not after."""
     if path.exists():
@@ -91,7 +108,7 @@ def check_results_file(path: Path) -> None:
 
 def read_results(paths: Iterable[Path]) -> list[UnseenResult]:
     """Every line of these files, in order. A last line that was cut short, as by a kill, is as if never written."""
-    found = []
+    results = []
     for path in paths:
         try:
             lines = read_lines(path)
@@ -99,8 +116,8 @@ def read_results(paths: Iterable[Path]) -> list[UnseenResult]:
             raise BadFile(f"the results {path} cannot be read: {error.strerror}; check the path") from None
         except UnicodeDecodeError:
             raise BadFile(f"the results {path} are no text in UTF-8; name another file") from None
-        found += [_result(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
-    return found
+        results += [_result(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+    return results
 
 
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -128,7 +145,7 @@ def _result(line: str, where: str) -> UnseenResult:
         raise BadFile(f"{where}: a result is an object of JSON, got {shorten(line)}; remove the line") from None
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
         raise BadFile(f"{where}: a result has the format {FORMAT}, got {shorten(line)}; remove the line")
-    known = {item.name for item in fields(UnseenResult)}
+    names = {item.name for item in fields(UnseenResult)}
     wrong = [name for name, kinds in _KINDS.items() if name in content and not isinstance(content[name], kinds)]
     wrong += [name for name in ("dataset", "model", "epochs", "seed", "status", "test_accuracy") if name not in content]
     if not wrong and type(content.get("search", {}).get("epochs", 0)) is not int:
@@ -136,8 +153,8 @@ def _result(line: str, where: str) -> UnseenResult:
     value = content.get("test_accuracy")
     if not wrong and (content["status"] == "ok") != (value is not None and 0 <= value <= 100):
         wrong = ["test_accuracy"]
-    if wrong or set(content) - known:
-        name = (wrong or sorted(set(content) - known))[0]
+    if wrong or set(content) - names:
+        name = (wrong or sorted(set(content) - names))[0]
         raise BadFile(f"{where}: the field {name} of a result is {shorten(content.get(name))}; remove the line")
     if content.get("train_time_s") is None:
         content["train_time_s"] = math.nan

@@ -13,7 +13,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.budget import RANDOM, NasBudget, check_method, space_of
 from nasbed.experiments.unseen.nas import trained, trained_together
-from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
+from nasbed.experiments.unseen.results import ResultsFile, UnseenResult
 from nasbed.experiments.unseen.run import NasRun
 from nasbed.experiments.unseen.search import Found, Told, read_found, searched
 from nasbed.training.devices import chosen_device
@@ -55,6 +55,10 @@ class NasPlan:
             for seed in range(self.seeds):
                 yield NasRun(method, dataset, self.recipe, self.budget, seed, self.epochs)
 
+    def missing_seeds(self, run: NasRun, results: ResultsFile) -> list[int]:
+        """The training seeds of a run without a result."""
+        return [seed for seed in range(self.train_seeds) if run.planned(seed) not in results]
+
     def check(self, dataset: Dataset) -> None:
         """Raise now where what is found could not be trained."""
         for run in self.runs(dataset):
@@ -72,42 +76,59 @@ def measure(
     device: str | torch.device = "cpu",
     bar: Bar = no_bar,
 ) -> int:
-    """Add every result that is planned and not there to a file of results; how many these were. A search whose
-    architecture is in the file is not done again either, whatever it is trained for; nor is one that is recorded in
-    the folder ``searches``, where every search is."""
+    """Add every planned result that a file lacks; returns how many were added.
+
+    A search whose architecture is in the file is not repeated, whatever it is trained for. Nor is one that is recorded
+    in the folder ``searches``, where every search is.
+
+    Args:
+        datasets: what to measure on.
+        plan: which methods, and how they are trained.
+        file: where results are added.
+        checkpoints: the folder of what is interrupted; without it, interrupted work begins anew.
+        searches: the folder of the records of searches.
+        device: where to search and train.
+        bar: makes a progress bar of a part.
+    """
     check_folders(checkpoints, searches)
     for dataset in datasets:
         plan.check(dataset)
-    there = read_results([file]) if file.exists() else []
-    count = len(there)
+    results = ResultsFile(file)
+    count = len(results.results)
     for dataset in datasets:
-        _Measuring(plan, file, checkpoints, searches, chosen_device(device), bar, there).all(dataset)
-    return len(there) - count
+        _Measuring(plan, results, checkpoints, searches, chosen_device(device), bar).all(dataset)
+    return len(results.results) - count
 
 
 class _Measuring:
-    """The results of one dataset, added to those that are there."""
+    """Measures one dataset, and adds the results to a file."""
 
     def __init__(
         self,
         plan: NasPlan,
-        file: Path,
+        results: ResultsFile,
         checkpoints: Path | None,
         searches: Path | None,
         device: torch.device,
         bar: Bar,
-        there: list[UnseenResult],
     ) -> None:
-        self.plan, self.file, self.folder, self.searches = plan, file, checkpoints, searches
-        self.device, self.bar, self.there = device, bar, there
+        """
+        Args:
+            plan: what to measure.
+            results: the file of the results.
+            checkpoints: the folder of what is interrupted.
+            searches: the folder of what was searched.
+            device: where to train.
+            bar: makes a progress bar.
+        """
+        self.plan, self.results, self.folder, self.searches = plan, results, checkpoints, searches
+        self.device, self.bar = device, bar
         self.images: TrainingImages | None = None
 
     def all(self, dataset: Dataset) -> None:
-        done = {(each.setting, each.seeds) for each in self.there}
         waiting: list[tuple[NasRun, Found, int]] = []
         for run in self.plan.runs(dataset):
-            planned = [run.planned(seed) for seed in range(self.plan.train_seeds)]
-            missing = [each.seed for each in planned if (each.setting, each.seeds) not in done]
+            missing = self.plan.missing_seeds(run, self.results)
             if not missing:
                 continue
             found = self._found(run)
@@ -120,40 +141,38 @@ class _Measuring:
             self._train_together(waiting)
 
     def _found(self, run: NasRun) -> Found:
-        if (before := found_before(run, self.there)) is not None:
+        if (before := found_before(run, self.results.results)) is not None:
             return before
         if run.method in RANDOM.values():
             return searched(run)
-        with self.bar(f"{_called(run)}: search", run.planned(0).search_epochs) as told:
+        with self.bar(f"{_called(run)}: search", run.planned(0).search_epochs) as report_epoch:
             checkpoint, record = run.checkpoint(self.folder), run.record(self.searches)
-            return searched(run, device=self.device, checkpoint=checkpoint, record=record, progress=told)
+            return searched(run, device=self.device, checkpoint=checkpoint, record=record, progress=report_epoch)
 
     def _train(self, run: NasRun, found: Found, seed: int) -> None:
         planned, checkpoint = run.planned(seed), run.checkpoint(self.folder, seed)
-        with self.bar(f"{_called(run)}: training with seed {seed}", planned.epochs) as told:
+        with self.bar(f"{_called(run)}: training with seed {seed}", planned.epochs) as report_epoch:
             result = trained(
                 run,
                 found,
                 seed=seed,
                 device=self.device,
                 checkpoint=checkpoint,
-                progress=told,
+                progress=report_epoch,
                 images=self._images(run),
             )
-        self._add(result)
+        self.results.add(result)
         if checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
 
     def _train_together(self, jobs: Sequence[tuple[NasRun, Found, int]]) -> None:
         run = jobs[0][0]
-        with self.bar(f"{run.dataset.name}: training {len(jobs)} networks together", run.planned(0).epochs) as told:
-            results = trained_together(jobs, device=self.device, progress=told, images=self._images(run))
+        with self.bar(
+            f"{run.dataset.name}: training {len(jobs)} networks together", run.planned(0).epochs
+        ) as report_epoch:
+            results = trained_together(jobs, device=self.device, progress=report_epoch, images=self._images(run))
         for result in results:
-            self._add(result)
-
-    def _add(self, result: UnseenResult) -> None:
-        append_result(self.file, result)
-        self.there.append(result)
+            self.results.add(result)
 
     def _images(self, run: NasRun) -> TrainingImages:
         """Made once for all: a dataset is divided and augmented alike for every method."""
@@ -169,13 +188,17 @@ def check_folders(*folders: Path | None) -> None:
             raise InvalidOption(f"searches and trainings are kept in folders, {folder} is a file; move it away")
 
 
-def found_before(run: NasRun, there: Sequence[UnseenResult]) -> Found | None:
+def found_before(run: NasRun, results: Sequence[UnseenResult]) -> Found | None:
     """What the search of a run ended with, where a result has it: whatever it was trained for."""
     planned = run.planned(0)
-    for each in there:
-        same = (each.model, each.dataset_hash, each.search_seed) == (run.method, run.dataset.hash, run.search_seed)
-        if same and each.architecture and each.search == planned.search:
-            return read_found(each)
+    for result in results:
+        same = (result.model, result.dataset_hash, result.search_seed) == (
+            run.method,
+            run.dataset.hash,
+            run.search_seed,
+        )
+        if same and result.architecture and result.search == planned.search:
+            return read_found(result)
     return None
 
 

@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from nasbed.core.errors import InvalidOption
-from nasbed.experiments.unseen.published import METHODS, Published, published
+from nasbed.experiments.unseen.published import METHODS, PublishedTables, published
 from nasbed.experiments.unseen.results import Setting, UnseenResult
 from nasbed.studies.unseen.compared import Compared, compared
 
@@ -50,7 +50,7 @@ class UnseenStudy:
     """What is published and, by dataset and model, what was measured. ``notes`` are of results that do not count;
     ``compared`` has what was found against what was taken by chance, on datasets of any name."""
 
-    paper: Published
+    paper: PublishedTables
     cells: dict[tuple[str, str], Cell]
     notes: tuple[str, ...]
     compared: tuple[Compared, ...] = ()

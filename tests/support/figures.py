@@ -35,5 +35,5 @@ class Rendering:
         for name, function in (self._functions if real else PLACEHOLDERS).items():
             setattr(vl_convert, name, function)
         if drawing := sys.modules.get("nasbed.drawing.interactive"):
-            drawing._runtime.cache_clear()
+            drawing.runtime.cache_clear()
         self.is_real = real

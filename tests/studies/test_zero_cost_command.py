@@ -1,4 +1,4 @@
-"""``nasbed study zero-cost`` as a user meets it."""
+"""The command ``nasbed study zero-cost``."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def run(*arguments: str) -> Result:
 
 
 def refusal(*arguments: str) -> str:
-    """What the command line would print as its one line."""
-    done = run(*arguments)
-    assert isinstance(done.exception, NasbedError), done.output
-    text = str(done.exception)
+    """The error message, which is one line."""
+    result = run(*arguments)
+    assert isinstance(result.exception, NasbedError), result.output
+    text = str(result.exception)
     assert "\n" not in text
     return text
 
@@ -50,13 +50,13 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 def test_zero_cost_prints_verdicts_and_writes_a_report(pair: tuple[str, str], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = run(*pair, *pair, "--out", str(out), *FAST)
-    assert done.exit_code == 0, done.exception
-    lines = done.output.splitlines()
+    result = run(*pair, *pair, "--out", str(out), *FAST)
+    assert result.exit_code == 0, result.exception
+    lines = result.output.splitlines()
     assert lines[0].split() == ["statement", "verdict", "why"] and lines[-1].endswith("report.html")
-    assert "S4 spearman" in done.output and "There, scores beside the encoding" in done.output
+    assert "S4 spearman" in result.output and "There, scores beside the encoding" in result.output
     numbers = json.loads((out / "numbers.json").read_text())
-    assert [each["task"] for each in numbers["tasks"]] == ["generated/nb201", "generated/nb201 (2)"]
+    assert [task["task"] for task in numbers["tasks"]] == ["generated/nb201", "generated/nb201 (2)"]
     assert numbers["tasks"][0]["remark"] == "taken on images of others; the truth is of generated"
     assert numbers["tasks"][0]["ceiling"]["trainings"] == 3
     assert (out / "report.html").is_file()

@@ -1,4 +1,4 @@
-"""The page of a study of zero-cost proxies: whole, self-contained, the same numbers everywhere."""
+"""The page of a study of zero-cost proxies is complete and self-contained, with the same numbers everywhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIGURES = {"spearman", "top", "overlap", "global-against-top", "range", "few-poi
 PROXIES = ("params", "synflow", "ntk", "snip", "jacov")
 
 
-def made_task(name: str, seed: int, count: int) -> RankedTask:
+def small_task(name: str, seed: int, count: int) -> RankedTask:
     nb201 = space("nb201")
     rng = np.random.default_rng(seed)
     codes = nb201.codes([nb201.sample(rng) for _ in range(count)])
@@ -33,7 +33,7 @@ def made_task(name: str, seed: int, count: int) -> RankedTask:
 @pytest.fixture(scope="module")
 def study() -> ZeroCostStudy:
     return zero_cost_study(
-        [made_task("one", 0, 300), made_task("<two>", 1, 300)],
+        [small_task("one", 0, 300), small_task("<two>", 1, 300)],
         top_percent=10,
         rng=np.random.default_rng(0),
         resamples=30,
@@ -62,34 +62,34 @@ def test_zero_cost_page_is_self_contained_and_has_every_figure(folder: Path) -> 
 
 def test_zero_cost_page_says_every_verdict_with_its_criterion(folder: Path, study: ZeroCostStudy) -> None:
     page = unescape((folder / "report.html").read_text(encoding="utf-8"))
-    for each in study.statements:
-        assert each.claim in page and each.criterion in page and each.why in page
-    assert page.count("(not in the paper)") == sum(each.ours for each in study.statements) == 3
+    for statement in study.statements:
+        assert statement.claim in page and statement.criterion in page and statement.why in page
+    assert page.count("(not in the paper)") == sum(statement.ours for statement in study.statements) == 3
     assert "taken on images of one" in page and all(part in page for part in outcome(study))
 
 
 def test_zero_cost_numbers_are_those_of_the_study(folder: Path, study: ZeroCostStudy) -> None:
     numbers = json.loads((folder / "numbers.json").read_text())
-    assert {each["key"]: each["verdict"] for each in numbers["statements"]} == {
-        each.key: each.verdict for each in study.statements
+    assert {statement["key"]: statement["verdict"] for statement in numbers["statements"]} == {
+        statement.key: statement.verdict for statement in study.statements
     }
     first, own = numbers["tasks"][0], study.tasks[0]
-    assert own.few is not None
-    assert first["proxies"]["ntk"]["spearman"][0] == own.sampled.value("spearman", "ntk")
-    assert first["few_points"]["kendall"]["lgb, proxies"] == own.few.taus["lgb", "proxies"].tolist()
+    assert own.few_points is not None
+    assert first["proxies"]["ntk"]["spearman"][0] == own.measures.value("spearman", "ntk")
+    assert first["few_points"]["kendall"]["lgb, proxies"] == own.few_points.taus["lgb", "proxies"].tolist()
     assert first["rank_average"]["spearman"]["gain"][0] == own.combined["spearman"].gain.estimate
     assert set(numbers["tasks"][0]["proxies"]) == set(PROXIES)
 
 
 def test_zero_cost_tables_have_a_line_for_each(study: ZeroCostStudy) -> None:
-    assert [row[0] for row in statements_table(study).rows] == [each.key for each in study.statements]
+    assert [row[0] for row in statements_table(study).rows] == [statement.key for statement in study.statements]
     assert len(averages_table(study).rows) == 2 * 3
     assert len(few_points_table(study).rows) == 2 * 2 * 2
 
 
 def test_zero_cost_page_of_one_small_task_leaves_out_what_it_lacks(tmp_path: Path) -> None:
     small = zero_cost_study(
-        [made_task("small", 0, 40)], top_percent=10, rng=np.random.default_rng(0), resamples=20, references=5, halves=2
+        [small_task("small", 0, 40)], top_percent=10, rng=np.random.default_rng(0), resamples=20, references=5, halves=2
     )
     write_zero_cost_report(small, tmp_path, ("svg",))
     assert {path.stem for path in (tmp_path / "figures").iterdir()} == FIGURES - {"few-points"}

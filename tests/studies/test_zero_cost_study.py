@@ -11,9 +11,10 @@ from scipy import stats
 
 from nasbed import Metric, NasbedError, space
 from nasbed.evaluation.proxies import HEADLINES, NoiseCeiling, RankedTask
-from nasbed.studies.zero_cost import statements as stated
+from nasbed.evaluation.proxies.measures import Yardstick
+from nasbed.studies.zero_cost import statements
 from nasbed.studies.zero_cost.reference import normal_correlation, range_reference
-from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, Sampled, sampled
+from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, SampledMeasures, sample_measures
 from nasbed.studies.zero_cost.statements import FAILS, HOLDS, OPEN
 from nasbed.studies.zero_cost.study import numbered, stages, zero_cost_study
 
@@ -21,23 +22,38 @@ ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 NAMES = ("params", "synflow", "ntk", "snip", "jacov", "zen", "nwot", "grasp")
 
 
-def made(truth: np.ndarray, scores: dict[str, np.ndarray], name: str = "made") -> RankedTask:
+def ranked_task(truth: np.ndarray, scores: dict[str, np.ndarray], name: str = "made") -> RankedTask:
     columns = {proxy: column.reshape(len(truth), -1) for proxy, column in scores.items()}
     return RankedTask(name, ACCURACY, "nb201", np.zeros((len(truth), 6), dtype=np.int64), truth, columns)
 
 
+def sampled(
+    truth: np.ndarray,
+    scores: dict[str, np.ndarray],
+    rng: np.random.Generator,
+    *,
+    top_percent: float = 1,
+    resamples: int = 500,
+    references: int = 300,
+) -> SampledMeasures:
+    """The measures of a task whose scores and true values are arrays."""
+    task = ranked_task(truth, scores)
+    yardstick = Yardstick.of(task.truth, task.metric, top_percent=top_percent, weight=0.5, k=10)
+    return sample_measures(task, yardstick, rng, resamples=resamples, references=references)
+
+
 def task(
     values: dict[str, tuple[float, float, float]], name: str = "a", top: int = 94, spread: float = 0.02
-) -> Sampled:
-    """Measures as said, with resamples that spread about them."""
-    found = np.array(list(values.values())).T
-    drawn = found[:, :, None] + spread * np.random.default_rng(0).normal(size=(*found.shape, 200))
-    reference = range_reference(np.clip(found[0], -1, 1), 1000, 50, 0.98, np.random.default_rng(0), draws=40)
-    return Sampled(name, tuple(values), 9400, top, found, drawn, reference)
+) -> SampledMeasures:
+    """A task with these measures, and resamples that spread about them."""
+    measures = np.array(list(values.values())).T
+    drawn = measures[:, :, None] + spread * np.random.default_rng(0).normal(size=(*measures.shape, 200))
+    reference = range_reference(np.clip(measures[0], -1, 1), 1000, 50, 0.98, np.random.default_rng(0), draws=40)
+    return SampledMeasures(name, tuple(values), 9400, top, measures, drawn, reference)
 
 
-def ranked(by_all: list[str], by_rbo: list[str], name: str = "a") -> Sampled:
-    """Proxies in the order wanted, the best first, by Spearman and by RBO."""
+def ranked(by_all: list[str], by_rbo: list[str], name: str = "a") -> SampledMeasures:
+    """A task whose proxies have these orders by Spearman and by RBO, the best first."""
     values = {proxy: (0.9 - 0.1 * by_all.index(proxy), 0.1, 0.5 - 0.05 * by_rbo.index(proxy)) for proxy in by_all}
     return task(values, name, spread=0.001)
 
@@ -49,14 +65,14 @@ def test_sampled_measures_are_the_plain_ones_and_intervals_hold_them() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=800)
     scores = {"a": truth + rng.normal(size=800), "b": rng.normal(size=800)}
-    found = sampled(made(truth, scores), rng, top_percent=10, resamples=200, references=5)
+    measures = sampled(truth, scores, rng, top_percent=10, resamples=200, references=5)
     best = np.argsort(-truth)[:80]
-    assert found.value(GLOBAL, "a") == pytest.approx(stats.spearmanr(truth, scores["a"]).statistic)
-    assert found.value(TOP, "a") == pytest.approx(stats.spearmanr(truth[best], scores["a"][best]).statistic)
-    drop = found.drop("a")
-    assert drop.estimate == pytest.approx(found.value(GLOBAL, "a") - found.value(TOP, "a"))
+    assert measures.value(GLOBAL, "a") == pytest.approx(stats.spearmanr(truth, scores["a"]).statistic)
+    assert measures.value(TOP, "a") == pytest.approx(stats.spearmanr(truth[best], scores["a"][best]).statistic)
+    drop = measures.drop("a")
+    assert drop.estimate == pytest.approx(measures.value(GLOBAL, "a") - measures.value(TOP, "a"))
     assert drop.low < drop.estimate < drop.high and drop.low > 0
-    assert found.order(RBO) == ["a", "b"] and found.place(RBO, "b") == 2 and found.ahead(GLOBAL, "a", "b") == 1
+    assert measures.order(RBO) == ["a", "b"] and measures.place(RBO, "b") == 2 and measures.ahead(GLOBAL, "a", "b") == 1
 
 
 def test_sampled_measures_of_several_seeds_are_their_means() -> None:
@@ -64,29 +80,29 @@ def test_sampled_measures_of_several_seeds_are_their_means() -> None:
     truth = rng.normal(size=300)
     seeds = truth[:, None] + rng.normal(size=(300, 3))
     apart = [
-        sampled(made(truth, {"a": column}), np.random.default_rng(1), top_percent=10, resamples=5, references=1)
+        sampled(truth, {"a": column}, np.random.default_rng(1), top_percent=10, resamples=5, references=1)
         for column in seeds.T
     ]
-    together = sampled(made(truth, {"a": seeds}), np.random.default_rng(1), top_percent=10, resamples=5, references=1)
-    np.testing.assert_allclose(together.values, np.mean([each.values for each in apart], axis=0))
-    np.testing.assert_allclose(together.drawn, np.mean([each.drawn for each in apart], axis=0))
+    together = sampled(truth, {"a": seeds}, np.random.default_rng(1), top_percent=10, resamples=5, references=1)
+    np.testing.assert_allclose(together.values, np.mean([measures.values for measures in apart], axis=0))
+    np.testing.assert_allclose(together.drawn, np.mean([measures.drawn for measures in apart], axis=0))
 
 
 def test_sampled_refuses_a_top_of_one() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=100)
     with pytest.raises(NasbedError, match="ask for a larger --top"):
-        sampled(made(truth, {"a": truth}), rng, top_percent=1)
+        sampled(truth, {"a": truth}, rng, top_percent=1)
 
 
 # --- the reference ---------------------------------------------------------------------------------------------------
 
 
 def test_reference_is_exact_at_the_ends_and_zero_without_correlation() -> None:
-    found = range_reference([1.0, 0.0, -1.0], 2000, 100, 0.99, np.random.default_rng(0), draws=200)
-    assert found.in_top(0).estimate == 1 and found.overlap(0).estimate == pytest.approx(1)
-    assert abs(found.in_top(1).estimate) < 0.03 and found.in_top(1).low < -0.1 < 0.1 < found.in_top(1).high
-    assert found.in_top(2).estimate == -1
+    reference = range_reference([1.0, 0.0, -1.0], 2000, 100, 0.99, np.random.default_rng(0), draws=200)
+    assert reference.in_top(0).estimate == 1 and reference.overlap(0).estimate == pytest.approx(1)
+    assert abs(reference.in_top(1).estimate) < 0.03 and reference.in_top(1).low < -0.1 < 0.1 < reference.in_top(1).high
+    assert reference.in_top(2).estimate == -1
 
 
 def test_reference_agrees_with_the_variance_of_a_truncated_normal() -> None:
@@ -98,11 +114,11 @@ def test_reference_agrees_with_the_variance_of_a_truncated_normal() -> None:
     expected = r * np.sqrt(variance / (r * r * variance + 1 - r * r))
     rho = 6 / np.pi * np.arcsin(r / 2)
     assert normal_correlation(rho) == pytest.approx(r)
-    found = range_reference([rho], 5000, 500, 0.99, np.random.default_rng(0), draws=40).in_top(0)
-    assert expected - 0.06 < found.estimate < expected  # ranks of a skewed truth lose a little
+    in_top = range_reference([rho], 5000, 500, 0.99, np.random.default_rng(0), draws=40).in_top(0)
+    assert expected - 0.06 < in_top.estimate < expected  # ranks of a skewed truth lose a little
     truth, scores = np.random.default_rng(1).multivariate_normal([0, 0], [[1, r], [r, 1]], size=100_000).T
     best = np.argsort(-truth)[:10_000]
-    assert found.estimate == pytest.approx(stats.spearmanr(truth[best], scores[best]).statistic, abs=0.025)
+    assert in_top.estimate == pytest.approx(stats.spearmanr(truth[best], scores[best]).statistic, abs=0.025)
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -110,83 +126,85 @@ def test_reference_agrees_with_the_variance_of_a_truncated_normal() -> None:
 
 def test_drop_holds_where_every_proxy_falls_and_fails_where_one_does_not() -> None:
     fallen = dict.fromkeys(NAMES, (0.8, 0.2, 0.3))
-    assert stated.drop_at_the_top([task(fallen)]).verdict == HOLDS
-    kept = stated.drop_at_the_top([task(fallen | {"zen": (0.3, 0.5, 0.3)})])
-    assert kept.verdict == FAILS and "zen" in kept.why and "7 of 8" in kept.why
-    unsure = stated.drop_at_the_top([task(fallen, spread=1.0)])
+    assert statements.drop_at_the_top([task(fallen)]).verdict == HOLDS
+    unfallen = statements.drop_at_the_top([task(fallen | {"zen": (0.3, 0.5, 0.3)})])
+    assert unfallen.verdict == FAILS and "zen" in unfallen.why and "7 of 8" in unfallen.why
+    unsure = statements.drop_at_the_top([task(fallen, spread=1.0)])
     assert unsure.verdict == FAILS
-    assert stated.drop_at_the_top([task(fallen, top=6)]).verdict == OPEN
+    assert statements.drop_at_the_top([task(fallen, top=6)]).verdict == OPEN
 
 
-def test_blindness_needs_an_excellent_proxy_and_a_top_that_is_told_from_it() -> None:
-    assert stated.excellent_but_blind([task({"a": (0.8, 0.0, 0.3), "b": (0.5, 0.3, 0.2)})]).verdict == HOLDS
-    assert stated.excellent_but_blind([task({"a": (0.8, -0.4, 0.3)})]).verdict == HOLDS
-    assert stated.excellent_but_blind([task({"a": (0.8, 0.5, 0.3)})]).verdict == FAILS
-    assert stated.excellent_but_blind([task({"a": (0.8, 0.1, 0.3)}, spread=0.4)]).verdict == FAILS  # not told apart
-    assert stated.excellent_but_blind([task({"a": (0.6, 0.0, 0.3)})]).verdict == OPEN
+def test_blindness_needs_an_excellent_proxy_and_a_top_that_differs_significantly() -> None:
+    assert statements.excellent_but_blind([task({"a": (0.8, 0.0, 0.3), "b": (0.5, 0.3, 0.2)})]).verdict == HOLDS
+    assert statements.excellent_but_blind([task({"a": (0.8, -0.4, 0.3)})]).verdict == HOLDS
+    assert statements.excellent_but_blind([task({"a": (0.8, 0.5, 0.3)})]).verdict == FAILS
+    assert (
+        statements.excellent_but_blind([task({"a": (0.8, 0.1, 0.3)}, spread=0.4)]).verdict == FAILS
+    )  # no significant difference
+    assert statements.excellent_but_blind([task({"a": (0.6, 0.0, 0.3)})]).verdict == OPEN
 
 
 def test_orders_are_very_different_only_where_they_are() -> None:
     order = list(NAMES)
-    assert stated.different_orders([ranked(order, order[::-1])]).verdict == HOLDS
-    assert stated.different_orders([ranked(order, order)]).verdict == FAILS
-    assert stated.different_orders([ranked(order[:4], order[:4][::-1])]).verdict == OPEN
+    assert statements.different_orders([ranked(order, order[::-1])]).verdict == HOLDS
+    assert statements.different_orders([ranked(order, order)]).verdict == FAILS
+    assert statements.different_orders([ranked(order[:4], order[:4][::-1])]).verdict == OPEN
 
 
 @pytest.mark.parametrize("measure", HEADLINES)
 def test_best_varies_only_where_it_does_beyond_chance(measure: str) -> None:
-    one, other = {"a": (0.9, 0.9, 0.9), "b": (0.5, 0.5, 0.5)}, {"a": (0.5, 0.5, 0.5), "b": (0.9, 0.9, 0.9)}
-    assert stated.best_varies([task(one), task(other, "b")], measure).verdict == HOLDS
-    assert stated.best_varies([task(one), task(one, "b")], measure).verdict == FAILS
-    assert stated.best_varies([task(one), task(other, "b", spread=0.9)], measure).verdict == OPEN
-    assert stated.best_varies([task(one)], measure).verdict == OPEN
+    first, second = {"a": (0.9, 0.9, 0.9), "b": (0.5, 0.5, 0.5)}, {"a": (0.5, 0.5, 0.5), "b": (0.9, 0.9, 0.9)}
+    assert statements.best_varies([task(first), task(second, "b")], measure).verdict == HOLDS
+    assert statements.best_varies([task(first), task(first, "b")], measure).verdict == FAILS
+    assert statements.best_varies([task(first), task(second, "b", spread=0.9)], measure).verdict == OPEN
+    assert statements.best_varies([task(first)], measure).verdict == OPEN
 
 
 def test_collapse_is_good_places_by_spearman_and_bad_ones_by_rbo() -> None:
     order = list(NAMES)
     fallen = [name for name in order if name not in ("params", "synflow")] + ["params", "synflow"]
-    assert stated.collapse([ranked(order, fallen)]).verdict == HOLDS
-    assert stated.collapse([ranked(order, order)]).verdict == FAILS
-    assert stated.collapse([ranked(fallen, fallen)]).verdict == FAILS  # was never good
+    assert statements.collapse([ranked(order, fallen)]).verdict == HOLDS
+    assert statements.collapse([ranked(order, order)]).verdict == FAILS
+    assert statements.collapse([ranked(fallen, fallen)]).verdict == FAILS  # was never good
     split = [ranked(order, fallen), ranked(order, order, "b")]
-    assert stated.collapse(split).verdict == FAILS  # on half of the tasks, not on most
-    assert stated.collapse([ranked(order[1:], order[1:])]).verdict == OPEN
+    assert statements.collapse(split).verdict == FAILS  # on half of the tasks, not on most
+    assert statements.collapse([ranked(order[1:], order[1:])]).verdict == OPEN
 
 
 def test_hidden_strength_is_poor_by_spearman_and_best_by_rbo() -> None:
-    others = [name for name in NAMES if name != "ntk"]
-    assert stated.hidden_strength([ranked([*others, "ntk"], ["ntk", *others])]).verdict == HOLDS
-    assert stated.hidden_strength([ranked(["ntk", *others], ["ntk", *others])]).verdict == FAILS
-    assert stated.hidden_strength([ranked([*others, "ntk"], [*others, "ntk"])]).verdict == FAILS
-    assert stated.hidden_strength([ranked(others, others)]).verdict == OPEN
+    without_ntk = [name for name in NAMES if name != "ntk"]
+    assert statements.hidden_strength([ranked([*without_ntk, "ntk"], ["ntk", *without_ntk])]).verdict == HOLDS
+    assert statements.hidden_strength([ranked(["ntk", *without_ntk], ["ntk", *without_ntk])]).verdict == FAILS
+    assert statements.hidden_strength([ranked([*without_ntk, "ntk"], [*without_ntk, "ntk"])]).verdict == FAILS
+    assert statements.hidden_strength([ranked(without_ntk, without_ntk)]).verdict == OPEN
 
 
-def test_drop_by_range_alone_is_told_from_a_deeper_one() -> None:
+def test_drop_by_range_alone_is_distinguished_from_a_deeper_one() -> None:
     """Errors that are alike everywhere drop as the reference does; a shuffled top drops further."""
     rng = np.random.default_rng(0)
     truth = rng.normal(size=3000)
-    even = {str(each): truth + 0.4 * rng.normal(size=3000) for each in range(4)}
+    even = {str(number): truth + 0.4 * rng.normal(size=3000) for number in range(4)}
     best = truth >= np.sort(truth)[-300]
     shuffled = {name: np.where(best, 9 + rng.normal(size=3000), column) for name, column in even.items()}
     as_usual, at_the_top = (
-        sampled(made(truth, scores), rng, top_percent=10, resamples=100, references=60) for scores in (even, shuffled)
+        sampled(truth, scores, rng, top_percent=10, resamples=100, references=60) for scores in (even, shuffled)
     )
-    fair, deeper = stated.beyond_range([as_usual]), stated.beyond_range([at_the_top])
-    assert stated.drop_at_the_top([as_usual]).verdict == HOLDS
+    fair, deeper = statements.beyond_range([as_usual]), statements.beyond_range([at_the_top])
+    assert statements.drop_at_the_top([as_usual]).verdict == HOLDS
     assert fair.verdict == FAILS and deeper.verdict == HOLDS and fair.ours and deeper.ours
 
 
 def test_overlap_is_as_expected_for_even_errors_and_short_where_the_best_are_missed() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=2000)
-    even = {str(each): truth + 0.3 * rng.normal(size=2000) for each in range(3)}
+    even = {str(number): truth + 0.3 * rng.normal(size=2000) for number in range(3)}
     missed = {name: np.where(truth > 1.3, rng.normal(size=2000), column) for name, column in even.items()}
     as_usual, without = (
-        sampled(made(truth, scores), rng, top_percent=5, resamples=60, references=60) for scores in (even, missed)
+        sampled(truth, scores, rng, top_percent=5, resamples=60, references=60) for scores in (even, missed)
     )
-    assert stated.short_of_overlap([as_usual]).verdict == FAILS
-    assert stated.short_of_overlap([without]).verdict == HOLDS
-    assert stated.short_of_overlap([task({"a": (0.1, 0.1, 0.1)})]).verdict == OPEN
+    assert statements.short_of_overlap([as_usual]).verdict == FAILS
+    assert statements.short_of_overlap([without]).verdict == HOLDS
+    assert statements.short_of_overlap([task({"a": (0.1, 0.1, 0.1)})]).verdict == OPEN
 
 
 def test_noise_of_the_truth_turns_on_the_ceiling() -> None:
@@ -194,9 +212,9 @@ def test_noise_of_the_truth_turns_on_the_ceiling() -> None:
 
     plain = task({"a": (0.8, 0.2, 0.3)})
     for value, verdict in ((0.2, HOLDS), (0.9, FAILS)):
-        known = replace(plain, ceiling=NoiseCeiling(0.95, value, 0.8, 3, 500))
-        assert stated.noisy_truth([known]).verdict == verdict
-    assert stated.noisy_truth([plain]).verdict == OPEN
+        with_ceiling = replace(plain, ceiling=NoiseCeiling(0.95, value, 0.8, 3, 500))
+        assert statements.noisy_truth([with_ceiling]).verdict == verdict
+    assert statements.noisy_truth([plain]).verdict == OPEN
 
 
 # --- the study -------------------------------------------------------------------------------------------------------
@@ -212,10 +230,10 @@ def small_task(name: str, seed: int) -> RankedTask:
     return RankedTask(name, ACCURACY, "nb201", codes, truth, scores, repeats=repeats)
 
 
-def test_study_has_every_part_and_tells_its_stages() -> None:
+def test_study_has_every_part_and_reports_its_stages() -> None:
     tasks = [small_task("same", 0), small_task("same", 1)]
-    told: list[str] = []
-    found = zero_cost_study(
+    reported: list[str] = []
+    study = zero_cost_study(
         tasks,
         top_percent=10,
         rng=np.random.default_rng(0),
@@ -225,30 +243,35 @@ def test_study_has_every_part_and_tells_its_stages() -> None:
         repeats=2,
         sizes=(25,),
         remarks={"same": "taken elsewhere"},
-        progress=told.append,
+        progress=reported.append,
     )
-    assert told == stages(["same", "same"]) and [each.name for each in found.tasks] == ["same", "same (2)"]
-    assert [each.key for each in found.statements] == [
+    assert reported == stages(["same", "same"]) and [task.name for task in study.tasks] == ["same", "same (2)"]
+    assert [statement.key for statement in study.statements] == [
         "S1", "S2", "S3", "S4 spearman", "S4 top spearman", "S4 rbo", "S5", "S6", "R top",
         "R rbo", "N",
     ]  # fmt: skip
-    for each in found.tasks:
-        assert each.few is not None and each.few.sizes == (25,) and each.remark == "taken elsewhere"
-        assert set(each.combined) == {"spearman", "top", "rbo"}
+    for task in study.tasks:
+        assert task.few_points is not None and task.few_points.sizes == (25,) and task.remark == "taken elsewhere"
+        assert set(task.combined) == {"spearman", "top", "rbo"}
         for proxy in NAMES:  # the figures and the statements rest on the same resamples
-            shown = each.judged.proxy(proxy).measures[TOP]
-            own = each.sampled.interval(TOP, proxy)
+            shown = task.judged.proxy(proxy).measures[TOP]
+            own = task.measures.interval(TOP, proxy)
             assert (shown.value, shown.low, shown.high) == pytest.approx((own.estimate, own.low, own.high))
-    assert found.statement("N").verdict != OPEN
+    assert study.statement("N").verdict != OPEN
 
 
 def test_study_of_a_small_table_leaves_few_points_out_and_none_is_refused() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=40)
-    found = zero_cost_study(
-        [made(truth, {"a": truth + rng.normal(size=40)})], top_percent=10, rng=rng, resamples=20, references=5, halves=2
+    study = zero_cost_study(
+        [ranked_task(truth, {"a": truth + rng.normal(size=40)})],
+        top_percent=10,
+        rng=rng,
+        resamples=20,
+        references=5,
+        halves=2,
     )
-    assert found.tasks[0].few is None and set(found.tasks[0].combined) == {"spearman"}
+    assert study.tasks[0].few_points is None and set(study.tasks[0].combined) == {"spearman"}
     with pytest.raises(NasbedError, match="1 task or more"):
         zero_cost_study([], rng=rng)
     assert numbered(["a", "a", "a"]) == ["a", "a (2)", "a (3)"]
@@ -265,11 +288,11 @@ def test_published_scores_give_the_paper_its_second_statement_and_not_its_fifth(
     tested = parquet.read_table(published_data("nb201_test_200ep.parquet")).to_pydict()
     values = dict(zip(tested["arch_str"], tested["cifar10_test"], strict=True))
     truth = np.array([values[text] for text in scored.pop("arch_str")])
-    published = made(truth, {name: np.array(column) for name, column in scored.items()})
-    found = sampled(published, np.random.default_rng(0), resamples=60, references=10)
-    assert found.top == 94
-    assert found.value(GLOBAL, "jacov") == pytest.approx(0.799, abs=5e-4)
-    assert found.value(TOP, "jacov") == pytest.approx(-0.008, abs=5e-4)
-    assert stated.excellent_but_blind([found]).verdict == HOLDS
-    assert stated.collapse([found]).verdict == FAILS and found.place(RBO, "synflow") == 1
-    assert stated.hidden_strength([found]).verdict == OPEN
+    scores = {name: np.array(column) for name, column in scored.items()}
+    measures = sampled(truth, scores, np.random.default_rng(0), resamples=60, references=10)
+    assert measures.top == 94
+    assert measures.value(GLOBAL, "jacov") == pytest.approx(0.799, abs=5e-4)
+    assert measures.value(TOP, "jacov") == pytest.approx(-0.008, abs=5e-4)
+    assert statements.excellent_but_blind([measures]).verdict == HOLDS
+    assert statements.collapse([measures]).verdict == FAILS and measures.place(RBO, "synflow") == 1
+    assert statements.hidden_strength([measures]).verdict == OPEN

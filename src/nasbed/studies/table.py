@@ -39,10 +39,11 @@ class Table:
         for metric in self.metrics:
             if metric.key == key:
                 return metric
-        raise UnknownName(f"{self.name} has no metric {key!r}; {nearest(key, (each.key for each in self.metrics))}")
+        keys = [metric.key for metric in self.metrics]
+        raise UnknownName(f"{self.name} has no metric {key!r}; {nearest(key, keys)}")
 
     def mean(self, metric: Metric, position: int = -1) -> NDArray[np.float64]:
-        """Each architecture's mean over its repeats at the fidelity in that position, NaN where there is none."""
+        """Each architecture's mean over its repeats at the fidelity in that position, NaN where it has none."""
         values = self.values[metric.key][:, position]
         with np.errstate(invalid="ignore", divide="ignore"):
             means: NDArray[np.float64] = np.nansum(values, axis=1) / (~np.isnan(values)).sum(axis=1)
@@ -54,27 +55,27 @@ class Table:
 
     def measured(self, metric: Metric) -> int:
         """The highest position of a fidelity at which the metric has any value."""
-        there = np.flatnonzero((~np.isnan(self.values[metric.key])).any(axis=(0, 2)))
-        if not len(there):
+        positions = np.flatnonzero((~np.isnan(self.values[metric.key])).any(axis=(0, 2)))
+        if not len(positions):
             raise InvalidOption(f"{self.name} has no value of {metric.key}; choose another metric")
-        return int(there[-1])
+        return int(positions[-1])
 
 
 def table_of(benchmark: Benchmark) -> Table:
     """The table behind a benchmark, or the part of it that the benchmark answers for."""
     if isinstance(benchmark, SubSpace):
-        whole = table_of(benchmark.inner)
-        inside = [benchmark.contains(arch) for arch in whole.space.architectures(whole.codes)]
+        full_table = table_of(benchmark.inner)
+        inside = [benchmark.contains(arch) for arch in full_table.space.architectures(full_table.codes)]
         rows = np.flatnonzero(inside)
-        values = {key: column[rows] for key, column in whole.values.items()}
+        values = {key: column[rows] for key, column in full_table.values.items()}
         return Table(
             benchmark.name,
-            whole.space,
-            whole.codes[rows],
-            whole.fidelities,
-            whole.fidelity_unit,
-            whole.objective,
-            whole.metrics,
+            full_table.space,
+            full_table.codes[rows],
+            full_table.fidelities,
+            full_table.fidelity_unit,
+            full_table.objective,
+            full_table.metrics,
             values,
         )
     if not isinstance(benchmark, TabularBenchmark):

@@ -37,11 +37,11 @@ def landscape(
     from nasbed.studies.landscape.page import landscape_facts, write_landscape_report
     from nasbed.studies.landscape.study import STAGES, landscape_study
 
-    found = load(benchmark)
-    with stage_bar(f"Studying {found.name}", (*STAGES, "report")) as tell:
+    loaded_benchmark = load(benchmark)
+    with stage_bar(f"Studying {loaded_benchmark.name}", (*STAGES, "report")) as start_stage:
         rng = np.random.default_rng(seed)
-        study = landscape_study(found, rng, metric=metric, walk_steps=walk_steps, progress=tell)
-        tell("report")
+        study = landscape_study(loaded_benchmark, rng, metric=metric, walk_steps=walk_steps, progress=start_stage)
+        start_stage("report")
         write_landscape_report(study, out, formats=format)
     print_fields({name: fact for part in landscape_facts(study).values() for name, fact in part.items()})
     typer.echo(f"\n{out / 'report.html'}")

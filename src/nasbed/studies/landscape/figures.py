@@ -177,13 +177,13 @@ def _shapes(study: LandscapeStudy) -> Chart | None:
     return beside(*panels)
 
 
-def _by_key(shapes: Mapping[str, Shape], which: str, label: str) -> Chart:
+def _by_key(shapes: Mapping[str, Shape], quantity: str, label: str) -> Chart:
     counted = all(name.startswith(NUMBER_OF) for name in shapes)
     names = [name.removeprefix(NUMBER_OF) for name in shapes]
     rows = [
         row | {"property": name}
         for name, shape in zip(names, shapes.values(), strict=True)
-        for row in mean_rows(getattr(shape, which))
+        for row in mean_rows(getattr(shape, quantity))
     ]
     title = "number of times in the architecture" if counted else " or ".join(names)
     base = alt.Chart(inline(rows)).encode(

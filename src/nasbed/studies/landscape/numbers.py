@@ -8,6 +8,8 @@ from nasbed.core.json_values import plain
 from nasbed.evaluation.landscape import GroupMeans
 from nasbed.studies.landscape.study import LandscapeStudy
 
+QUANTILES = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+
 
 def landscape_numbers(study: LandscapeStudy) -> dict[str, Any]:
     """Every number that the report of a landscape shows."""
@@ -22,43 +24,45 @@ def landscape_numbers(study: LandscapeStudy) -> dict[str, Any]:
         "fidelity": study.fidelity,
         "best": {"architecture": study.best, "value": study.best_value},
         "quantiles": {
-            metric.key: {str(level): found.quantile(level) for level in (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)}
-            for metric, found in study.distributions.items()
+            metric.key: {str(level): distribution.quantile(level) for level in QUANTILES}
+            for metric, distribution in study.distributions.items()
         },
         "noise": {
             "metric": study.noise_metric.key,
-            "median_by_fidelity": {fidelity: found.quantile(0.5) for fidelity, found in study.noise.items()},
+            "median_by_fidelity": {
+                fidelity: distribution.quantile(0.5) for fidelity, distribution in study.noise.items()
+            },
         },
         "validation_test_pearson": study.validation_test_correlation,
         "replacements": [
             {
-                "where": each.where,
-                "operations": each.operations,
-                "counts": each.counts,
-                "change": each.change,
-                "change_standard_error": each.change_error,
-                "relative_time": each.relative_time,
+                "where": replacement.where,
+                "operations": replacement.operations,
+                "counts": replacement.counts,
+                "change": replacement.change,
+                "change_standard_error": replacement.change_error,
+                "relative_time": replacement.relative_time,
             }
-            for each in study.replacements
+            for replacement in study.replacements
         ],
         "shapes": {
             name: {
-                "labels": each.labels,
-                "metric": _group(each.metric),
-                "train_time_s": None if each.time_s is None else _group(each.time_s),
+                "labels": shape.labels,
+                "metric": _group(shape.metric),
+                "train_time_s": None if shape.time_s is None else _group(shape.time_s),
             }
-            for name, each in study.shapes.items()
+            for name, shape in study.shapes.items()
         },
         "walks": {
             name: {
-                "correlations": each.correlations,
-                "standard_errors": each.standard_errors,
-                "noise_lag": each.noise_lag,
-                "walked": each.reachable,
-                "isolated": each.isolated,
-                "measured": each.total,
+                "correlations": walk.correlations,
+                "standard_errors": walk.standard_errors,
+                "noise_lag": walk.noise_lag,
+                "walked": walk.reachable,
+                "isolated": walk.isolated,
+                "measured": walk.total,
             }
-            for name, each in study.walks.items()
+            for name, walk in study.walks.items()
         },
         "distance": {
             "fitness_distance_correlation": study.distance.correlation,
@@ -69,8 +73,8 @@ def landscape_numbers(study: LandscapeStudy) -> dict[str, Any]:
     if study.costs is not None:
         numbers["costs_spearman"] = {"columns": study.costs.names, "correlations": study.costs.correlations}
         numbers["pareto_front"] = {"columns": ("train_time_s", study.metric.key), "rows": study.costs.front}
-    found: dict[str, Any] = plain(numbers)
-    return found
+    json_values: dict[str, Any] = plain(numbers)
+    return json_values
 
 
 def _group(means: GroupMeans) -> dict[str, Any]:

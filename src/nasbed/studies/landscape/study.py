@@ -111,63 +111,67 @@ def landscape_study(
 
     Random walks are ``walk_steps`` long. ``progress`` is told the name of each of the :data:`STAGES` as it starts.
     """
-    tell = progress or (lambda stage: None)
+    start_stage = progress or (lambda stage: None)
     table = table_of(benchmark)
-    judged = table.objective if metric is None else table.metric(metric)
-    position = table.measured(judged)
-    values = table.mean(judged, position)
+    objective = table.objective if metric is None else table.metric(metric)
+    position = table.measured(objective)
+    values = table.mean(objective, position)
     times = table.time_s()
 
-    tell(STAGES[0])
-    same_name = [each for each in table.metrics if each.name == judged.name]
-    noisy = next((each for each in same_name if each.split == "test"), judged)
+    start_stage(STAGES[0])
+    same_name = [split_metric for split_metric in table.metrics if split_metric.name == objective.name]
+    noisy = next((candidate for candidate in same_name if candidate.split == "test"), objective)
     noise = {
         fidelity: ecdf(repeat_noise(table.values[noisy.key][:, place]))
         for place, fidelity in enumerate(table.fidelities)
     }
-    by_split = {each.split: table.mean(each) for each in same_name}
-    both = pearson(by_split["validation"], by_split["test"]) if {"validation", "test"} <= set(by_split) else None
+    by_split = {split_metric.split: table.mean(split_metric) for split_metric in same_name}
+    validation_test = (
+        pearson(by_split["validation"], by_split["test"]) if {"validation", "test"} <= set(by_split) else None
+    )
 
-    tell(STAGES[1])
+    start_stage(STAGES[1])
     properties = table.space.properties(table.codes)
-    costs = _costs(table, values, times, properties, judged) if times is not None else None
+    costs = _costs(table, values, times, properties, objective) if times is not None else None
 
-    tell(STAGES[2])
+    start_stage(STAGES[2])
     replacements = operation_replacement(table.space, table.codes, metric=values, time_s=times)
 
-    tell(STAGES[3])
+    start_stage(STAGES[3])
     shapes = _shapes(table, values, times, properties)
 
-    tell(STAGES[4])
+    start_stage(STAGES[4])
     walks = _walks(table, values, rng, walk_steps)
 
-    tell(STAGES[5])
-    distance = fitness_distance_correlation(table.space, table.codes, values, direction=judged.direction)
+    start_stage(STAGES[5])
+    distance = fitness_distance_correlation(table.space, table.codes, values, direction=objective.direction)
 
-    tell(STAGES[6])
-    there = [place for place, _ in enumerate(table.fidelities) if ~np.isnan(table.mean(judged, place)).all()]
-    by_fidelity = np.stack([table.mean(judged, place) for place in there], axis=1)
+    start_stage(STAGES[6])
+    positions = [place for place, _ in enumerate(table.fidelities) if ~np.isnan(table.mean(objective, place)).all()]
+    by_fidelity = np.stack([table.mean(objective, place) for place in positions], axis=1)
     best = table.space.architectures(table.codes[distance.best : distance.best + 1])[0]
     return LandscapeStudy(
         name=table.name,
         space=table.space.name,
         space_size=table.space.size,
         architectures=len(table),
-        metric=judged,
+        metric=objective,
         fidelity=table.fidelities[position],
         fidelity_unit=table.fidelity_unit,
         best=table.space.format(best),
         best_value=float(values[distance.best]),
-        distributions={each: ecdf(table.mean(each)).thinned(CURVE_POINTS) for each in same_name},
+        distributions={
+            split_metric: ecdf(table.mean(split_metric)).thinned(CURVE_POINTS) for split_metric in same_name
+        },
         noise_metric=noisy,
-        noise={fidelity: each.thinned(CURVE_POINTS) for fidelity, each in noise.items() if each.count},
-        validation_test_correlation=both,
+        noise={fidelity: curve.thinned(CURVE_POINTS) for fidelity, curve in noise.items() if curve.count},
+        validation_test_correlation=validation_test,
         costs=costs,
-        replacements=tuple(each for each in replacements if each.counts.any()),
+        replacements=tuple(replacement for replacement in replacements if replacement.counts.any()),
         shapes=shapes,
         walks=walks,
         distance=distance,
-        fidelities=tuple(table.fidelities[place] for place in there),
+        fidelities=tuple(table.fidelities[place] for place in positions),
         fidelity_correlations=rank_correlations(by_fidelity),
     )
 
@@ -177,18 +181,19 @@ def _costs(
     values: NDArray[np.float64],
     times: NDArray[np.float64],
     properties: Mapping[str, NDArray[Any]],
-    judged: Metric,
+    objective: Metric,
 ) -> Costs:
     parameters = properties.get("parameters")
     if parameters is None:
-        known = next((each for each in table.metrics if each.key in ("parameters", "trainable_parameters")), None)
-        parameters = None if known is None else table.mean(known)
-    columns = {TIME.key: times, judged.key: values}
+        names = ("parameters", "trainable_parameters")
+        recorded = next((candidate for candidate in table.metrics if candidate.key in names), None)
+        parameters = None if recorded is None else table.mean(recorded)
+    columns = {TIME.key: times, objective.key: values}
     if parameters is not None:
         columns["parameters"] = np.asarray(parameters, dtype=np.float64)
-    front = pareto_front(times, values, direction=judged.direction)
-    worst = np.nanquantile(values, 1 - SHOWN if judged.direction == "maximize" else SHOWN)
-    drawn = np.where(values >= worst if judged.direction == "maximize" else values <= worst, values, np.nan)
+    front = pareto_front(times, values, direction=objective.direction)
+    worst = np.nanquantile(values, 1 - SHOWN if objective.direction == "maximize" else SHOWN)
+    drawn = np.where(values >= worst if objective.direction == "maximize" else values <= worst, values, np.nan)
     return Costs(
         names=tuple(columns),
         correlations=rank_correlations(np.stack(list(columns.values()), axis=1)),

@@ -25,11 +25,11 @@ def nas_hpo(out: Out, format: Formats = ["svg", "png"]) -> None:  # noqa: B006
     from nasbed.studies.nas_hpo.study import PUBLISHED, nas_hpo_study
 
     results = []
-    with stage_bar("Studying", (*NAS_HPO_TABLES, "report")) as tell:
+    with stage_bar("Studying", (*NAS_HPO_TABLES, "report")) as start_stage:
         for name in NAS_HPO_TABLES:
-            tell(name)
+            start_stage(name)
             results += nas_hpo_study(load(name))
-        tell("report")
+        start_stage("report")
         write_nas_hpo_report(results, out, formats=format)
     print_fields(nas_hpo_facts(results))
     closest = nearest_definition(results)

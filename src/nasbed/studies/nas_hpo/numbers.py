@@ -11,22 +11,22 @@ from nasbed.studies.nas_hpo.study import PUBLISHED, NasHpoResult
 
 def nas_hpo_numbers(results: Sequence[NasHpoResult]) -> dict[str, Any]:
     """Every correlation of the study of section 5.1, beside the published one."""
-    found: dict[str, Any] = plain(
+    numbers: dict[str, Any] = plain(
         {
             "published_protein_spearman": PUBLISHED,
             "results": [
                 {
-                    "table": each.name,
-                    "architecture": each.definition,
-                    "architectures": each.architectures,
-                    "hyperparameters": each.hyperparameters,
-                    "metric": each.metric.key,
-                    "spearman": each.transfer.spearman,
-                    "spearman_by_seed": each.by_seed,
-                    "fixed_hyperparameters": each.fixed,
+                    "table": result.name,
+                    "architecture": result.definition,
+                    "architectures": result.architectures,
+                    "hyperparameters": result.hyperparameters,
+                    "metric": result.metric.key,
+                    "spearman": result.transfer.spearman,
+                    "spearman_by_seed": result.by_seed,
+                    "fixed_hyperparameters": result.fixed,
                 }
-                for each in results
+                for result in results
             ],
         }
     )
-    return found
+    return numbers

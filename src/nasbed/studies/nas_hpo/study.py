@@ -74,24 +74,33 @@ def _result(table: Table, space: ChoiceSpace, definition: str, kinds: tuple[str,
     names = space.choice_names
     inside = [position for position, name in enumerate(names) if name.startswith(kinds)]
     outside = [position for position in range(len(names)) if position not in inside]
-    architecture, count = _number(table, space, inside)
-    hyperparameter, other_count = _number(table, space, outside)
+    architecture, architecture_count = _number(table, space, inside)
+    hyperparameter, setting_count = _number(table, space, outside)
     objective = table.objective
     position = table.measured(objective)
 
     def grid(column: NDArray[np.float64]) -> NDArray[np.float64]:
-        cells = np.full((count, other_count), np.nan)
+        cells = np.full((architecture_count, setting_count), np.nan)
         cells[architecture, hyperparameter] = column
         return cells
 
     transfer = hyperparameter_transfer(grid(table.mean(objective, position)), direction=objective.direction)
     repeats = table.values[objective.key][:, position].T
-    whole = [column for column in repeats if not np.isnan(column).any()]
-    by_seed = [hyperparameter_transfer(grid(column), direction=objective.direction).spearman for column in whole]
+    complete_repeats = [column for column in repeats if not np.isnan(column).any()]
+    by_seed = [
+        hyperparameter_transfer(grid(column), direction=objective.direction).spearman for column in complete_repeats
+    ]
     row = int(np.flatnonzero(hyperparameter == transfer.chosen)[0])
     fixed = {names[place]: space.choices[place][table.codes[row, place]] for place in outside}
     return NasHpoResult(
-        table.name, definition, objective, count, other_count, transfer, fixed, np.array(by_seed, dtype=np.float64)
+        table.name,
+        definition,
+        objective,
+        architecture_count,
+        setting_count,
+        transfer,
+        fixed,
+        np.array(by_seed, dtype=np.float64),
     )
 
 

@@ -72,7 +72,7 @@ def validate(
 
     Example: nasbed validate nb201/cifar10 --model smooth,lgb --parts table --out validation
     """
-    on_interrupt(lambda: _kept(out))
+    on_interrupt(lambda: _interruption_message(out))
     check_report(out, format)
 
     from nasbed.studies.validation.page import TITLES, part_facts, write_validation
@@ -107,7 +107,7 @@ def validate(
     typer.echo(f"\n{out / 'report.html'}")
 
 
-def _kept(out: Path) -> str:
+def _interruption_message(out: Path) -> str:
     """What an interrupted validation says: only the searches keep what they did."""
     count = sum(1 for _ in (out / "searches").rglob("*.npz"))
     if not count:
@@ -132,10 +132,10 @@ def _of_table(
     from nasbed.surrogates.table_split import TableSplit
 
     table = _results(subject)
-    known = table.about.by_key
-    if metric is not None and metric not in known:
-        raise InvalidOption(f"{table.about.name} has no metric {metric!r}; {nearest(metric, known)}")
-    predicted = known[metric] if metric is not None else None
+    metrics = table.about.by_key
+    if metric is not None and metric not in metrics:
+        raise InvalidOption(f"{table.about.name} has no metric {metric!r}; {nearest(metric, metrics)}")
+    predicted = metrics[metric] if metric is not None else None
     for recipe in recipes:  # a setting that a model does not have is reported before any is fitted
         SURROGATES.get(recipe.model)(table.space, settings=recipe.settings or None)
     split = TableSplit.of(table, metric=predicted, fidelity=fidelity, seed=options.seed)

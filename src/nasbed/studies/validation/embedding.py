@@ -35,12 +35,12 @@ def tsne(data: Data, *, points: int = MOST_POINTS, seed: int = 0) -> Embedding:
         raise InvalidOption(f"a map takes at least 5 architectures, {data.name} has {len(codes)}")
     sign = -1.0 if data.metric.direction == "maximize" else 1.0
     rank = (rankdata(sign * mean) - 1) / max(len(mean) - 1, 1)
-    some = np.sort(np.random.default_rng(seed).permutation(len(codes))[: min(points, MOST_POINTS)])
-    encoded = np.nan_to_num(data.space.encode(codes[some], "onehot"))
+    sample = np.sort(np.random.default_rng(seed).permutation(len(codes))[: min(points, MOST_POINTS)])
+    encoded = np.nan_to_num(data.space.encode(codes[sample], "onehot"))
     if not np.ptp(encoded, axis=0).any():
         raise InvalidOption(f"a map takes architectures that differ, those of {data.name} do not")
-    perplexity = min(PERPLEXITY, (len(some) - 1) / 3)
+    perplexity = min(PERPLEXITY, (len(sample) - 1) / 3)
     model = TSNE(perplexity=perplexity, init="random", random_state=seed, n_jobs=1)
-    numbers = np.unique(data.rows.architecture)[some]
+    numbers = np.unique(data.rows.architecture)[sample]
     visited = {name: np.isin(numbers, data.rows.architecture[data.rows.method == name]) for name in data.methods}
-    return Embedding(model.fit_transform(encoded).astype(np.float64), visited, rank[some], len(codes))
+    return Embedding(model.fit_transform(encoded).astype(np.float64), visited, rank[sample], len(codes))

@@ -95,9 +95,9 @@ def random_only(
     """Predict what the methods found from what random search did (appendix F.3)."""
     rows = data.rows
     by_random = random_rows(data)
-    rest = ~np.isin(rows.architecture, rows.architecture[by_random])
-    groups = {"everything else": rest, "its best tenth": rest & _best(data, 0.1, rest)}
-    groups |= {method: rest & (rows.method == method) for method in data.methods if method not in RANDOM_SEARCH}
+    unseen = ~np.isin(rows.architecture, rows.architecture[by_random])
+    groups = {"everything else": unseen, "its best tenth": unseen & _best(data, 0.1, unseen)}
+    groups |= {method: unseen & (rows.method == method) for method in data.methods if method not in RANDOM_SEARCH}
     return _left_out(data, recipes, [_Plan("random search only", by_random, groups)], seed, engine, on_fit)
 
 

@@ -1,4 +1,4 @@
-"""What a paper found on data of its own, as rows among those of a validation that say so."""
+"""The published figures as rows in the tables of a validation, marked as the paper's."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def with_paper(table: NumberTable, study: Validation, part: str) -> NumberTable:
         return table
     beside = [_published(row, part, study, paper) for row in table.rows]
     rows, asides = [], set()
-    for place, (row, found) in enumerate(zip(table.rows, beside, strict=True), 1):
+    for place, (row, published_cells) in enumerate(zip(table.rows, beside, strict=True), 1):
         rows.append(row)
-        if found is not None and found not in beside[place:]:
+        if published_cells is not None and published_cells not in beside[place:]:
             asides.add(len(rows))
-            rows.append(tuple(found.get(column, MISSING) for column in table.columns))
+            rows.append(tuple(published_cells.get(column, MISSING) for column in table.columns))
     if not asides:
         return table
     note = f"{paper.label}: {paper.sources[part]}."
@@ -36,19 +36,19 @@ def _published(row: tuple[str, ...], part: str, study: Validation, paper: Publis
     """What the paper says of the model, and method, that a row is about."""
     if part == "looo":
         method, model = row[0], study.models[row[1]]
-        found = paper.left_out(method, model)
-        if found is None:
+        figures = paper.left_out(method, model)
+        if figures is None:
             return None
         cells = {"left out": method, "model": model, "tested on": paper.label}
-        return cells | {"R²": fixed(found.r2, 3), "sKT": fixed(found.sparse_kendall, 3)}
+        return cells | {"R²": fixed(figures.r2, 3), "sKT": fixed(figures.sparse_kendall, 3)}
     model = TABLE if part == "table" and row[0] == TABLE else study.models[row[0]]
-    other = paper.table.get(model)
+    table_figures = paper.table.get(model)
     if part == "table":
-        if other is None or row[1] != ALL:
+        if table_figures is None or row[1] != ALL:
             return None
-        return {"": f"{model}, {paper.label}", "MAE": digits(other.mae)}
-    found = paper.fits.get(model)
-    if found is None:
+        return {"": f"{model}, {paper.label}", "MAE": digits(table_figures.mae)}
+    figures = paper.fits.get(model)
+    if figures is None:
         return None
-    cells = {"model": f"{model}, {paper.label}", "R²": fixed(found.r2, 3), "sKT": fixed(found.sparse_kendall, 3)}
-    return cells | ({"KL by spread": digits(other.kl, 3)} if other is not None else {})
+    cells = {"model": f"{model}, {paper.label}", "R²": fixed(figures.r2, 3), "sKT": fixed(figures.sparse_kendall, 3)}
+    return cells | ({"KL by spread": digits(table_figures.kl, 3)} if table_figures is not None else {})

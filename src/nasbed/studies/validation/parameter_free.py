@@ -93,7 +93,7 @@ def parameter_free_design(
     columns = np.array(places.columns)
     free = np.isin(codes[:, columns], [places.names.index(name) for name in places.parameter_free])
     total, already = places.present.sum(axis=1), (free & places.present).sum(axis=1)
-    made, kinds, at, numbers = [], [], [], []
+    changed_codes, kinds, at, numbers = [], [], [], []
     for kind in (name for name in places.names if name in places.parameter_free):
         for ratio in ratios:
             wanted = np.round(ratio * total).astype(np.int64)
@@ -101,14 +101,16 @@ def parameter_free_design(
             for repeat in range(repeats):
                 changed = codes[usable].copy()
                 for row, number in enumerate(usable):
-                    open_ = np.flatnonzero(places.present[number] & ~free[number])
-                    some = rng.permutation(open_)[: wanted[number] - already[number]]
-                    changed[row, columns[some]] = places.names.index(kind)
-                made.append(changed)
+                    replaceable = np.flatnonzero(places.present[number] & ~free[number])
+                    replaced = rng.permutation(replaceable)[: wanted[number] - already[number]]
+                    changed[row, columns[replaced]] = places.names.index(kind)
+                changed_codes.append(changed)
                 kinds += [kind] * len(usable)
                 at += [ratio] * len(usable)
                 numbers += [repeat] * len(usable)
-    return Design(space.canonical_codes(np.concatenate(made)), np.array(kinds), np.array(at), np.array(numbers))
+    return Design(
+        space.canonical_codes(np.concatenate(changed_codes)), np.array(kinds), np.array(at), np.array(numbers)
+    )
 
 
 def parameter_free(data: Data, design: Design, predicted: Mapping[str, Floats]) -> ParameterFree:
@@ -122,11 +124,11 @@ def parameter_free(data: Data, design: Design, predicted: Mapping[str, Floats]) 
     for kind in kinds:
         own = design.kind == kind
         counts[kind] = tuple(int((own & (design.ratio == ratio)).sum()) for ratio in ratios)
-        known = own & np.isfinite(truth)
-        evaluated[kind] = tuple(int((known & (design.ratio == ratio)).sum()) for ratio in ratios)
+        in_table = own & np.isfinite(truth)
+        evaluated[kind] = tuple(int((in_table & (design.ratio == ratio)).sum()) for ratio in ratios)
         lines += [_line(kind, label, design, values, own, ratios) for label, values in predicted.items()]
-        if known.any():
-            lines.append(_line(kind, TRUE, design, truth, known, ratios))
+        if in_table.any():
+            lines.append(_line(kind, TRUE, design, truth, in_table, ratios))
     return ParameterFree(ratios, counts, evaluated, tuple(lines))
 
 

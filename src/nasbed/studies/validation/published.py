@@ -1,4 +1,4 @@
-"""What the Surrogate NAS Benchmarks paper found on its own data, to be shown beside what a table says here."""
+"""The figures that the Surrogate NAS Benchmarks paper reports on its own data, for comparison."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def published(space: str, metric: Metric) -> Published | None:
     accuracy or error, which is what the paper predicts."""
     if metric.split != "validation" or metric.name not in ("accuracy", "error"):
         return None
-    found = _tables().get(space)
-    if found is None:
+    paper_tables = _tables().get(space)
+    if paper_tables is None:
         return None
     scale = 100.0 if metric.unit == "%" else 1.0
     return Published(
-        label=found["label"],
-        sources=found["sources"],
-        fits=_figures(found["fits"], scale),
-        table=_figures(found.get("table", {}), scale),
-        looo={method: _figures(models, scale) for method, models in found.get("looo", {}).items()},
+        label=paper_tables["label"],
+        sources=paper_tables["sources"],
+        fits=_figures(paper_tables["fits"], scale),
+        table=_figures(paper_tables.get("table", {}), scale),
+        looo={method: _figures(models, scale) for method, models in paper_tables.get("looo", {}).items()},
     )
 
 

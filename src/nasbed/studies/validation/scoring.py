@@ -53,5 +53,5 @@ def score(truth: Floats, predicted: Floats, metric: Metric) -> Scores:
 
 def scatter(truth: Floats, predicted: Floats, rng: np.random.Generator) -> Scatter:
     """A random sample of the pairs."""
-    some = rng.permutation(len(truth))[:MOST_POINTS]
-    return Scatter(truth[some], predicted[some])
+    sample = rng.permutation(len(truth))[:MOST_POINTS]
+    return Scatter(truth[sample], predicted[sample])

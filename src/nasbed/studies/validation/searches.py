@@ -125,10 +125,10 @@ def without_each(
     for method in methods:
         path = out / f"without-{method}"
         if not path.exists():
-            others = [run for run in visited if run.method != method and run.method in methods]
-            if not others:
+            other_runs = [run for run in visited if run.method != method and run.method in methods]
+            if not other_runs:
                 raise InvalidOption(f"a surrogate without {method} needs other methods, got {', '.join(methods)}")
-            rows = write_results(out / f"rows-without-{method}", results.about, [evaluated(others, results)])
+            rows = write_results(out / f"rows-without-{method}", results.about, [evaluated(other_runs, results)])
             fitted_surrogate(TableSplit.of(rows, seed=seed), recipe, path, processes=processes)
         paths[method] = path
         if on_run is not None:
@@ -144,9 +144,9 @@ def evaluated(runs: Sequence[Run], results: Results) -> Rows:
     fidelity = np.concatenate([run.fidelity for run in runs])
     seconds = np.concatenate([run.end_s - run.start_s for run in runs])
     method = np.concatenate([np.full(len(run), run.method) for run in runs])
-    known = np.flatnonzero(np.isfinite(value))
-    keys = np.column_stack([codes[known], fidelity[known], value[known].view(np.int64)])
-    rows = known[np.sort(np.unique(keys, axis=0, return_index=True)[1])]
+    finite = np.flatnonzero(np.isfinite(value))
+    keys = np.column_stack([codes[finite], fidelity[finite], value[finite].view(np.int64)])
+    rows = finite[np.sort(np.unique(keys, axis=0, return_index=True)[1])]
     values = {metric.key: np.full(len(rows), np.nan) for metric in results.about.metrics}
     values[TabularBenchmark(results).objective.key] = value[rows]
     return Rows.of(codes[rows], values, fidelity=fidelity[rows], train_time_s=seconds[rows], method=method[rows])

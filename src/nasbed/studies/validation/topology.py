@@ -35,14 +35,14 @@ def topology(data: Data, codes: Codes, truth: Floats, predicted: Mapping[str, Fl
     depths, counts = np.unique(depth, return_counts=True)
     if len(depths) < 2:
         raise InvalidOption(f"the architectures of {data.name} all have the depth {depths[0] if len(depths) else '-'}")
-    found = {}
+    correlations = {}
     for label, mean in predicted.items():
-        groups = [(truth[depth == each], mean[depth == each]) for each in depths]
-        found[label] = tuple(
-            score(one, other, data.metric).sparse_kendall if len(one) >= FEWEST else float("nan")
-            for one, other in groups
+        groups = [(truth[depth == level], mean[depth == level]) for level in depths]
+        correlations[label] = tuple(
+            score(values, predictions, data.metric).sparse_kendall if len(values) >= FEWEST else float("nan")
+            for values, predictions in groups
         )
-    return Topology(tuple(depths.tolist()), tuple(counts.tolist()), found)
+    return Topology(tuple(depths.tolist()), tuple(counts.tolist()), correlations)
 
 
 def cell_depths(space: SearchSpace, codes: Codes) -> NDArray[np.int64]:
@@ -64,5 +64,5 @@ def graph_depths(graphs: Graphs) -> NDArray[np.int64]:
         steps = np.where(edges[:, :node, node], longest[:, :node] + 1, unreached)
         longest[:, node] = np.maximum(longest[:, node], steps.max(axis=1))
     ends = np.where(graphs.node_labels == graphs.node_names.index("output"), longest, unreached)
-    found: NDArray[np.int64] = np.maximum(ends.max(axis=1), 0).astype(np.int64)
-    return found
+    depths: NDArray[np.int64] = np.maximum(ends.max(axis=1), 0).astype(np.int64)
+    return depths

@@ -162,9 +162,9 @@ def agreement(real: Side, surrogate: Side) -> SideAgreement:
     finals = [[float(side.finals[method].mean()) for method in methods] for side in (real, surrogate)]
     settled = _settled(real, methods)
     pairs = [(a, b) for a, b in combinations(range(len(methods)), 2) if settled[a, b]]
-    kept = sum((finals[0][a] < finals[0][b]) == (finals[1][a] < finals[1][b]) for a, b in pairs)
+    same_order = sum((finals[0][a] < finals[0][b]) == (finals[1][a] < finals[1][b]) for a, b in pairs)
     by_time, curves, overlap = _over_time(real, surrogate, methods)
-    return SideAgreement(_kendall(*finals), by_time, curves, overlap, len(pairs), kept)
+    return SideAgreement(_kendall(*finals), by_time, curves, overlap, len(pairs), same_order)
 
 
 def _settled(side: Side, methods: Sequence[str]) -> NDArray[np.bool_]:
@@ -194,9 +194,9 @@ def _over_time(real: Side, surrogate: Side, methods: Sequence[str]) -> tuple[flo
         for method in methods
     ]
     by_time = [_kendall(a.tolist(), b.tolist()) for a, b in zip(middles[0].T, middles[1].T, strict=True)]
-    known = [value for value in by_time if np.isfinite(value)]
+    finite = [value for value in by_time if np.isfinite(value)]
     return (
-        float(np.mean(known)) if known else float("nan"),
+        float(np.mean(finite)) if finite else float("nan"),
         float(stats.spearmanr(middles[0].ravel(), middles[1].ravel()).statistic),
         float(np.mean(overlaps)),
     )
@@ -208,7 +208,7 @@ def _on_grid(curve: Anytime, grid: Floats) -> tuple[Floats, Floats, Floats]:
     return curve.median[position], curve.low[position], curve.high[position]
 
 
-def _kendall(one: Sequence[float], other: Sequence[float]) -> float:
-    if len(set(one)) < 2 or len(set(other)) < 2:
+def _kendall(first: Sequence[float], second: Sequence[float]) -> float:
+    if len(set(first)) < 2 or len(set(second)) < 2:
         return float("nan")
-    return float(stats.kendalltau(one, other).statistic)
+    return float(stats.kendalltau(first, second).statistic)

@@ -35,7 +35,7 @@ def zero_cost(
     resamples: Annotated[int, typer.Option(min=1, help="Of the architectures, for intervals.")] = 500,
     repeats: Annotated[int, typer.Option(min=2, help="Draws of what a surrogate learns from.")] = 10,
     format: Annotated[
-        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
+        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be names several times.")
     ] = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Check the statements of "Zero-Cost Benchmarks" one by one: does Spearman mislead about the best architectures?
@@ -56,7 +56,7 @@ def zero_cost(
     from nasbed.studies.zero_cost.tables import outcome, statements_table
 
     tasks, remarks = _tasks(pairs or [])
-    with stage_bar("Studying", (*stages([task.name for task in tasks]), "report")) as tell:
+    with stage_bar("Studying", (*stages([task.name for task in tasks]), "report")) as start_stage:
         study = zero_cost_study(
             tasks,
             top_percent=top,
@@ -65,32 +65,32 @@ def zero_cost(
             resamples=resamples,
             repeats=repeats,
             remarks=remarks,
-            progress=tell,
+            progress=start_stage,
         )
-        tell("report")
+        start_stage("report")
         write_zero_cost_report(study, out, format)
     typer.echo(statements_table(study).text())
     typer.echo("\n" + "\n".join(outcome(study)[1:]))
     typer.echo(f"\n{out / 'report.html'}")
 
 
-def _tasks(given: Sequence[str]) -> tuple[list[RankedTask], dict[str, str]]:
+def _tasks(names: Sequence[str]) -> tuple[list[RankedTask], dict[str, str]]:
     """The tasks that arguments name, and what to say of scores that were taken on other images than the truth."""
     from nasbed.benchmarks.catalog import load_table
     from nasbed.evaluation.proxies.tasks import task_of
     from nasbed.proxies.table import ScoreTable, open_scores
 
-    if len(given) % 2:
-        raise InvalidOption(f"scores come with their table, SCORES TABLE, got {len(given)} names; name both of each")
-    names = list(given) or [TABLE, TABLE]
-    opened: dict[str, ScoreTable] = {}
+    if len(names) % 2:
+        raise InvalidOption(f"scores come with their table, SCORES TABLE, got {len(names)} names; name both of each")
+    names = names or [TABLE, TABLE]
+    scores_by_path: dict[str, ScoreTable] = {}
     tasks, remarks = [], {}
     for path, table in zip(names[::2], names[1::2], strict=True):
-        if path not in opened:
-            opened[path] = open_scores(path)
+        if path not in scores_by_path:
+            scores_by_path[path] = open_scores(path)
         truth = load_table(table, rule="the truth is a table", remedy="name a table or its folder")
-        task = task_of(opened[path], truth)
-        scored, trained = opened[path].about.dataset, truth.results.about.dataset
+        task = task_of(scores_by_path[path], truth)
+        scored, trained = scores_by_path[path].about.dataset, truth.results.about.dataset
         if scored and trained and scored != trained:
             remarks[task.name] = f"taken on images of {scored}; the truth is of {trained}"
         tasks.append(task)

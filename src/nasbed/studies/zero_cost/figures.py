@@ -24,7 +24,7 @@ def zero_cost_figures(study: ZeroCostStudy) -> dict[str, Chart]:
     and ``few-points``."""
     figures = proxies_figures([task.judged for task in study.tasks])
     figures["range"] = _rowed([_range_panel(task) for task in study.tasks], a_row=3)
-    if any(task.few is not None for task in study.tasks):
+    if any(task.few_points is not None for task in study.tasks):
         figures["few-points"] = _few_points(study.tasks)
     return figures
 
@@ -38,13 +38,13 @@ def _rowed(panels: Sequence[Chart], *, a_row: int) -> Chart:
 
 def _range_panel(task: StudiedTask) -> Chart:
     """A row a proxy, by its correlation over all: that within the top, and what the reference gives."""
-    sampled = task.sampled
-    order = sampled.order(GLOBAL)
+    measures = task.measures
+    order = measures.order(GLOBAL)
     rows = []
-    for place, proxy in enumerate(sampled.proxies):
-        in_top = sampled.value(TOP, proxy)
-        expected = sampled.reference.in_top(place) if sampled.reference is not None else None
-        row: dict[str, Any] = {"proxy": proxy, "all": number(sampled.value(GLOBAL, proxy)), "seen": number(in_top)}
+    for place, proxy in enumerate(measures.proxies):
+        in_top = measures.value(TOP, proxy)
+        expected = measures.reference.in_top(place) if measures.reference is not None else None
+        row: dict[str, Any] = {"proxy": proxy, "all": number(measures.value(GLOBAL, proxy)), "seen": number(in_top)}
         if expected is not None:
             row |= {"low": number(expected.low), "high": number(expected.high), "mean": number(expected.estimate)}
             row["kind"] = BELOW if in_top < expected.low else ABOVE if in_top > expected.high else WITHIN
@@ -71,19 +71,19 @@ def _range_panel(task: StudiedTask) -> Chart:
         base.mark_point(size=38, color=INK, strokeWidth=1.2, filled=False).encode(x("all")),
         base.mark_point(size=60, filled=True, opacity=1).encode(x("seen"), colour),
     ]
-    return alt.layer(*layers).properties(title=sampled.task, width=WIDTH - 30, height=ROW * len(rows))
+    return alt.layer(*layers).properties(title=measures.task, width=WIDTH - 30, height=ROW * len(rows))
 
 
 def _few_points(tasks: Sequence[StudiedTask]) -> Chart:
     """A row a task, a panel a model; every panel of a row on the same axis."""
     lines = []
     for task in tasks:
-        if task.few is None:
+        if task.few_points is None:
             continue
-        few = task.few
+        points = task.few_points
         rows: list[dict[str, Any]] = []
-        for (model, variant), taus in few.taus.items():
-            for size, repeats in zip(few.sizes, taus, strict=True):
+        for (model, variant), taus in points.taus.items():
+            for size, repeats in zip(points.sizes, taus, strict=True):
                 mean, std = float(repeats.mean()), float(repeats.std(ddof=1)) if variant != SHUFFLED else 0.0
                 rows.append(
                     {
@@ -97,7 +97,8 @@ def _few_points(tasks: Sequence[StudiedTask]) -> Chart:
                 )
         span = [min(row["low"] for row in rows), max(row["high"] for row in rows)]
         panels = [
-            _curve(task.name, model, [r for r in rows if r["model"] == model], few.sizes, span) for model in few.models
+            _curve(task.name, model, [r for r in rows if r["model"] == model], points.sizes, span)
+            for model in points.models
         ]
         lines.append(alt.hconcat(*panels, spacing=28))
     return lines[0] if len(lines) == 1 else alt.vconcat(*lines, spacing=24)

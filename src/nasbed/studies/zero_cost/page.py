@@ -90,7 +90,7 @@ def _about(study: ZeroCostStudy) -> dict[str, object]:
         judged = task.judged
         facts[task.name] = (
             f"{judged.architectures} architectures of {judged.space}, {len(judged.proxies)} proxies, "
-            f"{metric_label(judged.metric)}; the top are {task.sampled.top}"
+            f"{metric_label(judged.metric)}; the top are {task.measures.top}"
         )
         if judged.left_out:
             facts[f"{task.name}, left out"] = f"{judged.left_out} scored architectures that the table lacks"

@@ -1,8 +1,9 @@
-"""What the top of a ranking shows of a proxy whose errors are the same everywhere.
+"""The reference for the top of a ranking: a proxy whose errors are the same everywhere.
 
 Among the best few percent the true values hardly differ, so any error weighs more there and every correlation falls:
-restriction of range. Here truth and scores are made as two normal variables with the correlation that a proxy has over
-all architectures (a Gaussian copula), and measured in the same way. What a proxy shows below that is its own failing.
+restriction of range. The reference draws truth and scores as two normal variables with the correlation that a proxy has
+over all architectures (a Gaussian copula) and measures them in the same way. A proxy below the reference fails at the
+top by itself.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class RangeReference:
-    """What rankings with given correlations over all items show, on each draw: ``[correlations, draws]``."""
+    """Measures of rankings with known correlations over all items, on each draw: ``[correlations, draws]``."""
 
     top: Floats  # Spearman's correlation within the top
     rbo: Floats  # normalised
@@ -39,21 +40,29 @@ def normal_correlation(spearman: ArrayLike) -> Floats:
     >>> normal_correlation([0.0, 1.0, -1.0]).round(12).tolist()
     [0.0, 1.0, -1.0]
     """
-    found: Floats = 2 * np.sin(np.pi * np.asarray(spearman, dtype=np.float64) / 6)
-    return np.clip(found, -1.0, 1.0)
+    pearson: Floats = 2 * np.sin(np.pi * np.asarray(spearman, dtype=np.float64) / 6)
+    return np.clip(pearson, -1.0, 1.0)
 
 
 def range_reference(
     correlations: ArrayLike, items: int, top: int, p: float, rng: np.random.Generator, *, draws: int = 200
 ) -> RangeReference:
-    """For each Spearman correlation over so many items, the correlation within the truly best ``top`` and the overlap.
+    """For each Spearman correlation over all items, the correlation within the top and the overlap.
 
-    >>> found = range_reference([1.0, -1.0], 100, 10, 0.9, np.random.default_rng(0), draws=5)
-    >>> found.in_top(0).estimate, found.in_top(1).estimate, found.overlap(0).estimate
+    Args:
+        correlations: Spearman correlations over all items.
+        items: The number of items.
+        top: The number of the truly best items that count as the top.
+        p: The persistence of rank-biased overlap.
+        rng: Draws the rankings.
+        draws: The number of rankings for each correlation.
+
+    >>> reference = range_reference([1.0, -1.0], 100, 10, 0.9, np.random.default_rng(0), draws=5)
+    >>> reference.in_top(0).estimate, reference.in_top(1).estimate, reference.overlap(0).estimate
     (1.0, -1.0, 1.0)
     """
     if not 2 <= top <= items or draws < 1:
-        raise InvalidOption(f"a reference takes a top of 2 to {items} items and 1 draw or more, got {top} and {draws}")
+        raise InvalidOption(f"a reference needs a top of 2 to {items} items and 1 draw or more, got {top} and {draws}")
     pearsons = normal_correlation(correlations)
     in_top, overlap = np.full((2, len(pearsons), draws), np.nan)
     best_first = np.arange(items, 0, -1.0)
@@ -70,7 +79,7 @@ def range_reference(
 
 
 def _spearman_of_sorted(scores: Floats) -> float:
-    """Spearman's correlation of scores with their own order, the best first, none of them equal."""
+    """Spearman's correlation of scores with their own order, the best first, without ties."""
     places = np.empty(len(scores))
     places[np.argsort(-scores)] = np.arange(len(scores))
     away = places - np.arange(len(scores))
@@ -79,8 +88,8 @@ def _spearman_of_sorted(scores: Floats) -> float:
 
 
 def _interval(drawn: Floats) -> Interval:
-    known = drawn[~np.isnan(drawn)]
-    if not len(known):
+    finite = drawn[~np.isnan(drawn)]
+    if not len(finite):
         return Interval(*[float("nan")] * 3)
-    low, high = np.quantile(known, [0.025, 0.975])
-    return Interval(float(known.mean()), float(low), float(high))
+    low, high = np.quantile(finite, [0.025, 0.975])
+    return Interval(float(finite.mean()), float(low), float(high))

@@ -1,7 +1,7 @@
-"""The three measures of the paper's figures for every proxy of a task, and how far they depend on the architectures.
+"""The three measures of the paper's figures for every proxy of a task, with bootstrap resamples.
 
-All proxies and all measures are taken on the same resamples of the architectures, so that drops, orders and bests can
-be compared resample by resample.
+All proxies and all measures are taken on the same resamples of the architectures. So drops, orders and bests can be
+compared resample by resample.
 """
 
 from __future__ import annotations
@@ -25,18 +25,16 @@ Floats = NDArray[np.float64]
 
 GLOBAL, TOP, RBO = HEADLINES
 LEVEL = 0.95
-SEARCHED = 10
-"""How many architectures a search could train, for the measures that count them; none of the statements does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
-    """Measures by proxy, in the order of ``HEADLINES``: as found, and on each resample of the architectures."""
+class SampledMeasures:
+    """The measures of each proxy, in the order of ``HEADLINES``, on all architectures and on each resample of them."""
 
     task: str
     proxies: tuple[str, ...]
     items: int
-    top: int  # how many the top are
+    top: int  # architectures
     values: Floats  # [measures, proxies]
     drawn: Floats  # [measures, proxies, resamples]
     reference: RangeReference | None = field(default=None, repr=False)
@@ -58,7 +56,7 @@ class Sampled:
         )
 
     def place(self, measure: str, proxy: str) -> int:
-        """Of a proxy among all by a measure, 1 the best."""
+        """The place of a proxy among all by a measure; 1 is the best."""
         return self.order(measure).index(proxy) + 1
 
     def order(self, measure: str) -> list[str]:
@@ -66,38 +64,49 @@ class Sampled:
         values = np.nan_to_num(self.values[HEADLINES.index(measure)], nan=-np.inf)
         return [self.proxies[place] for place in np.argsort(-values, kind="stable")]
 
-    def ahead(self, measure: str, one: str, other: str) -> float:
-        """The share of resamples on which one proxy is above another."""
+    def ahead(self, measure: str, proxy: str, rival: str) -> float:
+        """The share of resamples on which a proxy is above its rival."""
         drawn = self.drawn[HEADLINES.index(measure)]
-        return float((drawn[self.proxies.index(one)] > drawn[self.proxies.index(other)]).mean())
+        return float((drawn[self.proxies.index(proxy)] > drawn[self.proxies.index(rival)]).mean())
 
-    def orders_alike(self, one: str, other: str) -> Floats:
-        """The rank correlation of the proxies' orders under two measures: as found, then on each resample."""
-        pair = [HEADLINES.index(one), HEADLINES.index(other)]
+    def orders_alike(self, first: str, second: str) -> Floats:
+        """The rank correlation of the proxies' orders under two measures: over all, then on each resample."""
+        pair = [HEADLINES.index(first), HEADLINES.index(second)]
         tables = [self.values[pair], *np.moveaxis(self.drawn[pair], 2, 0)]
         return np.array([spearman(*table[:, ~np.isnan(table).any(axis=0)]) for table in tables])
 
 
 def ends(drawn: Floats, level: float = LEVEL) -> tuple[float, float]:
-    """Where the middle of resampled values lies, those that are NaN left out."""
-    known = drawn[~np.isnan(drawn)]
-    if not len(known):
+    """The ends of the central interval of resampled values, without those that are NaN."""
+    finite = drawn[~np.isnan(drawn)]
+    if not len(finite):
         return float("nan"), float("nan")
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
-def sampled(
+def interval_numbers(interval: Interval) -> list[float]:
+    """An estimate and its interval as ``numbers.json`` has them."""
+    return [interval.estimate, interval.low, interval.high]
+
+
+def sample_measures(
     task: RankedTask,
+    yardstick: Yardstick,
     rng: np.random.Generator,
     *,
-    top_percent: float = 1,
-    weight: float = 0.5,
     resamples: int = 500,
     references: int = 300,
-) -> Sampled:
-    """Measure and resample a task. With several seeds a measure is the mean over them, taken within each resample."""
-    yardstick = Yardstick.of(task.truth, task.metric, top_percent=top_percent, weight=weight, k=SEARCHED)
+) -> SampledMeasures:
+    """Measure and resample a task. With several seeds a measure is the mean over them, taken within each resample.
+
+    Args:
+        task: The architectures with their scores and true values.
+        yardstick: How the scores are measured.
+        rng: Draws the resamples and the reference.
+        resamples: The number of bootstrap resamples.
+        references: The number of draws of the reference for a smaller range.
+    """
     if TOP in yardstick.missing or RBO in yardstick.missing:
         reason = yardstick.missing.get(TOP) or yardstick.missing[RBO]
         raise InvalidOption(f"the top has 2 architectures or more, in {task.name} {reason}; ask for a larger --top")
@@ -108,10 +117,10 @@ def sampled(
             if np.isfinite(column).any():
                 columns.append(ranked_last(column))
                 owners.append(place)
-    found = np.array([list(yardstick.headlines(task.truth, column).values()) for column in columns]).T
+    measured = np.array([list(yardstick.headlines(task.truth, column).values()) for column in columns]).T
     drawn = resampled_headlines(task.truth, columns, yardstick, rng, resamples=resamples)
-    values = _over_seeds(found, owners)
-    return Sampled(
+    values = _over_seeds(measured, owners)
+    return SampledMeasures(
         task=task.name,
         proxies=tuple(proxies),
         items=len(task),
@@ -119,16 +128,16 @@ def sampled(
         values=values,
         drawn=_over_seeds(drawn, owners),
         reference=range_reference(values[0], len(task), yardstick.top, yardstick.p, rng, draws=references),
-        ceiling=noise_ceiling(task, top_percent=top_percent, weight=weight),
+        ceiling=noise_ceiling(task, top_percent=yardstick.top_percent, weight=yardstick.weight),
     )
 
 
 def _over_seeds(values: Floats, owners: Sequence[int]) -> Floats:
-    """The mean over the columns of each proxy, the second axis, of what is known."""
-    own, known = np.array(owners), ~np.isnan(values)
-    filled = np.where(known, values, 0.0)
+    """The mean over the columns of each proxy, the second axis, without NaN."""
+    own, finite = np.array(owners), ~np.isnan(values)
+    filled = np.where(finite, values, 0.0)
     with np.errstate(invalid="ignore"):
         means = [
-            filled[:, own == place].sum(axis=1) / known[:, own == place].sum(axis=1) for place in range(own.max() + 1)
+            filled[:, own == place].sum(axis=1) / finite[:, own == place].sum(axis=1) for place in range(own.max() + 1)
         ]
     return np.stack(means, axis=1)

@@ -1,7 +1,7 @@
 """The statements of "Zero-Cost Benchmarks: Towards Lower Reliance on Spearman Rank Correlation", each with a verdict.
 
-A verdict comes from numbers by a criterion that is written down beside it. Where the tasks lack what a statement speaks
-of, or the numbers leave it open, the verdict is that it cannot be said here.
+A criterion, written beside each statement, decides its verdict from numbers. Where the tasks lack what a statement
+needs, or the numbers leave it open, the verdict is that it cannot be said here.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from math import ceil
 from typing import Any, Literal
 
 import numpy as np
 
+from nasbed.drawing.number_texts import listed
 from nasbed.evaluation.significance import Interval
-from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, Sampled, ends
+from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, SampledMeasures, ends, interval_numbers
 
 Verdict = Literal["holds", "does not hold", "cannot be said here"]
 HOLDS: Verdict = "holds"
@@ -27,17 +29,19 @@ EXCELLENT = 0.7
 ALIKE = 0.5
 SURE = 0.975
 FEWEST = 5
-"""Proxies, for their order to say anything."""
-SOME = 0.3
+"""The least number of proxies whose order is judged."""
+CORRELATED = 0.3
 SHOWN = 3
-"""Pairs of proxy and task that a sentence names."""
+"""The most pairs of proxy and task that a sentence names."""
 NAMES = {GLOBAL: "Spearman over all", TOP: "Spearman within the top", RBO: "normalised RBO"}
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What is stated, what would make it true, the verdict, and what it rests on in words and numbers. ``ours`` marks
-    what the paper does not say."""
+    """A claim, its criterion, the verdict, and the reason in words and numbers.
+
+    ``ours`` marks a claim that the paper does not make.
+    """
 
     key: str
     claim: str
@@ -48,8 +52,8 @@ class Statement:
     ours: bool = False
 
 
-def statements(tasks: Sequence[Sampled]) -> tuple[Statement, ...]:
-    """All of them, in the paper's order, ours last."""
+def statements(tasks: Sequence[SampledMeasures]) -> tuple[Statement, ...]:
+    """All statements: those of the paper in its order, then ours."""
     return (
         drop_at_the_top(tasks),
         excellent_but_blind(tasks),
@@ -63,8 +67,8 @@ def statements(tasks: Sequence[Sampled]) -> tuple[Statement, ...]:
     )
 
 
-def drop_at_the_top(tasks: Sequence[Sampled]) -> Statement:
-    """S1."""
+def drop_at_the_top(tasks: Sequence[SampledMeasures]) -> Statement:
+    """S1: correlation drops from the whole space to the top."""
     claim = "For all proxies and on most tasks, correlation drops significantly from the whole space to the top."
     criterion = (
         "Every proxy has a drop whose 95 % bootstrap interval lies above 0 on more than half of the tasks. "
@@ -75,18 +79,24 @@ def drop_at_the_top(tasks: Sequence[Sampled]) -> Statement:
         return Statement("S1", claim, criterion, OPEN, _small_top(tasks))
     drops = {task.task: {proxy: task.drop(proxy) for proxy in task.proxies} for task in usable}
     proxies = _all_proxies(usable)
-    fallen = {proxy: [d[proxy].low > 0 for d in drops.values() if proxy in d] for proxy in proxies}
+    fallen = {proxy: [by_proxy[proxy].low > 0 for by_proxy in drops.values() if proxy in by_proxy] for proxy in proxies}
     short = [proxy for proxy in proxies if 2 * sum(fallen[proxy]) <= len(fallen[proxy])]
     pairs, total = sum(map(sum, fallen.values())), sum(map(len, fallen.values()))
-    mean = float(np.mean([each.estimate for own in drops.values() for each in own.values()]))
+    mean = float(np.mean([drop.estimate for by_proxy in drops.values() for drop in by_proxy.values()]))
     why = f"{pairs} of {total} pairs of proxy and task drop significantly, by {mean:.2f} in the mean"
-    why += f"; not on most tasks: {_listed(short)}." if short else "; every proxy does on most tasks."
-    numbers = {"drops": {task: {name: _ends(each) for name, each in own.items()} for task, own in drops.items()}}
-    return Statement("S1", claim, criterion, FAILS if short else HOLDS, why, numbers | {"without": short})
+    why += f"; not on most tasks: {listed(short)}." if short else "; every proxy does on most tasks."
+    numbers = {
+        "drops": {
+            task: {proxy: interval_numbers(drop) for proxy, drop in by_proxy.items()}
+            for task, by_proxy in drops.items()
+        },
+        "without": short,
+    }
+    return Statement("S1", claim, criterion, FAILS if short else HOLDS, why, numbers)
 
 
-def excellent_but_blind(tasks: Sequence[Sampled]) -> Statement:
-    """S2."""
+def excellent_but_blind(tasks: Sequence[SampledMeasures]) -> Statement:
+    """S2: some proxies are excellent over the whole space and blind at the top."""
     claim = "Some proxies with excellent correlation over the whole space have none, or a negative one, at the top."
     criterion = (
         f"At least one proxy on one task has a correlation of {EXCELLENT} or more over all, and within the top a 95 % "
@@ -106,22 +116,26 @@ def excellent_but_blind(tasks: Sequence[Sampled]) -> Statement:
     ]
     blind.sort(key=lambda pair: pair[0].value(TOP, pair[1]))
     shown = [
-        f"{proxy} on {task.task} ({task.value(GLOBAL, proxy):.2f} over all, {_told(task.interval(TOP, proxy))} within)"
+        f"{proxy} on {task.task} ({task.value(GLOBAL, proxy):.2f} over all, "
+        f"{_interval_text(task.interval(TOP, proxy))} within)"
         for task, proxy in blind[:SHOWN]
     ]
     first = ", first of all " if len(blind) > SHOWN else ": "
     why = f"{len(blind)} of {len(good)} excellent pairs of proxy and task are blind there"
-    why += f"{first}{_listed(shown)}." if shown else "."
-    numbers = {
-        f"{proxy} on {task.task}": {"all": task.value(GLOBAL, proxy), "top": _ends(task.interval(TOP, proxy))}
+    why += f"{first}{listed(shown)}." if shown else "."
+    excellent = {
+        f"{proxy} on {task.task}": {
+            "all": task.value(GLOBAL, proxy),
+            "top": interval_numbers(task.interval(TOP, proxy)),
+        }
         for task, proxy in good
     }
-    found = {"excellent": numbers, "blind": [f"{proxy} on {task.task}" for task, proxy in blind]}
-    return Statement("S2", claim, criterion, HOLDS if blind else FAILS, why, found)
+    numbers = {"excellent": excellent, "blind": [f"{proxy} on {task.task}" for task, proxy in blind]}
+    return Statement("S2", claim, criterion, HOLDS if blind else FAILS, why, numbers)
 
 
-def different_orders(tasks: Sequence[Sampled]) -> Statement:
-    """S3."""
+def different_orders(tasks: Sequence[SampledMeasures]) -> Statement:
+    """S3: RBO orders proxies differently from Spearman."""
     claim = "Results by RBO are very different from those by Spearman."
     criterion = (
         "The rank correlation between the proxies' order by Spearman and by RBO, the mean over tasks, has a 95 % "
@@ -132,16 +146,16 @@ def different_orders(tasks: Sequence[Sampled]) -> Statement:
         return Statement("S3", claim, criterion, OPEN, "Too few proxies were scored.")
     alike = np.array([task.orders_alike(GLOBAL, RBO) for task in usable])
     means = alike.mean(axis=0)
-    found = Interval(float(means[0]), *ends(means[1:]))
-    verdict = HOLDS if found.high < ALIKE else FAILS if found.low >= ALIKE else OPEN
-    each = [f"{task.task} {row[0]:.2f}" for task, row in zip(usable, alike, strict=True)]
-    why = f"The orders correlate by {_told(found)} ({', '.join(each)})."
+    mean = Interval(float(means[0]), *ends(means[1:]))
+    verdict = HOLDS if mean.high < ALIKE else FAILS if mean.low >= ALIKE else OPEN
+    by_task = [f"{task.task} {row[0]:.2f}" for task, row in zip(usable, alike, strict=True)]
+    why = f"The orders correlate by {_interval_text(mean)} ({', '.join(by_task)})."
     numbers = {task.task: [row[0], *ends(row[1:])] for task, row in zip(usable, alike, strict=True)}
-    return Statement("S3", claim, criterion, verdict, why, {"orders_spearman": numbers, "mean": _ends(found)})
+    return Statement("S3", claim, criterion, verdict, why, {"orders_spearman": numbers, "mean": interval_numbers(mean)})
 
 
-def best_varies(tasks: Sequence[Sampled], measure: str) -> Statement:
-    """S4, by one measure."""
+def best_varies(tasks: Sequence[SampledMeasures], measure: str) -> Statement:
+    """S4: the best proxy varies with the task, by one measure."""
     key, name = f"S4 {measure.replace('_', ' ')}", NAMES[measure]
     claim = f"The best proxy varies with the task, by {name}."
     criterion = (
@@ -159,22 +173,22 @@ def best_varies(tasks: Sequence[Sampled], measure: str) -> Statement:
             key, claim, criterion, FAILS, f"The best is {next(iter(best.values()))} on every task.", numbers
         )
     sure = any(
-        one.ahead(measure, best[one.task], best[other.task]) >= SURE
-        and other.ahead(measure, best[other.task], best[one.task]) >= SURE
-        for one in tasks
-        for other in tasks
-        if best[one.task] != best[other.task] and _share(one, other, best)
+        first.ahead(measure, best[first.task], best[second.task]) >= SURE
+        and second.ahead(measure, best[second.task], best[first.task]) >= SURE
+        for first, second in combinations(tasks, 2)
+        if best[first.task] != best[second.task] and _share_proxies(first, second, best)
     )
     why = f"Best are {shown}" + ("." if sure else "; the difference may be chance.")
     return Statement(key, claim, criterion, HOLDS if sure else OPEN, why, numbers)
 
 
-def _share(one: Sampled, other: Sampled, best: Mapping[str, str]) -> bool:
-    return best[other.task] in one.proxies and best[one.task] in other.proxies
+def _share_proxies(first: SampledMeasures, second: SampledMeasures, best: Mapping[str, str]) -> bool:
+    """Whether each of two tasks has scores by the best proxy of the other."""
+    return best[second.task] in first.proxies and best[first.task] in second.proxies
 
 
-def collapse(tasks: Sequence[Sampled], proxies: Sequence[str] = ("params", "synflow")) -> Statement:
-    """S5."""
+def collapse(tasks: Sequence[SampledMeasures], proxies: Sequence[str] = ("params", "synflow")) -> Statement:
+    """S5: these proxies are good by Spearman and collapse by RBO."""
     claim = f"{' and '.join(proxies)} are consistently good by Spearman and collapse by RBO."
     criterion = (
         "Each is in the better half of all proxies by Spearman on more than half of the tasks, and in the worse half "
@@ -186,15 +200,15 @@ def collapse(tasks: Sequence[Sampled], proxies: Sequence[str] = ("params", "synf
             "S5", claim, criterion, OPEN, f"No task has scores of {' and '.join(proxies)} and enough others."
         )
     good = {proxy: [2 * task.place(GLOBAL, proxy) <= len(task.proxies) for task in usable] for proxy in proxies}
-    gone = {proxy: [2 * task.place(RBO, proxy) > len(task.proxies) + 1 for task in usable] for proxy in proxies}
-    holds = all(_most(good[proxy]) and _most(gone[proxy]) for proxy in proxies)
+    collapsed = {proxy: [2 * task.place(RBO, proxy) > len(task.proxies) + 1 for task in usable] for proxy in proxies}
+    holds = all(_most(good[proxy]) and _most(collapsed[proxy]) for proxy in proxies)
     return Statement(
         "S5", claim, criterion, HOLDS if holds else FAILS, _placed(usable, proxies), _places(usable, proxies)
     )
 
 
-def hidden_strength(tasks: Sequence[Sampled], proxy: str = "ntk") -> Statement:
-    """S6."""
+def hidden_strength(tasks: Sequence[SampledMeasures], proxy: str = "ntk") -> Statement:
+    """S6: this proxy is poor by Spearman and among the best by RBO."""
     claim = f"{proxy} is poor by Spearman but among the best by RBO."
     criterion = (
         "It is in the worse half of all proxies by Spearman on more than half of the tasks, and in the best quarter by "
@@ -209,7 +223,7 @@ def hidden_strength(tasks: Sequence[Sampled], proxy: str = "ntk") -> Statement:
     return Statement("S6", claim, criterion, verdict, _placed(usable, [proxy]), _places(usable, [proxy]))
 
 
-def beyond_range(tasks: Sequence[Sampled]) -> Statement:
+def beyond_range(tasks: Sequence[SampledMeasures]) -> Statement:
     """Ours: whether the drop is more than restriction of range."""
     claim = "The drop at the top is more than what a smaller range of true values gives any proxy."
     criterion = (
@@ -222,22 +236,22 @@ def beyond_range(tasks: Sequence[Sampled]) -> Statement:
     for task in usable:
         for place, proxy in enumerate(task.proxies):
             assert task.reference is not None
-            expected, seen = task.reference.in_top(place), task.value(TOP, proxy)
+            expected, observed = task.reference.in_top(place), task.value(TOP, proxy)
             numbers[f"{proxy} on {task.task}"] = {
                 "all": task.value(GLOBAL, proxy),
-                "top": seen,
-                "expected": _ends(expected),
+                "top": observed,
+                "expected": interval_numbers(expected),
             }
             if task.drop(proxy).low > 0:
-                rows.append((task.value(GLOBAL, proxy), seen, expected))
-                deeper += [proxy] if seen < expected.low else []
+                rows.append((task.value(GLOBAL, proxy), observed, expected))
+                deeper += [proxy] if observed < expected.low else []
     if not rows:
         return Statement(
             "R top", claim, criterion, OPEN, _small_top(tasks) if not usable else "Nothing drops.", numbers, True
         )
     below = len(deeper)
-    above = sum(seen > expected.high for _, seen, expected in rows)
-    fall = float(np.mean([over_all - seen for over_all, seen, _ in rows]))
+    above = sum(observed > expected.high for _, observed, expected in rows)
+    fall = float(np.mean([over_all - observed for over_all, observed, _ in rows]))
     expected_fall = float(np.mean([over_all - expected.estimate for over_all, _, expected in rows]))
     why = (
         f"Of {len(rows)} significant drops, {below} are deeper than the smaller range gives, "
@@ -245,28 +259,31 @@ def beyond_range(tasks: Sequence[Sampled]) -> Statement:
         f"that of the reference {expected_fall:.2f}."
     )
     often = [name for name, count in Counter(deeper).items() if 2 * count > len(usable)]
-    why += f" Deeper on most tasks: {_listed(often)}." if often else ""
+    why += f" Deeper on most tasks: {listed(often)}." if often else ""
     return Statement("R top", claim, criterion, HOLDS if 2 * below > len(rows) else FAILS, why, numbers, True)
 
 
-def short_of_overlap(tasks: Sequence[Sampled]) -> Statement:
-    """Ours: whether proxies find the best as well as their correlation over all lets expect."""
+def short_of_overlap(tasks: Sequence[SampledMeasures]) -> Statement:
+    """Ours: whether proxies find the best as well as their correlation over all predicts."""
     claim = "Proxies find the best less well than their correlation over all lets expect."
     criterion = (
-        f"Of the pairs of proxy and task with a correlation of {SOME} or more over all, more than half have an RBO "
-        "whose 95 % interval ends below the middle 95 % of what the same reference, a Gaussian copula, gives."
+        f"Of the pairs of proxy and task with a correlation of {CORRELATED} or more over all, more than half have an "
+        "RBO whose 95 % interval ends below the middle 95 % of what the same reference, a Gaussian copula, gives."
     )
     rows, numbers, short = [], {}, 0
     for task in tasks:
         for place, proxy in enumerate(task.proxies):
-            if task.reference is None or not task.value(GLOBAL, proxy) >= SOME:
+            if task.reference is None or not task.value(GLOBAL, proxy) >= CORRELATED:
                 continue
-            expected, seen = task.reference.overlap(place), task.interval(RBO, proxy)
-            numbers[f"{proxy} on {task.task}"] = {"rbo": _ends(seen), "expected": _ends(expected)}
-            rows.append((seen.estimate, expected.estimate))
-            short += seen.high < expected.low
+            expected, observed = task.reference.overlap(place), task.interval(RBO, proxy)
+            numbers[f"{proxy} on {task.task}"] = {
+                "rbo": interval_numbers(observed),
+                "expected": interval_numbers(expected),
+            }
+            rows.append((observed.estimate, expected.estimate))
+            short += observed.high < expected.low
     if not rows:
-        return Statement("R rbo", claim, criterion, OPEN, f"No proxy has a correlation of {SOME}.", ours=True)
+        return Statement("R rbo", claim, criterion, OPEN, f"No proxy has a correlation of {CORRELATED}.", ours=True)
     mean, reference = np.mean(rows, axis=0)
     why = (
         f"{short} of {len(rows)} pairs of proxy and task are below the reference; the mean RBO is {mean:.2f}, that of "
@@ -275,7 +292,7 @@ def short_of_overlap(tasks: Sequence[Sampled]) -> Statement:
     return Statement("R rbo", claim, criterion, HOLDS if 2 * short > len(rows) else FAILS, why, numbers, True)
 
 
-def noisy_truth(tasks: Sequence[Sampled]) -> Statement:
+def noisy_truth(tasks: Sequence[SampledMeasures]) -> Statement:
     """Ours: whether the truth itself can order the top."""
     claim = "The order within the top is largely noise of the trainings themselves."
     criterion = (
@@ -283,26 +300,30 @@ def noisy_truth(tasks: Sequence[Sampled]) -> Statement:
         f"than half of the tasks. Needs repeated trainings and {SMALLEST_TOP} architectures in the top."
     )
     ceilings = {task.task: task.ceiling for task in tasks if task.top >= SMALLEST_TOP and task.ceiling is not None}
-    known = {name: each for name, each in ceilings.items() if each is not None and np.isfinite(each.top_spearman)}
-    if not known:
+    ceilings = {name: ceiling for name, ceiling in ceilings.items() if np.isfinite(ceiling.top_spearman)}
+    if not ceilings:
         return Statement("N", claim, criterion, OPEN, "No task has enough repeated trainings to tell.", ours=True)
     shown = [
-        f"{name}: {each.top_spearman:.2f} within the top, {each.spearman:.2f} over all" for name, each in known.items()
+        f"{name}: {ceiling.top_spearman:.2f} within the top, {ceiling.spearman:.2f} over all"
+        for name, ceiling in ceilings.items()
     ]
-    verdict = HOLDS if _most([each.top_spearman < 0.5 for each in known.values()]) else FAILS
-    numbers = {name: {"all": each.spearman, "top": each.top_spearman, "rbo": each.rbo} for name, each in known.items()}
+    verdict = HOLDS if _most([ceiling.top_spearman < 0.5 for ceiling in ceilings.values()]) else FAILS
+    numbers = {
+        name: {"all": ceiling.spearman, "top": ceiling.top_spearman, "rbo": ceiling.rbo}
+        for name, ceiling in ceilings.items()
+    }
     return Statement("N", claim, criterion, verdict, f"{'; '.join(shown)}.", numbers, True)
 
 
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-def _small_top(tasks: Sequence[Sampled]) -> str:
+def _small_top(tasks: Sequence[SampledMeasures]) -> str:
     most = max((task.top for task in tasks), default=0)
     return f"The top holds {most} architectures at the most, too few for an order."
 
 
-def _placed(tasks: Sequence[Sampled], proxies: Sequence[str]) -> str:
+def _placed(tasks: Sequence[SampledMeasures], proxies: Sequence[str]) -> str:
     parts = []
     for proxy in proxies:
         shown = [
@@ -313,14 +334,14 @@ def _placed(tasks: Sequence[Sampled], proxies: Sequence[str]) -> str:
     return f"Places of {'; of '.join(parts)}."
 
 
-def _places(tasks: Sequence[Sampled], proxies: Sequence[str]) -> dict[str, Any]:
+def _places(tasks: Sequence[SampledMeasures], proxies: Sequence[str]) -> dict[str, Any]:
     return {
         proxy: {task.task: {measure: task.place(measure, proxy) for measure in (GLOBAL, TOP, RBO)} for task in tasks}
         for proxy in proxies
     }
 
 
-def _all_proxies(tasks: Sequence[Sampled]) -> list[str]:
+def _all_proxies(tasks: Sequence[SampledMeasures]) -> list[str]:
     return list(dict.fromkeys(proxy for task in tasks for proxy in task.proxies))
 
 
@@ -328,13 +349,5 @@ def _most(facts: Sequence[bool]) -> bool:
     return 2 * sum(facts) > len(facts)
 
 
-def _ends(interval: Interval) -> list[float]:
-    return [interval.estimate, interval.low, interval.high]
-
-
-def _told(interval: Interval) -> str:
+def _interval_text(interval: Interval) -> str:
     return f"{interval.estimate:.2f} [{interval.low:.2f} to {interval.high:.2f}]"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    return " and ".join([*([", ".join(texts[:-1])] if texts[1:] else []), *texts[-1:]])

@@ -1,7 +1,8 @@
 """The study of "Zero-Cost Benchmarks: Towards Lower Reliance on Spearman Rank Correlation" for tasks of your own.
 
-Figures 1 to 3, the paper's statements one by one, what it does not control for (restriction of range, noise of the
-truth), and what several proxies are worth together: averaged, and as features of a surrogate.
+It has the paper's figures 1 to 3 and checks its statements one by one. It also measures what the paper does not control
+for (restriction of range, noise of the truth), and combinations of proxies: rank averages, and scores as features of a
+surrogate.
 """
 
 from __future__ import annotations
@@ -17,19 +18,22 @@ from nasbed.evaluation.proxies.combining import Halves, combine_proxies
 from nasbed.evaluation.proxies.few_points import SIZES, FewPoints, few_points
 from nasbed.evaluation.proxies.judgement import JudgedTask, judge_proxies
 from nasbed.evaluation.proxies.tasks import RankedTask
-from nasbed.studies.zero_cost.samples import Sampled, sampled
+from nasbed.studies.zero_cost.samples import SampledMeasures, sample_measures
 from nasbed.studies.zero_cost.statements import Statement, statements
 
 
 @dataclass(frozen=True, slots=True)
 class StudiedTask:
-    """One task: its figures, what its measures rest on, and its combinations. ``few`` is None where there are too few
-    architectures to learn from; ``remark`` is what a reader has to know of the scores."""
+    """One task: the judged proxies, their measures on resamples, and their combinations.
+
+    ``few_points`` is None where there are too few architectures to learn from. ``remark`` says what a reader has to
+    know about the scores.
+    """
 
     judged: JudgedTask
-    sampled: Sampled
+    measures: SampledMeasures
     combined: Mapping[str, Halves]
-    few: FewPoints | None
+    few_points: FewPoints | None
     remark: str = ""
 
     @property
@@ -39,6 +43,8 @@ class StudiedTask:
 
 @dataclass(frozen=True, slots=True)
 class ZeroCostStudy:
+    """The studied tasks and the paper's statements about them."""
+
     top_percent: float
     weight: float
     resamples: int
@@ -48,26 +54,26 @@ class ZeroCostStudy:
 
     def statement(self, key: str) -> Statement:
         """The statement with that key."""
-        return next(each for each in self.statements if each.key == key)
+        return next(statement for statement in self.statements if statement.key == key)
 
 
 def stages(tasks: Sequence[str]) -> list[str]:
-    """What a study does, in its order, for a bar."""
+    """The names of the stages of a study, in order, for a progress bar."""
     return [f"{name}: {step}" for name in numbered(tasks) for step in ("judging", "averages", "few points")]
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Names of tasks, all different: those that come again have a number.
+    """The names of tasks, made unique: a repeated name gets a number.
 
     >>> numbered(["a", "b", "a"])
     ['a', 'b', 'a (2)']
     """
-    seen: Counter[str] = Counter()
-    found = []
+    counts: Counter[str] = Counter()
+    unique_names = []
     for name in names:
-        seen[name] += 1
-        found.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
-    return found
+        counts[name] += 1
+        unique_names.append(f"{name} ({counts[name]})" if counts[name] > 1 else name)
+    return unique_names
 
 
 def zero_cost_study(
@@ -84,32 +90,39 @@ def zero_cost_study(
     remarks: Mapping[str, str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ZeroCostStudy:
-    """Study tasks together. ``repeats`` is how often what a surrogate learns from is drawn, ``halves`` how often the
-    architectures are split to average proxies, ``references`` how often the reference for a smaller range is drawn,
-    ``remarks`` by task what to say of its scores, and ``progress`` is told each of :func:`stages` when it starts."""
+    """Study tasks together.
+
+    Args:
+        tasks: The architectures of each task with their scores and true values.
+        top_percent: The size of the top, in per cent.
+        weight: The weight of the top in rank-biased overlap.
+        rng: Draws the resamples, the references, the halves and the training sets.
+        resamples: The number of bootstrap resamples of the architectures.
+        references: The number of draws of the reference for a smaller range.
+        halves: How often the architectures are split in halves to average proxies.
+        repeats: How often the training set of a surrogate is drawn.
+        sizes: The numbers of architectures that a surrogate learns from.
+        remarks: By the name of a task, a remark about its scores.
+        progress: Called with the name of each of :func:`stages` when it starts.
+    """
     if not tasks:
-        raise InvalidOption("a study has 1 task or more, got none; give scores and a table")
-    tell = progress or (lambda _: None)
+        raise InvalidOption("a study needs 1 task or more, got none; name scores and a table")
+    start_stage = progress or (lambda _: None)
     named = [replace(task, name=name) for task, name in zip(tasks, numbered([t.name for t in tasks]), strict=True)]
-    found = []
+    studied_tasks = []
     for task, original in zip(named, tasks, strict=True):
-        tell(f"{task.name}: judging")
-        drawn = int(rng.integers(2**62))  # both draw the same resamples
+        start_stage(f"{task.name}: judging")
+        drawn = int(rng.integers(2**62))  # the same resamples for both
         judged = judge_proxies(
             task, np.random.default_rng(drawn), top_percent=top_percent, weight=weight, resamples=resamples
         )
-        measured = sampled(
-            task,
-            np.random.default_rng(drawn),
-            top_percent=top_percent,
-            weight=weight,
-            resamples=resamples,
-            references=references,
+        measures = sample_measures(
+            task, judged.yardstick, np.random.default_rng(drawn), resamples=resamples, references=references
         )
-        tell(f"{task.name}: averages")
+        start_stage(f"{task.name}: averages")
         combined = combine_proxies(task, rng, halves=halves, top_percent=top_percent, weight=weight)
-        tell(f"{task.name}: few points")
-        few = few_points(task, rng, repeats=repeats, sizes=sizes) if len(task) >= 2 * min(sizes) else None
-        found.append(StudiedTask(judged, measured, combined, few, (remarks or {}).get(original.name, "")))
-    stated = statements([each.sampled for each in found])
-    return ZeroCostStudy(top_percent, weight, resamples, halves, tuple(found), stated)
+        start_stage(f"{task.name}: few points")
+        learned = few_points(task, rng, repeats=repeats, sizes=sizes) if len(task) >= 2 * min(sizes) else None
+        studied_tasks.append(StudiedTask(judged, measures, combined, learned, (remarks or {}).get(original.name, "")))
+    stated = statements([task.measures for task in studied_tasks])
+    return ZeroCostStudy(top_percent, weight, resamples, halves, tuple(studied_tasks), stated)

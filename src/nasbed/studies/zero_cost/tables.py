@@ -12,7 +12,7 @@ from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING, fixed, listed
 from nasbed.evaluation.proxies.few_points import BOTH, SHUFFLED, VARIANTS
 from nasbed.evaluation.significance import Interval
-from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP
+from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, interval_numbers
 from nasbed.studies.zero_cost.statements import FAILS, HOLDS, OPEN
 from nasbed.studies.zero_cost.study import StudiedTask, ZeroCostStudy
 
@@ -43,7 +43,7 @@ def outcome(study: ZeroCostStudy) -> list[str]:
             f"On {task.name}, an average of the ranks of proxies that were chosen on other architectures has "
             f"{', '.join(clauses)} of the best single one."
         )
-        parts += [_few_sentence(task)] if task.few is not None else []
+        parts += [_few_sentence(task)] if task.few_points is not None else []
     return parts
 
 
@@ -54,19 +54,19 @@ def _verb(verdict: str, keys: Sequence[str]) -> str:
 
 
 def _few_sentence(task: StudiedTask) -> str:
-    assert task.few is not None
-    few = task.few
+    assert task.few_points is not None
+    points = task.few_points
     parts = []
-    for place in sorted({0, len(few.sizes) - 1}):
+    for place in sorted({0, len(points.sizes) - 1}):
         gains = []
-        for model in few.models:
-            gain, control = few.gains[model, BOTH][place], few.gains[model, SHUFFLED][place]
+        for model in points.models:
+            gain, control = points.gains[model, BOTH][place], points.gains[model, SHUFFLED][place]
             text = f"{model}, p = {gain.p:.2g}; shuffled {control.mean.estimate:+.3f}"
             gains.append(f"{gain.mean.estimate:+.3f} ({text})")
-        parts.append(f"{listed(gains)} with {few.sizes[place]} trained architectures")
+        parts.append(f"{listed(gains)} with {points.sizes[place]} trained architectures")
     text = f"There, scores beside the encoding change the Kendall of a surrogate by {', and by '.join(parts)}."
-    if 2.0 ** (1 - few.repeats) * len(few.sizes) * len(few.models) >= LEVEL:
-        text += f" With {few.repeats} repeats no difference can be significant, however large: take more."
+    if 2.0 ** (1 - points.repeats) * len(points.sizes) * len(points.models) >= LEVEL:
+        text += f" With {points.repeats} repeats no difference can be significant, however large: take more."
     return text
 
 
@@ -137,13 +137,13 @@ def few_points_table(study: ZeroCostStudy) -> NumberTable:
     columns = ("task", "model", "trained", *VARIANTS, "scores beside it", "p", "scores instead", "p", "control", "p")
     rows = []
     for task in study.tasks:
-        if task.few is None:
+        if task.few_points is None:
             continue
-        few = task.few
-        for model in few.models:
-            for place, size in enumerate(few.sizes):
-                gains = [few.gains[model, variant][place] for variant in VARIANTS[1:]]
-                taus = [fixed(float(few.taus[model, variant][place].mean()), 3) for variant in VARIANTS]
+        points = task.few_points
+        for model in points.models:
+            for place, size in enumerate(points.sizes):
+                gains = [points.gains[model, variant][place] for variant in VARIANTS[1:]]
+                taus = [fixed(float(points.taus[model, variant][place].mean()), 3) for variant in VARIANTS]
                 changes = [
                     text for gain in gains for text in (_interval_text(gain.mean, 3, signed=True), f"{gain.p:.2g}")
                 ]
@@ -173,14 +173,14 @@ def zero_cost_numbers(study: ZeroCostStudy) -> dict[str, Any]:
 
 
 def _task_numbers(task: StudiedTask) -> dict[str, Any]:
-    sampled = task.sampled
+    measures, reference = task.measures, task.measures.reference
     return {
         "task": task.name,
         "metric": task.judged.metric.key,
         "space": task.judged.space,
         "architectures": task.judged.architectures,
         "left_out": task.judged.left_out,
-        "top": sampled.top,
+        "top": measures.top,
         "p": task.judged.yardstick.p,
         "chance_rbo": task.judged.chance_rbo,
         "remark": task.remark,
@@ -188,21 +188,21 @@ def _task_numbers(task: StudiedTask) -> dict[str, Any]:
         "ceiling": None if task.judged.ceiling is None else asdict(task.judged.ceiling),
         "proxies": {
             proxy: {
-                **{measure: _ends(sampled.interval(measure, proxy)) for measure in (GLOBAL, TOP, RBO)},
-                "places": {measure: sampled.place(measure, proxy) for measure in (GLOBAL, TOP, RBO)},
-                "drop": _ends(sampled.drop(proxy)),
-                "expected_top": None if sampled.reference is None else _ends(sampled.reference.in_top(place)),
-                "expected_rbo": None if sampled.reference is None else _ends(sampled.reference.overlap(place)),
+                **{measure: interval_numbers(measures.interval(measure, proxy)) for measure in (GLOBAL, TOP, RBO)},
+                "places": {measure: measures.place(measure, proxy) for measure in (GLOBAL, TOP, RBO)},
+                "drop": interval_numbers(measures.drop(proxy)),
+                "expected_top": None if reference is None else interval_numbers(reference.in_top(place)),
+                "expected_rbo": None if reference is None else interval_numbers(reference.overlap(place)),
             }
-            for place, proxy in enumerate(sampled.proxies)
+            for place, proxy in enumerate(measures.proxies)
         },
         "rank_average": {
             name: {
-                "single": _ends(halves.interval(halves.single)),
-                "all": _ends(halves.interval(halves.every)),
-                "chosen": _ends(halves.interval(halves.chosen)),
-                "gain": _ends(halves.gain),
-                "gain_of_all": _ends(halves.gain_of_all),
+                "single": interval_numbers(halves.interval(halves.single)),
+                "all": interval_numbers(halves.interval(halves.every)),
+                "chosen": interval_numbers(halves.interval(halves.chosen)),
+                "gain": interval_numbers(halves.gain),
+                "gain_of_all": interval_numbers(halves.gain_of_all),
                 "ahead": halves.wins,
                 "chosen_share": halves.shares(),
                 "single_names": halves.single_names,
@@ -210,23 +210,19 @@ def _task_numbers(task: StudiedTask) -> dict[str, Any]:
             for name, halves in task.combined.items()
         },
         "few_points": None
-        if task.few is None
+        if task.few_points is None
         else {
-            "sizes": task.few.sizes,
-            "held_out": task.few.held_out,
-            "repeats": task.few.repeats,
-            "encoding": task.few.encoding,
-            "kendall": {f"{model}, {variant}": taus for (model, variant), taus in task.few.taus.items()},
+            "sizes": task.few_points.sizes,
+            "held_out": task.few_points.held_out,
+            "repeats": task.few_points.repeats,
+            "encoding": task.few_points.encoding,
+            "kendall": {f"{model}, {variant}": taus for (model, variant), taus in task.few_points.taus.items()},
             "gain": {
-                f"{model}, {variant}": [{"mean": _ends(gain.mean), "p_holm": gain.p} for gain in gains]
-                for (model, variant), gains in task.few.gains.items()
+                f"{model}, {variant}": [{"mean": interval_numbers(gain.mean), "p_holm": gain.p} for gain in gains]
+                for (model, variant), gains in task.few_points.gains.items()
             },
         },
     }
-
-
-def _ends(interval: Interval) -> list[float]:
-    return [interval.estimate, interval.low, interval.high]
 
 
 def _interval_text(interval: Interval, decimals: int = 2, *, signed: bool = False) -> str:

@@ -14,7 +14,7 @@ from nasbed.core.execution import SerialEngine
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Repeats, collect, export_journals
 from nasbed.experiments.compare import compare
 from nasbed.reports.comparison import verdict, write_comparison
-from nasbed.studies.validation import Recipe, validate_results
+from nasbed.studies.validation import SurrogateRecipe, validate_results
 from nasbed.studies.validation.page import write_validation
 from nasbed.surrogates.making import make_surrogate
 
@@ -42,8 +42,8 @@ results = export_journals(["digits-mlp.sqlite"], "digits-mlp")
 artefact = make_surrogate(results, "lgb", members=5, version="0.1")
 path = artefact.save(Path(f"{artefact.name}.snb"))
 print(f"{path}: R² {artefact.manifest.figures['r2']:.2f} on architectures that it was not fitted on")
-validation = validate_results(results, [Recipe("lgb")], out=Path("validation"), parts=["fits", "table", "looo"])
-write_validation(validation, Path("validation"))
+checks = validate_results(results, [SurrogateRecipe("lgb")], out=Path("validation"), parts=["fits", "table", "looo"])
+write_validation(checks, Path("validation"))
 
 runs = compare(path, ["rs", "re"], seeds=10, budget="300ev", out="comparison", engine=SerialEngine())
 print(verdict(write_comparison(Path("comparison"), runs, nasbed.load(path), rng=np.random.default_rng(0))))

@@ -1,4 +1,4 @@
-"""``nasbed validate`` shows the paper's numbers beside its own, for the spaces of the paper alone."""
+"""``nasbed validate`` shows the paper's numbers beside its own, only for the spaces of the paper."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ Validate = Callable[..., str]
 
 @pytest.fixture
 def validate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Validate:
-    def called(*arguments: str) -> str:
+    def run_command(*arguments: str) -> str:
         monkeypatch.setattr(sys, "argv", ["nasbed", "validate", *arguments])
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit_info:
             main()
-        shown = capsys.readouterr()
-        assert not ended.value.code, shown.err
-        return shown.out
+        captured = capsys.readouterr()
+        assert not exit_info.value.code, captured.err
+        return captured.out
 
-    return called
+    return run_command
 
 
-def line(text: str, *begins: str) -> list[str]:
-    """The cells of the one line that begins with these."""
-    found = [cells for each in text.splitlines() if (cells := re.split(r"  +", each))[: len(begins)] == list(begins)]
-    assert len(found) == 1, text
-    return found[0]
+def line(text: str, *first_cells: str) -> list[str]:
+    """The cells of the only line that starts with these."""
+    rows = [re.split(r"  +", row) for row in text.splitlines()]
+    matches = [cells for cells in rows if cells[: len(first_cells)] == list(first_cells)]
+    assert len(matches) == 1, text
+    return matches[0]
 
 
 def test_a_table_of_darts_has_the_papers_rows(validate: Validate, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import SerialEngine
 from nasbed.experiments.tuning import tune
 from nasbed.results import Results, Rows, write_results
-from nasbed.studies.validation import Options, Recipe, validate_artefact, validate_results
+from nasbed.studies.validation import Options, SurrogateRecipe, validate_artefact, validate_results
 from nasbed.surrogates import SURROGATES, Examples
 from nasbed.surrogates.artefact_manifest import FILE_NAME
 from nasbed.surrogates.base import Floats, Progress
@@ -104,7 +104,7 @@ def test_fit_tune_and_validate_hold_out_the_same_rows(results: Results, tmp_path
 
     FITTED.clear()
     options = Options(sizes=(20,), repeats=1)
-    spies = [Recipe("spy"), Recipe("spy", members=2)]
+    spies = [SurrogateRecipe("spy"), SurrogateRecipe("spy", members=2)]
     validation = validate_results(split, spies, out=tmp_path, parts=["fits", "free", "depth"], options=options)
     assert rest == FITTED and validation.fits is not None
     for fit in validation.fits.fits:
@@ -151,7 +151,7 @@ def test_held_out_values_change_no_byte_of_a_fit(
 def test_held_out_values_change_no_prediction_of_a_validation(results: Results, tmp_path: Path) -> None:
     split = TableSplit.of(results, seed=1)
     poisoned = with_test_values(split, 100 - split.test.y)
-    recipes = [Recipe("lgb", settings=QUICK)]
+    recipes = [SurrogateRecipe("lgb", settings=QUICK)]
     clean, changed = (validate_results(part, recipes, out=tmp_path, parts=["fits"]).fits for part in (split, poisoned))
     assert clean is not None and changed is not None
     assert np.array_equal(clean.fits[0].points.predicted, changed.fits[0].points.predicted)
@@ -189,7 +189,7 @@ def test_split_has_its_metric_and_methods_already(results: Results, tmp_path: Pa
     with pytest.raises(InvalidOption, match="a split has its metric"):
         make_surrogate(split, "spy", methods=["rs"])
     with pytest.raises(InvalidOption, match="a split has its metric"):
-        validate_results(split, [Recipe("spy")], out=tmp_path, fidelity=12)
+        validate_results(split, [SurrogateRecipe("spy")], out=tmp_path, fidelity=12)
 
 
 def test_split_without_a_test_part_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Whether a surrogate can be trusted: the checks of the Surrogate NAS Benchmarks on any table of results.
+"""The checks of the Surrogate NAS Benchmarks paper, for a surrogate or for models on any table of results.
 
-Nothing is loaded before it is used: the command is listed without the models.
+Names resolve on first use, so that the command is listed without loading the models.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nasbed.studies.validation.artefact_validation import validate_artefact
-    from nasbed.studies.validation.fitting import Recipe
+    from nasbed.studies.validation.fitting import SurrogateRecipe
     from nasbed.studies.validation.study import Options, Validation, validate_results
 
-__all__ = ["Options", "Recipe", "Validation", "validate_artefact", "validate_results"]
+    Recipe = SurrogateRecipe
+__all__ = ["Options", "Recipe", "SurrogateRecipe", "Validation", "validate_artefact", "validate_results"]
 
-_MODULES = {"validate_artefact": "artefact_validation", "Recipe": "fitting"}
+_MODULES = {"validate_artefact": "artefact_validation", "SurrogateRecipe": "fitting"}
+_FORMER_NAMES = {"Recipe": "SurrogateRecipe"}
+"""Former names, until version 0.3."""
 
 
 def __getattr__(name: str) -> Any:
@@ -23,4 +26,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(
             f"module 'nasbed.studies.validation' has no attribute {name!r}; it offers {', '.join(__all__)}"
         )
+    name = _FORMER_NAMES.get(name, name)
     return getattr(import_module(f"nasbed.studies.validation.{_MODULES.get(name, 'study')}"), name)

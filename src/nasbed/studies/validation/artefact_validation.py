@@ -1,4 +1,4 @@
-"""The checks of a surrogate that exists already."""
+"""The checks of an existing surrogate."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from nasbed.results.splits import RowSplit
 from nasbed.results.store import Results
 from nasbed.studies.validation.data import Data
 from nasbed.studies.validation.embedding import tsne
-from nasbed.studies.validation.fits import Fits, one_fit
+from nasbed.studies.validation.fits import Fits, fit_figures
 from nasbed.studies.validation.fitting import query_times
 from nasbed.studies.validation.parameter_free import parameter_free
-from nasbed.studies.validation.searches import whole_table
+from nasbed.studies.validation.searches import check_complete
 from nasbed.studies.validation.study import (
     Options,
     PartProgress,
@@ -26,6 +26,7 @@ from nasbed.studies.validation.study import (
     check_parts,
     depth_of,
     design_of,
+    step_of,
 )
 from nasbed.studies.validation.trajectories import trajectories
 from nasbed.surrogates.artefact import Artefact
@@ -33,7 +34,7 @@ from nasbed.surrogates.examples import examples
 from nasbed.surrogates.table_split import TableSplit
 
 REFITTED = ("table", "size", "looo", "random", "best")
-"""The parts that fit models of their own, and so say nothing of an existing surrogate."""
+"""The parts that fit their own models, and so do not apply to an existing surrogate."""
 
 
 def validate_artefact(
@@ -49,7 +50,7 @@ def validate_artefact(
 ) -> Validation:
     """Validate a surrogate on a table.
 
-    It is tested on the test part that it records where it was fitted on this table, on all evaluations of another.
+    A surrogate that was fitted on this table is tested on the test part that it records; another, on all evaluations.
 
     Args:
         artefact: The surrogate.
@@ -70,7 +71,7 @@ def validate_artefact(
     predicted = artefact.ensemble.predict(test.codes)
     if "fits" in chosen:
         rng = np.random.default_rng(options.seed)
-        fit = one_fit(data, about.name, test, predicted.mean, predicted, rng)
+        fit = fit_figures(data, about.name, test, predicted.mean, predicted, rng)
         query_s, batch_s = query_times(lambda codes: artefact.ensemble.predict(codes).mean, test.codes)
         fitted = int(about.provenance.get("rows", 0))
         timed = replace(fit, query_s=query_s, batch_s=batch_s)
@@ -93,12 +94,7 @@ def validate_artefact(
             searched = trajectories(
                 results.folder,
                 {about.name: dict.fromkeys(options.methods, path)},
-                methods=options.methods,
-                seeds=options.seeds,
-                budget=options.budget,
-                out=out / "searches",
-                engine=engine,
-                on_run=None if on_step is None else lambda _: on_step("trajectories"),
+                options.search_plan(out, engine, step_of("trajectories", on_step)),
             )
             validation = replace(validation, trajectories=searched)
     except InvalidOption as reason:
@@ -107,18 +103,17 @@ def validate_artefact(
 
 
 def cannot_be_checked(parts: Sequence[str], results: Results) -> dict[str, str]:
-    """The parts that cannot be checked on a surrogate and this table, and why; known before any work."""
+    """The parts that cannot be checked on a surrogate and this table, with reasons; nothing is computed for it."""
     reasons = dict.fromkeys(REFITTED, "it fits models anew; name the table instead of the surrogate")
     try:
-        whole_table(results)
+        check_complete(results)
     except InvalidOption as reason:
         reasons["trajectories"] = str(reason)
     return {part: reason for part, reason in reasons.items() if part in parts}
 
 
 def _tested_data(artefact: Artefact, results: Results) -> tuple[Data, str]:
-    """The evaluations of a table, with those that the surrogate was not fitted on as test part, and how that is
-    known."""
+    """The evaluations of a table, with those that the surrogate was not fitted on as test part, and a note on it."""
     about, name = artefact.manifest, results.about.name
     if results.about.space != about.space:
         raise InvalidOption(f"{about.name} is of the space {about.space}, the table {name} is not")

@@ -1,4 +1,4 @@
-"""``nasbed validate``: whether a surrogate can be trusted."""
+"""``nasbed validate``: the checks of a surrogate, or of models on a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nasbed.terminal.settings import settings_by_owner
 if TYPE_CHECKING:
     from nasbed.core.execution import Engine
     from nasbed.results.store import Results
-    from nasbed.studies.validation.fitting import Recipe
+    from nasbed.studies.validation.fitting import SurrogateRecipe
     from nasbed.studies.validation.study import Options, Validation
 
 
@@ -92,7 +92,7 @@ def validate(
     validation = _of_artefact(subject, results, chosen, options, out, processes, noted)
     if validation is None:
         if results is not None:
-            raise InvalidOption(f"--results is for a surrogate, {subject} is a table; leave it out")
+            raise InvalidOption(f"--results is for a surrogate, {subject} is a table; omit it")
         recipes = _recipes(
             _listed(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
         )
@@ -108,16 +108,16 @@ def validate(
 
 
 def _interruption_message(out: Path) -> str:
-    """What an interrupted validation says: only the searches keep what they did."""
+    """The message of an interrupted validation: only searches are kept."""
     count = sum(1 for _ in (out / "searches").rglob("*.npz"))
     if not count:
         return NOTHING_KEPT
-    return f"{count} searches are kept in {out}; the same command goes on with the others, and fits models anew"
+    return f"{count} searches are kept in {out}; the same command continues with the others and fits models anew"
 
 
 def _of_table(
     subject: str,
-    recipes: Sequence[Recipe],
+    recipes: Sequence[SurrogateRecipe],
     parts: Sequence[str],
     options: Options,
     out: Path,
@@ -136,7 +136,7 @@ def _of_table(
     if metric is not None and metric not in metrics:
         raise InvalidOption(f"{table.about.name} has no metric {metric!r}; {nearest(metric, metrics)}")
     predicted = metrics[metric] if metric is not None else None
-    for recipe in recipes:  # a setting that a model does not have is reported before any is fitted
+    for recipe in recipes:  # an unknown setting is reported before any model is fitted
         SURROGATES.get(recipe.model)(table.space, settings=recipe.settings or None)
     split = TableSplit.of(table, metric=predicted, fidelity=fidelity, seed=options.seed)
     _note_left_out(cannot_be_checked(split, parts, options), noted)
@@ -158,7 +158,7 @@ def _of_artefact(
     processes: int | None,
     noted: dict[str, str],
 ) -> Validation | None:
-    """The validation of a surrogate; ``None`` where the subject is none."""
+    """The validation of a surrogate; ``None`` where the subject is not a surrogate."""
     from nasbed.benchmarks.places import surrogate_paths
     from nasbed.studies.validation.artefact_validation import cannot_be_checked, validate_artefact
     from nasbed.surrogates.artefact import Artefact, is_artefact
@@ -183,7 +183,7 @@ def _of_artefact(
 
 
 def _note_left_out(reasons: Mapping[str, str], noted: dict[str, str]) -> None:
-    """Say which parts are left out, and why, unless that was noted before."""
+    """Print the parts that are left out, with reasons, unless that was done before."""
     for part, reason in reasons.items():
         if part not in noted:
             noted[part] = reason
@@ -209,9 +209,9 @@ def _check_installed(options: Options, table: Results) -> None:
     check_installed(options.methods, TabularBenchmark(table))
 
 
-def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, Any]]) -> list[Recipe]:
-    """Each model alone, and as an ensemble if that is wanted."""
-    from nasbed.studies.validation.fitting import Recipe
+def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, Any]]) -> list[SurrogateRecipe]:
+    """Each model alone, and as an ensemble of ``members`` where these are several."""
+    from nasbed.studies.validation.fitting import SurrogateRecipe
     from nasbed.surrogates import SURROGATES
 
     if not models:
@@ -222,9 +222,9 @@ def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, 
     recipes = []
     for name in models:
         SURROGATES.get(name)
-        recipes.append(Recipe(name, 1, settings.get(name, {})))
+        recipes.append(SurrogateRecipe(name, 1, settings.get(name, {})))
         if members > 1:
-            recipes.append(Recipe(name, members, settings.get(name, {})))
+            recipes.append(SurrogateRecipe(name, members, settings.get(name, {})))
     return recipes
 
 

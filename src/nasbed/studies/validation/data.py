@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """One metric of a table at one fidelity, in canonical form, and the split that it was passed with."""
+    """One metric of a table at one fidelity, in canonical form, and its split."""
 
     name: str
     space: SearchSpace
@@ -36,7 +36,7 @@ class Data:
     def test(self) -> Examples:
         """The test part; raises where it is empty."""
         if not len(self.split.test):
-            raise InvalidOption(f"a tenth of the architectures is for testing, {self.name} has too few")
+            raise InvalidOption(f"a tenth of the architectures is the test part, {self.name} has too few")
         return self.rows.take(self.split.test)
 
     @property
@@ -45,7 +45,7 @@ class Data:
         return [str(name) for name in np.unique(self.rows.method) if name]
 
     def architectures(self) -> tuple[Codes, Floats]:
-        """Each architecture once, in the order of its number: its code and the mean of its evaluations."""
+        """The codes of the architectures and the means of their evaluations, in the order of their numbers."""
         _, first, owner = np.unique(self.rows.architecture, return_index=True, return_inverse=True)
         mean = np.bincount(owner, self.rows.y) / np.bincount(owner)
         return self.rows.codes[first], mean
@@ -53,14 +53,14 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedSeeds:
-    """The architectures that were evaluated once with each of several seeds."""
+    """The architectures that were evaluated with every one of several seeds."""
 
     codes: Codes
     y: Floats  # [architectures, seeds]
     seeds: tuple[int, ...]
 
     def mean_without(self, column: int) -> Floats:
-        """The mean of each architecture over all seeds but the one in this column: the truth for that one."""
+        """The mean of each architecture over all seeds but the one in this column, which is the truth for that seed."""
         mean: Floats = np.delete(self.y, column, axis=1).mean(axis=1)
         return mean
 

@@ -1,4 +1,4 @@
-"""The data in the plane, by method and by rank (appendices C.4 and C.7, figures 12 and 13)."""
+"""A map of the architectures in the plane, by method and by rank (appendices C.4 and C.7, figures 12 and 13)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ PERPLEXITY = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """t-SNE of one-hot encodings. ``rank`` is that of the mean among all architectures of the table, 0 the best and 1
-    the worst; ``by_method`` tells which of the points each method evaluated."""
+    """t-SNE of one-hot encodings.
+
+    ``rank`` is the rank of the mean among all architectures of the table, 0 the best and 1 the worst. ``by_method`` is
+    true for the points that a method evaluated.
+    """
 
     points: Floats  # [n, 2]
     by_method: dict[str, NDArray[np.bool_]]
@@ -27,18 +30,18 @@ class Embedding:
 
 
 def tsne(data: Data, *, points: int = MOST_POINTS, seed: int = 0) -> Embedding:
-    """A random sample of the architectures as points; near ones have much in common. The seed decides all."""
+    """A random sample of the architectures as points; near ones have much in common. The seed decides everything."""
     from sklearn.manifold import TSNE
 
     codes, mean = data.architectures()
     if len(codes) < 5:
-        raise InvalidOption(f"a map takes at least 5 architectures, {data.name} has {len(codes)}")
+        raise InvalidOption(f"a map needs at least 5 architectures, {data.name} has {len(codes)}")
     sign = -1.0 if data.metric.direction == "maximize" else 1.0
     rank = (rankdata(sign * mean) - 1) / max(len(mean) - 1, 1)
     sample = np.sort(np.random.default_rng(seed).permutation(len(codes))[: min(points, MOST_POINTS)])
     encoded = np.nan_to_num(data.space.encode(codes[sample], "onehot"))
     if not np.ptp(encoded, axis=0).any():
-        raise InvalidOption(f"a map takes architectures that differ, those of {data.name} do not")
+        raise InvalidOption(f"a map needs architectures that differ, those of {data.name} do not")
     perplexity = min(PERPLEXITY, (len(sample) - 1) / 3)
     model = TSNE(perplexity=perplexity, init="random", random_state=seed, n_jobs=1)
     numbers = np.unique(data.rows.architecture)[sample]

@@ -1,4 +1,4 @@
-"""The figures of a validation: small panels, each a figure of its own, so that a narrow page stacks them."""
+"""The figures of a validation: small panels, one figure each, which a narrow page stacks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, AgainstTable
 from nasbed.studies.validation.topology import Topology
 from nasbed.studies.validation.training_size import TrainingSize
-from nasbed.studies.validation.trajectories import Trajectories
+from nasbed.studies.validation.trajectories import TrajectoryComparison
 
 WIDTH, HEIGHT = 300, 220
 SQUARE = 200
@@ -40,7 +40,7 @@ class Panel:
 
 
 def panels(study: Validation) -> dict[str, list[Panel]]:
-    """The panels of each part that has some."""
+    """The panels by part, for parts that have any."""
     metric = study.metric
     by_part = {
         "fits": _fits(study.fits, metric) if study.fits else [],
@@ -58,7 +58,7 @@ def panels(study: Validation) -> dict[str, list[Panel]]:
 
 
 def _colour(names: Sequence[str], field: str = "name") -> Any:
-    """A colour for each name that shows on white and on black; the legend is above the panel."""
+    """A colour for each name, visible on white and on black; the legend is above the panel."""
     scale = alt.Scale(domain=list(names), range=[HUES[place % len(HUES)] for place in range(len(names))])
     colour = alt.Color(f"{field}:N", sort=list(names), title=None).scale(scale)
     columns = max(1, WIDTH // (26 + 7 * max(map(len, names), default=1)))
@@ -80,7 +80,7 @@ def _left_out(fits: LeftOuts, part: str, metric: Metric) -> list[Panel]:
 
 
 def _clouds(clouds: Sequence[tuple[str, str, Scatter]], metric: Metric) -> list[Panel]:
-    """Predictions over evaluations, all on the same axes, most of the evaluations in sight."""
+    """Predictions over evaluations, all on the same axes, which show most of the evaluations."""
     if not clouds:
         return []
     truths = np.concatenate([points.truth for _, _, points in clouds])
@@ -260,7 +260,7 @@ def _tsne(embedding: Embedding) -> list[Panel]:
 # --- searches --------------------------------------------------------------------------------------------------------
 
 
-def _trajectories(trajectories: Trajectories) -> list[Panel]:
+def _trajectories(trajectories: TrajectoryComparison) -> list[Panel]:
     sides = (trajectories.real, *trajectories.surrogates)
     axes = Axes.over([curve for side in sides for curve in side.curves.values()], trajectories.metric)
     panels = []

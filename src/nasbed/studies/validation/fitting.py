@@ -1,4 +1,4 @@
-"""Models to be fitted and asked, as tasks that any engine can carry out."""
+"""Fits of models and their predictions, as tasks that any engine can run."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from nasbed.surrogates.ensemble import Ensemble, Prediction, fit_ensemble
 
 Floats = NDArray[np.float64]
 FitProgress = Callable[[], None]
-"""Called once for each fit that ended."""
+"""Called after each fit."""
 
 TIMED_QUERIES = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class SurrogateRecipe:
     """A model by its id, alone or as an ensemble of several members.
 
-    >>> Recipe("lgb").label, Recipe("lgb", members=10).label
+    >>> SurrogateRecipe("lgb").label, SurrogateRecipe("lgb", members=10).label
     ('lgb', '10 × lgb')
     """
 
@@ -43,9 +43,9 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class FitJob:
-    """Fit a model, then ask it for some batches of architectures, by name."""
+    """A model to fit, and named batches of architectures that it then predicts."""
 
-    recipe: Recipe
+    recipe: SurrogateRecipe
     space: SearchSpace
     train: Examples
     valid: Examples | None
@@ -55,8 +55,11 @@ class FitJob:
 
 @dataclass(frozen=True, slots=True)
 class FitAnswer:
-    """``ensembles`` has the deviations too, where the model is an ensemble. ``query_s`` is the time of one architecture
-    asked by itself, the median of several; ``batch_s`` that of one among many."""
+    """The predictions of a fitted model, and its times.
+
+    ``ensembles`` has the deviations too, where the model is an ensemble. ``query_s`` is the median time of a query for
+    one architecture, ``batch_s`` the time for one architecture in a batch.
+    """
 
     means: Mapping[str, Floats]
     ensembles: Mapping[str, Prediction]
@@ -66,7 +69,7 @@ class FitAnswer:
 
 
 def answer(job: FitJob) -> FitAnswer:
-    """Carry out one job."""
+    """Fit the model of a job and predict its batches."""
     start = perf_counter()
     recipe = job.recipe
     predict: Callable[[Codes], Floats]
@@ -93,16 +96,30 @@ def answer(job: FitJob) -> FitAnswer:
     return FitAnswer(means, predictions, fit_s, query_s, batch_s)
 
 
-def answers(
-    jobs: Sequence[FitJob], engine: Engine | None = None, on_fit: FitProgress | None = None
-) -> list[FitAnswer | str]:
-    """The answers in the order of the jobs; a text that says why where there is none."""
-    results: list[FitAnswer | str] = [""] * len(jobs)
-    for outcome in (engine or SerialEngine()).map_unordered(answer, jobs):
-        results[outcome.task] = outcome.error or outcome.result
-        if on_fit is not None:
-            on_fit()
-    return results
+@dataclass(frozen=True, slots=True)
+class Fitter:
+    """The models of a validation and how they are fitted.
+
+    Args:
+        recipes: The models.
+        seed: The seed of the fits, and of the choices that a part makes.
+        engine: Where models are fitted; in this process by default.
+        on_fit: Called after each fit.
+    """
+
+    recipes: Sequence[SurrogateRecipe]
+    seed: int = 0
+    engine: Engine | None = None
+    on_fit: FitProgress | None = None
+
+    def answers(self, jobs: Sequence[FitJob]) -> list[FitAnswer | str]:
+        """The answers in the order of the jobs; the reason as text for a job that failed."""
+        results: list[FitAnswer | str] = [""] * len(jobs)
+        for outcome in (self.engine or SerialEngine()).map_unordered(answer, jobs):
+            results[outcome.task] = outcome.error or outcome.result
+            if self.on_fit is not None:
+                self.on_fit()
+        return results
 
 
 def split_in_two(rows: Examples, seed: int) -> tuple[Examples, Examples | None]:
@@ -114,7 +131,7 @@ def split_in_two(rows: Examples, seed: int) -> tuple[Examples, Examples | None]:
 
 
 def joined(first: Examples, second: Examples | None) -> Examples:
-    """Two sets of rows as one."""
+    """Two sets of rows, concatenated."""
     if second is None:
         return first
     names = ("codes", "y", "cost_s", "architecture", "method", "seed")
@@ -127,7 +144,10 @@ def _mean_of(ensemble: Ensemble) -> Callable[[Codes], Floats]:
 
 
 def query_times(predict: Callable[[Codes], Floats], codes: Codes) -> tuple[float, float]:
-    """Seconds of one query and of one architecture in a batch, after a first that may compile."""
+    """Seconds of a query for one architecture, and for one in a batch.
+
+    A first query, which may compile, does not count.
+    """
     predict(codes[:1])
     single = []
     for number in range(min(TIMED_QUERIES, len(codes))):

@@ -1,5 +1,8 @@
-"""Fits that leave out part of the data on purpose, and how they do on it: a method's evaluations (section 3.1.8,
-appendix E.5), all but random search's (F.3), all but the best (F.2)."""
+"""Fits without part of the data, tested on that part.
+
+Left out are a method's evaluations (section 3.1.8, appendix E.5), all but random search's (F.3), or all but the best
+(F.2).
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.core.execution import Engine
 from nasbed.experiments.campaign.plan import NOT_METHODS
 from nasbed.studies.validation.data import Data
-from nasbed.studies.validation.fitting import FitJob, FitProgress, Recipe, answers, split_in_two
+from nasbed.studies.validation.fitting import FitJob, Fitter, SurrogateRecipe, split_in_two
 from nasbed.studies.validation.scoring import Scatter, Scores, scatter, score
 
 RANDOM_SEARCH = ("rs", "random", "random_search")
-"""What tables call it."""
+"""The names of random search in tables."""
 WELL_PERFORMING = 0.25
 FEWEST = 20
-"""Evaluations, on either side, from which a fit or a figure is made."""
+"""The least number of evaluations to fit on, and to test on."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOutFit:
-    """One model fitted on ``train`` evaluations and tested on groups that it has seen no architecture of."""
+    """One model fitted on ``train`` evaluations and tested on groups of unseen architectures."""
 
     label: str
     model: str
@@ -36,7 +38,7 @@ class LeftOutFit:
 
 @dataclass(frozen=True, slots=True)
 class LeftOuts:
-    """``label`` of each says what was left out; ``failed`` says, by label and model, why a fit could not be made."""
+    """The fits, and the reasons for missing fits by label and model. A label says what was left out."""
 
     fits: tuple[LeftOutFit, ...]
     failed: dict[str, str] = field(default_factory=dict)
@@ -52,27 +54,21 @@ class _Plan:
 
 
 def search_methods(data: Data) -> list[str]:
-    """The methods of a table, without what campaigns label rows with that no method proposed, such as repeats."""
+    """The methods of a table, without the labels of rows that no method proposed, such as repeats."""
     return [method for method in data.methods if method not in NOT_METHODS]
 
 
-def leave_one_optimizer_out(
-    data: Data,
-    recipes: Sequence[Recipe],
-    *,
-    seed: int = 0,
-    engine: Engine | None = None,
-    on_fit: FitProgress | None = None,
-) -> LeftOuts:
-    """Predict what a method evaluated from what the others did, without the architectures that they share with it
-    (table 7)."""
+def leave_one_optimizer_out(data: Data, fitter: Fitter) -> LeftOuts:
+    """Predict the evaluations of each method from those of the other methods (table 7).
+
+    Architectures that a method shares with the others are not fitted on.
+    """
     check_methods(data)
-    plans = [_without(data, method) for method in search_methods(data)]
-    return _left_out(data, recipes, plans, seed, engine, on_fit)
+    return _left_out(data, fitter, [_without(data, method) for method in search_methods(data)])
 
 
 def check_methods(data: Data) -> None:
-    """Raise unless a table has methods of which one can be left out."""
+    """Raise unless a table names at least two search methods."""
     methods = search_methods(data)
     if len(methods) < 2:
         raise InvalidOption(f"leaving one method out needs at least 2, {data.name} names {len(methods)}")
@@ -84,65 +80,42 @@ def _without(data: Data, method: str) -> _Plan:
     return _Plan(method, ~np.isin(rows.architecture, rows.architecture[by_method]), {"its evaluations": by_method})
 
 
-def random_only(
-    data: Data,
-    recipes: Sequence[Recipe],
-    *,
-    seed: int = 0,
-    engine: Engine | None = None,
-    on_fit: FitProgress | None = None,
-) -> LeftOuts:
-    """Predict what the methods found from what random search did (appendix F.3)."""
+def random_only(data: Data, fitter: Fitter) -> LeftOuts:
+    """Predict the evaluations of the other methods from those of random search (appendix F.3)."""
     rows = data.rows
     by_random = random_rows(data)
     unseen = ~np.isin(rows.architecture, rows.architecture[by_random])
     groups = {"everything else": unseen, "its best tenth": unseen & _best(data, 0.1, unseen)}
     groups |= {method: unseen & (rows.method == method) for method in data.methods if method not in RANDOM_SEARCH}
-    return _left_out(data, recipes, [_Plan("random search only", by_random, groups)], seed, engine, on_fit)
+    return _left_out(data, fitter, [_Plan("random search only", by_random, groups)])
 
 
 def random_rows(data: Data) -> NDArray[np.bool_]:
-    """Which rows random search evaluated; raises where it did none or all."""
+    """The rows that random search evaluated; raises where these are none or all."""
     by_random: NDArray[np.bool_] = np.isin(data.rows.method, RANDOM_SEARCH)
     if not by_random.any() or by_random.all():
         raise InvalidOption(f"{data.name} does not name random search and another method")
     return by_random
 
 
-def well_performing_only(
-    data: Data,
-    recipes: Sequence[Recipe],
-    *,
-    share: float = WELL_PERFORMING,
-    seed: int = 0,
-    engine: Engine | None = None,
-    on_fit: FitProgress | None = None,
-) -> LeftOuts:
-    """Predict the rest from the best architectures, less a tenth of them that is tested too (appendix F.2).
+def well_performing_only(data: Data, fitter: Fitter, *, share: float = WELL_PERFORMING) -> LeftOuts:
+    """Predict all other architectures from the best ``share`` of them (appendix F.2).
 
-    Args:
-        data: The evaluations.
-        recipes: The models.
-        share: The best part that counts as well-performing.
-        seed: Of the fits, and of the tenth.
-        engine: Where models are fitted.
-        on_fit: Called after each fit.
+    A tenth of the best is held out and tested too; the seed of the fits chooses it.
     """
     if not 0 < share < 1:
         raise InvalidOption(f"the best share of a table is between 0 and 1, got {share}")
     rows = data.rows
     best = _best(data, share, np.ones(len(rows), dtype=bool))
     chosen = np.unique(rows.architecture[best])
-    tested = np.random.default_rng(seed).permutation(chosen)[: max(1, len(chosen) // 10)]
+    tested = np.random.default_rng(fitter.seed).permutation(chosen)[: max(1, len(chosen) // 10)]
     held_out = np.isin(rows.architecture, tested)
     groups = {"everything else": ~best, "a tenth of the best, held out": best & held_out}
-    return _left_out(
-        data, recipes, [_Plan(f"the best {100 * share:.3g} % only", best & ~held_out, groups)], seed, engine, on_fit
-    )
+    return _left_out(data, fitter, [_Plan(f"the best {100 * share:.3g} % only", best & ~held_out, groups)])
 
 
 def _best(data: Data, share: float, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The rows of the architectures with the best means among some rows."""
+    """The rows of the architectures whose mean is in the best share among the given rows."""
     rows = data.rows
     sign = 1.0 if data.metric.direction == "maximize" else -1.0
     _, owner = np.unique(rows.architecture, return_inverse=True)
@@ -154,32 +127,24 @@ def _best(data: Data, share: float, among: NDArray[np.bool_]) -> NDArray[np.bool
     return mask
 
 
-def _left_out(
-    data: Data,
-    recipes: Sequence[Recipe],
-    plans: Sequence[_Plan],
-    seed: int,
-    engine: Engine | None,
-    on_fit: FitProgress | None,
-) -> LeftOuts:
+def _left_out(data: Data, fitter: Fitter, plans: Sequence[_Plan]) -> LeftOuts:
     jobs: list[FitJob] = []
-    planned: list[tuple[_Plan, Recipe]] = []
+    planned: list[tuple[_Plan, SurrogateRecipe]] = []
     failed = {}
     for plan in plans:
         first = next(iter(plan.groups.values()))
         if min(plan.train.sum(), first.sum()) < FEWEST:
             failed[plan.label] = (
-                f"a fit and its test take at least {FEWEST} evaluations each, here are {plan.train.sum()} and "
-                f"{first.sum()}"
+                f"a fit and its test need at least {FEWEST} evaluations each, got {plan.train.sum()} and {first.sum()}"
             )
             continue
-        train, valid = split_in_two(data.rows.take(plan.train), seed)
+        train, valid = split_in_two(data.rows.take(plan.train), fitter.seed)
         batches = {name: data.rows.codes[group] for name, group in plan.groups.items() if group.sum() >= FEWEST}
-        jobs += [FitJob(recipe, data.space, train, valid, batches, seed) for recipe in recipes]
-        planned += [(plan, recipe) for recipe in recipes]
-    rng = np.random.default_rng(seed)
+        jobs += [FitJob(recipe, data.space, train, valid, batches, fitter.seed) for recipe in fitter.recipes]
+        planned += [(plan, recipe) for recipe in fitter.recipes]
+    rng = np.random.default_rng(fitter.seed)
     fits = []
-    for (plan, recipe), outcome in zip(planned, answers(jobs, engine, on_fit), strict=True):
+    for (plan, recipe), outcome in zip(planned, fitter.answers(jobs), strict=True):
         if isinstance(outcome, str):
             failed[f"{plan.label}, {recipe.label}"] = outcome
             continue

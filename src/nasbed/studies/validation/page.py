@@ -1,4 +1,4 @@
-"""The page of a validation: each check with its figures and its table, and why others are left out."""
+"""The page of a validation: each check with its figures and its table, and the reasons for omitted checks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ TEXTS = {
 
 
 def write_validation(study: Validation, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     figures, results = panels(study), tables(study)
     sections = [Section("What was validated", about_facts(study))]
     for part in PARTS:
@@ -90,7 +90,7 @@ def _section(study: Validation, part: str, figures: Sequence[Panel], table: Numb
 
 
 def about_facts(study: Validation) -> dict[str, object]:
-    """What the numbers are about."""
+    """The table, its metric and the models."""
     facts: dict[str, object] = {
         "table": f"{study.table}, space {study.space}",
         "metric": f"{metric_label(study.metric)}, {study.metric.direction}d",
@@ -105,7 +105,7 @@ def about_facts(study: Validation) -> dict[str, object]:
 
 
 def part_facts(study: Validation, part: str) -> dict[str, object]:
-    """The findings of a part in words, and the models that it could not fit."""
+    """The findings of a part in words, and the models that could not be fitted."""
     facts: dict[str, object] = {}
     failed: dict[str, str] = {}
     if part == "fits" and study.fits is not None:
@@ -151,7 +151,7 @@ def validation_numbers(study: Validation) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses as dictionaries, whatever they are in."""
+    """A value with all dataclasses in it as dictionaries."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):

@@ -10,12 +10,9 @@ from nasbed.studies.validation.published import Published
 from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, TABLE
 
-Cells = dict[str, str]
-"""Texts by column."""
-
 
 def with_paper(table: NumberTable, study: Validation, part: str) -> NumberTable:
-    """A part's table with the paper's rows: each below the last of the same model and method, where there is one."""
+    """A part's table with the paper's rows, each below the last row of the same model and method."""
     paper = study.paper
     if paper is None:
         return table
@@ -32,8 +29,8 @@ def with_paper(table: NumberTable, study: Validation, part: str) -> NumberTable:
     return replace(table, rows=tuple(rows), asides=frozenset(asides), note=note)
 
 
-def _published(row: tuple[str, ...], part: str, study: Validation, paper: Published) -> Cells | None:
-    """What the paper says of the model, and method, that a row is about."""
+def _published(row: tuple[str, ...], part: str, study: Validation, paper: Published) -> dict[str, str] | None:
+    """The cells of the paper's row for the model, and method, of a row; None where the paper has none."""
     if part == "looo":
         method, model = row[0], study.models[row[1]]
         figures = paper.left_out(method, model)

@@ -1,4 +1,4 @@
-"""Whether a surrogate knows that cells of parameter-free operations are poor (appendix E.6)."""
+"""Predictions by the ratio of parameter-free operations: cells of such operations are poor (appendix E.6)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MOST_CELLS = 200
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where codes hold operations: ``columns`` of them, each an index into ``names``; ``present [n, columns]`` tells
-    which of them are in use."""
+    """The columns of codes that hold operations, as indices into ``names``; ``present [n, columns]`` is true for those
+    in use."""
 
     columns: tuple[int, ...]
     names: tuple[str, ...]
@@ -31,7 +31,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Architectures with a known ratio of parameter-free operations, by the kind that was put in."""
+    """Architectures with a known ratio of parameter-free operations, by the kind of the inserted operation."""
 
     codes: Codes
     kind: NDArray[np.str_]
@@ -39,15 +39,15 @@ class Design:
     repeat: NDArray[np.int64]
 
     def without(self, fitted: Codes) -> Design:
-        """Only those that a model was not fitted on: of a whole table it has seen most."""
+        """The architectures that no model was fitted on; of a full table most have been."""
         unique = np.unique(fitted, axis=0)
         new = Lookup(unique).find(self.codes) < 0
         return Design(self.codes[new], self.kind[new], self.ratio[new], self.repeat[new])
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Means by ratio, and their standard deviation over repeats; NaN where no architecture has the ratio."""
+class RatioLine:
+    """The mean by ratio and its standard deviation over repeats; NaN where no architecture has the ratio."""
 
     kind: str
     label: str  # a model, or TRUE
@@ -60,16 +60,16 @@ TRUE = "evaluated"
 
 @dataclass(frozen=True, slots=True)
 class ParameterFree:
-    """Predicted quality by the ratio of parameter-free operations; and evaluated, of the architectures in the table."""
+    """Predictions by the ratio of parameter-free operations, and evaluations of the architectures in the table."""
 
     ratios: tuple[float, ...]
     counts: dict[str, tuple[int, ...]]  # architectures by kind and ratio
     evaluated: dict[str, tuple[int, ...]]  # those of them that the table holds
-    lines: tuple[Line, ...]
+    lines: tuple[RatioLine, ...]
 
 
 def places_of(space: SearchSpace, codes: Codes) -> Places:
-    """Where the operations of some architectures stand; raises for a space without parameter-free ones."""
+    """The operations of architectures; raises for a space without parameter-free ones."""
     operations = space.operations
     if operations is None or not operations.parameter_free:
         raise InvalidOption(
@@ -86,14 +86,23 @@ def parameter_free_design(
     ratios: tuple[float, ...] = RATIOS,
     repeats: int = REPEATS,
 ) -> Design:
-    """Replace random operations by one kind of parameter-free operation until each ratio is met, several times each.
-    An architecture that has more of any kind to begin with is left out of that ratio, one without operations of all."""
+    """Replace random operations by one kind of parameter-free operation until each ratio is met.
+
+    An architecture that starts above a ratio is left out of it; one without operations, out of all.
+
+    Args:
+        space: The search space.
+        codes: The architectures to change.
+        rng: Chooses architectures and operations.
+        ratios: The ratios of parameter-free operations.
+        repeats: The number of changed architectures for each architecture and ratio.
+    """
     codes = codes[rng.permutation(len(codes))[:MOST_CELLS]]
     places = places_of(space, codes)
     columns = np.array(places.columns)
     free = np.isin(codes[:, columns], [places.names.index(name) for name in places.parameter_free])
     total, already = places.present.sum(axis=1), (free & places.present).sum(axis=1)
-    changed_codes, kinds, at, numbers = [], [], [], []
+    changed_codes, kinds, ratio_of, repeat_of = [], [], [], []
     for kind in (name for name in places.names if name in places.parameter_free):
         for ratio in ratios:
             wanted = np.round(ratio * total).astype(np.int64)
@@ -106,15 +115,15 @@ def parameter_free_design(
                     changed[row, columns[replaced]] = places.names.index(kind)
                 changed_codes.append(changed)
                 kinds += [kind] * len(usable)
-                at += [ratio] * len(usable)
-                numbers += [repeat] * len(usable)
+                ratio_of += [ratio] * len(usable)
+                repeat_of += [repeat] * len(usable)
     return Design(
-        space.canonical_codes(np.concatenate(changed_codes)), np.array(kinds), np.array(at), np.array(numbers)
+        space.canonical_codes(np.concatenate(changed_codes)), np.array(kinds), np.array(ratio_of), np.array(repeat_of)
     )
 
 
 def parameter_free(data: Data, design: Design, predicted: Mapping[str, Floats]) -> ParameterFree:
-    """The design as curves: what each model predicts, and what was evaluated where the table holds it."""
+    """The design as lines: the predictions of each model, and the evaluations of architectures in the table."""
     codes, mean = data.architectures()
     rows = Lookup(codes).find(design.codes)
     truth = np.where(rows >= 0, mean[rows], np.nan)
@@ -134,11 +143,11 @@ def parameter_free(data: Data, design: Design, predicted: Mapping[str, Floats]) 
 
 def _line(
     kind: str, label: str, design: Design, values: Floats, rows: NDArray[np.bool_], ratios: tuple[float, ...]
-) -> Line:
+) -> RatioLine:
     means, deviations = [], []
     for ratio in ratios:
         at = rows & (design.ratio == ratio)
         by_repeat = [values[at & (design.repeat == repeat)].mean() for repeat in np.unique(design.repeat[at])]
         means.append(float(np.mean(by_repeat)) if by_repeat else float("nan"))
         deviations.append(float(np.std(by_repeat, ddof=1)) if len(by_repeat) > 1 else float("nan"))
-    return Line(kind, label, np.array(means), np.array(deviations))
+    return RatioLine(kind, label, np.array(means), np.array(deviations))

@@ -16,8 +16,10 @@ NONE = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one model; NaN where the paper says nothing. ``mae`` and ``std``, the mean deviation that an ensemble
-    predicts, are in the unit of the accuracy."""
+    """The published figures of one model, NaN where the paper has none.
+
+    ``mae`` and ``std``, the mean deviation that an ensemble predicts, are in the unit of the accuracy.
+    """
 
     r2: float = NONE
     sparse_kendall: float = NONE
@@ -28,7 +30,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The tables of the paper that are about one space. ``sources`` says, by part of a validation, where they stand."""
+    """The tables of the paper about one space. ``sources`` cites them, by part of a validation."""
 
     label: str
     sources: Mapping[str, str]
@@ -37,13 +39,15 @@ class Published:
     looo: Mapping[str, Mapping[str, Figures]] = field(default_factory=dict)  # by method left out, by model: table 7
 
     def left_out(self, method: str, model: str) -> Figures | None:
-        """Of a model that has not seen what a method evaluated; tables spell ``pc_darts`` too."""
+        """The figures of a model fitted without a method's evaluations; tables may spell ``pc_darts``."""
         return self.looo.get(method.lower().replace("_", "-"), {}).get(model)
 
 
 def published(space: str, metric: Metric) -> Published | None:
-    """What there is for a space, with errors in the metric's unit; nothing for another metric than the validation
-    accuracy or error, which is what the paper predicts."""
+    """The published figures for a space, with errors in the metric's unit.
+
+    None for other metrics than the validation accuracy or error, which the paper predicts.
+    """
     if metric.split != "validation" or metric.name not in ("accuracy", "error"):
         return None
     paper_tables = _tables().get(space)

@@ -1,4 +1,4 @@
-"""The figures by which predictions are judged, together (Surrogate NAS Benchmarks, section 3.1.3)."""
+"""The figures of merit of predictions (Surrogate NAS Benchmarks, section 3.1.3)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from nasbed.surrogates.scores import kendall, mae, mse, precision_of, r2, sparse
 Floats = NDArray[np.float64]
 
 MOST_POINTS = 400
-"""So many points of a scatter plot are kept: more would only hide each other."""
+"""The most points of a scatter plot: more would only hide each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How well ``count`` predictions fit. Correlations are NaN where all values are equal."""
+    """The figures of ``count`` predictions. Correlations are NaN where all values are equal."""
 
     count: int
     r2: float
@@ -30,14 +30,14 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Some of the pairs of evaluation and prediction."""
+    """A sample of the pairs of evaluation and prediction."""
 
     truth: Floats
     predicted: Floats
 
 
 def score(truth: Floats, predicted: Floats, metric: Metric) -> Scores:
-    """All figures of some predictions."""
+    """All figures of the predictions."""
     varied = len(truth) > 1 and np.ptp(truth) > 0 and np.ptp(predicted) > 0
     grid = precision_of(metric, truth)
     coarse = varied and np.ptp(np.round(predicted / grid)) > 0

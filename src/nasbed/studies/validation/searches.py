@@ -1,5 +1,5 @@
-"""A table, surrogates of all of it, and surrogates of what other methods evaluated on it: what searches are compared
-on."""
+"""The benchmarks on which searches are compared: a table, surrogates of it, and surrogates of what other methods
+evaluated on it."""
 
 from __future__ import annotations
 
@@ -13,73 +13,56 @@ import nasbed
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import InvalidOption
-from nasbed.core.execution import Engine, LocalEngine
+from nasbed.core.execution import LocalEngine
 from nasbed.core.files import values_sha256
 from nasbed.experiments.provenance import method_origin, source_fingerprint
 from nasbed.experiments.runs import Run, load_runs
 from nasbed.results.rows import Rows
 from nasbed.results.store import Results, write_results
-from nasbed.studies.validation.fitting import Recipe
-from nasbed.studies.validation.trajectories import METHODS, RunProgress, Trajectories, side, trajectories
+from nasbed.studies.validation.fitting import SurrogateRecipe
+from nasbed.studies.validation.trajectories import METHODS, RunProgress, SearchPlan, TrajectoryComparison, trajectories
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit
 
 
 def searches(
-    split: TableSplit,
-    recipes: Sequence[Recipe],
-    *,
-    out: Path,
-    methods: Sequence[str] = METHODS,
-    seeds: int = 10,
-    budget: str = "200ev",
-    engine: Engine | None = None,
-    on_run: RunProgress | None = None,
-) -> Trajectories:
+    split: TableSplit, recipes: Sequence[SurrogateRecipe], plan: SearchPlan, *, out: Path
+) -> TrajectoryComparison:
     """Searches on a table, on a surrogate of each model, and for each method on one that was fitted without its data.
 
-    Args:
-        split: The table, split for the surrogates; they are fitted with its seed.
-        recipes: The models.
-        out: The folder that keeps runs and surrogates, of which none is made twice. It also gets the table
-            ``evaluated`` of what the methods evaluated.
-        methods: The search methods.
-        seeds: Runs of each method.
-        budget: Of each run, such as ``200ev``.
-        engine: Where searches run.
-        on_run: Called with a text after each run and each fit.
+    ``split`` is the table, split for the surrogates, which are fitted with its seed. ``out`` is the folder of the
+    surrogates, of which none is fitted twice; it also gets the table ``evaluated`` of what the methods evaluated.
     """
-    results, seed = split.results, split.seed
-    whole_table(results)
-    processes = engine.processes if isinstance(engine, LocalEngine) else 1
-    runs = out / "searches"
-    side("the table", dict.fromkeys(methods, results.folder), seeds, budget, runs / "table", engine, on_run)
-    on_table = load_runs(runs / "table")
+    results, seed, methods = split.results, split.seed, plan.methods
+    check_complete(results)
+    processes = plan.engine.processes if isinstance(plan.engine, LocalEngine) else 1
+    plan.on_table(results.folder)
+    runs = plan.out / "table"
+    on_table = load_runs(runs)
     by_method = [evaluated(on_table.of(method), results) for method in methods]
     write_results(out / "evaluated", replace(results.about, name=f"{results.about.name}/evaluated"), by_method)
     surrogates: dict[str, dict[str, Path]] = {}
     for recipe in recipes:
         model = object_fingerprint(SURROGATES.get(recipe.model))
         sources = [source_fingerprint(method_origin(method)) for method in methods]
-        made_of = (results.fingerprint, nasbed.__version__, model, sources)
-        digest = values_sha256((dict(recipe.settings), seed, list(methods), seeds, budget, made_of))[:8]
+        sources_of_fit = (results.fingerprint, nasbed.__version__, model, sources)
+        digest = values_sha256((dict(recipe.settings), seed, list(methods), plan.seeds, plan.budget, sources_of_fit))[
+            :8
+        ]
         folder = out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
         path = fitted_surrogate(split, recipe, folder / "whole", processes=processes)
-        if on_run is not None:
-            on_run(f"fitted {recipe.label}")
+        plan.report(f"fitted {recipe.label}")
         surrogates[recipe.label] = dict.fromkeys(methods, path)
         if len(methods) > 1:
             surrogates[f"{recipe.label}, without its data"] = without_each(
-                results, recipe, runs / "table", folder, methods=methods, seed=seed, processes=processes, on_run=on_run
+                results, recipe, runs, folder, methods=methods, seed=seed, processes=processes, on_run=plan.on_run
             )
-    return trajectories(
-        results.folder, surrogates, methods=methods, seeds=seeds, budget=budget, out=runs, engine=engine, on_run=on_run
-    )
+    return trajectories(results.folder, surrogates, plan)
 
 
-def whole_table(results: Results) -> None:
-    """Raise unless a method can search on the table itself: any architecture of the space must be in it."""
+def check_complete(results: Results) -> None:
+    """Raise unless the table holds every architecture of its space, so that methods can search on it."""
     size, count = results.space.size, results.manifest.architectures
     if count < size:
         raise InvalidOption(
@@ -87,8 +70,8 @@ def whole_table(results: Results) -> None:
         )
 
 
-def fitted_surrogate(split: TableSplit, recipe: Recipe, path: Path, *, processes: int = 1) -> Path:
-    """The surrogate of a table in a folder, made unless it exists."""
+def fitted_surrogate(split: TableSplit, recipe: SurrogateRecipe, path: Path, *, processes: int = 1) -> Path:
+    """The path of the surrogate of a table, which is fitted unless it exists."""
     if not path.exists():
         surrogate = make_surrogate(
             split, recipe.model, members=recipe.members, settings=recipe.settings or None, processes=processes
@@ -99,7 +82,7 @@ def fitted_surrogate(split: TableSplit, recipe: Recipe, path: Path, *, processes
 
 def without_each(
     results: Results,
-    recipe: Recipe,
+    recipe: SurrogateRecipe,
     runs: Path,
     out: Path,
     *,
@@ -108,7 +91,7 @@ def without_each(
     processes: int = 1,
     on_run: RunProgress | None = None,
 ) -> dict[str, Path]:
-    """For each method a surrogate of what the others evaluated when they ran on the table.
+    """For each method, a surrogate of what the other methods evaluated when they ran on the table.
 
     Args:
         results: The table.
@@ -116,8 +99,8 @@ def without_each(
         runs: The folder of the runs on the table.
         out: The folder for the surrogates, and for the tables that they are fitted on.
         methods: The search methods.
-        seed: Of the splits of those tables, and of the fits.
-        processes: How many members are fitted at a time.
+        seed: The seed of the splits of those tables, and of the fits.
+        processes: The number of members that are fitted at a time.
         on_run: Called with a text after each fit.
     """
     visited = load_runs(runs).runs
@@ -137,8 +120,10 @@ def without_each(
 
 
 def evaluated(runs: Sequence[Run], results: Results) -> Rows:
-    """What runs on a table evaluated as rows of such a table, which have the objective alone; an evaluation that
-    several met is there once, by the first of them."""
+    """The evaluations of runs on a table as rows, which have only the objective.
+
+    An evaluation that several runs share is one row, by the first of them.
+    """
     codes = np.concatenate([run.codes for run in runs])
     value = np.concatenate([run.value for run in runs])
     fidelity = np.concatenate([run.fidelity for run in runs])

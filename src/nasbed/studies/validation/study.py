@@ -1,4 +1,4 @@
-"""All checks of a surrogate, or of a table that is to become one, in one go; those that do not apply say why."""
+"""All checks of models on a table; those that do not apply have a reason instead."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nasbed.spaces.base import Codes
 from nasbed.studies.validation.data import Data, Floats, repeats_of
 from nasbed.studies.validation.embedding import Embedding, tsne
 from nasbed.studies.validation.fits import TEST, Fits, fit_jobs, fits
-from nasbed.studies.validation.fitting import Recipe, answers
+from nasbed.studies.validation.fitting import Fitter, SurrogateRecipe
 from nasbed.studies.validation.left_out import (
     WELL_PERFORMING,
     LeftOuts,
@@ -36,11 +36,11 @@ from nasbed.studies.validation.parameter_free import (
     parameter_free_design,
 )
 from nasbed.studies.validation.published import Published, published
-from nasbed.studies.validation.searches import searches, whole_table
+from nasbed.studies.validation.searches import check_complete, searches
 from nasbed.studies.validation.table_error import AgainstTable, surrogate_against_table
 from nasbed.studies.validation.topology import Topology, topology
 from nasbed.studies.validation.training_size import SIZES, TrainingSize, check_sizes, training_size
-from nasbed.studies.validation.trajectories import METHODS, Trajectories
+from nasbed.studies.validation.trajectories import METHODS, SearchPlan, TrajectoryComparison
 from nasbed.surrogates.examples import validation_metric
 from nasbed.surrogates.table_split import TableSplit
 
@@ -59,14 +59,24 @@ PARTS = {
 FREE = "parameter-free"
 
 PartProgress = Callable[[str], None]
-"""Called with the name of a part, once for each step of it that ended."""
+"""Called with the name of a part after each step of it."""
 Step = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``sizes`` and ``repeats`` are those of the curve over training sizes, ``methods``, ``seeds`` and ``budget`` those
-    of the searches, ``share`` the best part that counts as well-performing."""
+    """The settings of the parts.
+
+    Args:
+        seed: The seed of splits, samples and fits.
+        sizes: The training sizes of the curve; 8 up to all architectures by default.
+        repeats: Fits at each training size.
+        share: The best share of architectures that counts as well-performing.
+        points: The most points of the map.
+        methods: The search methods of the searches.
+        seeds: Runs of each search method.
+        budget: The budget of each run, such as ``200ev``.
+    """
 
     seed: int = 0
     sizes: tuple[int, ...] = ()
@@ -77,11 +87,18 @@ class Options:
     seeds: int = 10
     budget: str = "200ev"
 
+    def search_plan(self, out: Path, engine: Engine | None, step: Step) -> SearchPlan:
+        """The searches of a validation in a folder; ``step`` is called after each run and each fit."""
+        return SearchPlan(out / "searches", self.methods, self.seeds, self.budget, engine, lambda _: step())
+
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """The numbers of a validation; a part that was not chosen or does not apply is ``None``, and ``left_out`` says why.
-    ``models`` are the ids of the models by their labels."""
+    """The numbers of a validation.
+
+    A part that was not chosen or does not apply is ``None``; ``left_out`` has the reason. ``models`` are the ids of the
+    models by their labels.
+    """
 
     subject: str
     table: str
@@ -102,12 +119,12 @@ class Validation:
     free: ParameterFree | None = None
     depth: Topology | None = None
     tsne: Embedding | None = None
-    trajectories: Trajectories | None = None
+    trajectories: TrajectoryComparison | None = None
     left_out: Mapping[str, str] | None = None
 
 
 def check_parts(parts: Sequence[str]) -> tuple[str, ...]:
-    """The parts that are named, all of them if none is, in their order; raises for an unknown one."""
+    """The named parts in their order, all if none is named; raises for an unknown one."""
     for part in parts:
         if part not in PARTS:
             raise InvalidOption(f"no part of a validation is called {part!r}; {nearest(part, PARTS)}")
@@ -116,7 +133,7 @@ def check_parts(parts: Sequence[str]) -> tuple[str, ...]:
 
 def validate_results(
     data: Results | TableSplit,
-    recipes: Sequence[Recipe],
+    recipes: Sequence[SurrogateRecipe],
     *,
     out: Path,
     parts: Sequence[str] = (),
@@ -133,8 +150,8 @@ def validate_results(
         recipes: The models.
         out: The folder that keeps the runs and surrogates of the searches.
         parts: Those of :data:`PARTS` to check; all by default.
-        metric: What is to be predicted; the table's validation metric by default.
-        fidelity: That of the evaluations; the highest by default.
+        metric: The metric to predict; the table's validation metric by default.
+        fidelity: The fidelity of the evaluations; the highest by default.
         options: The seed, sizes and budgets of the parts.
         engine: Where models are fitted; in this process by default.
         on_step: Called with the name of a part after each step of it.
@@ -148,43 +165,35 @@ def validate_results(
     elif metric is None and fidelity is None:
         split = data
     else:
-        raise InvalidOption("a split has its metric and fidelity already; leave these options out")
+        raise InvalidOption("a split has its metric and fidelity already; omit these options")
     evaluations = Data.of(split)
     left_out = cannot_be_checked(split, chosen, options)
     chosen = tuple(part for part in chosen if part not in left_out)
     validation = about_data(evaluations, evaluations.name, {recipe.label: recipe.model for recipe in recipes})
-    checks = _checks(split, evaluations, recipes, options, out, engine)
+    fitter = Fitter(recipes, options.seed, engine)
+    checks = _checks(split, evaluations, fitter, options, out)
     for part in (part for part in chosen if part in checks):
         field, check = checks[part]
         try:
-            validation = replace(validation, **{field: check(_steps_of(part, on_step))})
+            validation = replace(validation, **{field: check(step_of(part, on_step))})
         except InvalidOption as reason:
             left_out[part] = str(reason)
-    validation = _with_shared_fits(
-        validation, evaluations, recipes, chosen, options, engine, _steps_of("fits", on_step), left_out
-    )
+    fitter = replace(fitter, on_fit=step_of("fits", on_step))
+    validation = _with_shared_fits(validation, evaluations, fitter, chosen, left_out)
     return replace(validation, left_out=left_out)
 
 
 def _checks(
-    split: TableSplit, data: Data, recipes: Sequence[Recipe], options: Options, out: Path, engine: Engine | None
+    split: TableSplit, data: Data, fitter: Fitter, options: Options, out: Path
 ) -> dict[str, tuple[str, Callable[[Step], Any]]]:
-    """By part, the field of a validation and what computes it; without the parts that one fit answers together."""
+    """By part, the field of a validation and the function that computes it, except for the parts with shared fits."""
 
     def fitted(check: Callable[..., Any], **more: Any) -> Callable[[Step], Any]:
-        return lambda step: check(data, recipes, seed=options.seed, engine=engine, on_fit=step, **more)
+        return lambda step: check(data, replace(fitter, on_fit=step), **more)
 
-    def searched(step: Step) -> Trajectories:
-        return searches(
-            _search_split(split),
-            recipes,
-            out=out,
-            methods=options.methods,
-            seeds=options.seeds,
-            budget=options.budget,
-            engine=engine,
-            on_run=lambda _: step(),
-        )
+    def searched(step: Step) -> TrajectoryComparison:
+        plan = options.search_plan(out, fitter.engine, step)
+        return searches(_search_split(split), fitter.recipes, plan, out=out)
 
     return {
         "table": ("table_error", fitted(surrogate_against_table)),
@@ -207,7 +216,7 @@ def _search_split(split: TableSplit) -> TableSplit:
 
 
 def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: Options) -> dict[str, str]:
-    """The parts that cannot be checked on a table, and why; known before any work."""
+    """The parts that cannot be checked on a table, with reasons; no model is fitted for it."""
     data = Data.of(split)
     checks: dict[str, Callable[[], object]] = {
         **dict.fromkeys(("fits", "free", "depth"), lambda: data.test),
@@ -215,7 +224,7 @@ def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: Options)
         "size": partial(check_sizes, data, options.sizes),
         "looo": partial(check_methods, data),
         "random": partial(random_rows, data),
-        "trajectories": partial(whole_table, split.results),
+        "trajectories": partial(check_complete, split.results),
     }
     reasons = {}
     for part in (part for part in parts if part in checks):
@@ -226,12 +235,13 @@ def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: Options)
     return reasons
 
 
-def _steps_of(part: str, on_step: PartProgress | None) -> Step:
+def step_of(part: str, on_step: PartProgress | None) -> Step:
+    """A function that reports a step of the part."""
     return lambda: on_step(part) if on_step is not None else None
 
 
 def about_data(data: Data, subject: str, models: Mapping[str, str]) -> Validation:
-    """A validation in which nothing has been checked yet."""
+    """A validation without results yet."""
     count = len(np.unique(data.rows.architecture))
     return Validation(
         subject=subject,
@@ -249,14 +259,11 @@ def about_data(data: Data, subject: str, models: Mapping[str, str]) -> Validatio
 def _with_shared_fits(
     validation: Validation,
     data: Data,
-    recipes: Sequence[Recipe],
+    fitter: Fitter,
     parts: Sequence[str],
-    options: Options,
-    engine: Engine | None,
-    on_fit: Step,
     left_out: dict[str, str],
 ) -> Validation:
-    """The parts that one fit of each model answers together."""
+    """The parts that share one fit of each model."""
     shared = [part for part in ("fits", "free", "depth") if part in parts]
     if not shared:
         return validation
@@ -265,15 +272,17 @@ def _with_shared_fits(
     design: Design | None = None
     if "free" in shared:
         fitted = data.rows.codes[data.split.fitted]
-        design = design_of(data, test.codes, fitted, options.seed, left_out)
+        design = design_of(data, test.codes, fitted, fitter.seed, left_out)
         if design is not None:
             batches[FREE] = design.codes
-    outcomes = answers(fit_jobs(data, recipes, batches, seed=options.seed), engine, on_fit)
-    table = fits(data, recipes, outcomes, seed=options.seed)
+    outcomes = fitter.answers(fit_jobs(data, fitter, batches))
+    table = fits(data, fitter, outcomes)
     if "fits" in shared:
         validation = replace(validation, fits=table)
     by_label = {
-        recipe.label: outcome for recipe, outcome in zip(recipes, outcomes, strict=True) if not isinstance(outcome, str)
+        recipe.label: outcome
+        for recipe, outcome in zip(fitter.recipes, outcomes, strict=True)
+        if not isinstance(outcome, str)
     }
     if not by_label:
         left_out |= dict.fromkeys(shared, f"no model could be fitted: {next(iter(table.failed.values()))}")
@@ -288,13 +297,13 @@ def _with_shared_fits(
 
 
 def design_of(data: Data, codes: Codes, fitted: Codes, seed: int, left_out: dict[str, str]) -> Design | None:
-    """Changed architectures that were not fitted on; where there are none, ``left_out`` gets the reason.
+    """Changed architectures that no model was fitted on; ``left_out`` gets the reason where there are none.
 
     Args:
         data: The evaluations.
         codes: The architectures to change.
         fitted: The architectures that models were fitted on.
-        seed: Of the changes.
+        seed: The seed of the changes.
         left_out: Reasons by part.
     """
     try:
@@ -311,13 +320,13 @@ def design_of(data: Data, codes: Codes, fitted: Codes, seed: int, left_out: dict
 def depth_of(
     data: Data, codes: Codes, truth: Floats, predicted: Mapping[str, Floats], left_out: dict[str, str]
 ) -> Topology | None:
-    """The check by depth; where it does not apply, ``left_out`` gets the reason.
+    """The check by depth; ``left_out`` gets the reason where it does not apply.
 
     Args:
         data: The evaluations.
         codes: The architectures of the test part.
         truth: Their evaluations.
-        predicted: What each model predicts of them, by label.
+        predicted: The predictions of each model for them, by label.
         left_out: Reasons by part.
     """
     try:
@@ -327,8 +336,8 @@ def depth_of(
         return None
 
 
-def steps(data: Data, recipes: Sequence[Recipe], parts: Sequence[str], options: Options) -> dict[str, int]:
-    """How many steps the parts have, for a bar of each; all of them must be such as can be checked."""
+def steps(data: Data, recipes: Sequence[SurrogateRecipe], parts: Sequence[str], options: Options) -> dict[str, int]:
+    """The number of steps of each part, for progress bars; all parts must apply to the table."""
     models = len(recipes)
     seeds = len(repeats_of(data).seeds) if "table" in parts else 0
     runs = len(options.methods) * options.seeds

@@ -1,5 +1,4 @@
-"""A surrogate against a table with one entry an architecture, where seeds were repeated (section 2, tables 1, 3 and
-4)."""
+"""A surrogate against a table with one seed, where seeds were repeated (section 2, tables 1, 3 and 4)."""
 
 from __future__ import annotations
 
@@ -9,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.execution import Engine
 from nasbed.studies.validation.data import Data, Floats, RepeatedSeeds, repeats_of
-from nasbed.studies.validation.fitting import FitJob, FitProgress, Recipe, answers
+from nasbed.studies.validation.fitting import FitJob, Fitter
 from nasbed.studies.validation.scoring import Scores, score
 from nasbed.surrogates import Examples
 
@@ -21,7 +19,7 @@ ALL, BETTER = "all", "better half"
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """Scores against the mean of the other seeds, one for each seed that was fitted on."""
+    """Scores against the mean of the other seeds, for each seed that was fitted on."""
 
     label: str  # TABLE, or that of a model
     group: str  # ALL or BETTER
@@ -34,7 +32,7 @@ class Rotation:
 
 @dataclass(frozen=True, slots=True)
 class AgainstTable:
-    """``failed`` says which models could not be fitted, and why."""
+    """The scores of the table and of each model. ``failed`` has the reasons for models that could not be fitted."""
 
     architectures: int
     seeds: tuple[int, ...]
@@ -42,39 +40,26 @@ class AgainstTable:
     failed: dict[str, str] = field(default_factory=dict)
 
     def of(self, label: str, group: str = ALL) -> Rotation:
-        """That of the table or of one model."""
+        """The rotation of the table or of one model."""
         return next(rotation for rotation in self.rotations if (rotation.label, rotation.group) == (label, group))
 
 
-def surrogate_against_table(
-    data: Data,
-    recipes: Sequence[Recipe],
-    *,
-    seed: int = 0,
-    engine: Engine | None = None,
-    on_fit: FitProgress | None = None,
-) -> AgainstTable:
-    """Fit on one seed, compare with the mean of the others, and rotate. Only architectures with all seeds count; the
-    better half is chosen by that mean.
+def surrogate_against_table(data: Data, fitter: Fitter) -> AgainstTable:
+    """Fit on one seed, compare with the mean of the other seeds, and rotate.
 
-    Args:
-        data: The evaluations.
-        recipes: The models.
-        seed: Of the fits.
-        engine: Where models are fitted.
-        on_fit: Called after each fit.
+    Only architectures with all seeds count. The mean of the other seeds chooses the better half.
     """
     repeats = repeats_of(data)
     columns = range(len(repeats.seeds))
     jobs = [
-        FitJob(recipe, data.space, one_seed(repeats, column), None, {ALL: repeats.codes}, seed)
-        for recipe in recipes
+        FitJob(recipe, data.space, one_seed(repeats, column), None, {ALL: repeats.codes}, fitter.seed)
+        for recipe in fitter.recipes
         for column in columns
     ]
-    results = answers(jobs, engine, on_fit)
+    results = fitter.answers(jobs)
     rotations = _rotations(TABLE, repeats, [repeats.y[:, column] for column in columns], data)
     failed = {}
-    for number, recipe in enumerate(recipes):
+    for number, recipe in enumerate(fitter.recipes):
         by_seed = results[number * len(columns) : (number + 1) * len(columns)]
         reasons = [outcome for outcome in by_seed if isinstance(outcome, str)]
         if reasons:
@@ -86,7 +71,7 @@ def surrogate_against_table(
 
 
 def one_seed(repeats: RepeatedSeeds, column: int, rows: NDArray[np.int64] | None = None) -> Examples:
-    """What the table would be with one seed alone, or some rows of it."""
+    """The table with one seed only, or some rows of it."""
     chosen = np.arange(len(repeats.codes)) if rows is None else rows
     return Examples.plain(repeats.codes[chosen], repeats.y[chosen, column])
 

@@ -16,7 +16,7 @@ from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, AgainstTable
 from nasbed.studies.validation.topology import Topology
 from nasbed.studies.validation.training_size import TrainingSize
-from nasbed.studies.validation.trajectories import Trajectories
+from nasbed.studies.validation.trajectories import TrajectoryComparison
 
 
 def tables(study: Validation) -> dict[str, NumberTable]:
@@ -118,7 +118,7 @@ def _depth(topology: Topology) -> NumberTable:
     return NumberTable(("depth", "evaluations", *heads), tuple(rows), numbers=0)
 
 
-def _trajectories(trajectories: Trajectories) -> NumberTable:
+def _trajectories(trajectories: TrajectoryComparison) -> NumberTable:
     rows = []
     for side in (trajectories.real, *trajectories.surrogates):
         agreed = trajectories.agreement.get(side.name)

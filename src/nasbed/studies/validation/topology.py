@@ -1,4 +1,4 @@
-"""Whether a surrogate ranks architectures of one depth as well as those of another (appendix E.7)."""
+"""The rank correlation of predictions by the depth of cells (appendix E.7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nasbed.studies.validation.data import Data, Floats
 from nasbed.studies.validation.scoring import score
 
 FEWEST = 10
-"""Evaluations of one depth from which a correlation is computed."""
+"""The least number of evaluations of one depth for a correlation."""
 BETWEEN_CELLS = "link"
 """The label of edges that lead from one cell to the next."""
 
@@ -46,15 +46,17 @@ def topology(data: Data, codes: Codes, truth: Floats, predicted: Mapping[str, Fl
 
 
 def cell_depths(space: SearchSpace, codes: Codes) -> NDArray[np.int64]:
-    """The number of edges on the longest path from an input to an output of each cell, the deeper of several; 0 where
-    none leads there."""
+    """The number of edges on the longest path from an input to an output of each cell, 0 without a path.
+
+    Of several cells, the deepest counts.
+    """
     return graph_depths(space.graphs(codes))
 
 
 def graph_depths(graphs: Graphs) -> NDArray[np.int64]:
     """:func:`cell_depths` of graphs. Edges between cells, and back to earlier nodes, do not count."""
     if not {"input", "output"} <= set(graphs.node_names):
-        raise InvalidOption(f"depth is from input to output, the nodes are {', '.join(graphs.node_names)}")
+        raise InvalidOption(f"depth needs an input and an output, the nodes are {', '.join(graphs.node_names)}")
     edges = graphs.adjacency
     if BETWEEN_CELLS in graphs.edge_names:
         edges = edges & (graphs.edge_labels != graphs.edge_names.index(BETWEEN_CELLS))

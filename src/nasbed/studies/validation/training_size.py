@@ -1,4 +1,4 @@
-"""How many architectures a surrogate needs, and from how many on it beats a table (figures 1 and 4)."""
+"""The error by training size, and the size from which a surrogate beats a table (figures 1 and 4)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.core.execution import Engine
 from nasbed.studies.validation.data import Data, Floats, RepeatedSeeds, repeats_of
-from nasbed.studies.validation.fitting import FitAnswer, FitJob, FitProgress, Recipe, answers, joined
+from nasbed.studies.validation.fitting import FitAnswer, FitJob, Fitter, joined
 from nasbed.studies.validation.scoring import score
 from nasbed.studies.validation.table_error import one_seed
 from nasbed.surrogates import Examples
@@ -33,11 +32,11 @@ class SizeCurve:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSize:
-    """``table_mae`` and ``table_kendall`` are those of a table of one seed, NaN where no seed is repeated.
+    """The curves of the models over training sizes.
 
-    ``crossings`` are the numbers of architectures at which a model's mean error passes below the table's, on
-    logarithmic scales, and its mean correlation above: NaN where they never do. ``failed`` says why a model could not
-    be fitted on some number of them.
+    ``table_mae`` and ``table_kendall`` are those of a table of one seed, NaN where no seed is repeated. ``crossings``
+    has, by model, the numbers of architectures from which its mean error is below the table's and its mean correlation
+    above; NaN where it never is. ``failed`` has the reasons for missing fits.
     """
 
     sizes: tuple[int, ...]
@@ -49,37 +48,22 @@ class TrainingSize:
     failed: dict[str, str] = field(default_factory=dict)
 
 
-def training_size(
-    data: Data,
-    recipes: Sequence[Recipe],
-    *,
-    sizes: Sequence[int] = (),
-    repeats: int = 3,
-    seed: int = 0,
-    engine: Engine | None = None,
-    on_fit: FitProgress | None = None,
-) -> TrainingSize:
-    """Fit on ever more random architectures. With repeated seeds, on one of these and tested on all architectures
-    against the mean of the others, a table's own test; without, on the train part and tested on the test part.
+def training_size(data: Data, fitter: Fitter, *, sizes: Sequence[int] = (), repeats: int = 3) -> TrainingSize:
+    """Fit on more and more random architectures, ``repeats`` times at each of ``sizes``.
 
-    Args:
-        data: The evaluations.
-        recipes: The models.
-        sizes: Numbers of architectures; 8 up to all by default.
-        repeats: Fits at each size.
-        seed: Of the choice of architectures and of the fits.
-        engine: Where models are fitted.
-        on_fit: Called after each fit.
+    With repeated seeds, models are fitted on one seed and tested on all architectures against the mean of the other
+    seeds, as a table is. Without, they are fitted on the train part and tested on the test part. By default there are 8
+    sizes, up to all architectures.
     """
     try:
         repeated: RepeatedSeeds | None = repeats_of(data)
     except InvalidOption:
         repeated = None
-    jobs, truths, sizes = _plan(data, repeated, recipes, sizes, repeats, seed)
-    results = iter(answers(jobs, engine, on_fit))
+    jobs, truths, sizes = _plan(data, repeated, fitter, sizes, repeats)
+    results = iter(fitter.answers(jobs))
     line = _table_line(data, repeated)
     curves, failed = [], {}
-    for recipe in recipes:
+    for recipe in fitter.recipes:
         errors, correlations = np.full((2, len(sizes), repeats), np.nan)
         for cell in np.ndindex(len(sizes), repeats):
             outcome = next(results)
@@ -104,8 +88,9 @@ def default_sizes(most: int) -> tuple[int, ...]:
 
 
 def crossing(sizes: Sequence[int], gap: Floats) -> float:
-    """Where a gap that starts positive comes to stay at or below nought, by interpolation between the logarithms of
-    sizes; NaN where it does not at the last. A size without a fit, NaN, is left out.
+    """The size from which a gap stays at or below zero, interpolated between the logarithms of sizes.
+
+    NaN where the gap is above zero at the last size. Sizes without a fit, NaN, do not count.
 
     >>> crossing([10, 100, 1000], np.array([2.0, 1.0, -1.0])).__round__()
     316
@@ -123,7 +108,7 @@ def crossing(sizes: Sequence[int], gap: Floats) -> float:
 
 
 def check_sizes(data: Data, sizes: Sequence[int]) -> None:
-    """Raise unless a table has architectures to test on, and as many to fit on as the largest size."""
+    """Raise unless a table has architectures to test on, and enough to fit on for the largest size."""
     try:
         repeated: RepeatedSeeds | None = repeats_of(data)
     except InvalidOption:
@@ -140,17 +125,17 @@ def _chosen_sizes(sizes: Sequence[int], most: int) -> list[int]:
 
 
 def _fitted_and_test(data: Data) -> tuple[Examples, Examples, NDArray[np.int64]]:
-    """The rows to fit on, those to test on, and the architectures of the first."""
+    """The rows to fit on, the rows to test on, and the architectures to fit on."""
     fitted = joined(data.rows.take(data.split.train), data.rows.take(data.split.validation))
     return fitted, data.test, np.unique(fitted.architecture)
 
 
 def _plan(
-    data: Data, repeated: RepeatedSeeds | None, recipes: Sequence[Recipe], sizes: Sequence[int], repeats: int, seed: int
+    data: Data, repeated: RepeatedSeeds | None, fitter: Fitter, sizes: Sequence[int], repeats: int
 ) -> tuple[list[FitJob], list[Floats], list[int]]:
     """The jobs by model, size and repeat; the truths by repeat; the sizes."""
     if repeats < 1:
-        raise InvalidOption(f"a curve takes at least 1 repeat, got {repeats}")
+        raise InvalidOption(f"a curve needs at least 1 repeat, got {repeats}")
     if repeated is None:
         fitted, test, numbers = _fitted_and_test(data)
         tested, truths = test.codes, [test.y] * repeats
@@ -159,10 +144,10 @@ def _plan(
         seeds = len(repeated.seeds)
         tested, truths = repeated.codes, [repeated.mean_without(repeat % seeds) for repeat in range(repeats)]
     chosen = _chosen_sizes(sizes, len(numbers))
-    orders = [np.random.default_rng([seed, repeat]).permutation(numbers) for repeat in range(repeats)]
+    orders = [np.random.default_rng([fitter.seed, repeat]).permutation(numbers) for repeat in range(repeats)]
 
     jobs = []
-    for recipe in recipes:
+    for recipe in fitter.recipes:
         for size in chosen:
             for repeat in range(repeats):
                 architectures = np.sort(orders[repeat][:size])
@@ -171,7 +156,7 @@ def _plan(
                     if repeated is None
                     else one_seed(repeated, repeat % len(repeated.seeds), architectures)
                 )
-                jobs.append(FitJob(recipe, data.space, train, None, {TESTED: tested}, seed + repeat))
+                jobs.append(FitJob(recipe, data.space, train, None, {TESTED: tested}, fitter.seed + repeat))
     return jobs, truths, chosen
 
 

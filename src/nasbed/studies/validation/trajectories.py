@@ -1,5 +1,4 @@
-"""Whether methods fare on a surrogate as they do on the table that it was fitted on (sections 3.1.7 and 3.1.8, figures
-2, 3 and 16)."""
+"""Searches on a surrogate and on the table that it was fitted on (sections 3.1.7 and 3.1.8, figures 2, 3 and 16)."""
 
 from __future__ import annotations
 
@@ -28,12 +27,12 @@ METHODS = ("rs", "re", "ls", "bananas")
 POINTS = 80
 LEVEL = 0.05
 RunProgress = Callable[[str], None]
-"""Called with what was done, once for each run or fit."""
+"""Called with a text after each run or fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The methods on one benchmark: regrets of the noise-free mean against the best that this benchmark knows."""
+    """The methods on one benchmark: regrets of the noise-free mean against the best of this benchmark."""
 
     name: str
     curves: Mapping[str, Anytime]
@@ -47,12 +46,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class SideAgreement:
-    """How alike two sides are, over what all methods have in common.
+    """How alike two sides are, over the times that all curves have.
 
-    ``order`` is Kendall's correlation of the methods' mean final regrets, and ``by_time`` the mean of that of their
-    medians at each time; ``curves`` is Spearman's of the medians of all methods at all times; ``overlap`` is the share
-    of methods and times at which the middle halves of the runs overlap. ``settled`` counts the pairs of methods that
-    differ significantly on the first side, and ``kept`` those of them whose means are in the same order on the other.
+    ``order`` is Kendall's correlation of the methods' mean final regrets. ``by_time`` is the mean over time of that of
+    their medians. ``curves`` is Spearman's correlation of the medians of all methods at all times.
+    ``overlap`` is the share of methods and times at which the middle halves of the runs overlap. ``settled`` counts the
+    pairs of methods that differ significantly on the first side; ``kept``, those in the same order on the second.
     """
 
     order: float
@@ -64,8 +63,8 @@ class SideAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Trajectories:
-    """Real runs beside those on surrogates, and how they agree, by the name of the surrogate."""
+class TrajectoryComparison:
+    """Searches on the table and on surrogates, and their agreement by the name of the surrogate."""
 
     methods: tuple[str, ...]
     seeds: int
@@ -76,77 +75,77 @@ class Trajectories:
     agreement: Mapping[str, SideAgreement]
 
 
-def trajectories(
-    table: Path,
-    surrogates: Mapping[str, Mapping[str, Path]],
-    *,
-    methods: Sequence[str] = METHODS,
-    seeds: int,
-    budget: str,
-    out: Path,
-    engine: Engine | None = None,
-    on_run: RunProgress | None = None,
-) -> Trajectories:
-    """Run methods on a table and on surrogates of it.
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
+    """The searches that are run on every benchmark of a comparison.
 
     Args:
-        table: The folder of the table.
-        surrogates: Paths by name and by method: a method may have one that was fitted without its data.
+        out: The folder that keeps the runs; an existing run is not repeated.
         methods: The search methods.
         seeds: Runs of each method.
-        budget: Of each run, such as ``200ev``.
-        out: The folder that keeps the runs, of which none is run again.
+        budget: The budget of each run, such as ``200ev``.
         engine: Where searches run.
-        on_run: Called with a text after each run.
+        on_run: Called with a text after each run and each fit.
     """
-    real = side("the table", dict.fromkeys(methods, table), seeds, budget, out / "table", engine, on_run)
-    sides = tuple(
-        side(name, paths, seeds, budget, out / _folder(paths), engine, on_run) for name, paths in surrogates.items()
-    )
+
+    out: Path
+    methods: tuple[str, ...] = METHODS
+    seeds: int = 10
+    budget: str = "200ev"
+    engine: Engine | None = None
+    on_run: RunProgress | None = None
+
+    def report(self, text: str) -> None:
+        """Call ``on_run``, if there is one."""
+        if self.on_run is not None:
+            self.on_run(text)
+
+    def on_table(self, table: Path) -> Side:
+        """The searches on the table itself."""
+        return side("the table", dict.fromkeys(self.methods, table), self, folder="table")
+
+
+def trajectories(table: Path, surrogates: Mapping[str, Mapping[str, Path]], plan: SearchPlan) -> TrajectoryComparison:
+    """Run methods on a table and on surrogates of it.
+
+    ``table`` is a folder. ``surrogates`` has paths by name and by method: a method may have a surrogate that was fitted
+    without its data.
+    """
+    real = plan.on_table(table)
+    sides = tuple(side(name, paths, plan, folder=_folder(paths)) for name, paths in surrogates.items())
     agreements = {surrogate.name: agreement(real, surrogate) for surrogate in sides}
-    return Trajectories(tuple(methods), seeds, budget, load(table).objective, real, sides, agreements)
+    metric = load(table).objective
+    return TrajectoryComparison(plan.methods, plan.seeds, plan.budget, metric, real, sides, agreements)
 
 
 def _folder(paths: Mapping[str, Path]) -> str:
-    """A name for the runs on these surrogates, of which none is ever changed."""
+    """The name of the folder for the runs on these surrogates, which never change."""
     return hashlib.sha256("\n".join(str(path.resolve()) for path in paths.values()).encode()).hexdigest()[:12]
 
 
-def side(
-    name: str,
-    benchmarks: Mapping[str, Path],
-    seeds: int,
-    budget: str,
-    out: Path,
-    engine: Engine | None,
-    on_run: RunProgress | None,
-) -> Side:
-    """The curves of methods, each on a benchmark of its own.
-
-    Args:
-        name: What the side is called.
-        benchmarks: The path of each method's benchmark.
-        seeds: Runs of each method.
-        budget: Of each run, such as ``200ev``.
-        out: The folder that keeps the runs.
-        engine: Where searches run.
-        on_run: Called with a text after each run.
-    """
+def side(name: str, benchmarks: Mapping[str, Path], plan: SearchPlan, *, folder: str) -> Side:
+    """The curves of methods, each on the benchmark at its path; runs go to a folder of the plan's."""
+    out = plan.out / folder
     judged: list[Trajectory] = []
     for number, path in enumerate(dict.fromkeys(benchmarks.values())):
         methods = [method for method, benchmark in benchmarks.items() if benchmark == path]
-        folder = out if len(set(benchmarks.values())) == 1 else out / str(number)
+        own_out = out if len(set(benchmarks.values())) == 1 else out / str(number)
 
         def report_run(method: str, seed: int, error: str) -> None:
-            if on_run is not None:
-                on_run(f"{name}: {method}, seed {seed}{': ' + error if error else ''}")
+            plan.report(f"{name}: {method}, seed {seed}{': ' + error if error else ''}")
 
         runs = compare(
-            str(path.resolve()), methods, seeds=seeds, budget=budget, out=folder, engine=engine, progress=report_run
+            str(path.resolve()),
+            methods,
+            seeds=plan.seeds,
+            budget=plan.budget,
+            out=own_out,
+            engine=plan.engine,
+            progress=report_run,
         )
         broken = [run for run in runs.runs if run.error]
         if broken:
-            raise InvalidOption(f"{broken[0].method} broke on {name} with seed {broken[0].seed}: {broken[0].error}")
+            raise InvalidOption(f"{broken[0].method} failed on {name} with seed {broken[0].seed}: {broken[0].error}")
         judged += judge(runs, load(path)).trajectories
     by_method = {method: [run for run in judged if run.method == method] for method in benchmarks}
     return Side(
@@ -157,7 +156,7 @@ def side(
 
 
 def agreement(real: Side, surrogate: Side) -> SideAgreement:
-    """How alike the methods do on two benchmarks, over the time that all curves have."""
+    """How alike the methods perform on two benchmarks, over the times that all curves have."""
     methods = list(real.finals)
     finals = [[float(side.finals[method].mean()) for method in methods] for side in (real, surrogate)]
     settled = _settled(real, methods)
@@ -168,7 +167,7 @@ def agreement(real: Side, surrogate: Side) -> SideAgreement:
 
 
 def _settled(side: Side, methods: Sequence[str]) -> NDArray[np.bool_]:
-    """Which pairs of methods differ by Wilcoxon's test over seeds, with Holm's correction."""
+    """The pairs of methods that differ by Wilcoxon's test over seeds, with Holm's correction."""
     if len(methods) < 2:
         return np.zeros((len(methods), len(methods)), dtype=bool)
     significant: NDArray[np.bool_] = pairwise([side.finals[method] for method in methods]).holm < LEVEL
@@ -176,7 +175,7 @@ def _settled(side: Side, methods: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _over_time(real: Side, surrogate: Side, methods: Sequence[str]) -> tuple[float, float, float]:
-    """Of the agreement, what the curves say; NaN where they have no time in common."""
+    """The agreement of the curves (by time, all times, overlap); NaN where they have no time in common."""
     curves = [side.curves[method] for side in (real, surrogate) for method in methods]
     unknown = float("nan"), float("nan"), float("nan")
     if not all(len(curve.time_s) and curve.time_s[-1] > 0 for curve in curves):
@@ -203,7 +202,7 @@ def _over_time(real: Side, surrogate: Side, methods: Sequence[str]) -> tuple[flo
 
 
 def _on_grid(curve: Anytime, grid: Floats) -> tuple[Floats, Floats, Floats]:
-    """Median and quartiles at other times: those at or before each."""
+    """Median and quartiles on a grid of times: the last at or before each."""
     position = np.searchsorted(curve.time_s, grid, side="right") - 1
     return curve.median[position], curve.low[position], curve.high[position]
 

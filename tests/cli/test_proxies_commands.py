@@ -70,7 +70,10 @@ def test_score_like_and_compare(
             "the space 'fcnet' has no network; those with one",
         ),
         (("score", "--space", "nb201", "--device", "tpu", "-o", "s.parquet"), "a device is"),
-        (("score", "--table", "snb-darts-cifar10-16-lgb-v1.1", "-o", "s.parquet"), "a table lists architectures, snb-darts"),
+        (
+            ("score", "--table", "snb-darts-cifar10-16-lgb-v1.1", "-o", "s.parquet"),
+            "a table lists architectures, snb-darts",
+        ),
         (("import", "none.json", "-o", "s.parquet"), "check the path"),
         (("compare", "a.parquet", "b.parquet"), "is none"),
     ],

@@ -70,7 +70,10 @@ def test_trainings_of_a_part_of_the_space_can_be_watched(rows: Rows) -> None:
     assert study.measured and sum(len(each.searches) for each in study.methods) == 17
     assert sorted(name.split(" (")[0] for name in study.left_out) == ["darts", "darts", "darts2, seed 2"]
     by_chance = rows.values["validation_accuracy"][rows.method == "rs"]
-    assert study.reference.count == len(by_chance) == 1628 and study.reference.what == "architectures of random search"
+    assert (
+        study.reference.count == len(by_chance) == 1628
+        and study.reference.description == "architectures of random search"
+    )
     # the noise study repeats some of them, so means over seeds differ a little from the first seed's
     assert study.reference.mean == pytest.approx(by_chance.mean(), abs=0.05)
 

@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.experiments.unseen.budget import nas_methods
 from nasbed.experiments.unseen.results import read_results
-from nasbed.studies.unseen.compared import compared, spread, summed_up
+from nasbed.studies.unseen.chance import chance_comparisons, spread, summary_lines
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "unseen-nas.md").read_text(encoding="utf-8")
@@ -30,16 +30,16 @@ def test_unseen_nas_page_runs_and_names_every_method(tmp_path: Path, monkeypatch
 def test_unseen_nas_page_has_what_was_measured() -> None:
     results = read_results([DOCS / "results" / "unseen-nas.jsonl"])
     assert {(each.status, each.epochs) for each in results} == {("ok", 8)} and len(results) == 4 * (7 * 3 + 5 * 3 + 5)
-    found = {(each.dataset, each.model): each for each in compared(results)}
+    found = {(each.dataset, each.model): each for each in chance_comparisons(results)}
     datasets = ("cifar10@16", "addnist", "language", "chesseract")
     for model in ("darts", "darts2", "gdas", "pc-darts", "drnas", "random-ws", "bonsai-net"):
         cells = (found[dataset, model] for dataset in datasets)
-        assert f"| `{model}` | {' | '.join(f'{spread(cell.found)} ({cell.beaten})' for cell in cells)} |" in PAGE
+        assert f"| `{model}` | {' | '.join(f'{spread(cell.accuracies)} ({cell.beaten})' for cell in cells)} |" in PAGE
     for model, title in (("darts", "DARTS"), ("bonsai-net", "Bonsai")):
         cells = (found[dataset, model] for dataset in datasets)
         assert f"| 5 by chance, {title} | {' | '.join(spread(cell.by_chance) for cell in cells)} |" in PAGE
     said = re.sub(r"\s+", " ", PAGE)
-    (line,) = summed_up(list(found.values()))
+    (line,) = summary_lines(list(found.values()))
     assert line.startswith(
         "Of 28 found architectures 22 are above the mean of those by chance, and 8 above all of them"
     )

@@ -19,7 +19,7 @@ from nasbed.evaluation.judging import Trajectory
 from nasbed.evaluation.summary import summarise
 from nasbed.experiments.runs import load_runs
 from nasbed.studies.local_search.page import moments_table, outcome, write_local_search_report
-from nasbed.studies.local_search.study import LocalSearchStudy, compared, local_search_study
+from nasbed.studies.local_search.study import LocalSearchStudy, compare_moments, local_search_study
 from support.pages import check_page
 from support.tables import nb201_table
 
@@ -45,7 +45,7 @@ def curves() -> dict[str, list[Trajectory]]:
 
 
 def study_of(curves: dict[str, list[Trajectory]]) -> LocalSearchStudy:
-    moments, passes = compared(curves, 100, np.random.default_rng(0))
+    moments, passes = compare_moments(curves, 100, np.random.default_rng(0))
     drawn = {name: anytime(own) for name, own in curves.items()}
     return LocalSearchStudy(
         "made-up", ACCURACY, 90.0, SEEDS, "100ev", "evaluations", 0.1, moments, passes, drawn, drawn, {}
@@ -96,7 +96,7 @@ def test_moments_before_a_run_has_found_anything_are_left_out(curves: dict[str, 
     curves["rs"][3] = Trajectory("rs", 3, late.time_s[4:], late.incumbent[4:], late.validation_regret[4:],
                                  late.test_regret[4:])  # fmt: skip
     assert [each.at for each in study_of(curves).moments] == [10, 30, 100]
-    with pytest.raises(InvalidOption, match="no seed ended well"):
+    with pytest.raises(InvalidOption, match="no seed finished"):
         study_of({"ls": curves["ls"][:3], "rs": curves["rs"][3:]})
 
 

@@ -119,6 +119,7 @@ def test_a_search_that_ends_worse_than_random_is_not_said_to_go_well(tmp_path: P
         assert search["worse_than_random"] and search["behind_random"] == pytest.approx(behind)
 
 
+@pytest.mark.figures
 def test_page_is_self_contained_and_has_every_figure(folder: Path) -> None:
     charts = check_page(folder / "report.html").charts
     assert {name.rpartition("-")[0] for name in charts} == {"figure-method-1", "figure-method-2", "figure-together"}

@@ -15,7 +15,7 @@ from nasbed.benchmarks.places import surrogate_paths
 from nasbed.core.errors import InvalidOption
 from nasbed.oneshot import BonsaiSettings
 from nasbed.oneshot.record import SearchRecord, write_record
-from nasbed.studies.one_shot.records import embedded_surrogate, grouped, read_searches
+from nasbed.studies.one_shot.records import embedded_surrogate, group_by_settings, read_searches
 from nasbed.studies.one_shot.study import Failure, OneShotStudy, Stop, failure, one_shot_study
 from support.oneshot_searches import ERROR, FALLING, JUMP, RISING, Additive, nb201_search, search_record
 from support.tables import nb201_table
@@ -138,14 +138,18 @@ def _without(of: SearchRecord) -> object:
 
 def test_searches_are_grouped_by_all_but_the_seed() -> None:
     a, b = search_record("darts", 1, nb201_search([0])), search_record("darts", 0, nb201_search([0]))
-    assert {name: [each.seed for each in own] for name, own in grouped([a, b]).items()} == {"darts": [0, 1]}
+    assert {name: [each.seed for each in own] for name, own in group_by_settings([a, b]).items()} == {"darts": [0, 1]}
     longer, set_ = (
         search_record("darts", 0, nb201_search([0]), epochs=50),
         search_record("darts", 0, nb201_search([0]), rate=0.1),
     )
-    assert list(grouped([a, longer, set_])) == ["darts (epochs 12)", "darts (epochs 50)", "darts (epochs 12, rate 0.1)"]
+    assert list(group_by_settings([a, longer, set_])) == [
+        "darts (epochs 12)",
+        "darts (epochs 50)",
+        "darts (epochs 12, rate 0.1)",
+    ]
     with pytest.raises(InvalidOption, match="darts with seed 0 is there twice"):
-        grouped([b, b])
+        group_by_settings([b, b])
 
 
 def test_searches_are_found_in_files_and_below_folders(tmp_path: Path) -> None:
@@ -168,7 +172,7 @@ def test_benchmark_must_answer_for_the_searched_space(tmp_path: Path) -> None:
     with pytest.raises(InvalidOption, match="is in the space darts, additive answers for nb201; name a benchmark"):
         study_of(other)
     part = nb201_table(tmp_path / "part", share=0.01)
-    with pytest.raises(InvalidOption, match="watch with a surrogate, or with a table of the whole space"):
+    with pytest.raises(InvalidOption, match="use a surrogate, or a table of the whole space"):
         one_shot_study([search_record("darts", 0, nb201_search(FALLING))], part, rng=np.random.default_rng(0))
     with pytest.raises(InvalidOption, match="no stopping rule is called 'skip'"):
         one_shot_study(

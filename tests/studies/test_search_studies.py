@@ -13,9 +13,9 @@ import pytest
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime
 from nasbed.studies.generalisation.page import generalisation_facts, generalisation_table, write_generalisation_report
-from nasbed.studies.generalisation.study import GeneralisationStudy, Line, Ordering, Place
+from nasbed.studies.generalisation.study import GeneralisationStudy, Ordering, SpaceResult, VariantResult
 from nasbed.studies.methods.page import write_methods_report
-from nasbed.studies.methods.study import Method, MethodsStudy
+from nasbed.studies.methods.study import MethodResult, MethodsStudy
 from support.pages import check_page
 
 METRIC = Metric("accuracy", split="test", unit="%")
@@ -27,10 +27,10 @@ def curve(end: float) -> Anytime:
     return Anytime(times, middle, middle * 0.5, middle * 1.5)
 
 
-def place(name: str) -> Place:
-    lines = [Line(each, curve(end), np.full(4, end)) for each, end in (("RS", 2.0), ("NRE", 1.0), ("RE", 0.0))]
+def place(name: str) -> SpaceResult:
+    lines = [VariantResult(each, curve(end), np.full(4, end)) for each, end in (("RS", 2.0), ("NRE", 1.0), ("RE", 0.0))]
     orderings = [Ordering("RS", "NRE", 1.0, 0.001), Ordering("NRE", "RE", 1.0, 0.2)]
-    return Place(name, 10, 94.0, {"methods": lines}, orderings, 0, (3, 40))
+    return SpaceResult(name, 10, 94.0, {"methods": lines}, orderings, 0, (3, 40))
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def test_generalisation_facts_say_where_no_correlation_exists(bootstrap: General
 
 def test_methods_report_has_a_card_for_each_method_and_names_who_is_left_out(tmp_path: Path) -> None:
     methods = [
-        Method("rs", "random search", {}, curve(2.0), np.array([2.0, 2.0]), 0.1, {}),
-        Method("re", "evolution", {"size": 1 / 3}, curve(0.5), np.array([0.5]), 0.2, {1: "ValueError: <b>"}),
-        Method("mine", "finds nothing", {}, Anytime(*[np.empty(0)] * 4), np.empty(0), 0.0, {}),
+        MethodResult("rs", "random search", {}, curve(2.0), np.array([2.0, 2.0]), 0.1, {}),
+        MethodResult("re", "evolution", {"size": 1 / 3}, curve(0.5), np.array([0.5]), 0.2, {1: "ValueError: <b>"}),
+        MethodResult("mine", "finds nothing", {}, Anytime(*[np.empty(0)] * 4), np.empty(0), 0.0, {}),
     ]
     study = MethodsStudy("t", METRIC, 2, "10ev", methods, {"far": "far needs a package"})
     write_methods_report(study, tmp_path, formats=("svg",))

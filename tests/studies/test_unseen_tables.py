@@ -105,7 +105,7 @@ def test_study_never_mixes_settings_and_says_what_it_left_out() -> None:
     assert study.cells["addnist", "resnet18"].mean == 15.0  # the most epochs, then the most seeds
     assert len(study.notes) == 3
     assert unseen_study(results, epochs=4).cells["addnist", "resnet18"].mean == 50.0
-    with pytest.raises(InvalidOption, match="there are those of 4, 64"):
+    with pytest.raises(InvalidOption, match="there are results of 4, 64"):
         unseen_study(results, epochs=5)
 
 

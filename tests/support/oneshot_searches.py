@@ -33,6 +33,10 @@ class Additive(Benchmark):
         self.name, self.space, self.fidelities = "additive", space("nb201"), (1,)
         self.metrics, self.objective = (metric,), metric
 
+    @property
+    def predicts(self) -> bool:
+        return True
+
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
         codes = self.space.codes(archs)
         values = additive(codes)

@@ -1,1 +1,1 @@
-"""What commands share: options, tables and JSON in a terminal, progress, Ctrl-C."""
+"""Shared parts of commands: options, tables and JSON in a terminal, progress, Ctrl-C."""

@@ -1,9 +1,9 @@
-"""Ctrl-C: a command says what it has kept and how to go on, and ends with exit status 130.
+"""Ctrl-C: an interrupted command prints what it kept and how to resume, and exits with status 130.
 
-A command states that once, with :func:`on_interrupt`; the line is printed here for all of them. A second Ctrl-C ends
-the process at once. So does the first where the work has not stopped within :data:`PATIENCE_S`, as in a long call into
-a library; the line is printed after :data:`SILENCE_S` then. That harms nothing: results are on disk before they count,
-and worker processes end with the process that started them.
+A command registers that line with :func:`on_interrupt`; this module prints it. A second Ctrl-C ends the process at
+once. So does the first where the work has not stopped within :data:`PATIENCE_S`, as in a long call into a library; the
+line is then printed after :data:`SILENCE_S`. No result is lost: results are on disk before they count, and worker
+processes end with the process that started them.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from typer.core import TyperGroup
 from nasbed.terminal.progress import note
 
 INTERRUPTED = 130
-"""The exit status that shells give to a process which Ctrl-C ended."""
+"""The exit status that shells report for a process that Ctrl-C ended."""
 SILENCE_S, PATIENCE_S = 0.5, 3.0
 NOTHING_KEPT = "nothing was kept; run the same command again"
 STDERR = 2
 SHOW_CURSOR = "\x1b[?25h"
-"""A bar that is ended by force leaves the cursor of a terminal hidden."""
+"""A bar that is killed leaves the terminal's cursor hidden."""
 
 
 class _Statement:
-    """What the command that runs now says, once, when it is interrupted."""
+    """The line that the running command prints, once, when it is interrupted."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self.begin()
 
     def begin(self) -> None:
-        """Another command runs now, and has stated nothing yet."""
+        """Start over for a new command, which has registered no line yet."""
         self.describe: Callable[[], str] | None = None
-        self.is_said = False
+        self.is_printed = False
 
-    def say(self, write: Callable[[str], object]) -> None:
+    def print_once(self, write: Callable[[str], object]) -> None:
         with self._lock:
-            if not self.is_said:
-                self.is_said = True
+            if not self.is_printed:
+                self.is_printed = True
                 write(self._line())
 
     def _line(self) -> str:
         try:
             statement = self.describe() if self.describe is not None else ""
-        except Exception:  # what was kept cannot be read; the interruption is still said
+        except Exception:  # the kept files cannot be read; the interruption is still reported
             statement = ""
         return f"interrupted; {statement}" if statement else "interrupted"
 
@@ -63,13 +63,13 @@ _STATEMENT = _Statement()
 
 
 def on_interrupt(describe: Callable[[], str]) -> None:
-    """State, for a Ctrl-C from now on, what is kept then and how to go on. ``describe`` reads files at most: it may be
-    called from another thread."""
+    """Register the line for a Ctrl-C from now on: what is kept and how to resume. ``describe`` may be called from
+    another thread, so it must only read files."""
     _STATEMENT.describe = describe
 
 
 def runs_kept(out: Path) -> str:
-    """What a command that keeps runs in a folder says."""
+    """The line of a command that keeps runs in a folder."""
     count = sum(1 for path in out.rglob("*.npz") if path.parent.name == "runs")
     if not count:
         return "no run was finished; run the same command again"
@@ -77,16 +77,16 @@ def runs_kept(out: Path) -> str:
 
 
 def checkpoint_kept(checkpoint: Path | None) -> str:
-    """What a training says that keeps a checkpoint after every epoch, if it was given a file for it."""
+    """The line of a training, which keeps a checkpoint after every epoch if it has a file for it."""
     if checkpoint is None:
-        return "nothing was kept; with --checkpoint FILE a training can go on"
+        return "nothing was kept; with --checkpoint FILE a training can be resumed"
     if not checkpoint.exists():
         return f"no epoch was finished, so {checkpoint} was not written; run the same command again"
-    return f"the finished epochs are kept in {checkpoint}; go on with the same command and --resume"
+    return f"the finished epochs are kept in {checkpoint}; resume with the same command and --resume"
 
 
 class InterruptibleGroup(TyperGroup):
-    """All commands: an interrupted one prints its statement."""
+    """The group of all commands; an interrupted one prints its registered line."""
 
     def invoke(self, ctx: Any) -> Any:
         _STATEMENT.begin()
@@ -95,14 +95,16 @@ class InterruptibleGroup(TyperGroup):
         except KeyboardInterrupt:
             if sys.stderr.isatty():
                 print(file=sys.stderr)  # the terminal has shown ^C
-            _STATEMENT.say(note)
+            _STATEMENT.print_once(note)
             raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager
 def forced_end() -> Iterator[None]:
-    """While this lasts, end the process by force after a second Ctrl-C, or where the first does not end it in time. An
-    interrupted command ends the process here too, without the time that Python takes to free what it has loaded."""
+    """Within this context a second Ctrl-C kills the process, as does a first one that does not end it in time.
+
+    An interrupted command also ends the process here, to save the time that Python takes to free its memory.
+    """
     if current_thread() is not main_thread():
         yield
         return
@@ -114,7 +116,7 @@ def forced_end() -> Iterator[None]:
     try:
         yield
     finally:
-        if pressed.is_set() and _STATEMENT.is_said:
+        if pressed.is_set() and _STATEMENT.is_printed:
             atexit._run_exitfuncs()
             sys.stdout.flush()
             os._exit(INTERRUPTED)
@@ -123,13 +125,13 @@ def forced_end() -> Iterator[None]:
 
 
 def _watch(reader: int, pressed: Event) -> None:
-    """Read the numbers of signals as they come, until there can be no more or the process is to end."""
+    """Read signal numbers from the pipe until it closes or the process must end."""
     if not _next_interrupt(reader, None):
         os.close(reader)
         return
     pressed.set()
     again = _next_interrupt(reader, SILENCE_S)
-    _STATEMENT.say(_write_past_bars)
+    _STATEMENT.print_once(_write_past_bars)
     if not again:
         _next_interrupt(reader, PATIENCE_S - SILENCE_S)
     os._exit(INTERRUPTED)
@@ -142,7 +144,7 @@ def _write_past_bars(line: str) -> None:
 
 
 def _next_interrupt(reader: int, patience_s: float | None) -> bool:
-    """Wait for a Ctrl-C; False where none comes, in this time or ever."""
+    """Wait for a Ctrl-C; False if none comes in time, or if the pipe is closed."""
     while select.select([reader], [], [], patience_s)[0]:
         received = os.read(reader, 1)
         if not received:

@@ -1,4 +1,4 @@
-"""How commands print: JSON for scripts, tables for people."""
+"""The output of commands: JSON for scripts, tables for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def print_json(data: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table as wide as the terminal; numbers to the right."""
+    """Print a table as wide as the terminal, numbers right-aligned."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -32,12 +32,12 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
 
 def print_fields(fields: Mapping[str, object]) -> None:
-    """Name and value, a line each; a value is never cut or wrapped, so that it can be copied."""
+    """Print one line per name and value. A value is never cut or wrapped, so that it can be copied."""
     width = max(map(len, fields))
     for name, value in fields.items():
         typer.echo(f"{name:<{width}}  {readable(value)}")
 
 
 def readable(value: object) -> str:
-    """Digits of an integer in groups of three."""
+    """A value as text, the digits of an integer in groups of three."""
     return f"{value:_}".replace("_", " ") if isinstance(value, int) and not isinstance(value, bool) else str(value)

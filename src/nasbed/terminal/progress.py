@@ -8,22 +8,26 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import typer
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 LINE_S = 30.0
-"""Where nobody watches a bar, how often a line tells of the progress."""
+"""Without a terminal, seconds between two lines about the progress."""
 
 
 def note(line: str) -> None:
-    """Tell what a user who waits would want to know, beside the output proper. A bar that is there stays whole: rich
-    puts itself in the place of ``sys.stderr``, past which typer's echo writes."""
+    """Print a line on standard error, beside the command's output.
+
+    A bar on the screen stays intact: rich replaces ``sys.stderr``, which typer's echo would bypass.
+    """
     print(f"nasbed: {line}", file=sys.stderr)
 
 
 @contextmanager
 def byte_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
-    """A bar of bytes with rate and time to go; the function given sets how many there are, of how many."""
+    """A bar of bytes with rate and remaining time. The yielded function sets the completed and the total bytes."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
@@ -38,13 +42,8 @@ def byte_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
 
 @contextmanager
 def row_bars() -> Iterator[Callable[[str, int, int | None], None]]:
-    """A bar of rows for each table; the function given names the table and sets how many there are, of how many."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    """A bar of rows per table. The yielded function takes the table's name, the completed and the total rows."""
+    with _counted_bars() as bar:
         tasks = {}
 
         def report_progress(name: str, completed: int, total: int | None) -> None:
@@ -57,14 +56,11 @@ def row_bars() -> Iterator[Callable[[str, int, int | None], None]]:
 
 @contextmanager
 def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
-    """A bar of runs for each name; the function given says that one of that name ended. Where nobody watches, a line
-    when all of a name have ended, and now and then before."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    """A bar of runs per name. The yielded function takes the name of a run that finished.
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    Without a terminal it prints a line when all runs of a name have finished, and every ``LINE_S`` seconds before.
+    """
+    with _counted_bars() as bars:
         tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
         completed = dict.fromkeys(totals, 0)
         last = monotonic()
@@ -73,7 +69,7 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
             nonlocal last
             bars.advance(tasks[name])
             completed[name] += 1
-            if not console.is_terminal and (completed[name] == totals[name] or monotonic() - last > LINE_S):
+            if not bars.console.is_terminal and (completed[name] == totals[name] or monotonic() - last > LINE_S):
                 last = monotonic()
                 note(f"{name}: {completed[name]} of {totals[name]}")
 
@@ -81,22 +77,30 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def stage_bar(title: str, stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
-    """A bar over named stages; the function given says which one starts."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def method_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str, int, str], None]]:
+    """A bar of runs per method. The yielded function takes a finished run's method, seed and error, which it prints."""
+    with run_bars(totals) as report_finished:
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        def report_run(method: str, seed: int, error: str) -> None:
+            report_finished(method)
+            if error:
+                typer.echo(f"{method}, seed {seed}: {error}", err=True)
+
+        yield report_run
+
+
+@contextmanager
+def stage_bar(title: str, stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
+    """A bar over named stages. The yielded function takes the stage that starts."""
+    with _counted_bars() as bar:
         task = bar.add_task(title, total=len(stages))
         yield lambda stage: bar.update(task, completed=stages.index(stage), description=f"{title}: {stage}")
 
 
 @contextmanager
 def epoch_bar(epochs: int, *, called: str = "epoch") -> Iterator[Callable[[int, str], None]]:
-    """A bar of epochs, or of what else is ``called`` so, with time to go; the function given sets how many are done and
-    what to say of them."""
+    """A bar of epochs, or of the unit ``called``, with remaining time. The yielded function sets how many are completed
+    and a description."""
     with _timed_bar(called, described=True) as bar:
         task = bar.add_task("", total=epochs)
         yield lambda completed, description: bar.update(task, completed=completed, description=description)
@@ -104,14 +108,24 @@ def epoch_bar(epochs: int, *, called: str = "epoch") -> Iterator[Callable[[int, 
 
 @contextmanager
 def count_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar of things with time to go; the function given sets how many are done, of how many."""
+    """A bar with remaining time. The yielded function sets how many are completed, of how many."""
     with _timed_bar(title) as bar:
         task = bar.add_task("", total=None)
         yield lambda completed, total: bar.update(task, completed=completed, total=total)
 
 
+def _counted_bars() -> Progress:
+    """Bars with a description, a count and the elapsed time; invisible without a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
 def _timed_bar(title: str, *, described: bool = False) -> Progress:
-    """A bar with the time that has passed and that to go; ``described``: followed by the description."""
+    """A bar with elapsed and remaining time; ``described`` adds the task's description."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -1,4 +1,4 @@
-"""What commands that write a report, or other files, have in common."""
+"""Options and checks shared by commands that write a report or other files."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from nasbed.core.errors import InvalidOption, nearest
 FORMATS = ("svg", "png", "pdf")
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")]
+OptionalOut = Annotated[
+    Path | None, typer.Option("--out", "-o", help="A folder for report.html, figures/ and numbers.json.")
+]
 Formats = Annotated[
     list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
 ]
@@ -24,7 +27,7 @@ Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", 
 
 
 def check_report(out: Path, formats: Sequence[str]) -> None:
-    """What would fail at the end fails now."""
+    """Raise for a format or a folder with which writing the report would fail at the end."""
     for form in formats:
         if form not in FORMATS:
             raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")

@@ -1,4 +1,4 @@
-"""Settings as they are given on the command line."""
+"""Settings on the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nasbed.core.errors import InvalidOption
 
 
 def settings_by_key(texts: Iterable[str]) -> dict[str, Any]:
-    """``KEY=VALUE``: a value is JSON where it is, as numbers and true are, and text otherwise.
+    """Settings from texts ``KEY=VALUE``. A value is parsed as JSON if possible; otherwise it is text.
 
     >>> settings_by_key(["max_depth=8", "features=onehot", "bootstrap=true"])
     {'max_depth': 8, 'features': 'onehot', 'bootstrap': True}
@@ -19,13 +19,13 @@ def settings_by_key(texts: Iterable[str]) -> dict[str, Any]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not (equals and key):
-            raise InvalidOption(f"a setting is given as KEY=VALUE, such as max_depth=8, got {text!r}")
+            raise InvalidOption(f"a setting is KEY=VALUE, such as max_depth=8, got {text!r}")
         settings[key] = _value(value)
     return settings
 
 
 def settings_by_owner(texts: Iterable[str], *, owner: str, example: str) -> dict[str, dict[str, Any]]:
-    """``OWNER.KEY=VALUE``, where a key has no dot: the owner, of a kind called ``owner``, may be a path.
+    """Settings from texts ``OWNER.KEY=VALUE``. A key has no dot, as the owner may be a path. Errors call it ``owner``.
 
     >>> settings_by_owner(["lgb.num_leaves=20", "my.py:Mine.size=3"], owner="MODEL", example="lgb.num_leaves=20")
     {'lgb': {'num_leaves': 20}, 'my.py:Mine': {'size': 3}}
@@ -35,7 +35,7 @@ def settings_by_owner(texts: Iterable[str], *, owner: str, example: str) -> dict
         target, equals, value = text.partition("=")
         name, _, key = target.rpartition(".")
         if not (equals and name and key):
-            raise InvalidOption(f"a setting is given as {owner}.KEY=VALUE, such as {example}, got {text!r}")
+            raise InvalidOption(f"a setting is {owner}.KEY=VALUE, such as {example}, got {text!r}")
         settings.setdefault(name, {})[key] = _value(value)
     return settings
 

@@ -194,7 +194,7 @@ def test_results_of_other_searches_are_never_mixed(dataset: Dataset, tmp_path: P
     results = read_results([file])
     assert len({each.setting for each in results}) == 3
     study = unseen_study(results)
-    assert study.cells["chesseract", "gdas"].seeds == (0,) and study.others == ["gdas"]
+    assert study.cells["chesseract", "gdas"].seeds == (0,) and study.unpublished == ["gdas"]
     assert study.cells["chesseract", "gdas"].search["epochs"] == 2
     assert sum("of another setting" in line for line in study.notes) == 2
 

@@ -1,4 +1,4 @@
-"""The page of judged proxies: what came out in words, the paper's figures, and every number of each task."""
+"""The page of judged proxies: the outcome in words, the paper's figures, and every number of each task."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ SCATTER = (
 def write_proxies_report(
     judged: Sequence[JudgedTask], folder: Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
-    """Write ``figures/NAME.FORMAT``, ``numbers.json`` and last ``report.html`` into a folder, which is made if need
-    be."""
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     if not judged:
-        raise InvalidOption("a report of proxies is of at least 1 task, got none")
+        raise InvalidOption("a report of proxies needs at least 1 task, got none")
     titles = task_titles(judged)
     words = [Paragraph(outcome(task), lead=f"{title}.") for title, task in zip(titles, judged, strict=True)]
     maps = FigureGroup(tuple(Figure(name) for name in ("spearman", "top", "overlap")), "cards")
@@ -43,14 +42,9 @@ def write_proxies_report(
         *(_task_section(title, task) for title, task in zip(titles, judged, strict=True)),
     ]
     subject = titles[0] if len(titles) == 1 else f"{len(titles)} tasks"
-    write_report(
-        folder,
-        f"Zero-cost proxies on {subject}",
-        sections=sections,
-        figures=proxies_figures(judged),
-        numbers=proxies_numbers(judged),
-        formats=formats,
-    )
+    charts, numbers = proxies_figures(judged), proxies_numbers(judged)
+    title = f"Zero-cost proxies on {subject}"
+    write_report(folder, title, sections=sections, figures=charts, numbers=numbers, formats=formats)
 
 
 def _task_section(title: str, task: JudgedTask) -> Section:

@@ -36,10 +36,9 @@ def generalisation(
     from nasbed.studies.generalisation.study import generalisation_study, variants
 
     total = len(variants()) * seeds
-    with run_bars({"small": total, "full": total}) as told:
-        study = generalisation_study(
-            benchmark, seeds=seeds, budget=budget, out=out, engine=LocalEngine(processes), progress=told
-        )
+    engine = LocalEngine(processes)
+    with run_bars({"small": total, "full": total}) as on_run:
+        study = generalisation_study(benchmark, seeds=seeds, budget=budget, out=out, engine=engine, progress=on_run)
     write_generalisation_report(study, out, formats=format)
     print_table(*generalisation_table(study))
     typer.echo()

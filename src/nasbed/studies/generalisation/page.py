@@ -14,11 +14,11 @@ from nasbed.drawing.blocks import figure
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.page import Section
-from nasbed.studies.generalisation.study import GeneralisationStudy, Place
+from nasbed.studies.generalisation.study import GeneralisationStudy, SpaceResult
 
 WIDTH, HEIGHT = 360, 250
 SPAN = 20
-"""Evolution begins at random: figures show the last part of the time, from a twentieth of it on."""
+"""Evolution begins at random, so figures omit the first twentieth of the time."""
 TEXTS = {
     "methods": "Random search (RS), evolution that removes the worst (NRE) and evolution that removes the oldest (RE). "
     "Lines are medians over seeds, bands reach from the lower to the upper quartile; the regret of the incumbent is "
@@ -31,7 +31,7 @@ PUBLISHED = "RS < NRE < RE in both spaces, medians of 100 runs (NAS-Bench-101, f
 
 
 def generalisation_facts(study: GeneralisationStudy) -> dict[str, str]:
-    """Which orderings hold in each space, and how alike the spaces rank the variants."""
+    """The orderings that hold in each space, and the rank correlation between the spaces."""
     facts = {}
     for place in (study.small, study.full):
         for ordering in place.orderings:
@@ -74,7 +74,7 @@ def generalisation_numbers(study: GeneralisationStudy) -> dict[str, Any]:
     return numbers
 
 
-def _place_numbers(place: Place) -> dict[str, Any]:
+def _place_numbers(place: SpaceResult) -> dict[str, Any]:
     return {
         "benchmark": place.benchmark,
         "architectures": place.architectures,
@@ -126,7 +126,7 @@ def generalisation_figure(study: GeneralisationStudy, group: str) -> Chart:
 def write_generalisation_report(
     study: GeneralisationStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     facts = generalisation_facts(study)
     about: dict[str, object] = {
         "small space": f"{study.small.benchmark}, {study.small.architectures} architectures",
@@ -154,11 +154,5 @@ def write_generalisation_report(
             if row_group == group
         }
         sections.append(Section(group.capitalize(), group_facts, text=TEXTS.get(group, ""), blocks=[figure(key)]))
-    write_report(
-        folder,
-        f"Generalisation bootstrap on {study.full.benchmark}",
-        sections=sections,
-        figures=figures,
-        numbers=generalisation_numbers(study),
-        formats=formats,
-    )
+    title, numbers = f"Generalisation bootstrap on {study.full.benchmark}", generalisation_numbers(study)
+    write_report(folder, title, sections=sections, figures=figures, numbers=numbers, formats=formats)

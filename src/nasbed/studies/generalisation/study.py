@@ -15,7 +15,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime, Floats, anytime, final_regrets
-from nasbed.evaluation.judging import judge, paired
+from nasbed.evaluation.judging import Trajectory, judge, paired
 from nasbed.evaluation.landscape.relations import spearman
 from nasbed.evaluation.remarks import failed_evaluations
 from nasbed.evaluation.significance import wilcoxon
@@ -28,7 +28,7 @@ Verdict = Literal["holds", "reversed", "not settled"]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A method with settings, by the name that figures give it."""
+    """A method with settings, and its name in figures."""
 
     name: str
     method: str
@@ -52,12 +52,12 @@ GROUPS: Mapping[str, Sequence[Variant]] = {
         Variant("50", "re", {"sample_size": 50}),
     ),
 }
-"""The rows of figure 8. The paper names neither its rates nor its sizes: these are ours, RE's defaults among them."""
+"""The rows of figure 8. The paper does not name its rates and sizes: these are our choice and include RE's defaults."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One variant in one space: its curve and where its runs ended, by seed."""
+class VariantResult:
+    """One variant in one space: its curve and its final regrets by seed."""
 
     name: str
     curve: Anytime
@@ -86,13 +86,13 @@ class Ordering:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One of the two spaces: its lines by group, and which of RS < NRE < RE hold there."""
+class SpaceResult:
+    """One of the two spaces: its variants by group, and which of RS < NRE < RE hold there."""
 
     benchmark: str
     architectures: int
     best: float
-    groups: Mapping[str, Sequence[Line]]
+    groups: Mapping[str, Sequence[VariantResult]]
     orderings: Sequence[Ordering]
     broken: int
     failed: tuple[int, int]  # evaluations, of how many
@@ -102,8 +102,8 @@ class Place:
 class GeneralisationStudy:
     """``correlations`` are Spearman's, by group, of the variants' mean final regrets in the two spaces."""
 
-    small: Place
-    full: Place
+    small: SpaceResult
+    full: SpaceResult
     metric: Metric
     seeds: int
     budget: str
@@ -112,15 +112,15 @@ class GeneralisationStudy:
 
 def part_of(benchmark: str) -> str:
     """The id of the sub-space that a table is compared with."""
-    whole = load(benchmark)
-    if not isinstance(whole, TabularBenchmark) or not whole.space.parts:
+    full = load(benchmark)
+    if not isinstance(full, TabularBenchmark) or not full.space.parts:
         raise InvalidOption(
             f"this study needs a table of a space with a named part, such as nb101 or nb201, {benchmark} is of "
-            f"{whole.space.name}; name another"
+            f"{full.space.name}; name another"
         )
     folder = Path(benchmark)
     table = str(folder.resolve()) if folder.is_dir() else benchmark
-    return f"{table}:{next(iter(whole.space.parts))}"
+    return f"{table}:{next(iter(full.space.parts))}"
 
 
 def generalisation_study(
@@ -133,14 +133,21 @@ def generalisation_study(
     groups: Mapping[str, Sequence[Variant]] = GROUPS,
     progress: Callable[[str], None] | None = None,
 ) -> GeneralisationStudy:
-    """Run every variant with every seed in a sub-space and in the whole space of a table; runs are kept in ``out``.
+    """Run every variant with every seed in a sub-space and in the whole space of a table.
 
-    ``progress`` is told the space, ``small`` or ``full``, of each run that ended.
+    Args:
+        benchmark: the table, an id or a path.
+        seeds: runs per variant.
+        budget: per run, such as ``5e5s``.
+        out: the folder of the runs.
+        engine: carries out the runs.
+        groups: the variants by group.
+        progress: called with the space, ``small`` or ``full``, of each finished run.
     """
     places = {}
     for where, name in {"small": part_of(benchmark), "full": benchmark}.items():
 
-        def told(*_: object, where: str = where) -> None:
+        def on_run(*_: object, where: str = where) -> None:
             if progress is not None:
                 progress(where)
 
@@ -154,7 +161,7 @@ def generalisation_study(
                 out=out / "runs" / where / folder,
                 engine=engine,
                 settings={variant.method: variant.settings},
-                progress=told,
+                progress=on_run,
             )
         places[where] = _place(load(name), runs, groups)
     small, full, table = places["small"], places["full"], load(benchmark)
@@ -172,7 +179,7 @@ def generalisation_study(
 
 
 def variants(groups: Mapping[str, Sequence[Variant]] = GROUPS) -> dict[str, Variant]:
-    """Every variant once, by the folder that its runs are kept in."""
+    """Every variant once, by the folder of its runs."""
     return {_folder(variant): variant for group in groups.values() for variant in group}
 
 
@@ -180,36 +187,35 @@ def _folder(variant: Variant) -> str:
     return "-".join([variant.method, *(f"{name}-{value}" for name, value in variant.settings.items())])
 
 
-def _place(benchmark: Benchmark, runs: Mapping[str, Runs], groups: Mapping[str, Sequence[Variant]]) -> Place:
+def _place(benchmark: Benchmark, runs: Mapping[str, Runs], groups: Mapping[str, Sequence[Variant]]) -> SpaceResult:
     """All runs judged together, each under the name of its folder."""
-    named = [replace(run, method=folder) for folder, each in runs.items() for run in each.runs]
-    judged = judge(Runs(next(iter(runs.values())).setup, [run for run in named if not run.error]), benchmark)
-    lines = {
-        folder: (anytime(own), final_regrets(own), tuple(each.seed for each in own))
-        for folder, own in ((folder, judged.of(folder)) for folder in runs)
+    renamed = [replace(run, method=folder) for folder, stored in runs.items() for run in stored.runs]
+    judged = judge(Runs(next(iter(runs.values())).setup, [run for run in renamed if not run.error]), benchmark)
+    results = {
+        group: [_variant_result(variant, judged.of(_folder(variant))) for variant in members]
+        for group, members in groups.items()
     }
-    drawn = {
-        group: [Line(variant.name, *lines[_folder(variant)]) for variant in some] for group, some in groups.items()
-    }
-    found = {line.name: line for line in drawn.get("methods", ())}
-    return Place(
+    methods = {line.name: line for line in results.get("methods", ())}
+    return SpaceResult(
         benchmark=benchmark.name,
         architectures=benchmark.space.size,
         best=judged.test_best,
-        groups=drawn,
+        groups=results,
         orderings=[
-            Ordering(worse, better, found[worse].mean - found[better].mean, _p(found[worse], found[better]))
+            _ordering(methods[worse], methods[better])
             for worse, better in (("RS", "NRE"), ("NRE", "RE"), ("RS", "RE"))
-            if worse in found and better in found
+            if worse in methods and better in methods
         ],
-        broken=sum(1 for run in named if run.error),
-        failed=failed_evaluations(named),
+        broken=sum(1 for run in renamed if run.error),
+        failed=failed_evaluations(renamed),
     )
 
 
-def _p(one: Line, other: Line) -> float:
-    """Paired by the seeds that ended well in both."""
-    pairs = paired(
-        {name: dict(zip(line.seeds, line.finals, strict=True)) for name, line in (("one", one), ("other", other))}
-    )
-    return wilcoxon(*pairs)
+def _variant_result(variant: Variant, lines: Sequence[Trajectory]) -> VariantResult:
+    return VariantResult(variant.name, anytime(lines), final_regrets(lines), tuple(line.seed for line in lines))
+
+
+def _ordering(worse: VariantResult, better: VariantResult) -> Ordering:
+    """Paired by the seeds that finished in both."""
+    finals = {variant.name: dict(zip(variant.seeds, variant.finals, strict=True)) for variant in (worse, better)}
+    return Ordering(worse.name, better.name, worse.mean - better.mean, wilcoxon(*paired(finals)))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nasbed.terminal.interruption import on_interrupt, runs_kept
-from nasbed.terminal.progress import run_bars
+from nasbed.terminal.progress import method_bars
 from nasbed.terminal.report_options import Budget, Formats, Out, Processes, Searched, check_report
 
 
@@ -15,7 +15,7 @@ def local_search(
     out: Out,
     benchmark: Searched = "nb201/cifar10",
     optimizers: Annotated[
-        str, typer.Option(help="What it is compared with: ids with commas, see 'nasbed list optimizers'.")
+        str, typer.Option(help="Methods to compare with: ids with commas, see 'nasbed list optimizers'.")
     ] = "rs,re,bananas",
     seeds: Annotated[int, typer.Option(min=2, help="How many runs of each method, with seeds 0, 1, 2 …")] = 20,
     budget: Budget = "1500ev",
@@ -38,22 +38,10 @@ def local_search(
     names = [name.strip() for name in optimizers.split(",") if name.strip()]
     for name in names:
         optimizer_class(name)
-    with run_bars(dict.fromkeys([SUBJECT, *map(short_name, names)], seeds)) as bar:
-
-        def told(method: str, seed: int, error: str) -> None:
-            bar(method)
-            if error:
-                typer.echo(f"{method}, seed {seed}: {error}", err=True)
-
+    engine = LocalEngine(processes)
+    with method_bars(dict.fromkeys([SUBJECT, *map(short_name, names)], seeds)) as on_run:
         study = local_search_study(
-            benchmark,
-            rivals=names,
-            seeds=seeds,
-            budget=budget,
-            early=early,
-            out=out,
-            engine=LocalEngine(processes),
-            progress=told,
+            benchmark, rivals=names, seeds=seeds, budget=budget, early=early, out=out, engine=engine, progress=on_run
         )
     write_local_search_report(study, out, formats=format)
     typer.echo(moments_table(study).text())

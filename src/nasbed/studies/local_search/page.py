@@ -1,4 +1,4 @@
-"""The page of the case study on local search: what came out in words, a table of moments, the curves."""
+"""The page of the case study on local search: the outcome in words, a table of moments, the curves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CAPTION = (
 
 
 def outcome(study: LocalSearchStudy) -> str:
-    """What came out, in one paragraph made of the numbers."""
+    """The outcome in one paragraph."""
     early, late = study.early, study.late
     parts = (
         [_sentence(study, early, "Local search is"), _sentence(study, late, "It is")]
@@ -88,7 +88,7 @@ def _amount(study: LocalSearchStudy, value: float) -> str:
 
 
 def moments_table(study: LocalSearchStudy) -> NumberTable:
-    """A column a moment: the mean regrets of all methods, and where local search stands among them."""
+    """A column per moment: the mean regrets of all methods, and the rank of local search."""
     unit = f" [{study.metric.unit}]" if study.metric.unit else ""
     unit_of_time = "evaluations" if study.unit == "evaluations" else "simulated s"
     rows = [
@@ -157,7 +157,7 @@ def local_search_figures(study: LocalSearchStudy) -> dict[str, Chart]:
 def write_local_search_report(
     study: LocalSearchStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     about: dict[str, object] = {
         "benchmark": study.benchmark,
         "runs": f"{study.seeds} seeds of each method, {study.budget} each, one worker",
@@ -175,11 +175,6 @@ def write_local_search_report(
         Section("Over the budget", {}, text=TEXT, blocks=[figures]),
         Section("What was run", about),
     ]
-    write_report(
-        folder,
-        f"Local search on {study.benchmark}",
-        sections=sections,
-        figures=local_search_figures(study),
-        numbers=local_search_numbers(study),
-        formats=formats,
-    )
+    title = f"Local search on {study.benchmark}"
+    charts, numbers = local_search_figures(study), local_search_numbers(study)
+    write_report(folder, title, sections=sections, figures=charts, numbers=numbers, formats=formats)

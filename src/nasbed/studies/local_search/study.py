@@ -1,7 +1,7 @@
-"""The case study of the Surrogate NAS Benchmarks (section 4, figure 6): local search beside others, early and late.
+"""The case study of the Surrogate NAS Benchmarks (section 4, figure 6): local search against others, early and late.
 
-White et al. had run it for 10⁶ s on the DARTS space and found it poor. On the surrogate, and then by real training, it
-went from the worst method, behind random search, to one of the best when run ten times as long.
+White et al. ran it for 10⁶ s on the DARTS space with poor results. On the surrogate, and then by real training, it went
+from the worst method, behind random search, to one of the best when run ten times as long.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Floats = NDArray[np.float64]
 SUBJECT = "ls"
 RIVALS = ("rs", "re", "bananas")
 SHARES = (0.01, 0.03, 0.1, 0.3, 1.0)
-"""Of the budget, at which methods are compared."""
+"""The shares of the budget at which methods are compared."""
 EARLY = 0.1
-"""The share at which the first study had stopped: an order of magnitude before the second."""
+"""The share at which the first study stopped: an order of magnitude before the second."""
 LEVEL = 0.05
 GRID = 200
 
@@ -57,18 +57,18 @@ class Moment:
 
     @property
     def place(self) -> int:
-        """That of local search, 1 the best."""
+        """The rank of local search by mean regret, 1 the best."""
         return self.order.index(SUBJECT) + 1
 
     @property
     def beaten(self) -> list[str]:
         """The methods that local search is significantly better than."""
-        return [each for each in self.p if self.p[each] < LEVEL and self._lead(each) > 0]
+        return [method for method, p in self.p.items() if p < LEVEL and self._lead(method) > 0]
 
     @property
     def better(self) -> list[str]:
         """The methods that are significantly better than local search."""
-        return [each for each in self.p if self.p[each] < LEVEL and self._lead(each) < 0]
+        return [method for method, p in self.p.items() if p < LEVEL and self._lead(method) < 0]
 
     def _lead(self, method: str) -> float:
         return self.ranks[method].estimate - self.ranks[SUBJECT].estimate
@@ -76,7 +76,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class LocalSearchStudy:
-    """``passes`` says from where on the mean regret of local search is below another method's: infinite for never."""
+    """``passes`` has, per other method, from where on the mean regret of local search is lower; infinite for never."""
 
     benchmark: str
     metric: Metric
@@ -96,7 +96,7 @@ class LocalSearchStudy:
     @property
     def early(self) -> Moment:
         """The first moment from the early share of the budget on."""
-        return next(each for each in self.moments if each.share >= self.early_share)
+        return next(moment for moment in self.moments if moment.share >= self.early_share)
 
     @property
     def late(self) -> Moment:
@@ -104,7 +104,7 @@ class LocalSearchStudy:
 
     @property
     def can_tell(self) -> bool:
-        """Whether the test has seeds enough to call any difference significant."""
+        """Whether there are enough seeds for any difference to be significant."""
         return 2.0 ** (1 - self.seeds) * len(self.late.p) < LEVEL
 
 
@@ -119,32 +119,42 @@ def local_search_study(
     engine: Engine | None = None,
     progress: Callable[[str, int, str], None] | None = None,
 ) -> LocalSearchStudy:
-    """Run local search and its rivals; runs are kept in ``out``, where none is made twice. ``progress`` is that of
-    :func:`~nasbed.experiments.compare.compare`."""
+    """Run local search and its rivals, and compare them early and late.
+
+    Args:
+        benchmark: an id or a path.
+        rivals: the other methods, by id.
+        seeds: runs per method.
+        budget: per run, such as ``1500ev`` or ``1e6s``.
+        early: the share of the budget that counts as early.
+        out: the folder of the runs; a stored run is not repeated.
+        engine: carries out the runs.
+        progress: as for :func:`~nasbed.experiments.compare.compare`.
+    """
     limit = Budget.parse(budget)
     if not 0 < early < 1:
         raise InvalidOption(f"early is a share of the budget above 0 and below 1, got {early:g}; 0.1 is the paper's")
     methods = list(dict.fromkeys([SUBJECT, *rivals]))
     if len(methods) < 2:
         raise InvalidOption(f"local search is compared with at least 1 other method, got {', '.join(rivals) or 'none'}")
-    opened = load(benchmark)
-    found = compare(benchmark, methods, seeds=seeds, budget=budget, out=out, engine=engine, progress=progress)
+    table = load(benchmark)
+    stored = compare(benchmark, methods, seeds=seeds, budget=budget, out=out, engine=engine, progress=progress)
     names = [short_name(method) for method in methods]
-    chosen = [run for run in found.runs if run.method in names and run.seed < seeds]
+    chosen = [run for run in stored.runs if run.method in names and run.seed < seeds]
     errors = {f"{run.method}, seed {run.seed}": run.error for run in chosen if run.error}
-    runs = Runs(found.setup, [run for run in chosen if not run.error])
-    judged = judge(runs, opened)
+    runs = Runs(stored.setup, [run for run in chosen if not run.error])
+    judged = judge(runs, table)
     over_time = {name: judged.of(name) for name in names}
-    over_evaluations = {name: numbered(judged.of(name), runs) for name in names}
+    over_evaluations = {name: by_evaluation(judged.of(name), runs) for name in names}
     counted = limit.seconds == np.inf
-    moments, passes = compared(
+    moments, passes = compare_moments(
         over_evaluations if counted else over_time,
         float(limit.evaluations if counted else limit.seconds),
         np.random.default_rng(0),
         shares=sorted({*SHARES, early}),
     )
     return LocalSearchStudy(
-        benchmark=opened.name,
+        benchmark=table.name,
         metric=judged.judge or runs.setup.objective,
         best=judged.test_best if judged.judge is not None else judged.validation_best,
         seeds=seeds,
@@ -157,69 +167,67 @@ def local_search_study(
         over_time={name: anytime(own) for name, own in over_time.items()},
         errors=errors,
         failed=failed_evaluations(chosen),
-        remarks=run_remarks(Runs(found.setup, chosen), opened, names),
+        remarks=run_remarks(Runs(stored.setup, chosen), table, names),
     )
 
 
-def numbered(trajectories: Sequence[Trajectory], runs: Runs) -> list[Trajectory]:
-    """The same with the number of the evaluation for the time."""
-    length = {(run.method, run.seed): len(run) for run in runs.runs}
-    found = []
-    for each in trajectories:
-        total = length[each.method, each.seed]
-        found.append(replace(each, time_s=np.arange(total - len(each.time_s) + 1, total + 1, dtype=np.float64)))
-    return found
+def by_evaluation(trajectories: Sequence[Trajectory], runs: Runs) -> list[Trajectory]:
+    """The same trajectories over the number of evaluations in place of time."""
+    lengths = {(run.method, run.seed): len(run) for run in runs.runs}
+    counted = []
+    for line in trajectories:
+        total = lengths[line.method, line.seed]
+        counted.append(replace(line, time_s=np.arange(total - len(line.time_s) + 1, total + 1, dtype=np.float64)))
+    return counted
 
 
-def compared(
+def compare_moments(
     trajectories: Mapping[str, Sequence[Trajectory]],
     budget: float,
     rng: np.random.Generator,
     *,
     shares: Sequence[float] = SHARES,
 ) -> tuple[list[Moment], dict[str, float]]:
-    """The moments, without those at which some run has found nothing yet, and where local search passes the others."""
-    seeds = sorted(set.intersection(*({each.seed for each in own} for own in trajectories.values())))
+    """The moments from the first at which every run has a value, and from where on local search passes the others."""
+    seeds = sorted(set.intersection(*({line.seed for line in lines} for lines in trajectories.values())))
     if not seeds:
-        raise InvalidOption(
-            "methods are compared seed by seed, but no seed ended well with all of them; see the errors"
-        )
-    first = max(float(each.time_s[0]) for own in trajectories.values() for each in own if each.seed in seeds)
+        raise InvalidOption("methods are compared seed by seed, but no seed finished with all of them; see the errors")
+    first = max(float(line.time_s[0]) for lines in trajectories.values() for line in lines if line.seed in seeds)
     shares = [share for share in shares if share * budget >= first]
     if not shares:
-        raise InvalidOption(f"every run must find something within the budget, one needs {first:.4g}; give more")
+        raise InvalidOption(f"every run must find something within the budget, one needs {first:.4g}; raise the budget")
     at = np.array(shares) * budget
     names = list(trajectories)
     losses = _losses(trajectories, seeds, at)
     ranked = mean_ranks(losses, rng)
     moments = []
     for place, share in enumerate(shares):
-        now = losses[:, :, place]
-        own = now[names.index(SUBJECT)]
+        regrets = losses[:, :, place]
+        own = regrets[names.index(SUBJECT)]
         rivals = [name for name in names if name != SUBJECT]
-        corrected = holm([wilcoxon(own, now[names.index(name)]) for name in rivals])
+        corrected = holm([wilcoxon(own, regrets[names.index(name)]) for name in rivals])
         ends = zip(ranked.mean[:, place], ranked.low[:, place], ranked.high[:, place], strict=True)
         moments.append(
             Moment(
                 share=share,
                 at=float(at[place]),
-                regrets={name: bootstrap_interval(now[number], rng) for number, name in enumerate(names)},
-                ranks={name: Interval(*map(float, each)) for name, each in zip(names, ends, strict=True)},
+                regrets={name: bootstrap_interval(regrets[number], rng) for number, name in enumerate(names)},
+                ranks={name: Interval(*map(float, interval)) for name, interval in zip(names, ends, strict=True)},
                 p=dict(zip(rivals, corrected.tolist(), strict=True)),
             )
         )
     grid = time_grid(first, budget, points=GRID)
     means = dict(zip(names, _losses(trajectories, seeds, grid).mean(axis=1), strict=True))
-    return moments, {name: passed(grid, means[SUBJECT], means[name]) for name in names if name != SUBJECT}
+    return moments, {name: crossing(grid, means[SUBJECT], means[name]) for name in names if name != SUBJECT}
 
 
-def passed(at: Floats, own: Floats, other: Floats) -> float:
-    """From where on one curve lies below another for good; infinite if it does not in the end.
+def crossing(at: Floats, curve: Floats, rival: Floats) -> float:
+    """From where on a curve stays below its rival; infinite if it is not below in the end.
 
-    >>> passed(np.array([1.0, 2.0, 3.0]), np.array([5.0, 4.0, 1.0]), np.array([4.0, 4.0, 2.0]))
+    >>> crossing(np.array([1.0, 2.0, 3.0]), np.array([5.0, 4.0, 1.0]), np.array([4.0, 4.0, 2.0]))
     3.0
     """
-    behind = np.flatnonzero(own >= other)
+    behind = np.flatnonzero(curve >= rival)
     if not len(behind):
         return float(at[0])
     return float(at[behind[-1] + 1]) if behind[-1] + 1 < len(at) else float("inf")
@@ -227,7 +235,5 @@ def passed(at: Floats, own: Floats, other: Floats) -> float:
 
 def _losses(trajectories: Mapping[str, Sequence[Trajectory]], seeds: Sequence[int], at: Floats) -> Floats:
     """Regrets ``[methods, seeds, places]``."""
-    rows = {name: {each.seed: each for each in own} for name, own in trajectories.items()}
-    return np.array(
-        [[at_times(own[seed].time_s, regret_of(own[seed]), grid_s=at) for seed in seeds] for own in rows.values()]
-    )
+    rows = [{line.seed: line for line in lines} for lines in trajectories.values()]
+    return np.array([[at_times(row[seed].time_s, regret_of(row[seed]), grid_s=at) for seed in seeds] for row in rows])

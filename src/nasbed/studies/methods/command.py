@@ -8,7 +8,7 @@ import typer
 
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import print_table
-from nasbed.terminal.progress import run_bars
+from nasbed.terminal.progress import method_bars
 from nasbed.terminal.report_options import Budget, Formats, Out, Processes, Searched, check_report
 
 
@@ -21,7 +21,7 @@ def methods(
     seeds: Annotated[int, typer.Option(min=1, help="How many runs of each method, with seeds 0, 1, 2 …")] = 10,
     budget: Budget = "300ev",
     processes: Processes = None,
-    timeout: Annotated[float | None, typer.Option(min=1, help="Give up a run after so many real seconds.")] = None,
+    timeout: Annotated[float | None, typer.Option(min=1, help="Wall-clock timeout per run, in seconds.")] = None,
     format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Show every search method on one page: a figure beside random search, what it does, its settings.
@@ -39,26 +39,14 @@ def methods(
     names = [name.strip() for name in optimizers.split(",") if name.strip()]
     for name in names:
         OPTIMIZERS.get(name)
-    with run_bars(dict.fromkeys(["rs", *(names or OPTIMIZERS)], seeds)) as bar:
-
-        def told(method: str, seed: int, error: str) -> None:
-            bar(method)
-            if error:
-                typer.echo(f"{method}, seed {seed}: {error}", err=True)
-
+    engine = LocalEngine(processes)
+    with method_bars(dict.fromkeys(["rs", *(names or OPTIMIZERS)], seeds)) as on_run:
         study = methods_study(
-            benchmark,
-            seeds=seeds,
-            budget=budget,
-            out=out,
-            names=names,
-            engine=LocalEngine(processes),
-            timeout_s=timeout,
-            progress=told,
+            benchmark, names, seeds=seeds, budget=budget, out=out, engine=engine, timeout_s=timeout, progress=on_run
         )
     write_methods_report(study, out, formats=format)
-    print_table(("method", "what", "final regret", "own time a run"), [method_line(each) for each in study.methods])
-    for remark in (remark for each in study.methods for remark in each.remarks):
+    print_table(("method", "what", "final regret", "own time a run"), map(method_line, study.methods))
+    for remark in (remark for method in study.methods for remark in method.remarks):
         typer.echo(remark.text)
     for name, reason in study.left_out.items():
         typer.echo(f"left out: {name}: {reason}", err=True)

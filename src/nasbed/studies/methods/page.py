@@ -1,4 +1,4 @@
-"""The page of methods: one small figure for each, over the faint band of random search, on the same axes."""
+"""The page of methods: one small figure per method, over the faint band of random search, on the same axes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nasbed.drawing.anytime_figures import Axes, over_baseline
 from nasbed.drawing.blocks import Figure, PageCard, PageCards
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.page import Section
-from nasbed.studies.methods.study import Method, MethodsStudy
+from nasbed.studies.methods.study import MethodResult, MethodsStudy
 
 WIDTH, HEIGHT = 250, 165
 TEXT = (
@@ -24,7 +24,7 @@ TEXT = (
 
 
 def setting_text(value: object) -> str:
-    """A default as a page shows it.
+    """The text of a setting's default.
 
     >>> setting_text(1 / 3), setting_text(None), setting_text(10_000)
     ('1/3', 'None', '10000')
@@ -32,8 +32,8 @@ def setting_text(value: object) -> str:
     return "1/3" if value == 1 / 3 else str(value)
 
 
-def method_line(method: Method) -> tuple[str, str, str, str]:
-    """Name, what it is, its final regret as text, its own time."""
+def method_line(method: MethodResult) -> tuple[str, str, str, str]:
+    """A method's name, summary, final regret and own time, as texts."""
     if not len(method.finals):
         return method.name, method.summary, "no run ended", ""
     low, middle, high = np.quantile(method.finals, [0.25, 0.5, 0.75])
@@ -72,7 +72,7 @@ def methods_numbers(study: MethodsStudy) -> dict[str, Any]:
 
 
 def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     axes = Axes.over([method.curve for method in study.methods], study.metric)
     charts = {
         method.name: over_baseline(method.curve, study.baseline.curve, axes, width=WIDTH, height=HEIGHT)
@@ -84,18 +84,12 @@ def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable
         "judged by": f"{metric_label(study.metric)}, mean over repeats",
     }
     about |= {f"left out: {name}": reason for name, reason in study.left_out.items()}
-    section = Section("What was run", about, text=TEXT, blocks=[PageCards(tuple(map(_card, study.methods)))])
-    write_report(
-        folder,
-        f"{len(study.methods)} search methods",
-        sections=[section],
-        figures=charts,
-        numbers=methods_numbers(study),
-        formats=formats,
-    )
+    sections = [Section("What was run", about, text=TEXT, blocks=[PageCards(tuple(map(_card, study.methods)))])]
+    title, numbers = f"{len(study.methods)} search methods", methods_numbers(study)
+    write_report(folder, title, sections=sections, figures=charts, numbers=numbers, formats=formats)
 
 
-def _card(method: Method) -> PageCard:
+def _card(method: MethodResult) -> PageCard:
     _, _, final, thinking = method_line(method)
     facts = [("final regret", final), ("own time a run", thinking)]
     facts.append(("failed evaluations", f"{method.failed} of {method.evaluations}"))

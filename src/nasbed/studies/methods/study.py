@@ -1,4 +1,4 @@
-"""Every registered method on one benchmark: what it is, its settings, and how it fares beside random search."""
+"""Every registered method on one benchmark: its summary, its settings, and its results beside random search."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ BASELINE = "rs"
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
-    """One method: its settings with their defaults, its curve, where its runs ended, and what broke, by seed."""
+class MethodResult:
+    """One method: its settings with their defaults, its curve, its final regrets, and the errors by seed."""
 
     name: str
     summary: str
@@ -45,23 +45,25 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class MethodsStudy:
-    """``left_out`` says of each method that could not be made here why."""
+    """``left_out`` has the reason per method that could not be run."""
 
     benchmark: str
     metric: Metric
     seeds: int
     budget: str
-    methods: Sequence[Method]
+    methods: Sequence[MethodResult]
     left_out: Mapping[str, str]
 
     @property
-    def baseline(self) -> Method:
-        return next(each for each in self.methods if each.name == BASELINE)
+    def baseline(self) -> MethodResult:
+        return next(method for method in self.methods if method.name == BASELINE)
 
 
-def makeable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The methods of these that can be made for a benchmark, and why the others cannot: a package or a metric is
-    missing, or they cannot keep to a list of architectures."""
+def runnable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The methods that can be run on a benchmark, and the reasons why others cannot.
+
+    A package or a metric may be missing, or the method may be unable to stay within a list of architectures.
+    """
     can, cannot = [], {}
     for name in names:
         try:
@@ -77,42 +79,45 @@ def makeable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], dic
 
 def methods_study(
     benchmark: str,
+    names: Sequence[str] = (),
     *,
     seeds: int,
     budget: str,
     out: Path,
-    names: Sequence[str] = (),
     engine: Engine | None = None,
     timeout_s: float | None = None,
     progress: Callable[[str, int, str], None] | None = None,
 ) -> MethodsStudy:
-    """Run the methods called ``names``, all that are registered if none are, and random search; runs are kept in
-    ``out``. ``progress`` is that of :func:`~nasbed.experiments.compare.compare`."""
-    opened = load(benchmark)
-    can, cannot = makeable(opened, list(dict.fromkeys([BASELINE, *(names or OPTIMIZERS)])))
+    """Run methods and random search on a benchmark.
+
+    Args:
+        benchmark: an id or a path.
+        names: the methods by id, all that are registered if empty.
+        seeds: runs per method.
+        budget: per run, such as ``300ev`` or ``1e6s``.
+        out: the folder of the runs.
+        engine: carries out the runs.
+        timeout_s: wall-clock timeout per run.
+        progress: as for :func:`~nasbed.experiments.compare.compare`.
+    """
+    table = load(benchmark)
+    can, cannot = runnable(table, list(dict.fromkeys([BASELINE, *(names or OPTIMIZERS)])))
     runs = compare(
-        benchmark,
-        can,
-        seeds=seeds,
-        budget=budget,
-        out=out,
-        engine=engine,
-        timeout_s=timeout_s,
-        progress=progress,
+        benchmark, can, seeds=seeds, budget=budget, out=out, engine=engine, timeout_s=timeout_s, progress=progress
     )
-    judged = judge(Runs(runs.setup, [run for run in runs.runs if not run.error]), opened)
-    remarks = run_remarks(runs, opened, can)
+    judged = judge(Runs(runs.setup, [run for run in runs.runs if not run.error]), table)
+    remarks = run_remarks(runs, table, can)
     methods = []
     for name in can:
-        own, found = runs.of(name), judged.of(name)
+        own, trajectories = runs.of(name), judged.of(name)
         kind = OPTIMIZERS.get(name)
         methods.append(
-            Method(
+            MethodResult(
                 name=name,
                 summary=kind.summary,
                 settings=defaults_of(kind),
-                curve=anytime(found),
-                finals=final_regrets(found),
+                curve=anytime(trajectories),
+                finals=final_regrets(trajectories),
                 thinking_s=float(np.mean([run.thinking_s for run in own])),
                 errors={run.seed: run.error for run in own if run.error},
                 failed=sum(int((run.status == FAILED).sum()) for run in own),
@@ -121,4 +126,4 @@ def methods_study(
             )
         )
     metric = judged.judge or runs.setup.objective
-    return MethodsStudy(opened.name, metric, seeds, budget, methods, cannot)
+    return MethodsStudy(table.name, metric, seeds, budget, methods, cannot)

@@ -1,1 +1,1 @@
-"""One-shot searches, watched (Surrogate NAS Benchmarks, appendix F.1)."""
+"""One-shot searches over their epochs (Surrogate NAS Benchmarks, appendix F.1)."""

@@ -1,4 +1,4 @@
-"""``nasbed study one-shot``: one-shot searches over their epochs, as a benchmark sees them."""
+"""``nasbed study one-shot``: one-shot searches over their epochs, with a benchmark's predictions."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import typer
 
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_json
-from nasbed.terminal.report_options import check_report
+from nasbed.terminal.report_options import Formats, OptionalOut, check_report
 
 
 def one_shot(
     searches: Annotated[
         list[Path],
-        typer.Argument(metavar="SEARCH...", help="What 'nasbed oneshot' wrote: search.json, or a folder with some."),
+        typer.Argument(metavar="SEARCH...", help="A search.json that 'nasbed oneshot' wrote, or a folder with such."),
     ],
     benchmark: Annotated[
         str | None,
         typer.Option(
             metavar="ID|PATH",
-            show_default="the surrogate of their space that comes with the package",
-            help="What is asked for the mean accuracy of each epoch's architecture.",
+            show_default="the embedded surrogate of their space",
+            help="Predicts the mean accuracy of each epoch's architecture.",
         ),
     ] = None,
     stop: Annotated[
@@ -34,16 +34,14 @@ def one_shot(
         ),
     ] = None,
     random: Annotated[int, typer.Option(min=2, help="Random architectures to compare with.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random architectures.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A folder for report.html, figures/ and numbers.json.")
-    ] = None,
-    format: Annotated[
-        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
-    ] = ["svg", "png"],  # noqa: B006
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random architectures.")] = 0,
+    out: OptionalOut = None,
+    format: Formats = ["svg", "png"],  # noqa: B006
     json: Json = False,
 ) -> None:
-    """Watch one-shot searches: does the predicted accuracy fall while the supernet's rises, and who would have stopped?
+    """Compare one-shot searches with a benchmark: does the predicted accuracy fall while the supernet's rises?
+
+    Also shows when stopping rules would have ended a search, and with what.
 
     Example: nasbed study one-shot searches/ --out watched
 

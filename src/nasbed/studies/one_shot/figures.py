@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import Chart, inline, number, series
 from nasbed.drawing.palette import COLOURS, FAINT
-from nasbed.studies.one_shot.study import OneShotStudy, Watched, WatchedMethod
+from nasbed.studies.one_shot.study import OneShotStudy, WatchedMethod, WatchedSearch
 
 WIDTH, HEIGHT, LOW = 260, 190, 110
 TOGETHER = 380, 260
@@ -23,8 +23,8 @@ PREDICTED, SUPERNET, SKIPS = COLOURS[0], COLOURS[2], (COLOURS[1], COLOURS[3])
 SHAPES = ("triangle-up", "diamond", "square", "cross")
 REFERENCES = {"random, mean": [5, 4], "random, best": [1, 3]}
 FEW = 12
-"""Epochs of which each is a dot."""
-Column = Callable[[Watched], NDArray[np.generic]]
+"""With at most so many epochs, each is drawn as a dot."""
+Column = Callable[[WatchedSearch], NDArray[np.generic]]
 Row = dict[str, Any]
 
 
@@ -58,7 +58,7 @@ class _Axes:
         )
 
     def x(self, field: str = "epoch", *, labelled: bool) -> Any:
-        """A panel with another one below shows ticks alone."""
+        """The epochs; a panel above another one has ticks without labels."""
         step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, self.last) if self.last <= 6 * step)
         ticks = [1, *range(max(2, step), self.last + 1, step)]
         scale = alt.Scale(domain=[1, max(2, self.last)], nice=False, padding=8)
@@ -90,7 +90,7 @@ def _predicted(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart
         method, lambda search: search.prediction, axes.x(labelled=False), y, PREDICTED, dots=axes.last <= FEW
     )
     marks = [
-        {"epoch": stop.taken, "value": number(stop.prediction), "rule": _stop(rule)}
+        {"epoch": stop.architecture_epoch, "value": number(stop.prediction), "rule": _stop(rule)}
         for search in method.searches
         for rule, stop in search.stops.items()
         if stop is not None
@@ -131,7 +131,7 @@ def _skips(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
 
 
 def _rows(method: WatchedMethod, column: Column) -> tuple[list[Row], list[Row]]:
-    """The points of each seed, and those of the mean."""
+    """The points of all seeds, and those of their mean."""
     seeds = [
         {"seed": str(search.seed), "epoch": epoch, "value": number(float(value))}
         for search in method.searches
@@ -152,7 +152,7 @@ def _lines(method: WatchedMethod, column: Column, x: Any, y: Any, colour: str, *
 
 
 def _wrong(method: WatchedMethod, axes: _Axes) -> list[Chart]:
-    """The part of each search in which it goes wrong, and the words."""
+    """The epochs in which searches go wrong, shaded and labelled."""
     spans = [
         {"epoch": search.failure.epoch, "end": int(search.epochs[-1])}
         for search in method.searches
@@ -198,7 +198,7 @@ def _legend(symbol: str | None) -> dict[str, Any]:
 
 
 def _together(study: OneShotStudy, axes: _Axes) -> Chart:
-    """The mean prediction of every method, over epochs and over the time that they took."""
+    """The mean prediction of every method, over epochs and over search time."""
     rows = [
         {"method": method.name, "epoch": epoch, "time": time, "value": number(value)}
         for method in study.methods

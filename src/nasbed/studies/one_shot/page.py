@@ -1,4 +1,4 @@
-"""The page of watched one-shot searches: what came out, a table, a figure a method, all methods together."""
+"""The page of one-shot searches: the outcome in words, a table, a figure per method, all methods together."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STOPPING = {
 
 
 def write_one_shot_report(study: OneShotStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     figures = tuple(
         Figure(f"method-{number}", f"{method.name}: {failure_words(study, method)}", alert=_goes_wrong(study, method))
         for number, method in enumerate(study.methods, 1)
@@ -52,14 +52,9 @@ def write_one_shot_report(study: OneShotStudy, folder: Path, *, formats: Iterabl
         Section("All methods", {}, text=TOGETHER, blocks=[figure("together")]),
         Section("What was watched", _about(study)),
     ]
-    write_report(
-        folder,
-        f"One-shot searches watched by {study.benchmark}",
-        sections=sections,
-        figures=one_shot_figures(study),
-        numbers=one_shot_numbers(study),
-        formats=formats,
-    )
+    title = f"One-shot searches watched by {study.benchmark}"
+    charts, numbers = one_shot_figures(study), one_shot_numbers(study)
+    write_report(folder, title, sections=sections, figures=charts, numbers=numbers, formats=formats)
 
 
 def _goes_wrong(study: OneShotStudy, method: WatchedMethod) -> bool:

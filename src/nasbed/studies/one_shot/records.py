@@ -1,4 +1,4 @@
-"""Which searches a study watches, what they are called, and what watches them unless something is named."""
+"""The searches of a study: their records, their names, and the surrogate that predicts them by default."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from nasbed.surrogates.artefact import SUFFIX, is_artefact, read_manifest
 
 RECORD = "search.json"
 MODEL = "lgb"
-"""Of the surrogates that come with the package, the one that is asked."""
+"""The model of the default surrogate."""
 _MEASURED = frozenset({"eigenvalue_images"})
-"""Settings that say what is looked at and change nothing in a search."""
+"""Settings that select what is measured and do not change a search."""
 
 
 def read_searches(paths: Sequence[Path]) -> list[SearchRecord]:
-    """The records in files, and in folders that have a ``search.json`` somewhere below. Searches in folders that have
-    no supernet, such as Bonsai-Net's, are left out."""
+    """The records in files, and in folders with a ``search.json`` at any depth.
+
+    Searches in folders that have no supernet, such as Bonsai-Net's, are skipped.
+    """
     records: dict[Path, SearchRecord] = {}
     for path in paths:
         if path.is_dir():
@@ -32,45 +34,48 @@ def read_searches(paths: Sequence[Path]) -> list[SearchRecord]:
         else:
             matches = {path.resolve(): read_record(path)}
         if not matches:
-            raise InvalidOption(f"a search is a {RECORD} or a folder with one below it, {path} has none; see its path")
+            raise InvalidOption(f"a search is a {RECORD} or a folder that has one, {path} has none; check the path")
         records |= matches
     if not records:
-        raise InvalidOption("1 search or more is watched, got none; nasbed oneshot makes them")
+        raise InvalidOption("the study needs 1 search or more, got none; run one with nasbed oneshot")
     return list(records.values())
 
 
-def grouped(records: Sequence[SearchRecord]) -> dict[str, list[SearchRecord]]:
-    """Searches that differ in the seed alone, by the method's name and, where there are several groups of one method,
-    by what tells them apart."""
+def group_by_settings(records: Sequence[SearchRecord]) -> dict[str, list[SearchRecord]]:
+    """Searches that differ only in the seed, by the method's name.
+
+    Where a method has several groups, the name includes the settings in which they differ.
+    """
     groups: dict[str, list[SearchRecord]] = {}
     for record in records:
-        own = groups.setdefault(json.dumps([record.method, _set(record)], sort_keys=True), [])
-        if any(each.seed == record.seed for each in own):
+        group = groups.setdefault(json.dumps([record.method, _settings(record)], sort_keys=True), [])
+        if any(member.seed == record.seed for member in group):
             raise InvalidOption(
                 f"each search counts once, {record.method} with seed {record.seed} is there twice; leave one out"
             )
-        own.append(record)
-    found: dict[str, list[SearchRecord]] = {}
-    for own in groups.values():
-        alike = [_set(each[0]) for each in groups.values() if each[0].method == own[0].method]
-        found[_label(own[0].method, _set(own[0]), alike)] = sorted(own, key=lambda each: each.seed)
-    return found
+        group.append(record)
+    named: dict[str, list[SearchRecord]] = {}
+    for group in groups.values():
+        first = group[0]
+        same_method = [_settings(members[0]) for members in groups.values() if members[0].method == first.method]
+        named[_label(first.method, _settings(first), same_method)] = sorted(group, key=lambda record: record.seed)
+    return named
 
 
-def _set(record: SearchRecord) -> dict[str, Any]:
+def _settings(record: SearchRecord) -> dict[str, Any]:
     settings = {name: value for name, value in record.settings.plain().items() if name not in _MEASURED}
     return {"dataset": record.dataset, **settings, **record.options}
 
 
-def _label(method: str, own: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> str:
-    names = dict.fromkeys(name for each in alike for name in each)
-    told = [name for name in names if len({json.dumps(each.get(name)) for each in alike}) > 1]
-    words = [f"{name.replace('_', ' ')} {own[name]}" for name in told if own.get(name) is not None]
+def _label(method: str, own: Mapping[str, Any], same_method: Sequence[Mapping[str, Any]]) -> str:
+    names = dict.fromkeys(name for settings in same_method for name in settings)
+    varied = [name for name in names if len({json.dumps(settings.get(name)) for settings in same_method}) > 1]
+    words = [f"{name.replace('_', ' ')} {own[name]}" for name in varied if own.get(name) is not None]
     return f"{method} ({', '.join(words)})" if words else method
 
 
 def embedded_surrogate(space: str) -> str:
-    """The id of the newest surrogate of a space that comes with the package."""
+    """The id of the newest embedded surrogate of a space."""
     versions: dict[tuple[int, ...], str] = {}
     folder = surrogates_folder(embedded_home())
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:

@@ -1,7 +1,7 @@
-"""One-shot searches, watched (Surrogate NAS Benchmarks, appendix F.1).
+"""One-shot searches over their epochs (Surrogate NAS Benchmarks, appendix F.1).
 
-What a benchmark says of the architecture that a search would end with, epoch by epoch, beside what the supernet says of
-itself. The two need not agree: DARTS is known to end with cells of skip connections while its supernet still improves.
+The study compares, epoch by epoch, a benchmark's prediction for the current architecture with the supernet's accuracy.
+The two need not agree: DARTS is known to end with cells of skip connections while its supernet still improves.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from nasbed.evaluation.ranking.correlation import spearman
 from nasbed.oneshot.record import SearchRecord
 from nasbed.oneshot.stopping import STOPPING_RULES, stopped
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
-from nasbed.studies.one_shot.asked import predicted, random_predictions
-from nasbed.studies.one_shot.records import grouped
+from nasbed.studies.one_shot.predictions import expected_objectives, random_predictions
+from nasbed.studies.one_shot.records import group_by_settings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 RANDOM = 1000
 LEAST_EPOCHS = 3
-"""For a rank correlation over epochs."""
+"""The fewest epochs for a rank correlation."""
 WINDOW = 5
-"""Epochs that are held against the last as many to tell whether a search goes wrong."""
+"""Epochs per window: the best window is compared with the last one to decide whether a search goes wrong."""
 LOSS = 0.5
-"""What it loses then: so many standard deviations of random architectures, or more."""
+"""The smallest loss that counts as going wrong, in standard deviations of random architectures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A rule would have ended a search after so many epochs, with the architecture of the epoch ``taken``."""
+    """A rule would have stopped a search after epoch ``after``, with the architecture of ``architecture_epoch``."""
 
     after: int
-    taken: int
+    architecture_epoch: int
     prediction: float
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """From an epoch to the end the prediction gets worse by ``lost`` while the supernet's accuracy rises by ``gained``,
-    both of means over windows."""
+    """From ``epoch`` to the end the prediction gets worse by ``lost``, while the supernet's accuracy rises by
+    ``gained``. Both are differences of means over windows."""
 
     epoch: int
     lost: float
@@ -54,14 +54,14 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Watched:
-    """A search with an entry an epoch: what the benchmark predicts (NaN where it knows nothing), the supernet's
-    accuracy in per cent, the skip connections of each kind of cell.
+class WatchedSearch:
+    """A search with one entry per epoch: the benchmark's prediction (NaN where it has none), the supernet's accuracy
+    in per cent, the skip connections per kind of cell.
 
-    ``end`` is the place of the epoch whose architecture the search ended with, None if it diverged; ``best`` that of
-    the best prediction. ``stops`` has a rule that could be asked, None where it would not have stopped the search.
-    ``correlation`` is Spearman's over epochs, of the supernet's accuracy with the prediction (negated where less is
-    better), NaN where one of them never changes or where there are too few.
+    ``end`` is the index of the epoch whose architecture the search ended with, None if it diverged. ``best`` is the
+    index of the best prediction. ``stops`` has every rule whose measurements exist, None where it would not have
+    stopped the search. ``correlation`` is Spearman's over epochs, of the supernet's accuracy with the prediction
+    (negated where less is better). It is NaN where one of them never changes or where there are too few epochs.
     """
 
     seed: int
@@ -80,7 +80,7 @@ class Watched:
 
     @property
     def long_enough(self) -> bool:
-        """Whether it can be told if the search goes wrong."""
+        """Whether the search has enough epochs to decide if it goes wrong."""
         return int(np.isfinite(self.prediction).sum()) >= 2 * WINDOW
 
     @property
@@ -89,8 +89,10 @@ class Watched:
         return float("nan") if self.end is None else float(self.prediction[self.end])
 
     def at_stop(self, rule: str) -> float:
-        """The prediction that a rule would have ended with: the final one where it stops nothing, NaN where it could
-        not be asked."""
+        """The prediction that the search would have ended with under a rule.
+
+        It is the final one where the rule never stops the search, NaN where the rule's measurements are missing.
+        """
         if rule not in self.stops:
             return float("nan")
         stop = self.stops[rule]
@@ -103,35 +105,38 @@ class WatchedMethod:
 
     name: str
     dataset: str
-    searches: tuple[Watched, ...]
+    searches: tuple[WatchedSearch, ...]
 
     @property
-    def failed(self) -> list[Watched]:
-        return [each for each in self.searches if each.failure is not None]
+    def failed(self) -> list[WatchedSearch]:
+        return [search for search in self.searches if search.failure is not None]
 
-    def mean(self, column: Callable[[Watched], NDArray[np.generic]]) -> Floats:
-        """The mean of a column over searches that did not diverge, as far as all of them go; of none, nothing."""
-        own = [column(each) for each in self.searches if each.status != "diverged"]
-        length = min(map(len, own), default=0)
-        return np.array([each[:length] for each in own], dtype=np.float64).mean(axis=0) if length else np.empty(0)
+    def mean(self, column: Callable[[WatchedSearch], NDArray[np.generic]]) -> Floats:
+        """The mean of a column over the searches that did not diverge, up to the end of the shortest."""
+        columns = [column(search) for search in self.searches if search.status != "diverged"]
+        length = min(map(len, columns), default=0)
+        if not length:
+            return np.empty(0)
+        means: Floats = np.array([values[:length] for values in columns], dtype=np.float64).mean(axis=0)
+        return means
 
 
 @dataclass(frozen=True, slots=True)
 class RandomReference:
-    """So many random architectures of the space: the mean, the standard deviation and the best of predictions. ``what``
-    they are in words: those of a table that does not hold the space are those that random search evaluated."""
+    """Predictions for ``count`` random architectures: mean, standard deviation and best. ``description`` names them: a
+    table that does not hold the whole space has those that random search evaluated."""
 
     count: int
     mean: float
     std: float
     best: float
-    what: str = "random architectures"
+    description: str = "random architectures"
 
 
 @dataclass(frozen=True, slots=True)
 class OneShotStudy:
-    """``dataset`` is that of the benchmark, empty if it does not say; ``left_out`` says which searches are not watched,
-    and why: they have no epoch, or the benchmark does not know an architecture of theirs."""
+    """``dataset`` is the benchmark's, empty if unknown. ``left_out`` has the reason why a search is skipped: it has no
+    epoch, or the benchmark lacks one of its architectures."""
 
     benchmark: str
     space: str
@@ -146,15 +151,16 @@ class OneShotStudy:
     @property
     def kinds(self) -> list[str]:
         """The kinds of cells that have skip connections."""
-        return list(dict.fromkeys(kind for each in self.methods for own in each.searches for kind in own.skips))
+        searches = (search for method in self.methods for search in method.searches)
+        return list(dict.fromkeys(kind for search in searches for kind in search.skips))
 
-    def behind_random(self, search: Watched) -> float:
+    def behind_random(self, search: WatchedSearch) -> float:
         """How much worse a search ends than the mean of random architectures; negative where it ends better, NaN where
         it diverged."""
         difference = self.reference.mean - search.final
         return difference if self.metric.direction == "maximize" else -difference
 
-    def worse_than_random(self, search: Watched) -> bool:
+    def worse_than_random(self, search: WatchedSearch) -> bool:
         """Whether a search ends worse than that mean by ``LOSS`` standard deviations of random architectures or
         more."""
         behind = self.behind_random(search)
@@ -169,7 +175,15 @@ def one_shot_study(
     random: int = RANDOM,
     rng: np.random.Generator,
 ) -> OneShotStudy:
-    """Watch searches of the benchmark's space. ``random`` architectures are drawn for a reference."""
+    """Compare searches of the benchmark's space with the benchmark's predictions, epoch by epoch.
+
+    Args:
+        records: the searches.
+        benchmark: predicts the objective of their architectures.
+        rules: stopping rules to compare, by name.
+        random: how many random architectures the reference has.
+        rng: draws the random architectures.
+    """
     for rule in rules:
         if rule not in STOPPING_RULES:
             raise InvalidOption(f"no stopping rule is called {rule!r}; {nearest(rule, STOPPING_RULES)}")
@@ -189,29 +203,29 @@ def one_shot_study(
     }
     records = [record for record in records if record.searched.epochs]
     if not records:
-        raise InvalidOption(f"1 search with an epoch or more is watched, got none; {'; '.join(left_out.values())}")
+        raise InvalidOption(f"the study needs 1 search with an epoch or more, got none; {'; '.join(left_out.values())}")
     metric = benchmark.objective
     sign = 1.0 if metric.direction == "maximize" else -1.0
-    drawn, what = random_predictions(benchmark, random, rng)
+    drawn, description = random_predictions(benchmark, random, rng)
     count, drawn = len(drawn), drawn[np.isfinite(drawn)]
     best = sign * float((sign * drawn).max())
-    reference = RandomReference(count, float(drawn.mean()), float(drawn.std(ddof=1)), best, what)
+    reference = RandomReference(count, float(drawn.mean()), float(drawn.std(ddof=1)), best, description)
     methods = []
-    for name, own in grouped(records).items():
+    for name, group in group_by_settings(records).items():
         searches = []
-        for each in own:
+        for record in group:
             try:
-                said = predicted(benchmark, [epoch.architecture for epoch in each.searched.epochs])
+                prediction = expected_objectives(benchmark, [epoch.architecture for epoch in record.searched.epochs])
             except InvalidArchitecture as error:
-                left_out[f"{name}, seed {each.seed}"] = str(error)
+                left_out[f"{name}, seed {record.seed}"] = str(error)
                 continue
-            searches.append(watched(each.searched, said, seed=each.seed, rules=rules, sign=sign, spread=reference.std))
+            searches.append(watched_search(record, prediction, rules=rules, sign=sign, spread=reference.std))
         if searches:
-            methods.append(WatchedMethod(name, own[0].dataset, tuple(searches)))
+            methods.append(WatchedMethod(name, group[0].dataset, tuple(searches)))
     if not methods:
         raise InvalidOption(
-            f"{benchmark.name} must answer for every architecture of a search: {next(iter(left_out.values()))}; watch "
-            "with a surrogate, or with a table of the whole space"
+            f"{benchmark.name} must answer for every architecture of a search: {next(iter(left_out.values()))}; use a "
+            "surrogate, or a table of the whole space"
         )
     return OneShotStudy(
         benchmark=benchmark.unwrapped.name,
@@ -226,49 +240,50 @@ def one_shot_study(
     )
 
 
-def watched(
-    searched: Searched,
-    prediction: Floats,
-    *,
-    seed: int,
-    rules: Sequence[str],
-    sign: float,
-    spread: float,
-) -> Watched:
-    """A search with the predictions for its epochs. ``sign`` is −1 where less is better; ``spread`` is the standard
-    deviation of random architectures."""
-    epochs = searched.epochs
-    supernet = np.array([each.validation_accuracy for each in epochs])
-    known = np.flatnonzero(np.isfinite(prediction))
+def watched_search(
+    record: SearchRecord, prediction: Floats, *, rules: Sequence[str], sign: float, spread: float
+) -> WatchedSearch:
+    """A search with the predictions for its epochs.
+
+    Args:
+        record: the search.
+        prediction: one entry per epoch.
+        rules: stopping rules, by name.
+        sign: −1 where less is better, otherwise 1.
+        spread: the standard deviation of random architectures.
+    """
+    searched, epochs = record.searched, record.searched.epochs
+    supernet = np.array([epoch.validation_accuracy for epoch in epochs])
+    finite = np.flatnonzero(np.isfinite(prediction))
     stops: dict[str, Stop | None] = {}
     for name in rules:
-        if can_ask(name, epochs):
-            found = stopped(epochs, STOPPING_RULES[name])
-            if found is not None and found[0] == len(epochs) and searched.status == "ok":
-                found = None  # nothing was left to stop
-            stops[name] = found and Stop(found[0], found[1].epoch, float(prediction[found[1].epoch - 1]))
-    return Watched(
-        seed=seed,
+        if has_measurements(name, epochs):
+            stop = stopped(epochs, STOPPING_RULES[name])
+            if stop is not None and stop[0] == len(epochs) and searched.status == "ok":
+                stop = None  # the search was over anyway
+            stops[name] = stop and Stop(stop[0], stop[1].epoch, float(prediction[stop[1].epoch - 1]))
+    return WatchedSearch(
+        seed=record.seed,
         status=searched.status,
         reason=searched.reason,
-        epochs=np.array([each.epoch for each in epochs]),
-        time_s=np.array([each.search_time_s for each in epochs]),
+        epochs=np.array([epoch.epoch for epoch in epochs]),
+        time_s=np.array([epoch.search_time_s for epoch in epochs]),
         prediction=prediction,
         supernet=supernet,
-        skips={kind: np.array([each.skips[kind] for each in epochs]) for kind in epochs[0].skips},
+        skips={kind: np.array([epoch.skips[kind] for epoch in epochs]) for kind in epochs[0].skips},
         end=_end(searched),
-        best=int(known[np.argmax(sign * prediction[known])]) if len(known) else None,
+        best=int(finite[np.argmax(sign * prediction[finite])]) if len(finite) else None,
         stops=stops,
-        correlation=agreement(supernet[known], sign * prediction[known]),
+        correlation=agreement(supernet[finite], sign * prediction[finite]),
         failure=failure(sign * prediction, supernet, spread=spread),
     )
 
 
-def can_ask(rule: str, epochs: Sequence[SearchEpoch]) -> bool:
-    """Whether a search tells what a rule goes by."""
+def has_measurements(rule: str, epochs: Sequence[SearchEpoch]) -> bool:
+    """Whether a search has the measurements that a stopping rule needs."""
     if rule == "eigenvalue":
-        return all(each.eigenvalue is not None for each in epochs)
-    return rule != "skips" or all(each.skips for each in epochs)
+        return all(epoch.eigenvalue is not None for epoch in epochs)
+    return rule != "skips" or all(epoch.skips for epoch in epochs)
 
 
 def agreement(supernet: Floats, prediction: Floats) -> float:
@@ -283,31 +298,31 @@ def agreement(supernet: Floats, prediction: Floats) -> float:
 def failure(prediction: Floats, supernet: Floats, *, spread: float) -> Failure | None:
     """Where a search goes wrong, if it does.
 
-    Of the windows of ``WINDOW`` epochs that end before the last one begins, the one with the best mean is held against
-    the last: every prediction of the last is worse than every one of the best, their means differ by ``LOSS`` ·
-    ``spread`` or more, and the mean accuracy of the supernet rises. Any sequence is worse in the end than at its best;
-    of independent predictions 0.4 % meet all of this in 10 epochs, 3 % in 50 and 7 % in 100.
+    Of the windows of ``WINDOW`` epochs that end before the last one begins, the one with the best mean is compared with
+    the last. Every prediction of the last must be worse than every one of the best, their means must differ by ``LOSS``
+    · ``spread`` or more, and the mean accuracy of the supernet must rise. Any sequence is worse in the end than at its
+    best: 0.4 % of independent predictions meet these conditions in 10 epochs, 3 % in 50 and 7 % in 100.
 
     >>> failure(np.repeat([62.0, 58.0], 5), np.repeat([30.0, 50.0], 5), spread=2.0)
     Failure(epoch=5, lost=4.0, gained=20.0)
     """
-    known = np.flatnonzero(np.isfinite(prediction))
-    if len(known) < 2 * WINDOW:
+    finite = np.flatnonzero(np.isfinite(prediction))
+    if len(finite) < 2 * WINDOW:
         return None
-    seen = np.lib.stride_tricks.sliding_window_view(prediction[known], WINDOW)
-    own = np.lib.stride_tricks.sliding_window_view(supernet[known], WINDOW).mean(axis=1)
-    best = int(np.argmax(seen[:-WINDOW].mean(axis=1)))
-    lost, gained = float(seen[best].mean() - seen[-1].mean()), float(own[-1] - own[best])
-    if seen[-1].max() >= seen[best].min() or lost < LOSS * spread or gained <= 0:
+    windows = np.lib.stride_tricks.sliding_window_view(prediction[finite], WINDOW)
+    accuracies = np.lib.stride_tricks.sliding_window_view(supernet[finite], WINDOW).mean(axis=1)
+    best = int(np.argmax(windows[:-WINDOW].mean(axis=1)))
+    lost, gained = float(windows[best].mean() - windows[-1].mean()), float(accuracies[-1] - accuracies[best])
+    if windows[-1].max() >= windows[best].min() or lost < LOSS * spread or gained <= 0:
         return None
-    return Failure(int(known[best + WINDOW - 1]) + 1, lost, gained)
+    return Failure(int(finite[best + WINDOW - 1]) + 1, lost, gained)
 
 
 def _end(searched: Searched) -> int | None:
-    """A search that was stopped may have gone back to an earlier epoch."""
+    """The index of the epoch with the final architecture: a search that was stopped may return to an earlier one."""
     if searched.architecture is None:
         return None
-    same = [place for place, each in enumerate(searched.epochs) if each.architecture == searched.architecture]
+    same = [index for index, epoch in enumerate(searched.epochs) if epoch.architecture == searched.architecture]
     if not same:
         raise InvalidOption("a search ends with the architecture of one of its epochs, got another; search again")
     return same[-1]

@@ -1,4 +1,4 @@
-"""Watched one-shot searches in words and numbers."""
+"""One-shot searches over their epochs, in words and numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from nasbed.core.json_values import plain
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING, fixed, listed, seconds
-from nasbed.studies.one_shot.study import LEAST_EPOCHS, LOSS, WINDOW, OneShotStudy, Watched, WatchedMethod
+from nasbed.studies.one_shot.study import LEAST_EPOCHS, LOSS, WINDOW, OneShotStudy, WatchedMethod, WatchedSearch
 
 RULE = (
     f"A search goes wrong where every prediction of its last {WINDOW} epochs is worse than every one of its best "
@@ -29,7 +29,7 @@ NOTE = (
 
 
 def method_table(study: OneShotStudy) -> NumberTable:
-    """A row a method, and two for random architectures."""
+    """A row per method, and two for random architectures."""
     unit = f" [{study.metric.unit}]" if study.metric.unit else ""
     columns = (
         "method",
@@ -68,7 +68,7 @@ def _method_row(study: OneShotStudy, method: WatchedMethod) -> tuple[str, ...]:
     )
 
 
-def _stopped(searches: Sequence[Watched], rule: str) -> str:
+def _stopped(searches: Sequence[WatchedSearch], rule: str) -> str:
     measured = [search for search in searches if rule in search.stops]
     if not measured:
         return "not measured"
@@ -77,7 +77,7 @@ def _stopped(searches: Sequence[Watched], rule: str) -> str:
 
 
 def search_table(study: OneShotStudy) -> NumberTable:
-    """A row a search."""
+    """A row per search."""
     unit = f" [{study.metric.unit}]" if study.metric.unit else ""
     columns = (
         "method",
@@ -121,17 +121,18 @@ def search_table(study: OneShotStudy) -> NumberTable:
     return NumberTable(columns, tuple(rows), numbers=1, note=note)
 
 
-def _stop(search: Watched, rule: str) -> str:
+def _stop(search: WatchedSearch, rule: str) -> str:
     if rule not in search.stops:
         return "not measured"
     stop = search.stops[rule]
     if stop is None:
         return "never"
-    when = f"{stop.taken}" if stop.taken == stop.after else f"{stop.taken}, after {stop.after}"
+    epoch = stop.architecture_epoch
+    when = f"{epoch}" if epoch == stop.after else f"{epoch}, after {stop.after}"
     return f"{fixed(stop.prediction, 2)}, {when}"
 
 
-def _wrong(study: OneShotStudy, search: Watched) -> str:
+def _wrong(study: OneShotStudy, search: WatchedSearch) -> str:
     if search.failure is not None:
         return f"from {search.failure.epoch}, by {search.failure.lost:.2f}"
     words = "no" if search.long_enough else "too short"
@@ -139,13 +140,13 @@ def _wrong(study: OneShotStudy, search: Watched) -> str:
 
 
 def outcome(study: OneShotStudy) -> list[str]:
-    """What came out: a paragraph a method, the first of the random architectures."""
+    """The result in words: a paragraph about the random architectures, then one per method."""
     unit = f" {study.metric.unit}" if study.metric.unit else ""
     of = f" on {study.dataset}" if study.dataset else ""
     quantity = "the mean measured" if study.measured else "the mean predicted"
     begin = (
         f"{study.benchmark} tells {quantity} {study.metric.key.replace('_', ' ')}{of}. Of {study.reference.count} "
-        f"{study.reference.what} the mean is {study.reference.mean:.2f}{unit}, the standard deviation "
+        f"{study.reference.description} the mean is {study.reference.mean:.2f}{unit}, the standard deviation "
         f"{study.reference.std:.2f} and the best {study.reference.best:.2f}{unit}."
     )
     other_datasets = sorted({method.dataset for method in study.methods} - {study.dataset})
@@ -189,7 +190,7 @@ def _method_words(study: OneShotStudy, method: WatchedMethod) -> str:
 
 
 def failure_words(study: OneShotStudy, method: WatchedMethod) -> str:
-    """Whether a method goes wrong by the rule, and how; where it does not, whether it ends worse than random."""
+    """Whether and how a method goes wrong by the rule; where it does not, whether it ends worse than random."""
     failed = [(search, search.failure) for search in method.searches if search.failure is not None]
     long_enough = [search for search in method.searches if search.long_enough]
     if not long_enough:
@@ -217,13 +218,13 @@ def failure_words(study: OneShotStudy, method: WatchedMethod) -> str:
     )
 
 
-def _behind_words(study: OneShotStudy, behind: Sequence[Watched]) -> str:
-    """By how much searches end worse than random architectures, and their seeds: the sentence after its subject."""
+def _behind_words(study: OneShotStudy, behind: Sequence[WatchedSearch]) -> str:
+    """The predicate of a sentence: by how much searches end worse than random architectures, and their seeds."""
     several = len(behind) > 1
     points = float(np.mean([study.behind_random(search) for search in behind]))
     return (
         f"end{'' if several else 's'} {points:.2f}{_points(study)}"
-        f"{' in the mean' if several else ''} worse than the mean of {study.reference.what} "
+        f"{' in the mean' if several else ''} worse than the mean of {study.reference.description} "
         f"(seed{'s' if several else ''} {listed([str(search.seed) for search in behind])})"
     )
 
@@ -295,7 +296,7 @@ def one_shot_numbers(study: OneShotStudy) -> dict[str, Any]:
     return numbers
 
 
-def _search_numbers(study: OneShotStudy, search: Watched) -> dict[str, Any]:
+def _search_numbers(study: OneShotStudy, search: WatchedSearch) -> dict[str, Any]:
     wrong = search.failure
     return {
         "seed": search.seed,
@@ -306,7 +307,7 @@ def _search_numbers(study: OneShotStudy, search: Watched) -> dict[str, Any]:
         "best": None if search.best is None else search.prediction[search.best],
         "best_epoch": None if search.best is None else search.epochs[search.best],
         "stops": {
-            rule: stop and {"after": stop.after, "taken": stop.taken, "prediction": stop.prediction}
+            rule: stop and {"after": stop.after, "taken": stop.architecture_epoch, "prediction": stop.prediction}
             for rule, stop in search.stops.items()
         },
         "rank_correlation": search.correlation,

@@ -1,9 +1,11 @@
-"""``nasbed study unseen``: tables 1 to 3 of the paper on unseen datasets, with results of yours beside them; with
-``--nas``, NAS methods are run for them first."""
+"""``nasbed study unseen``: tables 1 to 3 of the paper on unseen datasets beside your own results.
+
+With ``--nas`` the command first runs NAS methods.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,12 +18,11 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import epoch_bar, note
-from nasbed.terminal.report_options import check_report
+from nasbed.terminal.report_options import Formats, OptionalOut, check_report
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
-    from nasbed.experiments.unseen.budget import NasBudget
-    from nasbed.experiments.unseen.search import Told
+    from nasbed.experiments.unseen.runs import NasPlan
     from nasbed.studies.unseen.study import UnseenStudy
 
 OWNERS = ("supernet", "bonsai")
@@ -30,18 +31,14 @@ OWNERS = ("supernet", "bonsai")
 def unseen(
     results: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[RESULTS]...", help="Files that 'nasbed data baseline --out' or --nas has written."),
+        typer.Argument(metavar="[RESULTS]...", help="Files written by 'nasbed data baseline --out' or by --nas."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A folder for report.html, figures/ and numbers.json.")
-    ] = None,
+    out: OptionalOut = None,
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, show_default="the most there are", help="Results of that budget alone; --nas trains it."),
+        typer.Option(min=1, show_default="the most there are", help="Only results of this budget; --nas trains it."),
     ] = None,
-    format: Annotated[
-        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
-    ] = ["svg", "png"],  # noqa: B006
+    format: Formats = ["svg", "png"],  # noqa: B006
     nas: Annotated[
         str | None,
         typer.Option(
@@ -60,23 +57,25 @@ def unseen(
     file: Annotated[
         Path | None,
         typer.Option(
-            "--results", metavar="FILE", help="With --nas: add results here; what is there is not done again."
+            "--results", metavar="FILE", help="With --nas: add results to this file; existing results are not repeated."
         ),
     ] = None,
     recipe: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="By which what was found is trained from scratch.")
+        str, typer.Option(metavar="NAME|FILE", help="The recipe that trains found architectures from scratch.")
     ] = "unseen",
-    seeds: Annotated[int, typer.Option(min=1, help="Searches of each method; of rs-… architectures by chance.")] = 1,
-    train_seeds: Annotated[int, typer.Option(min=1, help="Trainings of each architecture.")] = 1,
-    search_epochs: Annotated[int, typer.Option(min=1, help="Of each search.")] = 50,
+    seeds: Annotated[int, typer.Option(min=1, help="Searches per method; for rs-…, random architectures.")] = 1,
+    train_seeds: Annotated[int, typer.Option(min=1, help="Trainings per architecture.")] = 1,
+    search_epochs: Annotated[int, typer.Option(min=1, help="Epochs per search.")] = 50,
     search_images: Annotated[
         int | None,
-        typer.Option(min=1, show_default="all", help="Images of an epoch of a search, drawn anew each time."),
+        typer.Option(min=1, show_default="all", help="Images per epoch of a search, drawn anew each epoch."),
     ] = None,
-    search_channels: Annotated[int, typer.Option(min=1, help="Of the first cells of what is searched.")] = 16,
-    search_cells: Annotated[int, typer.Option(min=1, help="Of a supernet; Bonsai-Net searches what is trained.")] = 8,
-    channels: Annotated[int, typer.Option(min=1, help="Of the first cells of what is trained.")] = 16,
-    cells: Annotated[int, typer.Option(min=1, help="Of what is trained.")] = 8,
+    search_channels: Annotated[int, typer.Option(min=1, help="Channels of the first cells in a search.")] = 16,
+    search_cells: Annotated[
+        int, typer.Option(min=1, help="Cells of a supernet; Bonsai-Net searches the network that is trained.")
+    ] = 8,
+    channels: Annotated[int, typer.Option(min=1, help="Channels of the first cells in a training.")] = 16,
+    cells: Annotated[int, typer.Option(min=1, help="Cells of the network that is trained.")] = 8,
     bfloat16: Annotated[bool, typer.Option("--bfloat16", help="Search and train in bfloat16, for a GPU.")] = False,
     together: Annotated[
         bool,
@@ -87,28 +86,31 @@ def unseen(
         typer.Option(
             "--set",
             metavar="OWNER.KEY=VALUE",
-            help="A setting of searches: supernet.flip=true, bonsai.target=0.2, bonsai.nodes=4.",
+            help="A setting of searches, such as supernet.flip=true, bonsai.target=0.2 or bonsai.nodes=4.",
         ),
     ] = None,
     checkpoints: Annotated[
-        Path | None, typer.Option(metavar="DIR", show_default="FILE.checkpoints", help="What goes on when interrupted.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", show_default="FILE.checkpoints", help="Checkpoints, from which an interrupted run resumes."
+        ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")] = "auto",
-    threads: Annotated[int, typer.Option(min=1, help="Of a CPU.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="CPU threads per process.")] = 1,
     processes: Annotated[
         int,
         typer.Option(
             min=1,
-            help="Searches and trainings at a time, each in a process; what is trained together is not. They share a "
-            "GPU well under NVIDIA's MPS.",
+            help="Searches and trainings at a time, each in a process, except those trained with --together. They "
+            "share a GPU well under NVIDIA's MPS.",
         ),
     ] = 1,
     json: Json = False,
 ) -> None:
-    """Print the published accuracies on the eight unseen datasets, and those that were measured here beside them.
+    """Print the published accuracies on the eight unseen datasets beside your own measurements.
 
-    With --nas, methods first search on datasets, and what they find is trained from scratch. A command that was
-    interrupted goes on when it is given again. Results of other budgets are never mixed.
+    With --nas, methods first search on datasets, and the architectures found are trained from scratch. Repeat an
+    interrupted command to resume it. Results of different budgets are never mixed.
 
     Example: nasbed study unseen
 
@@ -123,42 +125,42 @@ def unseen(
         check_report(out, format)
     shown = list(results or [])
     if nas is None and (data or file):
-        raise InvalidOption("--data and --results are of methods that are run; name some with --nas")
+        raise InvalidOption("--data and --results need methods to run; name some with --nas")
     if nas is not None:
         if not data or file is None:
-            raise InvalidOption("methods are run on datasets into a file; give --data DIR and --results FILE.jsonl")
+            raise InvalidOption("--nas needs datasets and a file for results; add --data DIR and --results FILE.jsonl")
         settings = settings_by_owner(set_ or [], owner="OWNER", example="bonsai.target=0.2")
         if unknown := [owner for owner in settings if owner not in OWNERS]:
-            raise InvalidOption(f"settings are of {' or '.join(OWNERS)}, got {unknown[0]!r}; change --set")
+            raise InvalidOption(f"a setting belongs to {' or '.join(OWNERS)}, got {unknown[0]!r}; change --set")
         from nasbed.networks import check_torch
 
         check_torch()
         from nasbed.experiments.unseen.budget import NasBudget
+        from nasbed.experiments.unseen.runs import NasPlan
+        from nasbed.training import load_recipe
 
         budget = NasBudget.alike(
             search_epochs=search_epochs,
+            search_images=search_images,
             search_channels=search_channels,
             search_cells=search_cells,
-            search_images=search_images,
+            precision="bfloat16" if bfloat16 else "float32",
             channels=channels,
             cells=cells,
-            precision="bfloat16" if bfloat16 else "float32",
             **settings,
         )
-        asked: dict[str, Any] = {"epochs": epochs, "seeds": seeds, "train_seeds": train_seeds, "together": together}
-        _measure(
-            nas,
-            data,
-            file,
-            recipe,
+        loaded = load_recipe(recipe)
+        plan = NasPlan(
+            tuple(name.strip() for name in nas.split(",") if name.strip()),
+            replace(loaded, precision="bfloat16") if bfloat16 else loaded,
             budget,
-            checkpoints or file.with_name(f"{file.name}.checkpoints"),
-            device=device,
-            threads=threads,
-            processes=processes,
-            bfloat16=bfloat16,
-            **asked,
+            epochs,
+            seeds=seeds,
+            train_seeds=train_seeds,
+            together=together,
         )
+        kept = checkpoints or file.with_name(f"{file.name}.checkpoints")
+        _measure(plan, data, file, kept, device=device, threads=threads, processes=processes)
         shown += [file] if file not in shown else []
 
     from nasbed.experiments.unseen.results import read_results
@@ -186,8 +188,10 @@ def _print(study: UnseenStudy) -> None:
     for title, table in unseen_tables(study).items():
         typer.echo(f"{title}\n{table.text()}\n")
     typer.echo(KEY)
-    found = found_table(study)
-    against = [] if found is None else ["Found against chance", found.text(), "", FOUND_KEY, *found_lines(study)]
+    table_found = found_table(study)
+    against = []
+    if table_found is not None:
+        against = ["Found against chance", table_found.text(), "", FOUND_KEY, *found_lines(study)]
     for lines in (outcome(study), budget_lines(study), against, paper_lines(study)):
         if lines:
             typer.echo("\n" + "\n".join(lines))
@@ -196,29 +200,15 @@ def _print(study: UnseenStudy) -> None:
 
 
 def _measure(
-    nas: str,
-    data: list[str],
-    file: Path,
-    recipe: str,
-    budget: NasBudget,
-    checkpoints: Path,
-    *,
-    device: str,
-    threads: int,
-    processes: int,
-    bfloat16: bool,
-    **asked: Any,
+    plan: NasPlan, data: list[str], file: Path, checkpoints: Path, *, device: str, threads: int, processes: int
 ) -> None:
-    """Run what is not in the file yet."""
+    """Run the part of a plan that has no result in the file yet."""
     from nasbed.datasets.opening import open_dataset
     from nasbed.experiments.unseen.results import check_results_file
-    from nasbed.experiments.unseen.runs import NasPlan, measure
-    from nasbed.training import load_recipe
+    from nasbed.experiments.unseen.runs import measure
     from nasbed.training.devices import chosen_device, threads_used
 
-    how, where = load_recipe(recipe), chosen_device(device)
-    how = replace(how, precision="bfloat16") if bfloat16 else how
-    plan = NasPlan(tuple(name.strip() for name in nas.split(",") if name.strip()), how, budget, **asked)
+    where = chosen_device(device)
     check_results_file(file)
     images = [open_dataset(name) for name in data]
     on_interrupt(lambda: f"the same command goes on from {file} and {checkpoints}")
@@ -235,14 +225,14 @@ def _measure(
             )
         count += measure(images, plan, file, **folders, device=where, bar=_bar)
     added = f"{count} result{' was' if count == 1 else 's were'} added to {file}"
-    note(added if count else f"all that is asked for is in {file} already")
+    note(added if count else f"{file} has all results already")
 
 
 @contextmanager
-def _bar(title: str, epochs: int, called: str = "epoch") -> Iterator[Told]:
+def _bar(title: str, epochs: int, called: str = "epoch") -> Iterator[Callable[[int, str], None]]:
     note(title)
-    with epoch_bar(epochs, called=called) as told:
-        yield told
+    with epoch_bar(epochs, called=called) as on_epoch:
+        yield on_epoch
 
 
 _tasks = partial(_bar, called="done")

@@ -1,4 +1,4 @@
-"""What NAS methods found on unseen datasets beside architectures taken by chance, as a table and a figure."""
+"""Architectures that NAS methods found on unseen datasets against random ones, as a table and a figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING
 from nasbed.drawing.palette import COLOURS, FAINT
 from nasbed.experiments.unseen.budget import RANDOM
-from nasbed.studies.unseen.compared import Compared, spread, summed_up
+from nasbed.studies.unseen.chance import ChanceComparison, spread, summary_lines
 from nasbed.studies.unseen.study import UnseenStudy
 
 WIDTH, ROW = 300, 22
@@ -24,14 +24,14 @@ FOUND_KEY = "epochs: of search + of training; by chance: mean ± standard deviat
 
 
 def found_table(study: UnseenStudy) -> NumberTable | None:
-    """A row for each found architecture, the best of a dataset and space first; None where nothing was found."""
+    """A row per found architecture, the best of a dataset and space first; None where there is none."""
     rows = [
         (
             _title(study, comparison),
             comparison.model,
             str(comparison.search_seed),
             f"{comparison.search_epochs} + {comparison.epochs}",
-            spread(comparison.found),
+            spread(comparison.accuracies),
             f"{spread(comparison.by_chance)} ({len(comparison.by_chance)})" if comparison.by_chance else MISSING,
             MISSING if comparison.difference is None else f"{comparison.difference:+.2f}",
             f"{comparison.beaten} of {len(comparison.by_chance)}" if comparison.by_chance else MISSING,
@@ -43,7 +43,7 @@ def found_table(study: UnseenStudy) -> NumberTable | None:
 
 
 def found_lines(study: UnseenStudy) -> list[str]:
-    """What to measure where nothing by chance was trained alike, and what all comparisons say together."""
+    """What to measure where no random architecture was trained alike, and a summary of all comparisons."""
     alone: dict[tuple[str, str], list[str]] = {}
     for comparison in _ordered(study):
         if not comparison.by_chance:
@@ -54,12 +54,12 @@ def found_lines(study: UnseenStudy) -> list[str]:
             f"{chance} at the same settings."
             for (title, chance), models in alone.items()
         ),
-        *summed_up(study.compared),
+        *summary_lines(study.comparisons),
     ]
 
 
 def found_chart(study: UnseenStudy) -> Chart | None:
-    """A panel for each dataset; None where there is nothing by chance to compare with."""
+    """A panel per dataset; None where there are no random architectures to compare with."""
     with_chance = [comparison for comparison in _ordered(study) if comparison.by_chance]
     datasets = list(dict.fromkeys(comparison.dataset for comparison in with_chance))
     panels = [
@@ -69,7 +69,7 @@ def found_chart(study: UnseenStudy) -> Chart | None:
     return alt.concat(*panels, columns=2, spacing=28) if panels else None
 
 
-def _panel(study: UnseenStudy, comparisons: Sequence[Compared]) -> Chart:
+def _panel(study: UnseenStudy, comparisons: Sequence[ChanceComparison]) -> Chart:
     names = _names(comparisons)
     points: list[dict[str, Any]] = []
     ticks: list[dict[str, Any]] = []
@@ -96,16 +96,15 @@ def _panel(study: UnseenStudy, comparisons: Sequence[Compared]) -> Chart:
     return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(names), title=title)
 
 
-def _band(comparison: Compared) -> tuple[float, float]:
-    """One standard deviation each way, nothing with one training."""
-    mean, count = comparison.mean, len(comparison.found)
-    std = (sum((value - mean) ** 2 for value in comparison.found) / (count - 1)) ** 0.5 if count > 1 else 0.0
+def _band(comparison: ChanceComparison) -> tuple[float, float]:
+    """The mean minus and plus one standard deviation, which is 0 for a single training."""
+    mean, count = comparison.mean, len(comparison.accuracies)
+    std = (sum((value - mean) ** 2 for value in comparison.accuracies) / (count - 1)) ** 0.5 if count > 1 else 0.0
     return mean - std, mean + std
 
 
-def _names(comparisons: Sequence[Compared]) -> list[str]:
-    """What tells the rows of a panel apart: the method, and where it is there more than once its seed, epochs of search
-    and of training."""
+def _names(comparisons: Sequence[ChanceComparison]) -> list[str]:
+    """Unique names for the rows of a panel: the method, and where needed its seed, epochs of search and of training."""
     parts = [
         (comparison.model, f"seed {comparison.search_seed}", f"{comparison.search_epochs} + {comparison.epochs}")
         for comparison in comparisons
@@ -117,10 +116,10 @@ def _names(comparisons: Sequence[Compared]) -> list[str]:
     return [f"{name} ({place})" for place, name in enumerate(names, start=1)]
 
 
-def _ordered(study: UnseenStudy) -> list[Compared]:
+def _ordered(study: UnseenStudy) -> list[ChanceComparison]:
     order = {dataset: place for place, dataset in enumerate(study.paper.datasets)}
     return sorted(
-        study.compared,
+        study.comparisons,
         key=lambda comparison: (
             order.get(comparison.dataset, len(order)),
             comparison.dataset,
@@ -130,5 +129,5 @@ def _ordered(study: UnseenStudy) -> list[Compared]:
     )
 
 
-def _title(study: UnseenStudy, comparison: Compared) -> str:
+def _title(study: UnseenStudy, comparison: ChanceComparison) -> str:
     return study.paper.datasets.get(comparison.dataset, comparison.dataset)

@@ -1,4 +1,4 @@
-"""The page of the study of unseen datasets: tables 1 to 3 with what was measured, and figures."""
+"""The page of the study of unseen datasets: tables 1 to 3 with our measurements, and figures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BEST = "Filled: table 3. Rings: the best that was measured here of the same kind
 
 
 def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     charts = unseen_figures(study)
     sections = [Section("What came out", {}, blocks=paragraphs(outcome(study)))]
     if "published-measured" in charts:
@@ -63,19 +63,13 @@ def write_unseen_report(study: UnseenStudy, folder: Path, *, formats: Iterable[s
             },
         ),
     ]
-    write_report(
-        folder,
-        "Unseen datasets: published and measured",
-        sections=sections,
-        figures=charts,
-        numbers=unseen_numbers(study),
-        formats=formats,
-    )
+    title, numbers = "Unseen datasets: published and measured", unseen_numbers(study)
+    write_report(folder, title, sections=sections, figures=charts, numbers=numbers, formats=formats)
 
 
 def unseen_figures(study: UnseenStudy) -> dict[str, Chart]:
-    """``best``, table 3 as a figure; ``published-measured`` where something was measured; ``found-chance`` where what
-    was found can be held against architectures by chance."""
+    """``best`` is table 3 as a figure. ``published-measured`` exists with measurements of the paper's models,
+    ``found-chance`` with random architectures to compare with."""
     figures = {"best": _best(study)}
     if any(cell.published is not None for cell in study.cells.values()):
         figures["published-measured"] = _compared(study)
@@ -85,7 +79,7 @@ def unseen_figures(study: UnseenStudy) -> dict[str, Chart]:
 
 
 def _found_blocks(study: UnseenStudy, table: NumberTable) -> tuple[PageBlock, ...]:
-    """The table, what all of it says together, and on demand each comparison in words."""
+    """The table, its summary, and each comparison in words, folded away."""
     return (
         table_block(table),
         Paragraph(FOUND_KEY, "caption"),
@@ -95,7 +89,7 @@ def _found_blocks(study: UnseenStudy, table: NumberTable) -> tuple[PageBlock, ..
 
 
 def _compared(study: UnseenStudy) -> Chart:
-    """Measured over published, and for each dataset how far apart they are."""
+    """Measured over published accuracies, and their differences by dataset."""
     rows: list[dict[str, Any]] = [
         {
             "model": cell.model,
@@ -164,7 +158,7 @@ def _best(study: UnseenStudy) -> Chart:
         for dataset, title in paper.datasets.items()
         for column, value in paper.best[dataset].items()
     ]
-    here = [
+    measured = [
         {"dataset": title, "kind": paper.best_titles[column], "accuracy": cell.mean}
         for dataset, title in paper.datasets.items()
         for column in ("cnn", "nas")
@@ -185,6 +179,6 @@ def _best(study: UnseenStudy) -> Chart:
         base(guessed).mark_tick(color=FAINT, thickness=1.5, size=14),
         base(published).mark_point(filled=True, size=60, opacity=1).encode(colour, shape),
     ]
-    if here:
-        layers.append(base(here).mark_point(filled=False, size=130, strokeWidth=1.8).encode(colour, shape))
+    if measured:
+        layers.append(base(measured).mark_point(filled=False, size=130, strokeWidth=1.8).encode(colour, shape))
     return alt.layer(*layers).properties(width=SIDE + 60, height=ROW * len(order))

@@ -1,4 +1,4 @@
-"""Tables 1 to 3 of the paper on unseen datasets, with what was measured here beside what is published."""
+"""Tables 1 to 3 of the paper on unseen datasets: published accuracies and our own measurements."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from typing import Any
 from nasbed.core.errors import InvalidOption
 from nasbed.experiments.unseen.published import METHODS, PublishedTables, published
 from nasbed.experiments.unseen.results import Setting, UnseenResult
-from nasbed.studies.unseen.compared import Compared, compared
+from nasbed.studies.unseen.chance import ChanceComparison, chance_comparisons
 
 LARGE = 3.0
-"""Differences above so many points are marked."""
+"""Differences above this many points are marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The test accuracy of a model on a dataset over seeds, in per cent; ``std`` is None with a single seed. Of a NAS
-    method there are so many ``architectures``, found as ``search`` says, in the network ``skeleton``."""
+    """The test accuracy of a model on a dataset over seeds, in per cent; ``std`` is None with a single seed.
+
+    For a NAS method, ``architectures`` counts the architectures found, ``search`` has the settings of the search and
+    ``skeleton`` those of the trained network.
+    """
 
     dataset: str
     model: str
@@ -47,22 +50,22 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class UnseenStudy:
-    """What is published and, by dataset and model, what was measured. ``notes`` are of results that do not count;
-    ``compared`` has what was found against what was taken by chance, on datasets of any name."""
+    """The published tables and, by dataset and model, the measured cells. ``notes`` are about results that do not
+    count. ``comparisons`` are found architectures against random ones, also on datasets that the paper lacks."""
 
     paper: PublishedTables
     cells: dict[tuple[str, str], Cell]
     notes: tuple[str, ...]
-    compared: tuple[Compared, ...] = ()
+    comparisons: tuple[ChanceComparison, ...] = ()
 
     def measured(self, columns: Sequence[str]) -> list[str]:
-        """The models that were measured and belong to these columns, in their order."""
+        """The measured models of these columns, in the order of the columns."""
         models = sorted({model for _, model in self.cells})
         return [model for column in columns for model in models if self.paper.column_of(model) == column]
 
     @property
-    def others(self) -> list[str]:
-        """The NAS methods that were measured and are not in the paper."""
+    def unpublished(self) -> list[str]:
+        """The measured NAS methods that are not in the paper."""
         return sorted({model for _, model in self.cells} - set(self.measured(self._columns)))
 
     @property
@@ -70,25 +73,28 @@ class UnseenStudy:
         return [*self.paper.cnn_titles, *self.paper.nas_titles]
 
     def best(self, dataset: str, column: str) -> Cell | None:
-        """The best of the measured CNNs or NAS methods, as table 3 has it of the published ones."""
+        """The best of the measured CNNs or NAS methods, as table 3 has it for the published ones."""
         columns = {"cnn": list(self.paper.cnn_titles), "nas": list(METHODS)}.get(column, [])
-        found = [self.cells[dataset, model] for model in self.measured(columns) if (dataset, model) in self.cells]
-        return max(found, key=lambda cell: cell.mean, default=None)
+        cells = [self.cells[dataset, model] for model in self.measured(columns) if (dataset, model) in self.cells]
+        return max(cells, key=lambda cell: cell.mean, default=None)
 
 
 def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) -> UnseenStudy:
-    """Put results of several seeds together. Those of other bytes, recipes or budgets are never mixed: of several
-    settings for a dataset and a model that with the most epochs counts, of these that with the most epochs of search,
-    of these that with the most trainings, of these the last. ``epochs`` takes results of that budget alone."""
+    """Combine results of several seeds; ``epochs`` selects results of that budget.
+
+    Results of different bytes, recipes or budgets are never mixed. Of several settings for a dataset and a model, the
+    one with the most epochs counts; then the one with the most epochs of search, with the most trainings, the last.
+    """
     paper = published()
-    known = {*paper.cnn_titles, *paper.nas_titles, *(each for others in paper.stand_in.values() for each in others)}
+    stand_ins = {model for models in paper.stand_in.values() for model in models}
+    paper_models = {*paper.cnn_titles, *paper.nas_titles, *stand_ins}
     settings: dict[Setting, dict[tuple[int, int], UnseenResult]] = {}
     notes = []
     absent: Counter[str] = Counter()
     for result in results:
         if result.dataset not in paper.datasets:
             absent[result.dataset] += 1
-        elif not (result.model in known or result.search):
+        elif not (result.model in paper_models or result.search):
             absent[f"{result.model} on {result.dataset}"] += 1
         elif epochs is None or result.epochs == epochs:
             same = settings.setdefault(result.setting, {})
@@ -97,10 +103,10 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
             same[result.seeds] = result
     if epochs is not None and results and not any(result.epochs == epochs for result in results):
         had = ", ".join(map(str, sorted({result.epochs for result in results})))
-        raise InvalidOption(f"results of {epochs} epochs are asked for, there are those of {had}; choose one")
+        raise InvalidOption(f"no result has {epochs} epochs, there are results of {had}; choose one")
     chosen: dict[tuple[str, str], list[UnseenResult]] = {}
-    for found in settings.values():
-        own = list(found.values())
+    for by_seeds in settings.values():
+        own = list(by_seeds.values())
         key = own[0].dataset, own[0].model
         before = chosen.get(key)
         if before is None or _weight(own) >= _weight(before):
@@ -110,7 +116,8 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
             notes.append(f"{_named(own[0])}, {_counted(len(own))}: of another setting than what is shown")
     cells = {}
     for key, own in chosen.items():
-        values = [each.test_accuracy for each in own if each.test_accuracy is not None]
+        converged = [result for result in own if result.test_accuracy is not None]
+        values = [result.test_accuracy for result in converged if result.test_accuracy is not None]
         if not values:
             notes.append(f"{_named(own[0])}: diverged with every seed, {_counted(len(own))}")
             continue
@@ -120,18 +127,18 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
             epochs=own[0].epochs,
             mean=fmean(values),
             std=stdev(values) if len(values) > 1 else None,
-            seeds=tuple(sorted(each.seed for each in own if each.test_accuracy is not None)),
-            diverged=len(own) - len(values),
+            seeds=tuple(sorted(result.seed for result in converged)),
+            diverged=len(own) - len(converged),
             published=paper.accuracy(*key),
             images=own[0].images,
-            architectures=len({each.search_seed for each in own if each.test_accuracy is not None and each.search}),
+            architectures=len({result.search_seed for result in converged if result.search}),
             search=own[0].search,
             skeleton=own[0].recipe.get("skeleton", {}),
         )
-    for what, count in absent.items():
-        notes.append(f"{what}, {count} result{'s' if count > 1 else ''}: not in the paper's tables")
-    asked = [each for each in results if epochs is None or each.epochs == epochs]
-    return UnseenStudy(paper, cells, tuple(notes), tuple(compared(asked)))
+    for name, count in absent.items():
+        notes.append(f"{name}, {count} result{'s' if count > 1 else ''}: not in the paper's tables")
+    selected = [result for result in results if epochs is None or result.epochs == epochs]
+    return UnseenStudy(paper, cells, tuple(notes), tuple(chance_comparisons(selected)))
 
 
 def _weight(own: Sequence[UnseenResult]) -> tuple[int, int, int]:

@@ -1,9 +1,8 @@
-"""The tables of the study of unseen datasets, published beside measured, as text, for a page and as numbers."""
+"""The tables of the study of unseen datasets, published and measured, as text, for a page and as numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from nasbed.core.json_values import plain
@@ -11,7 +10,7 @@ from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING
 from nasbed.experiments.unseen.published import Table as Accuracies
 from nasbed.experiments.unseen.published import disagreements, remarks
-from nasbed.studies.unseen.compared import said, summed_up
+from nasbed.studies.unseen.chance import ChanceComparison, comparison_text, summary_lines
 from nasbed.studies.unseen.study import LARGE, Cell, UnseenStudy
 
 MARK = "*"
@@ -22,11 +21,11 @@ KEY = (
 
 
 def unseen_tables(study: UnseenStudy) -> dict[str, NumberTable]:
-    """Tables 1 to 3 by the heading that each is to have."""
+    """Tables 1 to 3 by their headings."""
     paper = study.paper
     return {
         "Table 1: CNNs": _beside(study, paper.cnn, paper.cnn_titles),
-        "Table 2: NAS methods": _beside(study, paper.nas, paper.nas_titles, study.others),
+        "Table 2: NAS methods": _beside(study, paper.nas, paper.nas_titles, study.unpublished),
         "Table 3: the best of each": _best(study),
     }
 
@@ -34,8 +33,8 @@ def unseen_tables(study: UnseenStudy) -> dict[str, NumberTable]:
 def _beside(
     study: UnseenStudy, accuracies: Accuracies, titles: Mapping[str, str], additional: Sequence[str] = ()
 ) -> NumberTable:
-    """A column for each of the paper's, what was measured of it right after it, then others that the paper does not
-    have, and a guess at the end."""
+    """A column per model of the paper, each followed by its measurements, then models that the paper lacks, and last
+    the accuracy of a random guess."""
     columns, ids = ["dataset"], []
     for column, title in titles.items():
         columns.append(title)
@@ -74,7 +73,7 @@ def _best(study: UnseenStudy) -> NumberTable:
 
 
 def cell_text(cell: Cell | None, *, marked: bool = True) -> str:
-    """A measured accuracy: mean, deviation, seeds and epochs, and a mark where it is far from the published one."""
+    """A measured accuracy: mean, deviation, seeds and epochs, with a mark where it is far from the published one."""
     if cell is None:
         return MISSING
     spread = f" ± {cell.std:.2f}" if cell.std is not None else ""
@@ -84,7 +83,7 @@ def cell_text(cell: Cell | None, *, marked: bool = True) -> str:
 
 
 def outcome(study: UnseenStudy) -> list[str]:
-    """What came out, sentence by sentence: how far measured and published are apart, and what was not measured."""
+    """The outcome in sentences: the differences from the published accuracies, and what was not measured."""
     cells = [cell for cell in study.cells.values() if cell.difference is not None]
     total = sum(len(row) for table in (study.paper.cnn, study.paper.nas) for row in table.values())
     covered = {(cell.dataset, study.paper.column_of(cell.model)) for cell in cells}
@@ -117,7 +116,7 @@ def outcome(study: UnseenStudy) -> list[str]:
 
 
 def budget_lines(study: UnseenStudy) -> list[str]:
-    """What the NAS methods were given here, and what is known of that in the paper."""
+    """The budgets of the NAS methods, and what the paper says of its own."""
     datasets: dict[tuple[str, str, str], list[str]] = {}
     for cell in study.cells.values():
         if cell.search:
@@ -143,13 +142,12 @@ def budget_lines(study: UnseenStudy) -> list[str]:
 
 
 def comparison_lines(study: UnseenStudy) -> list[str]:
-    """Found architectures against random ones, dataset by dataset, and at the end all together; nothing where nothing
-    was found."""
+    """Found architectures against random ones, by dataset, and a summary; empty where no architecture was found."""
     titles = study.paper.datasets
-    ordered = sorted(study.compared, key=lambda comparison: comparison.dataset)
+    ordered = sorted(study.comparisons, key=lambda comparison: comparison.dataset)
     return [
-        *(said(comparison, titles.get(comparison.dataset, comparison.dataset)) for comparison in ordered),
-        *summed_up(ordered),
+        *(comparison_text(comparison, titles.get(comparison.dataset, comparison.dataset)) for comparison in ordered),
+        *summary_lines(ordered),
     ]
 
 
@@ -164,7 +162,7 @@ def _searched(search: Mapping[str, Any]) -> str:
 
 
 def paper_lines(study: UnseenStudy) -> list[str]:
-    """What the paper's tables say of each other."""
+    """Whether the paper's tables agree with each other, and remarks on them."""
     wrong = disagreements(study.paper)
     return [
         *(wrong or ["Table 3 is the best of table 1 and of table 2's three methods on all datasets."]),
@@ -197,11 +195,7 @@ def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
                 }
                 for cell in study.cells.values()
             ],
-            "compared": [
-                asdict(comparison)
-                | {"mean": comparison.mean, "difference": comparison.difference, "beaten": comparison.beaten}
-                for comparison in study.compared
-            ],
+            "compared": [_comparison_numbers(comparison) for comparison in study.comparisons],
             "outcome": outcome(study),
             "budgets": budget_lines(study),
             "comparison": comparison_lines(study),
@@ -210,6 +204,17 @@ def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
         }
     )
     return numbers
+
+
+def _comparison_numbers(comparison: ChanceComparison) -> dict[str, Any]:
+    names = ("dataset", "model", "space", "search_seed", "search_epochs", "epochs")
+    return {name: getattr(comparison, name) for name in names} | {
+        "found": comparison.accuracies,
+        "by_chance": comparison.by_chance,
+        "mean": comparison.mean,
+        "difference": comparison.difference,
+        "beaten": comparison.beaten,
+    }
 
 
 def _parts(counts: Sequence[int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -49,10 +50,10 @@ class TestCombo(OptimizerConformance):
 def by_networkx(graph: ChoiceGraph) -> nx.Graph:
     """The graph described by its size and kind, built apart from its Laplacian."""
     options = graph.size - graph.gap
-    made = nx.path_graph(options) if graph.path else nx.complete_graph(options)
+    joined = nx.path_graph(options) if graph.path else nx.complete_graph(options)
     if graph.gap:
-        made.add_edges_from((options, other) for other in range(options))
-    return made
+        joined.add_edges_from((options, option) for option in range(options))
+    return joined
 
 
 GRAPHS = [
@@ -85,10 +86,10 @@ def test_kernel_of_a_product_graph_is_the_product_of_kernels() -> None:
         product = nx.relabel_nodes(joined, {node: (*node[0], node[1]) for node in joined})
     rows = np.array(sorted(product), dtype=np.int64)
     dense = expm(-nx.laplacian_matrix(product, nodelist=[tuple(row) for row in rows.tolist()]).toarray())
-    ours = np.ones_like(dense)
+    product_kernel = np.ones_like(dense)
     for (graph, beta), column in zip(parts, rows.T, strict=True):
-        ours *= graph.kernel(beta)[np.ix_(column, column)]
-    np.testing.assert_allclose(ours, dense / dense.diagonal().mean(), atol=1e-12)
+        product_kernel *= graph.kernel(beta)[np.ix_(column, column)]
+    np.testing.assert_allclose(product_kernel, dense / dense.diagonal().mean(), atol=1e-12)
 
 
 def test_choice_graphs_of_all_kinds_of_parameters() -> None:
@@ -97,10 +98,10 @@ def test_choice_graphs_of_all_kinds_of_parameters() -> None:
     source.add(
         kind,
         OrdinalHyperparameter("order", [8, 4, 2]),
-        few := Integer("few", (1, 4), log=True),
+        narrow := Integer("few", (1, 4), log=True),
         Integer("many", (0, 1000)),
         Float("rate", (1e-4, 1.0), log=True),
-        EqualsCondition(few, kind, "b"),
+        EqualsCondition(narrow, kind, "b"),
     )
     mixed = space_from_configspace(source, "mixed")
     choices = ChoiceGraphs(mixed)
@@ -135,14 +136,14 @@ def test_vertices_tell_all_architectures_apart(name: str) -> None:
 # --- the process -----------------------------------------------------------------------------------------------------
 
 PARTS = (ChoiceGraph(3), ChoiceGraph(4, path=True), ChoiceGraph(3, gap=True))
-GIVEN = Hyperparameters(mean=0.3, log_amplitude=0.5, log_noise=-2.0, log_betas=(-1.0, 0.2, -3.0))
+HYPERPARAMETERS = Hyperparameters(mean=0.3, log_amplitude=0.5, log_noise=-2.0, log_betas=(-1.0, 0.2, -3.0))
 
 
-def kernel(one: NDArray[np.int64], other: NDArray[np.int64]) -> Floats:
-    found = np.full((len(one), len(other)), math.exp(GIVEN.log_amplitude))
-    for graph, log_beta, a, b in zip(PARTS, GIVEN.log_betas, one.T, other.T, strict=True):
-        found *= graph.kernel(math.exp(log_beta))[np.ix_(a, b)]
-    return found
+def kernel(left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+    values = np.full((len(left), len(right)), math.exp(HYPERPARAMETERS.log_amplitude))
+    for graph, log_beta, a, b in zip(PARTS, HYPERPARAMETERS.log_betas, left.T, right.T, strict=True):
+        values *= graph.kernel(math.exp(log_beta))[np.ix_(a, b)]
+    return values
 
 
 def test_posterior_is_that_of_the_dense_formula() -> None:
@@ -150,20 +151,20 @@ def test_posterior_is_that_of_the_dense_formula() -> None:
     rng = np.random.default_rng(0)
     rows, fresh = (rng.integers((3, 4, 3), size=(count, 3)) for count in (15, 8))
     targets = rng.standard_normal(12)
-    extra = JITTER * math.exp(GIVEN.log_amplitude)
+    extra = JITTER * math.exp(HYPERPARAMETERS.log_amplitude)
 
-    def condition(known: NDArray[np.int64], values: Floats, asked: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        weights = kernel(asked, known) @ np.linalg.inv(
-            kernel(known, known) + (math.exp(GIVEN.log_noise) + extra) * np.eye(len(known))
+    def condition(observed: NDArray[np.int64], values: Floats, queried: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        weights = kernel(queried, observed) @ np.linalg.inv(
+            kernel(observed, observed) + (math.exp(HYPERPARAMETERS.log_noise) + extra) * np.eye(len(observed))
         )
-        spread = kernel(asked, asked) + extra * np.eye(len(asked)) - weights @ kernel(known, asked)
-        return GIVEN.mean + weights @ (values - GIVEN.mean), spread.diagonal()
+        spread = kernel(queried, queried) + extra * np.eye(len(queried)) - weights @ kernel(observed, queried)
+        return HYPERPARAMETERS.mean + weights @ (values - HYPERPARAMETERS.mean), spread.diagonal()
 
     expected, _ = condition(rows[:12], targets, rows[12:])
     mean, variance = condition(rows, np.concatenate([targets, expected]), fresh)
-    found = Posterior(PARTS, GIVEN, rows, targets).predict(fresh)
-    np.testing.assert_allclose(found[0], mean, atol=1e-9)
-    np.testing.assert_allclose(found[1], variance, atol=1e-9)
+    predicted = Posterior(PARTS, HYPERPARAMETERS, rows, targets).predict(fresh)
+    np.testing.assert_allclose(predicted[0], mean, atol=1e-9)
+    np.testing.assert_allclose(predicted[1], variance, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -180,10 +181,10 @@ def test_slice_sampler_draws_from_the_density(
     rng, draws = np.random.default_rng(1), [start]
     for _ in range(12_000):
         draws.append(slice_sample(log_density, draws[-1], low=low, high=high, rng=rng))
-    kept = np.array(draws[50:])
-    assert kept.mean() == pytest.approx(law.mean(), abs=0.08)
-    assert kept.std() == pytest.approx(law.std(), rel=0.05)
-    assert kstest(kept[::20], law.cdf).pvalue > 0.01
+    settled = np.array(draws[50:])
+    assert settled.mean() == pytest.approx(law.mean(), abs=0.08)
+    assert settled.std() == pytest.approx(law.std(), rel=0.05)
+    assert kstest(settled[::20], law.cdf).pvalue > 0.01
 
 
 def test_sweeps_draw_from_the_posterior_of_a_beta() -> None:
@@ -203,7 +204,7 @@ def test_sweeps_draw_from_the_posterior_of_a_beta() -> None:
     mean_prior = norm.pdf(means, (low + high) / 2, (high - low) / 4)
     amplitude_prior = norm.pdf(amplitudes, math.log((1 + 3 * math.exp(-4)) / 4) + 2, 1)
     mass = np.zeros((len(betas), len(noises)))
-    for (i, beta), (j, noise) in ((one, other) for one in enumerate(betas) for other in enumerate(noises)):
+    for (i, beta), (j, noise) in itertools.product(enumerate(betas), enumerate(noises)):
         prior = math.log(1 + 50 / math.exp(2 * beta)) * math.log(1 + 0.01 / math.exp(2 * noise))
         part = graph.kernel(math.exp(beta))[np.ix_(rows[:, 0], rows[:, 0])]
         values, vectors = np.linalg.eigh(part)
@@ -272,8 +273,8 @@ def test_combo_beats_random_search_on_categories_and_orders() -> None:
         return max(map(score, run(optimizer, score, 60)))
 
     settings = {"initial": 20, "burn_in": 15, "samples": 4, "starts": 10, "candidates": 100}
-    ours = [best("combo", seed, **settings) for seed in range(15)]
-    assert wilcoxon(ours, [best("rs", seed) for seed in range(15)], alternative="greater").pvalue < 0.001
+    scores = [best("combo", seed, **settings) for seed in range(15)]
+    assert wilcoxon(scores, [best("rs", seed) for seed in range(15)], alternative="greater").pvalue < 0.001
 
 
 def test_combo_is_random_until_the_initial_design_has_ended() -> None:
@@ -282,8 +283,8 @@ def test_combo_is_random_until_the_initial_design_has_ended() -> None:
     optimizer = COMBO(problem_on(nb201), np.random.default_rng(0), **SMALL)
     first = optimizer.ask(25)
     twin = np.random.default_rng(0)
-    assert [one.architecture for one in first] == [nb201.sample(twin) for _ in range(25)]
-    optimizer.tell([measured(one) for one in first[:9]])
+    assert [proposal.architecture for proposal in first] == [nb201.sample(twin) for _ in range(25)]
+    optimizer.tell([measured(proposal) for proposal in first[:9]])
     assert optimizer.ask()[0].architecture == nb201.sample(twin)
     optimizer.tell([measured(first[9])])
     assert optimizer.ask()[0].architecture != nb201.sample(twin)
@@ -293,10 +294,10 @@ def test_combo_spreads_what_is_pending() -> None:
     """A batch holds no architecture twice, and not only the incumbent's neighbours."""
     nb201 = space("nb201")
     optimizer = COMBO(problem_on(nb201), np.random.default_rng(0), **SMALL)
-    known = optimizer.ask(40)
-    optimizer.tell([measured(one) for one in known])
-    batch = [one.architecture for one in optimizer.ask(8)]
-    assert len({*batch, *(one.architecture for one in known)}) == 48
+    evaluated = optimizer.ask(40)
+    optimizer.tell([measured(proposal) for proposal in evaluated])
+    batch = [proposal.architecture for proposal in optimizer.ask(8)]
+    assert len({*batch, *(proposal.architecture for proposal in evaluated)}) == 48
 
 
 def test_combo_takes_failures_as_the_worst_and_avoids_their_like() -> None:

@@ -28,7 +28,7 @@ NB201 = space("nb201")
 METHODS = ("re", "nre", "ls", "de", "rl", "nsga2")
 
 
-def seen(arch: Architecture, accuracy: float, parameters: float = 1.0) -> Observation:
+def evaluated(arch: Architecture, accuracy: float, parameters: float = 1.0) -> Observation:
     return Observation(arch, {ACCURACY: accuracy, PARAMETERS: parameters}, fidelity=36)
 
 
@@ -44,35 +44,35 @@ def trace(optimizer: Optimizer, accuracy: Callable[[Architecture], float], evalu
     for _ in range(evaluations):
         (proposal,) = optimizer.ask()
         archs.append(proposal.architecture)
-        optimizer.tell((seen(proposal.architecture, accuracy(proposal.architecture)),))
+        optimizer.tell((evaluated(proposal.architecture, accuracy(proposal.architecture)),))
     return archs
 
 
 # --- evolution -------------------------------------------------------------------------------------------------------
 
 
-def told(method: type[Evolution], accuracies: list[float]) -> tuple[Evolution, list[Architecture]]:
+def evolved(method: type[Evolution], accuracies: list[float]) -> tuple[Evolution, list[Architecture]]:
     """A population of three after architectures with these accuracies; tournaments so large that the best always wins."""
     optimizer = method(problem_on(NB201), np.random.default_rng(0), population_size=3, sample_size=200)
     archs = [Architecture("nb201", (index, index, 0, 0, 0, 0)) for index in range(len(accuracies))]
-    optimizer.tell([seen(arch, accuracy) for arch, accuracy in zip(archs, accuracies, strict=True)])
+    optimizer.tell([evaluated(arch, accuracy) for arch, accuracy in zip(archs, accuracies, strict=True)])
     return optimizer, archs
 
 
 def test_regularized_evolution_removes_the_oldest_however_good() -> None:
-    optimizer, (_, _, c, d, e) = told(RegularizedEvolution, [90, 10, 30, 40, 5])
+    optimizer, (_, _, c, d, e) = evolved(RegularizedEvolution, [90, 10, 30, 40, 5])
     assert optimizer.population == [c, d, e]
     assert optimizer.ask()[0].architecture in set(NB201.neighbors(d))
 
 
 def test_non_regularized_evolution_removes_the_worst_the_newcomer_included() -> None:
-    optimizer, (a, _, c, d, _) = told(NonRegularizedEvolution, [90, 10, 30, 40, 5])
+    optimizer, (a, _, c, d, _) = evolved(NonRegularizedEvolution, [90, 10, 30, 40, 5])
     assert optimizer.population == [a, c, d]
     assert optimizer.ask()[0].architecture in set(NB201.neighbors(a))
 
 
 def test_regularized_evolution_takes_the_age_from_the_answer_and_failures_as_worst() -> None:
-    optimizer, (_, b, c) = told(RegularizedEvolution, [90, 10, 30])
+    optimizer, (_, b, c) = evolved(RegularizedEvolution, [90, 10, 30])
     failed = Architecture("nb201", (4,) * 6)
     optimizer.tell((Observation(failed, status=Status.FAILED),))
     assert optimizer.population == [b, c, failed]
@@ -115,9 +115,9 @@ def test_local_search_waits_for_the_whole_neighbourhood() -> None:
     near = [proposal.architecture for proposal in optimizer.ask(24)]
     assert set(near) == set(NB201.neighbors(start))
     for arch in reversed(near[1:]):
-        optimizer.tell((seen(arch, accuracy(arch)),))
+        optimizer.tell((evaluated(arch, accuracy(arch)),))
     assert optimizer.ask()[0].architecture not in set(NB201.neighbors(max(near, key=accuracy)))
-    optimizer.tell((seen(near[0], accuracy(near[0])),))
+    optimizer.tell((evaluated(near[0], accuracy(near[0])),))
     assert optimizer.ask()[0].architecture in set(NB201.neighbors(max(near, key=accuracy)))
 
 
@@ -126,20 +126,20 @@ def test_local_search_waits_for_the_whole_neighbourhood() -> None:
 
 @pytest.mark.parametrize(("name", "settings"), [("de", {}), ("rl", {"learning_rate": 2.0})])
 def test_method_beats_random_search_on_a_separable_problem(name: str, settings: dict[str, Any]) -> None:
-    def best(method: str, seed: int, **given: Any) -> float:
-        optimizer = OPTIMIZERS.get(method)(problem_on(NB201), np.random.default_rng(seed), **given)
+    def best(method: str, seed: int, **options: Any) -> float:
+        optimizer = OPTIMIZERS.get(method)(problem_on(NB201), np.random.default_rng(seed), **options)
         accuracy = additive(seed)
         return max(map(accuracy, trace(optimizer, accuracy, 600)))
 
-    ours = [best(name, seed, **settings) for seed in range(20)]
-    assert mannwhitneyu(ours, [best("rs", seed) for seed in range(20)], alternative="greater").pvalue < 0.01
-    assert np.median(ours) == pytest.approx(100)
+    scores = [best(name, seed, **settings) for seed in range(20)]
+    assert mannwhitneyu(scores, [best("rs", seed) for seed in range(20)], alternative="greater").pvalue < 0.01
+    assert np.median(scores) == pytest.approx(100)
 
 
 def test_reinforce_takes_the_step_of_the_closed_form() -> None:
     """Rewards 0.4 and 0.6: the second baseline is (0.9 · 0.1 · 0.4 + 0.1 · 0.6) / 0.19, and p = 1/5 for each option."""
     optimizer = Reinforce(problem_on(NB201), np.random.default_rng(0), learning_rate=0.1, momentum=0.9)
-    optimizer.tell([seen(Architecture("nb201", (0,) * 6), 40), seen(Architecture("nb201", (3,) * 6), 60)])
+    optimizer.tell([evaluated(Architecture("nb201", (0,) * 6), 40), evaluated(Architecture("nb201", (3,) * 6), 60)])
     step = 0.1 * (0.6 - (0.09 * 0.4 + 0.1 * 0.6) / 0.19)
     weights = np.exp([-step / 5, -step / 5, -step / 5, step * 4 / 5, -step / 5])
     np.testing.assert_allclose(optimizer.probabilities, np.tile(weights / weights.sum(), (6, 1)), rtol=1e-12)
@@ -149,7 +149,7 @@ def test_reinforce_leaves_inactive_parameters_alone() -> None:
     tiny = conditional_space()
     optimizer = Reinforce(problem_on(tiny), np.random.default_rng(0), learning_rate=1.0)
     pools = [arch for arch in tiny.enumerate() if tiny.to_native(arch)["block"] == "pool"]
-    optimizer.tell([seen(arch, accuracy) for arch, accuracy in zip(pools, (20, 80, 50), strict=True)])
+    optimizer.tell([evaluated(arch, accuracy) for arch, accuracy in zip(pools, (20, 80, 50), strict=True)])
     names = list(tiny.configspace())
     assert optimizer.probabilities[names.index("kernel")] == pytest.approx([1 / 3] * 3)
     assert optimizer.probabilities[names.index("depth")] != pytest.approx([1 / 3] * 3)
@@ -174,14 +174,14 @@ def test_reinforce_learns_from_an_objective_without_bounds_on_any_scale() -> Non
 
 
 def brute_fronts(losses: NDArray[np.float64]) -> list[list[int]]:
-    left, fronts = set(range(len(losses))), []
-    while left:
+    remaining, fronts = set(range(len(losses))), []
+    while remaining:
         front = [
-            i for i in sorted(left)
-            if not any((losses[j] <= losses[i]).all() and (losses[j] < losses[i]).any() for j in left)
+            i for i in sorted(remaining)
+            if not any((losses[j] <= losses[i]).all() and (losses[j] < losses[i]).any() for j in remaining)
         ]  # fmt: skip
         fronts.append(front)
-        left -= set(front)
+        remaining -= set(front)
     return fronts
 
 
@@ -216,17 +216,17 @@ def test_nsga2_grows_the_hypervolume_and_beats_random_search() -> None:
         for _ in range(400):
             arch = optimizer.ask()[0].architecture
             points.append((100 - accuracy(arch), size(arch)))
-            optimizer.tell((seen(arch, accuracy(arch), size(arch)),))
+            optimizer.tell((evaluated(arch, accuracy(arch), size(arch)),))
         return points
 
-    ours, random = [], []
+    areas, random_areas = [], []
     for seed in range(12):
         points = run("nsga2", seed, population_size=20)
         grown = [hypervolume(points[start : start + 40]) for start in (0, 360)]
         assert grown[1] > grown[0]
-        ours.append(hypervolume(points))
-        random.append(hypervolume(run("rs", seed)))
-    assert mannwhitneyu(ours, random, alternative="greater").pvalue < 0.01
+        areas.append(hypervolume(points))
+        random_areas.append(hypervolume(run("rs", seed)))
+    assert mannwhitneyu(areas, random_areas, alternative="greater").pvalue < 0.01
 
 
 def test_nsga2_front_is_of_the_metric_chosen_in_its_direction() -> None:

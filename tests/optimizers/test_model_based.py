@@ -30,7 +30,7 @@ from scipy.stats import mannwhitneyu, norm, skew
 from nasbed import Architecture, Metric, Observation, Status, space
 from nasbed.core.errors import InvalidOption
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
-from nasbed.optimizers.archive import Archive
+from nasbed.optimizers.archive import ProposalArchive
 from nasbed.optimizers.density import Density, fill_gaps
 from nasbed.optimizers.hebo import log_improvement, more_normal
 from nasbed.optimizers.hyperband import budgets_of, schedules
@@ -118,22 +118,22 @@ def test_hyperband_takes_the_budgets_of_nas_bench_101() -> None:
 def test_hyperband_promotes_the_best_third() -> None:
     optimizer, score = make("hb", space("nb201"), 0, fidelities=(1, 3, 9)), additive(0)
     history = search(optimizer, score, 13)
-    rungs = [[one for one in history if one.fidelity == budget] for budget in (1, 3, 9)]
+    rungs = [[trial for trial in history if trial.fidelity == budget] for budget in (1, 3, 9)]
     assert [len(rung) for rung in rungs] == [9, 3, 1]
     for lower, upper in pairwise(rungs):
-        best = sorted((one["validation_accuracy"] for one in lower), reverse=True)[: len(upper)]
-        assert sorted((one["validation_accuracy"] for one in upper), reverse=True) == best
+        best = sorted((trial["validation_accuracy"] for trial in lower), reverse=True)[: len(upper)]
+        assert sorted((trial["validation_accuracy"] for trial in upper), reverse=True) == best
 
 
 def test_hyperband_opens_the_next_bracket_rather_than_wait() -> None:
     proposals = make("hb", space("nb201"), 0, fidelities=(1, 3, 9)).ask(15)
-    assert [one.fidelity for one in proposals] == [1] * 9 + [3] * 3 + [9] * 3
+    assert [proposal.fidelity for proposal in proposals] == [1] * 9 + [3] * 3 + [9] * 3
 
 
 def test_hyperband_never_promotes_what_failed() -> None:
     history = search(make("hb", space("nb201"), 0, fidelities=(1, 3, 9)), lambda arch: None, 60)
-    assert {one.fidelity for one in history[:9]} == {1}
-    assert len({one.architecture for one in history}) == len(history)
+    assert {trial.fidelity for trial in history[:9]} == {1}
+    assert len({trial.architecture for trial in history}) == len(history)
 
 
 # --- kernel densities -----------------------------------------------------------------------------------------------------
@@ -145,14 +145,14 @@ def test_density_is_the_mean_of_product_kernels() -> None:
     data = np.column_stack([rng.random(7), rng.integers(3, size=7), rng.integers(2, size=7)])
     points = np.column_stack([rng.random(5), rng.integers(3, size=5), rng.integers(2, size=5)])
     density = Density(data, np.array([0, 3, 2]), np.array([0.2, 0.4, 0.1]))
-    for point, found in zip(points, density.log_density(points), strict=True):
+    for point, log_density in zip(points, density.log_density(points), strict=True):
         total = 0.0
         for row in data:
             kernel = norm.pdf(point[0], row[0], 0.2)
             kernel *= 0.6 if point[1] == row[1] else 0.4 / 2
             kernel *= 0.9 if point[2] == row[2] else 0.1 / 1
             total += kernel / len(data)
-        assert found == pytest.approx(np.log(total))
+        assert log_density == pytest.approx(np.log(total))
 
 
 def test_density_of_options_sums_to_one() -> None:
@@ -172,8 +172,8 @@ def test_density_samples_options_by_its_own_kernel() -> None:
 def test_density_does_not_depend_on_how_options_are_numbered() -> None:
     data = np.random.default_rng(0).integers(5, size=(30, 1)).astype(float)
     turned = (data + 2) % 5
-    one, other = (Density.fit(rows, np.array([5]), min_bandwidth=1e-3) for rows in (data, turned))
-    assert one.bandwidth == pytest.approx(other.bandwidth)
+    original, renumbered = (Density.fit(rows, np.array([5]), min_bandwidth=1e-3) for rows in (data, turned))
+    assert original.bandwidth == pytest.approx(renumbered.bandwidth)
 
 
 def test_density_has_the_bandwidths_of_the_normal_reference_rule() -> None:
@@ -182,8 +182,8 @@ def test_density_has_the_bandwidths_of_the_normal_reference_rule() -> None:
     data = np.column_stack([rng.random(50), rng.integers(2, size=50), rng.integers(8, size=50)])
     density = Density.fit(data, np.array([0, 2, 8]), min_bandwidth=1e-3)
     assert density.bandwidth[:2] == pytest.approx(1.06 * data[:, :2].std(axis=0) * 50 ** (-1 / 7))
-    few = Density.fit(data[:2], np.array([0, 2, 8]), min_bandwidth=1e-3)
-    assert few.bandwidth[1] <= 1 / 2 and few.bandwidth[2] <= 7 / 8
+    narrow = Density.fit(data[:2], np.array([0, 2, 8]), min_bandwidth=1e-3)
+    assert narrow.bandwidth[1] <= 1 / 2 and narrow.bandwidth[2] <= 7 / 8
     assert Density.fit(np.zeros((9, 2)), np.array([0, 3]), min_bandwidth=0.01).bandwidth.tolist() == [0.01, 0.01]
 
 
@@ -207,16 +207,16 @@ def test_model_is_used_from_the_evaluation_on_that_makes_both_densities(
     problem = Problem(space("nb201"), ACCURACY, (200,))
     settings: dict[str, Any] = {"random_fraction": 0.0, "min_points": min_points}
     optimizer = OPTIMIZERS.get(method)(problem, np.random.default_rng(0), **settings)
-    twin, drawn = Archive(space("nb201")), np.random.default_rng(0)
+    twin, start_rng = ProposalArchive(space("nb201")), np.random.default_rng(0)
     for index in range(first + 1):
         arch = optimizer.ask()[0].architecture
-        assert (arch == twin.sample(drawn)) == (index < first)
+        assert (arch == twin.sample(start_rng)) == (index < first)
         optimizer.tell([answer(arch, 200, additive(0))])
 
 
 def test_bohb_is_kde_where_there_is_one_fidelity() -> None:
     codes = [
-        [one.architecture for one in search(make(method, space("nb201"), 3), additive(3), 60)]
+        [trial.architecture for trial in search(make(method, space("nb201"), 3), additive(3), 60)]
         for method in ("kde", "bohb")
     ]
     assert codes[0] == codes[1]
@@ -236,8 +236,10 @@ def test_tpe_is_optuna() -> None:
     choices = [tuple(source[name].choices) for name in names]
 
     def objective(trial: Any) -> float:
-        picked = [trial.suggest_categorical(name, range(len(some))) for name, some in zip(names, choices, strict=True)]
-        config = {name: some[index] for name, some, index in zip(names, choices, picked, strict=True)}
+        picked = [
+            trial.suggest_categorical(name, range(len(options))) for name, options in zip(names, choices, strict=True)
+        ]
+        config = {name: options[index] for name, options, index in zip(names, choices, picked, strict=True)}
         return -float(score(nb201.from_config(config)) or 0)
 
     with warnings.catch_warnings():
@@ -246,8 +248,8 @@ def test_tpe_is_optuna() -> None:
             sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
         )
         study.optimize(objective, n_trials=120)
-    assert [-trial.value for trial in study.trials] == [one["validation_accuracy"] for one in history]
-    assert len({one.architecture for one in history}) < 120
+    assert [-trial.value for trial in study.trials] == [trial["validation_accuracy"] for trial in history]
+    assert len({trial.architecture for trial in history}) < 120
 
 
 # --- HEBO -----------------------------------------------------------------------------------------------------------------
@@ -259,9 +261,9 @@ def test_smac_repeats_itself_in_processes_that_hash_otherwise() -> None:
     code = (
         "import numpy as np; from nasbed import space; from nasbed.optimizers.smac import SMAC\n"
         "from nasbed.testing.optimizers import measured, problem_on\n"
-        "made = SMAC(problem_on(space('nb201')), np.random.default_rng(3), initial_per_parameter=1, challengers=200)\n"
+        "smac = SMAC(problem_on(space('nb201')), np.random.default_rng(3), initial_per_parameter=1, challengers=200)\n"
         "for _ in range(16):\n"
-        "    (asked,) = made.ask(1); made.tell([measured(asked)]); print(asked.architecture.code)\n"
+        "    (proposal,) = smac.ask(1); smac.tell([measured(proposal)]); print(proposal.architecture.code)\n"
     )
     runs = [
         subprocess.run(
@@ -298,9 +300,9 @@ def test_hebo_starts_with_one_random_architecture_more_than_there_are_parameters
     """And takes from the forest from then on: on a landscape of one edge, what it proposes has the best operation."""
     optimizer = make("hebo", space("nb201"), 0)
     history = search(optimizer, lambda arch: 10.0 * arch.code[0], 60)
-    seen, drawn = Archive(space("nb201")), np.random.default_rng(0)
-    assert [one.architecture for one in history[:7]] == [seen.sample(drawn) for _ in range(7)]
-    assert np.mean([one.architecture.code[0] == 4 for one in history[20:]]) > 0.8
+    archive, start_rng = ProposalArchive(space("nb201")), np.random.default_rng(0)
+    assert [trial.architecture for trial in history[:7]] == [archive.sample(start_rng) for _ in range(7)]
+    assert np.mean([trial.architecture.code[0] == 4 for trial in history[20:]]) > 0.8
 
 
 # --- networks -------------------------------------------------------------------------------------------------------------
@@ -343,7 +345,10 @@ def test_model_beats_random_search_on_additive_landscapes(model: str) -> None:
 
     def bests(method: str) -> list[float]:
         return [
-            max(one["validation_accuracy"] for one in search(make(method, space("nb201"), seed), additive(seed), 150))
+            max(
+                trial["validation_accuracy"]
+                for trial in search(make(method, space("nb201"), seed), additive(seed), 150)
+            )
             for seed in range(20)
         ]
 
@@ -353,8 +358,8 @@ def test_model_beats_random_search_on_additive_landscapes(model: str) -> None:
 def test_method_repeats_itself_and_leaves_global_randomness_alone(method: str) -> None:
     make(method, space("nb201"), 5)  # the packages that it imports may draw as they load
     np_state, state = np.random.get_state()[1].copy(), random.getstate()  # type: ignore[index]
-    one, other = (search(make(method, space("nb201"), 5), additive(5), 40, batch=4) for _ in range(2))
-    assert [seen.architecture for seen in one] == [seen.architecture for seen in other]
+    first, second = (search(make(method, space("nb201"), 5), additive(5), 40, batch=4) for _ in range(2))
+    assert [trial.architecture for trial in first] == [trial.architecture for trial in second]
     assert np.array_equal(np.random.get_state()[1], np_state)  # type: ignore[index]
     assert random.getstate() == state
 
@@ -365,7 +370,7 @@ def test_method_survives_failures(method: str, failing: float) -> None:
     history = search(
         make(method, space("nb201"), 1), lambda arch: None if rng.random() < failing else score(arch), 40, batch=3
     )
-    assert method in REPEATING or len({one.architecture for one in history}) == 40
+    assert method in REPEATING or len({trial.architecture for trial in history}) == 40
 
 
 @pytest.mark.parametrize("name", ["nb101", "darts"])
@@ -382,7 +387,7 @@ def test_method_takes_numbers_and_conditions(method: str) -> None:
     source.add(kind, rate, depth, EqualsCondition(depth, kind, "b"))
     mixed = space_from_configspace(source, "made_up")
     history = search(make(method, mixed, 0), lambda arch: 50 + 10 * (dict(mixed.to_config(arch))["kind"] == "b"), 40)
-    assert method in REPEATING or len({one.architecture for one in history}) == 40
+    assert method in REPEATING or len({trial.architecture for trial in history}) == 40
 
 
 def test_method_survives_a_space_smaller_than_the_run(method: str) -> None:
@@ -390,7 +395,7 @@ def test_method_survives_a_space_smaller_than_the_run(method: str) -> None:
     source.add(CategoricalHyperparameter("one", ["a", "b"]), CategoricalHyperparameter("two", ["c", "d"]))
     tiny = space_from_configspace(source, "made_up")
     history = search(make(method, tiny, 0), lambda arch: float(arch.code[0]), 25, batch=2)
-    assert len({one.architecture for one in history}) == 4
+    assert len({trial.architecture for trial in history}) == 4
 
 
 @pytest.fixture

@@ -143,19 +143,19 @@ def test_workers_never_wait(noisy: TabularBenchmark, workers: int) -> None:
     assert (run.end_s - run.start_s).sum() > (2000 - max(BUDGETS)) * workers
 
 
-def new_ones(benchmark: TabularBenchmark, method: str) -> Floats:
+def gains_of_draws(benchmark: TabularBenchmark, method: str) -> Floats:
     """How good what the method draws is at the highest budget, promotions left out, once it has had time to learn."""
-    found: list[NDArray[np.int64]] = []
+    codes: list[NDArray[np.int64]] = []
     for seed in range(3):
         run = search(method, benchmark, seed, evaluations=16 * 20)
-        found += [run.codes[rungs[0]] for rungs in brackets(run)[-15:]]
+        codes += [run.codes[rungs[0]] for rungs in brackets(run)[-15:]]
     gains = dict(zip(map(tuple, all_codes().tolist()), additive(all_codes()).tolist(), strict=True))
-    return np.array([gains[tuple(code)] for code in np.concatenate(found).tolist()])
+    return np.array([gains[tuple(code)] for code in np.concatenate(codes).tolist()])
 
 
 @pytest.mark.parametrize("kind", ["noisy", "misleading"])
 def test_bohb_learns_from_the_longest_trainings(kind: str, request: pytest.FixtureRequest) -> None:
     """Its draws are better than Hyperband's, which are random, even where short trainings mislead."""
     benchmark = request.getfixturevalue(kind)
-    ours, random = new_ones(benchmark, "bohb"), new_ones(benchmark, "hb")
-    assert mannwhitneyu(ours, random, alternative="greater").pvalue < 1e-3
+    bohb_gains, random_gains = gains_of_draws(benchmark, "bohb"), gains_of_draws(benchmark, "hb")
+    assert mannwhitneyu(bohb_gains, random_gains, alternative="greater").pvalue < 1e-3

@@ -40,5 +40,5 @@ def test_mutation_rate_with_a_fraction_is_the_mean_number_of_edits() -> None:
 
 
 def test_mutation_rate_below_zero_is_refused() -> None:
-    with pytest.raises(NasbedError, match="mutation_rate is a number from 0"):
+    with pytest.raises(NasbedError, match="mutation_rate is a number of at least 0"):
         distances(-1)

@@ -57,14 +57,14 @@ class Rescanning(Optimizer):
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         super().__init__(problem, rng)
-        self.seen: list[Observation] = []
+        self.observations: list[Observation] = []
 
     def ask(self, n: int = 1) -> list[Proposal]:
-        assert not [one for one in self.seen if one.fidelity == -1]
+        assert not [observation for observation in self.observations if observation.fidelity == -1]
         return [Proposal(self.space.sample(self.rng)) for _ in range(n)]
 
     def tell(self, observations: Sequence[Observation]) -> None:
-        self.seen += observations
+        self.observations += observations
 
 
 class RescanningConformance(OptimizerConformance):

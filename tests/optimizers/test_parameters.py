@@ -23,10 +23,10 @@ def test_row_has_option_numbers_and_gaps() -> None:
     tiny = conditional_space()
     parameters, names = Parameters(tiny), list(tiny.configspace())
     for arch in tiny.enumerate():
-        given = tiny.to_native(arch)
+        values = tiny.to_native(arch)
         row = dict(zip(names, parameters.row(arch).tolist(), strict=True))
-        assert ["conv", "pool", "skip"][int(row["block"])] == given["block"]
-        assert np.isnan(row["kernel"]) == ("kernel" not in given)
+        assert ["conv", "pool", "skip"][int(row["block"])] == values["block"]
+        assert np.isnan(row["kernel"]) == ("kernel" not in values)
     assert dict(zip(names, parameters.options.tolist(), strict=True)) == {"block": 3, "depth": 3, "kernel": 3}
 
 

@@ -10,7 +10,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.spaces.base import SearchSpace
 
 
-class Archive:
+class ProposalArchive:
     """The architectures evaluated or pending, up to isomorphism, so that a method does not propose one twice.
 
     A repeated proposal is still possible: in a small space nothing else is left at some point.

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption
-from nasbed.optimizers.base import Problem, Proposal
+from nasbed.optimizers.base import Proposal
 from nasbed.optimizers.model_based import ModelBased
 from nasbed.optimizers.perceptrons import Perceptrons
+from nasbed.optimizers.settings import integer, number
 
 
+@dataclass(eq=False, kw_only=True)
 class Bananas(ModelBased):
     """Bayesian optimisation with a neural predictor (White, Neiswanger & Savani 2021), as the Surrogate NAS
     Benchmarks ran it.
@@ -29,37 +31,27 @@ class Bananas(ModelBased):
     name = "bananas"
     summary = "Bayesian optimisation with an ensemble of networks on path encodings"
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        initial: int = 100,
-        k: int = 10,
-        members: int = 3,
-        candidates: int = 100,
-        parents: int = 10,
-        layers: int = 10,
-        width: int = 20,
-        epochs: int = 150,
-        patience: int = 20,
-        learning_rate: float = 0.01,
-    ) -> None:
-        super().__init__(problem, rng)
-        if min(initial, k, members, candidates, parents, layers, width, epochs) < 1:
-            raise InvalidOption(
-                "initial, k, members, candidates, parents, layers, width and epochs are at least 1, got "
-                f"{(initial, k, members, candidates, parents, layers, width, epochs)}"
-            )
-        self._initial, self._k, self._candidates, self._parents = initial, k, candidates, parents
+    initial: int = integer(100, low=1)
+    k: int = integer(10, low=1)
+    members: int = integer(3, low=1)
+    candidates: int = integer(100, low=1)
+    parents: int = integer(10, low=1)
+    layers: int = integer(10, low=1)
+    width: int = integer(20, low=1)
+    epochs: int = integer(150, low=1)
+    patience: int = integer(20, low=0)
+    learning_rate: float = number(0.01, low=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._networks = Perceptrons(
-            members=members,
-            layers=layers,
-            width=width,
-            epochs=epochs,
-            patience=patience,
+            members=self.members,
+            layers=self.layers,
+            width=self.width,
+            epochs=self.epochs,
+            patience=self.patience,
             batch=32,
-            learning_rate=learning_rate,
+            learning_rate=self.learning_rate,
         )
         self._encoding = "path" if "path" in self.space.encodings else "onehot"
         self._proposed = 0
@@ -67,7 +59,7 @@ class Bananas(ModelBased):
 
     @property
     def start_size(self) -> int:
-        return self._initial
+        return self.initial
 
     def begin_with(self, arch: Architecture) -> Proposal:
         self._proposed += 1
@@ -75,7 +67,7 @@ class Bananas(ModelBased):
 
     def _next(self) -> Architecture:
         self._proposed += 1
-        if self._proposed <= self._initial or len(self._archs) < 2:
+        if self._proposed <= self.initial or len(self._archs) < 2:
             return self._archive.sample(self.rng)
         if not self._batch:
             self._batch.extend(self._promising())
@@ -89,20 +81,20 @@ class Bananas(ModelBased):
         predictions = self._networks.predict(self.space.encode(candidates, self._encoding))
         spread = predictions.std(axis=0, ddof=1) if len(predictions) > 1 else np.zeros(len(candidates))
         draws = predictions.mean(axis=0) + spread * self.rng.standard_normal(len(candidates))
-        chosen = [candidates[index] for index in np.argsort(draws, kind="stable")[: self._k]]
+        chosen = [candidates[index] for index in np.argsort(draws, kind="stable")[: self.k]]
         for arch in chosen:
             self._archive.add(arch)
         return chosen
 
     def _mutants(self) -> list[Architecture]:
         """New mutants of the best, each once; random architectures where there are too few."""
-        best = [self._archs[index] for index in np.argsort(self._losses, kind="stable")[: self._parents]]
+        best = [self._archs[index] for index in np.argsort(self._losses, kind="stable")[: self.parents]]
         mutants: dict[Architecture, Architecture] = {}
-        for arch in self._archive.mutants(best, self.rng, tries=10 * self._candidates):
+        for arch in self._archive.mutants(best, self.rng, tries=10 * self.candidates):
             mutants.setdefault(self.space.canonical(arch), arch)
-            if len(mutants) == self._candidates:
+            if len(mutants) == self.candidates:
                 break
-        while len(mutants) < min(self._k, self._candidates):
+        while len(mutants) < min(self.k, self.candidates):
             before = len(mutants)
             arch = self._archive.sample(self.rng)
             mutants.setdefault(self.space.canonical(arch), arch)

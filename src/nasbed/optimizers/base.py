@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
+from nasbed.optimizers.settings import check_settings
 from nasbed.spaces.base import SearchSpace
 
 
@@ -51,6 +52,7 @@ class Proposal:
     fidelity: int | None = None
 
 
+@dataclass(eq=False)
 class Optimizer(ABC):
     """A search method, created for each run from a problem, a random generator and its settings.
 
@@ -58,7 +60,14 @@ class Optimizer(ABC):
     clock: with several workers, results may come back in another order than the proposals, and a method may be asked
     again before it has the results of earlier proposals. All randomness comes from ``rng``, so a run is repeated
     exactly by repeating its calls; that is also how it is resumed.
+
+    Settings are keyword arguments of the constructor. The methods here declare them as fields of a dataclass with
+    ``eq=False, kw_only=True`` and a range by :mod:`nasbed.optimizers.settings`, and prepare their state in
+    ``__post_init__``. A method with an ``__init__`` of its own calls ``super().__init__(problem, rng)``.
     """
+
+    problem: Problem = field(repr=False)
+    rng: np.random.Generator = field(repr=False)
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -70,10 +79,9 @@ class Optimizer(ABC):
     """Whether all proposals come from the space's sample, mutate and neighbors, or are checked with the space. A method
     that builds architectures from parameters itself cannot keep to a table that holds few of them."""
 
-    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
-        self.problem = problem
-        self.space = problem.space
-        self.rng = rng
+    def __post_init__(self) -> None:
+        check_settings(self)
+        self.space = self.problem.space
 
     @property
     def start_size(self) -> int | None:

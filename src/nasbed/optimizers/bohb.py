@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from dataclasses import dataclass
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Problem
 from nasbed.optimizers.hyperband import Hyperband
 from nasbed.optimizers.kde import Parzen, ParzenModel
 
 
-class BOHB(Hyperband):
+@dataclass(eq=False, kw_only=True)
+class BOHB(Parzen, Hyperband):
     """Hyperband's schedule; new architectures come from the model of the highest fidelity that has enough evaluations
     (Falkner et al. 2018).
 
@@ -27,31 +26,10 @@ class BOHB(Hyperband):
     summary = "Hyperband with kernel densities"
     draws_from_space = False
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        eta: float = 3,
-        good: float = Parzen.good,
-        samples: int = Parzen.samples,
-        random_fraction: float = Parzen.random_fraction,
-        min_points: int | None = Parzen.min_points,
-        bandwidth_factor: float = Parzen.bandwidth_factor,
-        min_bandwidth: float = Parzen.min_bandwidth,
-    ) -> None:
-        super().__init__(problem, rng, eta=eta)
-        settings = Parzen(
-            good=good,
-            samples=samples,
-            random_fraction=random_fraction,
-            min_points=min_points,
-            bandwidth_factor=bandwidth_factor,
-            min_bandwidth=min_bandwidth,
-        )
-        self._models = {
-            fidelity: ParzenModel(problem, settings) for fidelity in sorted(problem.fidelities, reverse=True)
-        }
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fidelities = sorted(self.problem.fidelities, reverse=True)
+        self._models = {fidelity: ParzenModel(self.problem, self) for fidelity in fidelities}
 
     @property
     def random_start(self) -> int | None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
 
 from nasbed.core.architecture import Architecture
-from nasbed.optimizers.base import Problem, Proposal
+from nasbed.optimizers.base import Proposal
 from nasbed.optimizers.choice_graphs import ChoiceGraphs, Floats, Vertices
 from nasbed.optimizers.diffusion_gp import Hyperparameters, Posterior, sweep
 from nasbed.optimizers.model_based import ModelBased
 from nasbed.optimizers.settings import integer, number
 
 
+@dataclass(eq=False, kw_only=True)
 class COMBO(ModelBased):
     """Bayesian optimisation with a diffusion kernel on the Cartesian product of the choice graphs (Oh et al. 2019), as
     the Surrogate NAS Benchmarks ran it.
@@ -35,36 +37,25 @@ class COMBO(ModelBased):
     name = "combo"
     summary = "Bayesian optimisation with a Gaussian process on the graph of all choices"
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        initial: int = 100,
-        starts: int = 30,
-        samples: int = 10,
-        burn_in: int = 100,
-        sweeps: int = 1,
-        candidates: int = 500,
-        spray: int = 10,
-        keep: float = 0.5,
-    ) -> None:
-        super().__init__(problem, rng)
-        self._initial = integer("initial", initial, low=1)
-        self._starts = integer("starts", starts, low=1)
-        self._burn_in = integer("burn_in", burn_in, low=0)
-        self._sweeps = integer("sweeps", sweeps, low=1)
-        self._candidates = integer("candidates", candidates, low=1)
-        self._spray = integer("spray", spray, low=0)
-        self._keep = number("keep", keep, low=0, high=1)
+    initial: int = integer(100, low=1)
+    starts: int = integer(30, low=1)
+    samples: int = integer(10, low=1)
+    burn_in: int = integer(100, low=0)
+    sweeps: int = integer(1, low=1)
+    candidates: int = integer(500, low=1)
+    spray: int = integer(10, low=0)
+    keep: float = number(0.5, low=0, high=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._choices = ChoiceGraphs(self.space)
-        self._draws: deque[Hyperparameters] = deque(maxlen=integer("samples", samples, low=1))
+        self._draws: deque[Hyperparameters] = deque(maxlen=self.samples)
         self._drawn_at = 0
         self._pending: dict[Architecture, None] = {}
 
     @property
     def start_size(self) -> int:
-        return self._initial
+        return self.initial
 
     def begin_with(self, arch: Architecture) -> Proposal:
         self._pending[arch] = None
@@ -78,7 +69,7 @@ class COMBO(ModelBased):
 
     def _next(self) -> Architecture:
         arch = None
-        if len(self._archs) >= self._initial and self._learnable():
+        if len(self._archs) >= self.initial and self._learnable():
             arch = self._archive.first_new(self._promising())
         if arch is None:
             arch = self._archive.sample(self.rng)
@@ -106,9 +97,9 @@ class COMBO(ModelBased):
                 gains.update(zip(new, improvements.tolist(), strict=True))
 
         near = list(self.space.neighbors(self._archs[int(targets.argmin())]))
-        sprayed = [near[index] for index in self.rng.permutation(len(near))[: self._spray]]
-        visit(sprayed + [self.space.sample(self.rng) for _ in range(self._candidates)])
-        climbers = sorted(gains, key=gains.__getitem__, reverse=True)[: self._starts]
+        sprayed = [near[index] for index in self.rng.permutation(len(near))[: self.spray]]
+        visit(sprayed + [self.space.sample(self.rng) for _ in range(self.candidates)])
+        climbers = sorted(gains, key=gains.__getitem__, reverse=True)[: self.starts]
         while climbers:
             neighborhoods = [list(self.space.neighbors(arch)) for arch in climbers]
             visit([arch for neighbors in neighborhoods for arch in neighbors])
@@ -117,7 +108,7 @@ class COMBO(ModelBased):
                 best = max(neighbors, key=gains.__getitem__, default=arch)
                 if gains[best] > gains[arch]:
                     steps[best] = None
-            survivors = max(1, int(self._keep * len(climbers)))
+            survivors = max(1, int(self.keep * len(climbers)))
             climbers = sorted(steps, key=gains.__getitem__, reverse=True)[:survivors]
         return sorted(gains, key=gains.__getitem__, reverse=True)
 
@@ -137,9 +128,9 @@ class COMBO(ModelBased):
         graphs = self._choices.graphs
         first = not self._draws
         state = Hyperparameters.start(graphs) if first else self._draws[-1]
-        for _ in range(self._burn_in if first else 0):
+        for _ in range(self.burn_in if first else 0):
             state = sweep(graphs, state, rows, targets, self.rng)
-        for _ in range((self._draws.maxlen or 1) if first else self._sweeps):
+        for _ in range(self.samples if first else self.sweeps):
             state = sweep(graphs, state, rows, targets, self.rng)
             self._draws.append(state)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.base import Optimizer, Proposal
 from nasbed.optimizers.parameters import Parameters
 from nasbed.optimizers.settings import integer, number
 
@@ -22,6 +23,7 @@ FEWEST = 4
 """A target and the three others that rand1 adds up."""
 
 
+@dataclass(eq=False, kw_only=True)
 class DifferentialEvolution(Optimizer):
     """rand1/bin over vectors that have one place in [0, 1] for each parameter of the space's ConfigSpace.
 
@@ -41,28 +43,21 @@ class DifferentialEvolution(Optimizer):
     summary = "differential evolution (rand1/bin)"
     draws_from_space = False
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        population_size: int = 20,
-        mutation_factor: float = 0.5,
-        crossover_probability: float = 0.5,
-    ) -> None:
-        super().__init__(problem, rng)
-        self.population_size = integer("population_size", population_size, low=FEWEST)
-        self.mutation_factor = number("mutation_factor", mutation_factor, low=0, high=2)
-        self.crossover_probability = number("crossover_probability", crossover_probability, low=0, high=1)
+    population_size: int = integer(20, low=FEWEST)
+    mutation_factor: float = number(0.5, low=0, high=2)
+    crossover_probability: float = number(0.5, low=0, high=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._parameters = Parameters(self.space)
-        self._population = np.empty((population_size, len(self._parameters)))
-        self._losses = np.full(population_size, math.inf)
+        self._population = np.empty((self.population_size, len(self._parameters)))
+        self._losses = np.full(self.population_size, math.inf)
         self._trials = np.empty_like(self._population)
-        self._trial_losses = np.full(population_size, math.inf)
-        self._open = population_size
+        self._trial_losses = np.full(self.population_size, math.inf)
+        self._open = self.population_size
         self._queue: deque[tuple[int, Architecture]] = deque()
         self._waiting: dict[Architecture, deque[int]] = {}
-        for place in range(population_size):
+        for place in range(self.population_size):
             self._enqueue(place, *self._random())
 
     @property

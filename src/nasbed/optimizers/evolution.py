@@ -5,15 +5,15 @@ from __future__ import annotations
 import heapq
 from abc import abstractmethod
 from collections.abc import Sequence
-
-import numpy as np
+from dataclasses import dataclass
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.base import Optimizer, Proposal
 from nasbed.optimizers.settings import integer, number
 
 
+@dataclass(eq=False, kw_only=True)
 class Evolution(Optimizer):
     """Mutate the best of a random sample of the population. Each result enters the population, and one member leaves.
 
@@ -27,19 +27,12 @@ class Evolution(Optimizer):
     counts from the arrival of the result. A failed evaluation enters as the worst.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        population_size: int = 100,
-        sample_size: int = 10,
-        mutation_rate: float = 1,
-    ) -> None:
-        super().__init__(problem, rng)
-        self.population_size = integer("population_size", population_size, low=1)
-        self.sample_size = integer("sample_size", sample_size, low=1)
-        self.mutation_rate = number("mutation_rate", mutation_rate, low=0)
+    population_size: int = integer(100, low=1)
+    sample_size: int = integer(10, low=1)
+    mutation_rate: float = number(1, low=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._edits = int(self.mutation_rate)
         self._extra_edit = self.mutation_rate - self._edits
         self._heap: list[tuple[float, int, float, Architecture]] = []

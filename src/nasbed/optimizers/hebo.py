@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.preprocessing import power_transform
 
 from nasbed.core.architecture import Architecture
-from nasbed.optimizers.base import Problem, Proposal
+from nasbed.optimizers.base import Proposal
 from nasbed.optimizers.model_based import ModelBased
 from nasbed.optimizers.nsga2 import ParetoPopulation
 from nasbed.optimizers.parameters import Floats
@@ -27,6 +27,7 @@ DELTA = 0.01
 """A parameter of the confidence bound's weight."""
 
 
+@dataclass(eq=False, kw_only=True)
 class HEBO(ModelBased):
     """Bayesian optimisation that proposes from the Pareto front of three acquisition functions (Cowen-Rivers et al.
     2022), with a random forest as its model as in the Surrogate NAS Benchmarks (appendix C.3).
@@ -47,23 +48,17 @@ class HEBO(ModelBased):
     name = "hebo"
     summary = "HEBO with a random forest"
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        initial: int | None = None,
-        trees: int = 20,
-        population_size: int = 100,
-        generations: int = 30,
-    ) -> None:
-        super().__init__(problem, rng)
+    initial: int | None = integer(None, low=2)
+    trees: int = integer(20, low=1)
+    population_size: int = integer(100, low=2)
+    generations: int = integer(30, low=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._width = len(self.space.configspace())
-        self._initial = self._width + 1 if initial is None else integer("initial", initial, low=2)
-        self._trees = integer("trees", trees, low=1)
-        self._population_size = integer("population_size", population_size, low=2)
-        self._generations = integer("generations", generations, low=1)
-        self._floor = problem.lowest_loss if math.isfinite(problem.lowest_loss) else 0.0
+        self._initial = self._width + 1 if self.initial is None else self.initial
+        lowest = self.problem.lowest_loss
+        self._floor = lowest if math.isfinite(lowest) else 0.0
 
     @property
     def start_size(self) -> int:
@@ -85,7 +80,7 @@ class HEBO(ModelBased):
     def _choose(self, n: int) -> list[Architecture]:
         """Up to ``n`` architectures of the front at random, with the two that HEBO always includes."""
         model = ForestModel.fit(
-            self.space.encode(self._archs), more_normal(np.array(self._losses)), self._trees, self.rng
+            self.space.encode(self._archs), more_normal(np.array(self._losses)), self.trees, self.rng
         )
         front = [arch for arch in self._front(model, n) if arch not in self._archive]
         if not front:
@@ -104,15 +99,15 @@ class HEBO(ModelBased):
         target = float(model.predict(self.space.encode([best]))[0][0])
         steps = max(1, len(self._archs) // n)
         kappa = math.sqrt((2 + self._width / 2) * math.log(steps) + math.log(math.pi**2 / DELTA))
-        population = ParetoPopulation(self.space, self._population_size, CROSSOVER_PROBABILITY)
-        archs = [best, *(self.space.sample(self.rng) for _ in range(self._population_size - 1))]
-        for _ in range(self._generations):
+        population = ParetoPopulation(self.space, self.population_size, CROSSOVER_PROBABILITY)
+        archs = [best, *(self.space.sample(self.rng) for _ in range(self.population_size - 1))]
+        for _ in range(self.generations):
             forms = {self.space.canonical(arch) for arch in population.archs}
             new = {form: arch for arch in archs if (form := self.space.canonical(arch)) not in forms}
             if new:
                 features = self.space.encode(list(new.values()))
                 population.join(list(new.values()), model.acquisition(features, target, kappa, self.rng))
-            archs = [population.child(self.rng) for _ in range(self._population_size)]
+            archs = [population.child(self.rng) for _ in range(self.population_size)]
         return population.front
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-
-import numpy as np
+from dataclasses import dataclass
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption
 from nasbed.core.observation import Observation
-from nasbed.optimizers.archive import Archive
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.archive import ProposalArchive
+from nasbed.optimizers.base import Optimizer, Proposal
+from nasbed.optimizers.settings import number_above
 
 Schedule = tuple[tuple[int, int], ...]
 """A bracket: how many architectures its rungs hold, and the fidelity of each."""
@@ -97,6 +96,7 @@ class Bracket:
         self._results = []
 
 
+@dataclass(eq=False, kw_only=True)
 class Hyperband(Optimizer):
     """Successive halving over brackets that trade many short evaluations for few long ones (Li et al. 2018).
 
@@ -108,15 +108,15 @@ class Hyperband(Optimizer):
     name = "hb"
     summary = "Hyperband"
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, *, eta: float = 3) -> None:
-        super().__init__(problem, rng)
-        if not eta > 1:
-            raise InvalidOption(f"eta is above 1, got {eta!r}")
-        self._schedules = schedules(budgets_of(problem.fidelities, eta), eta)
+    eta: float = number_above(3, 1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._schedules = schedules(budgets_of(self.problem.fidelities, self.eta), self.eta)
         self._bracket_count = 0
         self._brackets: list[Bracket] = []
         self._pending: dict[tuple[Architecture, int], deque[Bracket]] = {}
-        self._archive = Archive(self.space)
+        self._archive = ProposalArchive(self.space)
 
     @property
     def start_size(self) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nasbed.core.architecture import Architecture
-from nasbed.optimizers.archive import Archive
+from nasbed.optimizers.archive import ProposalArchive
 from nasbed.optimizers.base import Problem
 from nasbed.optimizers.density import Density, fill_gaps
 from nasbed.optimizers.model_based import ModelBased
@@ -21,7 +21,7 @@ LEAST = math.log(1e-32)
 """The lowest density that counts, as in HpBandSter."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Parzen:
     """The settings of the densities, with the defaults of BOHB's reference implementation, HpBandSter.
 
@@ -31,20 +31,12 @@ class Parzen:
     ``bandwidth_factor`` how much wider numbers are sampled than the density is, ``min_bandwidth`` its least width.
     """
 
-    good: float = 0.15
-    samples: int = 64
-    random_fraction: float = 1 / 3
-    min_points: int | None = None
-    bandwidth_factor: float = 3
-    min_bandwidth: float = 1e-3
-
-    def __post_init__(self) -> None:
-        number("good", self.good, low=0.01, high=0.99)
-        integer("samples", self.samples, low=1)
-        number("random_fraction", self.random_fraction, low=0, high=1)
-        integer("min_points", 1 if self.min_points is None else self.min_points, low=1)
-        number("bandwidth_factor", self.bandwidth_factor, low=0.01)
-        number("min_bandwidth", self.min_bandwidth, low=1e-9, high=0.5)
+    good: float = number(0.15, low=0.01, high=0.99)
+    samples: int = integer(64, low=1)
+    random_fraction: float = number(1 / 3, low=0, high=1)
+    min_points: int | None = integer(None, low=1)
+    bandwidth_factor: float = number(3, low=0.01)
+    min_bandwidth: float = number(1e-3, low=1e-9, high=0.5)
 
 
 class ParzenModel:
@@ -75,7 +67,7 @@ class ParzenModel:
         enough = len(self._losses) - self._good_count >= self._fewest
         return enough and sum(map(math.isfinite, self._losses)) >= self._good_count
 
-    def propose(self, archive: Archive, rng: np.random.Generator) -> Architecture | None:
+    def propose(self, archive: ProposalArchive, rng: np.random.Generator) -> Architecture | None:
         """The best new sample; ``None`` if there is none, or if a random architecture is due."""
         if rng.random() < self._settings.random_fraction:
             return None
@@ -111,7 +103,8 @@ class ParzenModel:
         return self._densities
 
 
-class KDE(ModelBased):
+@dataclass(eq=False, kw_only=True)
+class KDE(Parzen, ModelBased):
     """The model of BOHB at the highest fidelity alone, called TPE in the Surrogate NAS Benchmarks.
 
     The settings and their defaults are those of BOHB's reference implementation, HpBandSter: the share called ``good``
@@ -128,28 +121,9 @@ class KDE(ModelBased):
     summary = "TPE with multivariate kernel densities, as in BOHB"
     draws_from_space = False
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        good: float = Parzen.good,
-        samples: int = Parzen.samples,
-        random_fraction: float = Parzen.random_fraction,
-        min_points: int | None = Parzen.min_points,
-        bandwidth_factor: float = Parzen.bandwidth_factor,
-        min_bandwidth: float = Parzen.min_bandwidth,
-    ) -> None:
-        super().__init__(problem, rng)
-        settings = Parzen(
-            good=good,
-            samples=samples,
-            random_fraction=random_fraction,
-            min_points=min_points,
-            bandwidth_factor=bandwidth_factor,
-            min_bandwidth=min_bandwidth,
-        )
-        self._model = ParzenModel(problem, settings)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._model = ParzenModel(self.problem, self)
 
     @property
     def start_size(self) -> int:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-
-import numpy as np
+from dataclasses import dataclass
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.base import Optimizer, Proposal
 from nasbed.optimizers.settings import integer
 
 Code = tuple[int, ...]
 
 
+@dataclass(eq=False, kw_only=True)
 class LocalSearch(Optimizer):
     """From a random architecture, evaluate all neighbours and move to the best while it improves; then start again.
 
@@ -33,9 +33,10 @@ class LocalSearch(Optimizer):
     name = "ls"
     summary = "local search with restarts"
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, *, tries: int = 100) -> None:
-        super().__init__(problem, rng)
-        self.tries = integer("tries", tries, low=1)
+    tries: int = integer(100, low=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._losses: dict[Code, float] = {}
         self._proposed: set[Code] = set()
         self._starts: list[Architecture] = []

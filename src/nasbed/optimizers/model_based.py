@@ -6,20 +6,18 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 
-import numpy as np
-
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
-from nasbed.optimizers.archive import Archive
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.archive import ProposalArchive
+from nasbed.optimizers.base import Optimizer, Proposal
 
 
 class ModelBased(Optimizer):
     """A method that proposes each architecture once and learns from the evaluations that succeeded."""
 
-    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
-        super().__init__(problem, rng)
-        self._archive = Archive(self.space)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._archive = ProposalArchive(self.space)
         self._archs: list[Architecture] = []
         self._losses: list[float] = []
 

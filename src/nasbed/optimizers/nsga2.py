@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ CROSSOVER_TRIES = 5
 """How many mixtures of two codes may be no architecture before the first parent goes on alone; ours."""
 
 
+@dataclass(eq=False, kw_only=True)
 class NSGA2(Optimizer):
     """Minimise the objective's loss and one further metric, ``second``, by its key (Deb et al. 2002).
 
@@ -36,19 +38,13 @@ class NSGA2(Optimizer):
     name = "nsga2"
     summary = "NSGA-II for two objectives"
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        second: str = "parameters",
-        population_size: int = 100,
-        crossover_probability: float = 0.9,
-    ) -> None:
-        super().__init__(problem, rng)
-        self.population_size = integer("population_size", population_size, low=2)
-        self.crossover_probability = number("crossover_probability", crossover_probability, low=0, high=1)
-        self.second = _metric(problem, second)
+    second: str = "parameters"
+    population_size: int = integer(100, low=2)
+    crossover_probability: float = number(0.9, low=0, high=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._second = _metric(self.problem, self.second)
         self._population = ParetoPopulation(self.space, self.population_size, self.crossover_probability)
         self._generation: list[tuple[Architecture, tuple[float, float]]] = []
 
@@ -75,10 +71,10 @@ class NSGA2(Optimizer):
                 self._generation = []
 
     def _pair(self, observation: Observation) -> tuple[float, float]:
-        value = observation.values.get(self.second)
+        value = observation.values.get(self._second)
         if value is None or observation.status is not Status.OK:
             return math.inf, math.inf
-        return self.problem.loss(observation), -value if self.second.direction == "maximize" else value
+        return self.problem.loss(observation), -value if self._second.direction == "maximize" else value
 
 
 class ParetoPopulation:

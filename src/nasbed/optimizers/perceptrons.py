@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +14,7 @@ DECAY, SQUARE_DECAY, TINY = 0.9, 0.99, 1e-7
 """Adam's constants as in the code of White et al., whose second one is not Kingma & Ba's 0.999."""
 
 
+@dataclass(eq=False, kw_only=True)
 class Perceptrons:
     """``members`` networks of ``layers`` hidden layers of ``width`` rectified units, each with its own start and split.
 
@@ -20,11 +22,15 @@ class Perceptrons:
     ``epochs``, or when no member has improved for ``patience`` of them.
     """
 
-    def __init__(
-        self, *, members: int, layers: int, width: int, epochs: int, patience: int, batch: int, learning_rate: float
-    ) -> None:
-        self._members, self._layers, self._width = members, layers, width
-        self._epochs, self._patience, self._batch, self._learning_rate = epochs, patience, batch, learning_rate
+    members: int
+    layers: int
+    width: int
+    epochs: int
+    patience: int
+    batch: int
+    learning_rate: float
+
+    def __post_init__(self) -> None:
         self._scale = 1.0
         self._columns: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._weights: list[tuple[Floats, Floats]] = []
@@ -36,29 +42,29 @@ class Perceptrons:
         inputs = features[:, self._columns]
         scaled = (targets / self._scale).astype(np.float32)
         count = len(scaled)
-        order = np.stack([rng.permutation(count) for _ in range(self._members)])
+        order = np.stack([rng.permutation(count) for _ in range(self.members)])
         held_out = order[:, : max(1, count // 10)]
         train = order[:, held_out.shape[1] :] if count > 1 else held_out
         store, views = self._start(rng)
         slope, slope_views = self._layout()
         mean, square = np.zeros_like(store), np.zeros_like(store)
-        best, best_loss = store.copy(), np.full(self._members, np.inf)
+        best, best_loss = store.copy(), np.full(self.members, np.inf)
         step, last_gain = 0, 0
-        for epoch in range(self._epochs):
+        for epoch in range(self.epochs):
             train = rng.permuted(train, axis=1)
-            for first in range(0, train.shape[1], self._batch):
-                rows = train[:, first : first + self._batch]
+            for first in range(0, train.shape[1], self.batch):
+                rows = train[:, first : first + self.batch]
                 _backward(inputs[rows], scaled[rows], views, slope_views)
                 step += 1
                 mean += (1 - DECAY) * (slope - mean)
                 square += (1 - SQUARE_DECAY) * (slope * slope - square)
-                rate = self._learning_rate * np.sqrt(1 - SQUARE_DECAY**step) / (1 - DECAY**step)
+                rate = self.learning_rate * np.sqrt(1 - SQUARE_DECAY**step) / (1 - DECAY**step)
                 store -= np.float32(rate) * mean / (np.sqrt(square) + TINY)
             loss = np.abs(_forward(inputs[held_out], views)[-1][..., 0] / scaled[held_out] - 1).mean(axis=1)
             better = loss < best_loss
             if better.any():
                 best[better], best_loss[better], last_gain = store[better], loss[better], epoch
-            elif epoch - last_gain >= self._patience:
+            elif epoch - last_gain >= self.patience:
                 break
         store[:] = best
         self._weights = views
@@ -66,18 +72,18 @@ class Perceptrons:
 
     def predict(self, features: Floats) -> NDArray[np.float64]:
         """The prediction of each member for each row, ``[members, n]``."""
-        inputs = np.broadcast_to(features[:, self._columns], (self._members, len(features), len(self._columns)))
+        inputs = np.broadcast_to(features[:, self._columns], (self.members, len(features), len(self._columns)))
         return _forward(inputs, self._weights)[-1][..., 0].astype(np.float64) * self._scale
 
     def _layout(self) -> tuple[Floats, list[tuple[Floats, Floats]]]:
         """All parameters as one row a member, and the same memory as matrices and offsets."""
-        sizes = [len(self._columns), *[self._width] * self._layers, 1]
-        store: Floats = np.zeros((self._members, sum((a + 1) * b for a, b in pairwise(sizes))), dtype=np.float32)
+        sizes = [len(self._columns), *[self.width] * self.layers, 1]
+        store: Floats = np.zeros((self.members, sum((a + 1) * b for a, b in pairwise(sizes))), dtype=np.float32)
         views, start = [], 0
         for rows, columns in pairwise(sizes):
             middle, end = start + rows * columns, start + (rows + 1) * columns
-            matrix = store[:, start:middle].reshape(self._members, rows, columns)
-            views.append((matrix, store[:, middle:end].reshape(self._members, 1, columns)))
+            matrix = store[:, start:middle].reshape(self.members, rows, columns)
+            views.append((matrix, store[:, middle:end].reshape(self.members, 1, columns)))
             start = end
         return store, views
 

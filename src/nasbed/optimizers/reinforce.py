@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.base import Optimizer, Proposal
 from nasbed.optimizers.parameters import Parameters
 from nasbed.optimizers.settings import number
 
@@ -18,6 +19,7 @@ TRIES = 100
 """How many samples may be no architecture before one is drawn from the space itself; ours."""
 
 
+@dataclass(eq=False, kw_only=True)
 class Reinforce(Optimizer):
     """A categorical distribution for each parameter of the space's ConfigSpace, its logits moved by REINFORCE.
 
@@ -36,12 +38,11 @@ class Reinforce(Optimizer):
     draws_from_space = False
     filtered = "proposals"
 
-    def __init__(
-        self, problem: Problem, rng: np.random.Generator, *, learning_rate: float = 0.1, momentum: float = 0.9
-    ) -> None:
-        super().__init__(problem, rng)
-        self.learning_rate = number("learning_rate", learning_rate, low=0)
-        self.momentum = number("momentum", momentum, low=0, high=1)
+    learning_rate: float = number(0.1, low=0)
+    momentum: float = number(0.9, low=0, high=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._parameters = Parameters(self.space)
         levels = self._parameters.levels
         self._steps = np.maximum(levels - 1, 1)
@@ -50,7 +51,7 @@ class Reinforce(Optimizer):
         self._baseline = _MovingAverage(self.momentum)
         self._square = _MovingAverage(self.momentum)
         self._lowest = math.inf
-        low, high = problem.objective.bounds
+        low, high = self.problem.objective.bounds
         self._span = high - low
 
     @property

@@ -1,38 +1,75 @@
-"""A method's settings and their checks, with the one-line messages that the command line prints."""
+"""A method's settings: dataclass fields that know their range, and one wording for a value outside it."""
 
 from __future__ import annotations
 
 import inspect
-import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from nasbed.core.errors import InvalidOption, shorten
 
+_RANGE = "range"
+_MOST = sys.float_info.max
 
-def integer(name: str, value: int, *, low: int) -> int:
-    """``value``, if it is a whole number of at least ``low``.
 
-    >>> integer("population_size", 1, low=2)
+@dataclass(frozen=True, slots=True)
+class SettingRange:
+    """The numbers that a setting may have: those that ``fits`` accepts, and ``rule`` describes."""
+
+    type: type[int] | type[float]
+    fits: Callable[[float], bool]
+    rule: str
+
+    def checked(self, name: str, value: Any) -> int | float:
+        """The value in the setting's type, if it fits."""
+        is_number = isinstance(value, (int, self.type)) and not isinstance(value, bool)
+        if not is_number or not self.fits(value):
+            raise InvalidOption(f"{name} is {self.rule}, got {shorten(value)}")
+        return self.type(value)
+
+
+def integer(default: int | None, *, low: int) -> Any:
+    """A setting that is a whole number of at least ``low``; ``None`` is allowed where it is the default."""
+    return _setting(default, SettingRange(int, lambda value: value >= low, f"a whole number of at least {low}"))
+
+
+def number(default: float, *, low: float, high: float = _MOST) -> Any:
+    """A setting that is a finite number from ``low`` to ``high``."""
+    rule = f"a number from {low:g} to {high:g}" if high < _MOST else f"a number of at least {low:g}"
+    return _setting(default, SettingRange(float, lambda value: low <= value <= high, rule))
+
+
+def number_above(default: float, low: float) -> Any:
+    """A setting that is a finite number greater than ``low``."""
+    return _setting(default, SettingRange(float, lambda value: low < value <= _MOST, f"a number above {low:g}"))
+
+
+def _setting(default: float | None, allowed: SettingRange) -> Any:
+    return field(default=default, metadata={_RANGE: allowed})
+
+
+def check_settings(method: Any) -> None:
+    """Check every setting of a method against its range, and convert it to its type.
+
+    >>> @dataclass
+    ... class Mine:
+    ...     size: int = integer(10, low=2)
+    ...     crossover: float = number(0.9, low=0, high=1)
+    >>> check_settings(Mine(size=1))
     Traceback (most recent call last):
     ...
-    nasbed.core.errors.InvalidOption: population_size is a whole number of at least 2, got 1
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < low:
-        raise InvalidOption(f"{name} is a whole number of at least {low}, got {shorten(value)}")
-    return value
-
-
-def number(name: str, value: float, *, low: float, high: float = math.inf) -> float:
-    """``value`` as a float, if it is a finite number from ``low`` to ``high``.
-
-    >>> number("crossover", 2, low=0, high=1)
+    nasbed.core.errors.InvalidOption: size is a whole number of at least 2, got 1
+    >>> check_settings(Mine(crossover=2))
     Traceback (most recent call last):
     ...
     nasbed.core.errors.InvalidOption: crossover is a number from 0 to 1, got 2
     """
-    fits = isinstance(value, int | float) and not isinstance(value, bool)
-    if not fits or not math.isfinite(value) or not low <= value <= high:
-        raise InvalidOption(f"{name} is a number from {low:g} to {high:g}, got {shorten(value)}")
-    return float(value)
+    for setting in fields(method):
+        allowed, value = setting.metadata.get(_RANGE), getattr(method, setting.name)
+        if allowed is not None and not (value is None and setting.default is None):
+            setattr(method, setting.name, allowed.checked(setting.name, value))
 
 
 def defaults_of(method: type) -> dict[str, object]:

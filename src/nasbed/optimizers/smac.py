@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,9 @@ from joblib import parallel_config
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import MissingDependency, NasbedError
 from nasbed.core.observation import Observation
-from nasbed.optimizers.archive import Archive
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.archive import ProposalArchive
+from nasbed.optimizers.base import Optimizer, Proposal
+from nasbed.optimizers.settings import integer, number
 
 if TYPE_CHECKING:
     from smac import HyperparameterOptimizationFacade
@@ -32,6 +34,7 @@ TRIES = 20
 """How many invalid or repeated configurations SMAC may offer before an architecture is drawn from the space."""
 
 
+@dataclass(eq=False, kw_only=True)
 class SMAC(Optimizer):
     """The package SMAC3 with its facade for hyperparameter optimisation (Lindauer et al. 2022), each architecture
     evaluated once.
@@ -48,33 +51,30 @@ class SMAC(Optimizer):
     draws_from_space = False
     filtered = "never"
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        initial_per_parameter: int = 10,
-        random_fraction: float = 0.2,
-        challengers: int = 10_000,
-        local_search_iterations: int = 10,
-    ) -> None:
-        super().__init__(problem, rng)
+    initial_per_parameter: int = integer(10, low=1)
+    random_fraction: float = number(0.2, low=0, high=1)
+    challengers: int = integer(10_000, low=1)
+    local_search_iterations: int = integer(10, low=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._source = deepcopy(self.space.configspace())
-        self._floor = problem.lowest_loss if math.isfinite(problem.lowest_loss) else None
-        self._initial = initial_per_parameter * len(self._source)
+        lowest = self.problem.lowest_loss
+        self._floor = lowest if math.isfinite(lowest) else None
+        self._initial = self.initial_per_parameter * len(self._source)
         self._make = partial(
             _facade,
             self._source,
-            seed=int(rng.integers(2**31)),
-            random_fraction=random_fraction,
-            challengers=challengers,
-            local_search_iterations=local_search_iterations,
+            seed=int(self.rng.integers(2**31)),
+            random_fraction=self.random_fraction,
+            challengers=self.challengers,
+            local_search_iterations=self.local_search_iterations,
             logarithmic=self._floor is not None,
         )
         with _quiet():
             self._facade = self._make(initial=self._initial)
         self._warm_start: list[tuple[TrialInfo, float]] | None = None
-        self._archive = Archive(self.space)
+        self._archive = ProposalArchive(self.space)
         self._pending: dict[Architecture, list[TrialInfo]] = {}
         self._costs: dict[Architecture, float] = {}
 

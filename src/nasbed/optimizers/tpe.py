@@ -6,6 +6,7 @@ import logging
 import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,9 @@ from ConfigSpace import UniformIntegerHyperparameter
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import MissingDependency
 from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Problem, Proposal
+from nasbed.optimizers.base import Optimizer, Proposal
 from nasbed.optimizers.parameters import Parameter, Parameters
+from nasbed.optimizers.settings import integer
 
 if TYPE_CHECKING:
     import optuna
@@ -25,6 +27,7 @@ TRIES = 100
 """How often Optuna is asked for a valid architecture before one is drawn from the space; ours."""
 
 
+@dataclass(eq=False, kw_only=True)
 class TPE(Optimizer):
     """The sampler of Optuna with its own defaults (Bergstra et al. 2011; Akiba et al. 2019), parameters chosen
     parents first.
@@ -40,39 +43,34 @@ class TPE(Optimizer):
     draws_from_space = False
     filtered = "never"
 
-    def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        n_startup_trials: int = 10,
-        n_ei_candidates: int = 24,
-        multivariate: bool = True,
-    ) -> None:
-        super().__init__(problem, rng)
+    n_startup_trials: int = integer(10, low=0)
+    n_ei_candidates: int = integer(24, low=1)
+    multivariate: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         try:
             import optuna
         except ImportError:
             raise MissingDependency("tpe needs optuna; install it with: pip install 'nasbed[optimizers]'") from None
         logging.getLogger("optuna").setLevel(logging.ERROR)
         self._failed = optuna.trial.TrialState.FAIL
-        self._n_startup_trials = n_startup_trials
         self._parameters = Parameters(self.space)
         self._pending: dict[Architecture, deque[optuna.Trial]] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             sampler = optuna.samplers.TPESampler(
-                n_startup_trials=n_startup_trials,
-                n_ei_candidates=n_ei_candidates,
-                multivariate=multivariate,
+                n_startup_trials=self.n_startup_trials,
+                n_ei_candidates=self.n_ei_candidates,
+                multivariate=self.multivariate,
                 constant_liar=True,
-                seed=int(rng.integers(2**31)),
+                seed=int(self.rng.integers(2**31)),
             )
             self._study = optuna.create_study(sampler=sampler)
 
     @property
     def start_size(self) -> int:
-        return self._n_startup_trials
+        return self.n_startup_trials
 
     def begin_with(self, arch: Architecture) -> Proposal:
         """The architecture becomes a trial that Optuna starts with these values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
@@ -16,17 +16,17 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Ids of one kind of thing (spaces, optimizers, proxies …).
 
-    Every registry is filled the same way: the package that owns it adds one line for each entry, its id and the text
-    ``"package.module:attribute"``. The module is imported on first use, so that listing costs nothing. Plain data that
-    carries its own id, such as a recipe, is added as itself. Installed packages add entries through the entry-point
-    group; :meth:`get` and :meth:`names` look for them.
+    Every registry is filled the same way: the package that owns it lists its entries, one line each, an id and the text
+    ``"module:attribute"``. The module is imported on first use, so that listing costs nothing. Plain data that carries
+    its own id, such as a recipe, is added as itself. Installed packages add entries through the entry-point group;
+    :meth:`get` and :meth:`names` look for them.
 
     >>> colours = Registry[str]("colour", group="example.colours")
-    >>> colours.add("red", "string:ascii_letters")
+    >>> colours.add_entries("encodings", {"red": "utf_8:decode"})
     >>> colours.add("red", "string:digits")
     Traceback (most recent call last):
     ...
-    nasbed.core.errors.DuplicateName: the colour id 'red' is taken by string:ascii_letters; choose another
+    nasbed.core.errors.DuplicateName: the colour id 'red' is taken by encodings.utf_8:decode; choose another
     >>> colours.get("rad")
     Traceback (most recent call last):
     ...
@@ -47,6 +47,11 @@ class Registry(Generic[T]):
                 f"the {self.kind} id {name!r} is taken by {_origin(self._entries[name])}; choose another"
             )
         self._entries[name] = target
+
+    def add_entries(self, package: str, entries: Mapping[str, str]) -> None:
+        """Register what ``package`` holds: each id with its ``"module:attribute"``, the module named from there on."""
+        for name, target in entries.items():
+            self.add(name, f"{package}.{target}")
 
     def get(self, name: str) -> T:
         """The thing called ``name``, imported now if it was not before."""

@@ -26,12 +26,17 @@ class NetworkBuilder(Protocol):
 
 
 NETWORKS: Registry[NetworkBuilder] = Registry("network", group="nasbed.networks")
-NETWORKS.add("nb101", "nasbed.networks.nb101:network")
-NETWORKS.add("nb201", "nasbed.networks.nb201:network")
-NETWORKS.add("darts", "nasbed.networks.darts:network")
-NETWORKS.add("fbnet", "nasbed.networks.fbnet:network")
-NETWORKS.add("transnas-micro", "nasbed.networks.transnas_micro:network")
-NETWORKS.add("bonsai", "nasbed.networks.bonsai:network")
+NETWORKS.add_entries(
+    "nasbed.networks",
+    {
+        "nb101": "nb101:network",
+        "nb201": "nb201:network",
+        "darts": "darts:network",
+        "fbnet": "fbnet:network",
+        "transnas-micro": "transnas_micro:network",
+        "bonsai": "bonsai:network",
+    },
+)
 
 USUAL = {"classes": 10, "image_channels": 3, "image": 32}
 """What is built when neither the call nor the skeleton says: a network for CIFAR-10."""

@@ -19,17 +19,27 @@ if TYPE_CHECKING:
     from nasbed.oneshot.spaces.base import SearchedSpace
 
 METHODS: Registry[type[OneShotMethod]] = Registry("one-shot method", group="nasbed.oneshot.methods")
-METHODS.add("darts", "nasbed.oneshot.methods.darts:Darts")
-METHODS.add("darts2", "nasbed.oneshot.methods.darts2:Darts2")
-METHODS.add("gdas", "nasbed.oneshot.methods.gdas:Gdas")
-METHODS.add("pc-darts", "nasbed.oneshot.methods.pc_darts:PCDarts")
-METHODS.add("drnas", "nasbed.oneshot.methods.drnas:DrNAS")
-METHODS.add("random-ws", "nasbed.oneshot.methods.random_ws:RandomWS")
-METHODS.add("bonsai-net", "nasbed.oneshot.methods.bonsai_net:BonsaiNet")
+METHODS.add_entries(
+    "nasbed.oneshot.methods",
+    {
+        "darts": "darts:Darts",
+        "darts2": "darts2:Darts2",
+        "gdas": "gdas:Gdas",
+        "pc-darts": "pc_darts:PCDarts",
+        "drnas": "drnas:DrNAS",
+        "random-ws": "random_ws:RandomWS",
+        "bonsai-net": "bonsai_net:BonsaiNet",
+    },
+)
 
 SEARCHED_SPACES: Registry[SearchedSpace] = Registry("space with a supernet", group="nasbed.oneshot.spaces")
-SEARCHED_SPACES.add("darts", "nasbed.oneshot.spaces.darts:DARTS")
-SEARCHED_SPACES.add("nb201", "nasbed.oneshot.spaces.nb201:NB201")
+SEARCHED_SPACES.add_entries(
+    "nasbed.oneshot.spaces",
+    {
+        "darts": "darts:DARTS",
+        "nb201": "nb201:NB201",
+    },
+)
 
 __all__ = [
     "METHODS",

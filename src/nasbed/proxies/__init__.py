@@ -12,24 +12,11 @@ from nasbed.proxies.base import Need, Proxy, ProxyFunction, Score, defined
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+_NAMES = "params flops l2_norm grad_norm snip plain grasp fisher synflow jacov epe_nas nwot swap ntk zen zico meco"
+"""The built-in proxies; each is a function in the module of its name."""
+
 PROXIES: Registry[Proxy] = Registry("proxy", group="nasbed.proxies")
-PROXIES.add("params", "nasbed.proxies.params:params")
-PROXIES.add("flops", "nasbed.proxies.flops:flops")
-PROXIES.add("l2_norm", "nasbed.proxies.l2_norm:l2_norm")
-PROXIES.add("grad_norm", "nasbed.proxies.grad_norm:grad_norm")
-PROXIES.add("snip", "nasbed.proxies.snip:snip")
-PROXIES.add("plain", "nasbed.proxies.plain:plain")
-PROXIES.add("grasp", "nasbed.proxies.grasp:grasp")
-PROXIES.add("fisher", "nasbed.proxies.fisher:fisher")
-PROXIES.add("synflow", "nasbed.proxies.synflow:synflow")
-PROXIES.add("jacov", "nasbed.proxies.jacov:jacov")
-PROXIES.add("epe_nas", "nasbed.proxies.epe_nas:epe_nas")
-PROXIES.add("nwot", "nasbed.proxies.nwot:nwot")
-PROXIES.add("swap", "nasbed.proxies.swap:swap")
-PROXIES.add("ntk", "nasbed.proxies.ntk:ntk")
-PROXIES.add("zen", "nasbed.proxies.zen:zen")
-PROXIES.add("zico", "nasbed.proxies.zico:zico")
-PROXIES.add("meco", "nasbed.proxies.meco:meco")
+PROXIES.add_entries("nasbed.proxies", {name: f"{name}:{name}" for name in _NAMES.split()})
 
 
 def proxy(name: str, *, summary: str = "", needs: tuple[Need, ...] = ()) -> Callable[[ProxyFunction], Proxy]:

@@ -10,15 +10,20 @@ from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.graph import Diagram, Graphs, Node
 
 SPACES = Registry[SearchSpace | Callable[[], SearchSpace]]("space", group="nasbed.spaces")
-SPACES.add("nb101", "nasbed.spaces.nb101:NB101")
-SPACES.add("nb201", "nasbed.spaces.nb201:NB201")
-SPACES.add("darts", "nasbed.spaces.darts:Darts")
-SPACES.add("fbnet", "nasbed.spaces.fbnet:FBNet")
-SPACES.add("transnas-micro", "nasbed.spaces.transnas:TransNASMicro")
-SPACES.add("transnas-macro", "nasbed.spaces.transnas:TransNASMacro")
-SPACES.add("fcnet", "nasbed.spaces.fcnet:FCNet")
-SPACES.add("nats-sss", "nasbed.spaces.nats_sss:NatsSSS")
-SPACES.add("bonsai", "nasbed.spaces.bonsai:Bonsai")
+SPACES.add_entries(
+    "nasbed.spaces",
+    {
+        "nb101": "nb101:NB101",
+        "nb201": "nb201:NB201",
+        "darts": "darts:Darts",
+        "fbnet": "fbnet:FBNet",
+        "transnas-micro": "transnas:TransNASMicro",
+        "transnas-macro": "transnas:TransNASMacro",
+        "fcnet": "fcnet:FCNet",
+        "nats-sss": "nats_sss:NatsSSS",
+        "bonsai": "bonsai:Bonsai",
+    },
+)
 
 SPACE_FAMILIES = Registry[Callable[[str], SearchSpace]]("family of spaces", group="nasbed.space_families")
 SPACE_FAMILIES.add("bonsai", "nasbed.spaces.bonsai:bonsai_space")

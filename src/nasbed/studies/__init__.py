@@ -15,12 +15,17 @@ from nasbed.core.registry import Registry
 STUDIES: Registry[Callable[..., Any]] = Registry("study", group="nasbed.studies")
 """The commands of all studies, by the name after ``nasbed study``."""
 
-STUDIES.add("generalisation", "nasbed.studies.generalisation.command:generalisation")
-STUDIES.add("landscape", "nasbed.studies.landscape.command:landscape")
-STUDIES.add("local-search", "nasbed.studies.local_search.command:local_search")
-STUDIES.add("methods", "nasbed.studies.methods.command:methods")
-STUDIES.add("nas-hpo", "nasbed.studies.nas_hpo.command:nas_hpo")
-STUDIES.add("one-shot", "nasbed.studies.one_shot.command:one_shot")
-STUDIES.add("unseen", "nasbed.studies.unseen.command:unseen")
-STUDIES.add("validation", "nasbed.studies.validation.command:validate")
-STUDIES.add("zero-cost", "nasbed.studies.zero_cost.command:zero_cost")
+STUDIES.add_entries(
+    "nasbed.studies",
+    {
+        "generalisation": "generalisation.command:generalisation",
+        "landscape": "landscape.command:landscape",
+        "local-search": "local_search.command:local_search",
+        "methods": "methods.command:methods",
+        "nas-hpo": "nas_hpo.command:nas_hpo",
+        "one-shot": "one_shot.command:one_shot",
+        "unseen": "unseen.command:unseen",
+        "validation": "validation.command:validate",
+        "zero-cost": "zero_cost.command:zero_cost",
+    },
+)

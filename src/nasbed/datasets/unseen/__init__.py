@@ -5,14 +5,19 @@ from nasbed.core.registry import Registry
 from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen
 
 UNSEEN = Registry[type[Unseen]]("unseen dataset", group="nasbed.unseen")
-UNSEEN.add("addnist", "nasbed.datasets.unseen.addnist:AddNIST")
-UNSEEN.add("language", "nasbed.datasets.unseen.language:Language")
-UNSEEN.add("multnist", "nasbed.datasets.unseen.multnist:MultNIST")
-UNSEEN.add("cifartile", "nasbed.datasets.unseen.cifartile:CIFARTile")
-UNSEEN.add("gutenberg", "nasbed.datasets.unseen.gutenberg:Gutenberg")
-UNSEEN.add("isabella", "nasbed.datasets.unseen.isabella:Isabella")
-UNSEEN.add("geoclassing", "nasbed.datasets.unseen.geoclassing:GeoClassing")
-UNSEEN.add("chesseract", "nasbed.datasets.unseen.chesseract:Chesseract")
+UNSEEN.add_entries(
+    "nasbed.datasets.unseen",
+    {
+        "addnist": "addnist:AddNIST",
+        "language": "language:Language",
+        "multnist": "multnist:MultNIST",
+        "cifartile": "cifartile:CIFARTile",
+        "gutenberg": "gutenberg:Gutenberg",
+        "isabella": "isabella:Isabella",
+        "geoclassing": "geoclassing:GeoClassing",
+        "chesseract": "chesseract:Chesseract",
+    },
+)
 
 __all__ = ["UNSEEN", "GeneratedDataset", "GeneratedPart", "Unseen"]
 

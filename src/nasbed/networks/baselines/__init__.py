@@ -25,14 +25,19 @@ class BaselineBuilder(Protocol):
 
 
 BASELINES: Registry[BaselineBuilder] = Registry("baseline", group="nasbed.baselines")
-BASELINES.add("resnet18", "nasbed.networks.resnet18:resnet18")
-BASELINES.add("resnet18-kit", "nasbed.networks.resnet18:resnet18_kit")
-BASELINES.add("alexnet", "nasbed.networks.baselines.vision:ALEXNET")
-BASELINES.add("vgg16", "nasbed.networks.baselines.vision:VGG16")
-BASELINES.add("convnext-base", "nasbed.networks.baselines.vision:CONVNEXT_BASE")
-BASELINES.add("mnasnet", "nasbed.networks.baselines.vision:MNASNET")
-BASELINES.add("densenet161", "nasbed.networks.baselines.vision:DENSENET161")
-BASELINES.add("resnext50", "nasbed.networks.baselines.vision:RESNEXT50")
+BASELINES.add_entries(
+    "nasbed.networks",
+    {
+        "resnet18": "resnet18:resnet18",
+        "resnet18-kit": "resnet18:resnet18_kit",
+        "alexnet": "baselines.vision:ALEXNET",
+        "vgg16": "baselines.vision:VGG16",
+        "convnext-base": "baselines.vision:CONVNEXT_BASE",
+        "mnasnet": "baselines.vision:MNASNET",
+        "densenet161": "baselines.vision:DENSENET161",
+        "resnext50": "baselines.vision:RESNEXT50",
+    },
+)
 
 
 def baseline(name: str, *, classes: int, channels_in: int, image: int | tuple[int, int]) -> nn.Module:

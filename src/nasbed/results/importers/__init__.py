@@ -9,13 +9,18 @@ from nasbed.core.registry import Registry
 from nasbed.results.importers.base import Draft, Importer
 
 IMPORTERS = Registry[type[Importer]]("import format", group="nasbed.importers")
-IMPORTERS.add("nb301", "nasbed.results.importers.nb301:NB301Importer")
-IMPORTERS.add("suite-zero", "nasbed.results.importers.suite_zero:SuiteZeroImporter")
-IMPORTERS.add("table", "nasbed.results.importers.table:TableImporter")
-IMPORTERS.add("nb101", "nasbed.results.importers.nb101:NB101Importer")
-IMPORTERS.add("nb201", "nasbed.results.importers.nb201:NB201Importer")
-IMPORTERS.add("fcnet", "nasbed.results.importers.fcnet:FCNetImporter")
-IMPORTERS.add("nats-bench", "nasbed.results.importers.nats_bench:NatsBenchImporter")
-IMPORTERS.add("transnas", "nasbed.results.importers.transnas:TransNASImporter")
+IMPORTERS.add_entries(
+    "nasbed.results.importers",
+    {
+        "nb301": "nb301:NB301Importer",
+        "suite-zero": "suite_zero:SuiteZeroImporter",
+        "table": "table:TableImporter",
+        "nb101": "nb101:NB101Importer",
+        "nb201": "nb201:NB201Importer",
+        "fcnet": "fcnet:FCNetImporter",
+        "nats-bench": "nats_bench:NatsBenchImporter",
+        "transnas": "transnas:TransNASImporter",
+    },
+)
 
 __all__ = ["IMPORTERS", "Draft", "Importer"]

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from nasbed.core.errors import BadFile
-from nasbed.results.importers.bounded_files import open_archive, read_bz2, read_file
+from nasbed.core.unpack import read_limited
+from nasbed.results.importers.bounded_files import open_archive, read_bz2
 from nasbed.results.importers.torch_file import load_torch_file
 
 MEGABYTE = 1 << 20
@@ -31,13 +32,13 @@ def refused(call: Any) -> str:
     return message
 
 
-def test_read_file_stops_at_its_limit(tmp_path: Path) -> None:
+def test_read_limited_stops_at_its_limit(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * 100)
-    assert read_file(path, 100) == b"x" * 100
-    assert "more than" in refused(lambda: read_file(path, 99))
-    assert "check the path" in refused(lambda: read_file(tmp_path / "none", 99))
-    refused(lambda: read_file(tmp_path, 99))
+    assert read_limited(path, 100) == b"x" * 100
+    assert "more than" in refused(lambda: read_limited(path, 99))
+    assert "check the path" in refused(lambda: read_limited(tmp_path / "none", 99))
+    refused(lambda: read_limited(tmp_path, 99))
 
 
 # --- bzip2 -----------------------------------------------------------------------------------------------------------

@@ -93,6 +93,18 @@ def _inmost(folder: Path) -> Path:
     return folder
 
 
+def read_limited(path: Path, most: int) -> bytes:
+    """The bytes of a file of at most ``most`` bytes."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror or error}; check the path") from None
+    if len(data) > most:
+        raise BadFile(f"{path} has more than the {most} bytes of such a file; it is not read")
+    return data
+
+
 def gunzipped(path: Path, most: int) -> bytes:
     """The bytes of a file, unpacked if it is gzip's, whatever its name; a file of more than ``most`` is refused."""
     try:

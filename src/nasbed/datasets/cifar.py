@@ -12,20 +12,36 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.restricted_pickle import loads
+from nasbed.core.unpack import read_limited
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.png import read_png
-from nasbed.datasets.source import as_labels, joined
+from nasbed.datasets.source import DatasetSource, Remote, as_labels, joined
 
 SIDE = 32
 PIXELS = SIDE * SIDE
 VALUES = 3 * PIXELS
+_SITE = "https://www.cs.toronto.edu/~kriz/"
 MOST_BYTES = 1 << 28
 """The largest published file, CIFAR-100's training part as a pickle, has 156 MB."""
 
 
+class Cifar(DatasetSource):
+    """What CIFAR-10 and CIFAR-100 have in common."""
+
+    counts = (50_000, 10_000)
+    shape = (3, SIDE, SIDE)
+    citation = "Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009"
+    page = f"{_SITE}cifar.html"
+
+
+def published(file: str, sha256: str) -> tuple[Remote, ...]:
+    """The archive of a dataset on the authors' site."""
+    return (Remote(_SITE + file, sha256),)
+
+
 def read_batch(path: Path, key: str) -> tuple[Images, Labels]:
     """One Python batch: a pickle, of which nothing is executed, with rows of red, green and blue planes."""
-    value = loads(_content(path), str(path))
+    value = loads(read_limited(path, MOST_BYTES), str(path))
     data = _entry(value, "data")
     if (
         not isinstance(data, np.ndarray)
@@ -41,7 +57,7 @@ def read_batch(path: Path, key: str) -> tuple[Images, Labels]:
 
 def read_binary(path: Path, label_bytes: int) -> tuple[Images, Labels]:
     """One binary batch: records of labels, the last of which counts, and 3 072 bytes."""
-    data = np.frombuffer(_content(path), np.uint8)
+    data = np.frombuffer(read_limited(path, MOST_BYTES), np.uint8)
     record = label_bytes + VALUES
     if not data.size or data.size % record:
         raise BadFile(
@@ -62,7 +78,7 @@ def read_picture(path: Path) -> Images:
 def read_label_list(path: Path) -> Labels:
     """Labels as JSON: one list, or a list for each picture."""
     try:
-        value = json.loads(_content(path))
+        value = json.loads(read_limited(path, MOST_BYTES))
     except (ValueError, RecursionError) as error:
         raise BadFile(f"{path} is no JSON: {str(error).splitlines()[0]}; get it again") from None
     if isinstance(value, list) and value and all(isinstance(group, list) for group in value):
@@ -83,14 +99,3 @@ def _entry(value: object, key: str) -> object:
             if spelt in value:
                 return value[spelt]
     return None
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise BadFile(f"{path} cannot be read: {error.strerror or error}; check the path") from None
-    if len(data) > MOST_BYTES:
-        raise BadFile(f"{path} has more than the {MOST_BYTES} bytes of such a file; it is not read")
-    return data

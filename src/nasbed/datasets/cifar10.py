@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nasbed.datasets.cifar import join, read_batch, read_binary, read_label_list, read_picture
+from nasbed.datasets.cifar import Cifar, join, published, read_batch, read_binary, read_label_list, read_picture
 from nasbed.datasets.dataset import Images, Labels
-from nasbed.datasets.source import DatasetSource, Progress, Raw, Remote, folder_with, nothing_fits
+from nasbed.datasets.source import Progress, Raw, folder_with, nothing_fits
 
 _BATCHES = (*(f"data_batch_{number}" for number in range(1, 6)), "test_batch")
 _LABEL_FILES = ("train_lables.json", "test_lables.json")  # spelt so
 
 
-class Cifar10(DatasetSource):
+class Cifar10(Cifar):
     name = "cifar10"
     title = "CIFAR-10, photographs of ten kinds"
-    counts = (50_000, 10_000)
-    shape = (3, 32, 32)
     classes = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-    citation = "Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009"
-    page = "https://www.cs.toronto.edu/~kriz/cifar.html"
-    remotes = (
-        Remote(
-            "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
-            "6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
-        ),
-    )
+    remotes = published("cifar-10-python.tar.gz", "6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce")
 
     def read(self, folder: Path, progress: Progress) -> Raw:
         if data_folder := folder_with(folder, _BATCHES):
@@ -37,8 +28,7 @@ class Cifar10(DatasetSource):
         else:
             layouts = "data_batch_1 … test_batch (Python), the same with .bin, or with .png beside train_lables.json"
             raise nothing_fits(self.name, folder, layouts)
-        (train_images, train_labels), (test_images, test_labels) = join(parts[:-1]), parts[-1]
-        return Raw(train_images, train_labels, test_images, test_labels, self.classes)
+        return Raw(*join(parts[:-1]), *parts[-1], self.classes)
 
     def _parts(self, folder: Path, suffix: str, progress: Progress) -> list[tuple[Images, Labels]]:
         parts = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nasbed.datasets.cifar import read_batch, read_binary
-from nasbed.datasets.source import DatasetSource, Progress, Raw, Remote, folder_with, nothing_fits
+from nasbed.datasets.cifar import Cifar, published, read_batch, read_binary
+from nasbed.datasets.source import Progress, Raw, folder_with, nothing_fits
 
 _CLASSES = """
 apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can castle
@@ -18,20 +18,11 @@ willow_tree wolf woman worm
 """
 
 
-class Cifar100(DatasetSource):
+class Cifar100(Cifar):
     name = "cifar100"
     title = "CIFAR-100, photographs of a hundred kinds"
-    counts = (50_000, 10_000)
-    shape = (3, 32, 32)
     classes = tuple(_CLASSES.split())
-    citation = "Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009"
-    page = "https://www.cs.toronto.edu/~kriz/cifar.html"
-    remotes = (
-        Remote(
-            "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz",
-            "85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7",
-        ),
-    )
+    remotes = published("cifar-100-python.tar.gz", "85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7")
 
     def read(self, folder: Path, progress: Progress) -> Raw:
         progress(self.name, 0, sum(self.counts))
@@ -41,5 +32,4 @@ class Cifar100(DatasetSource):
             parts = [read_binary(data_folder / f"{part}.bin", 2) for part in ("train", "test")]
         else:
             raise nothing_fits(self.name, folder, "train, test and meta (Python) or train.bin and test.bin")
-        (train_images, train_labels), (test_images, test_labels) = parts
-        return Raw(train_images, train_labels, test_images, test_labels, self.classes)
+        return Raw(*parts[0], *parts[1], self.classes)

@@ -11,10 +11,20 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile
 from nasbed.core.unpack import gunzipped
-from nasbed.datasets.source import Progress, Raw, folder_with, nothing_fits
+from nasbed.datasets.source import DatasetSource, Progress, Raw, folder_with, nothing_fits
 
 MOST_BYTES = 1 << 30
 _UNSIGNED_BYTES = 0x08
+
+
+class IdxDataset(DatasetSource):
+    """MNIST, or a dataset in its likeness."""
+
+    counts = (60_000, 10_000)
+    shape = (1, 28, 28)
+
+    def read(self, folder: Path, progress: Progress) -> Raw:
+        return read_idx_folder(self.name, folder, self.classes, progress)
 
 
 def read_idx(path: Path, sides: int) -> NDArray[np.uint8]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from nasbed.datasets.idx import read_idx_folder
-from nasbed.datasets.source import DatasetSource, Progress, Raw, Remote
+from nasbed.datasets.idx import IdxDataset
+from nasbed.datasets.source import Remote
 
 _MIRROR = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 
 
-class Mnist(DatasetSource):
+class Mnist(IdxDataset):
     name = "mnist"
     title = "MNIST, handwritten digits"
-    counts = (60_000, 10_000)
-    shape = (1, 28, 28)
     classes = tuple("0123456789")
     citation = "LeCun et al., Gradient-based learning applied to document recognition, Proceedings of the IEEE 1998"
     page = _MIRROR
@@ -27,6 +23,3 @@ class Mnist(DatasetSource):
             ("t10k-labels-idx1-ubyte.gz", "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"),
         )
     )
-
-    def read(self, folder: Path, progress: Progress) -> Raw:
-        return read_idx_folder(self.name, folder, self.classes, progress)

@@ -28,7 +28,7 @@ def open_dataset(name: str) -> Dataset:
 
 def _from_folder(folder: Path) -> Dataset:
     name = folder.name.lower()
-    raw = read_competition(name, folder, lambda _step, _done, _total: None)
+    raw = read_competition(name, folder, lambda *_: None)
     raw.check(str(folder))
     arrays = (raw.train_images, raw.train_labels, raw.test_images, raw.test_labels)
     digests = {

@@ -89,17 +89,17 @@ def unfiltered(filters: NDArray[np.uint8], coded: NDArray[np.uint8]) -> NDArray[
         first, last = max(0, diagonal - width + 1), min(height - 1, diagonal)
         start = first * width + line + diagonal + 1
         stop = start + (last - first) * width + 1
-        here = flat[start:stop:width]
+        pixels = flat[start:stop:width]
         left = flat[start - 1 : stop - 1 : width]
         above = flat[start - line : stop - line : width]
         corner = flat[start - line - 1 : stop - line - 1 : width]
         kind = filters[first : last + 1, None]
-        here += np.select(
+        pixels += np.select(
             [kind == _PAETH, kind == _UP, kind == _SUB, kind == _AVERAGE],
             [_paeth(left, above, corner), above, left, (left + above) >> 1],
             np.int16(0),
         )
-        here &= 255
+        pixels &= 255
     return bordered[1:, 1:].astype(np.uint8)
 
 

@@ -19,14 +19,19 @@ from nasbed.datasets.resize import resized
 from nasbed.datasets.source import DatasetSource, Progress, Raw
 
 DATASETS = Registry[type[DatasetSource]]("dataset", group="nasbed.datasets")
-DATASETS.add("digits", "nasbed.datasets.digits:Digits")
-DATASETS.add("mnist", "nasbed.datasets.mnist:Mnist")
-DATASETS.add("fashion-mnist", "nasbed.datasets.fashion_mnist:FashionMnist")
-DATASETS.add("cifar10", "nasbed.datasets.cifar10:Cifar10")
-DATASETS.add("cifar100", "nasbed.datasets.cifar100:Cifar100")
+DATASETS.add_entries(
+    "nasbed.datasets",
+    {
+        "digits": "digits:Digits",
+        "mnist": "mnist:Mnist",
+        "fashion-mnist": "fashion_mnist:FashionMnist",
+        "cifar10": "cifar10:Cifar10",
+        "cifar100": "cifar100:Cifar100",
+    },
+)
 
 
-def _no_progress(step: str, done: int, total: int | None) -> None:
+def _no_progress(step: str, count: int, total: int | None) -> None:
     pass
 
 
@@ -104,8 +109,8 @@ def _downloaded(source: DatasetSource, progress: Progress, say: Callable[[str], 
     folder = downloads_folder() / source.name
     for remote in source.remotes:
 
-        def report(done: int, total: int | None, file: str = remote.file) -> None:
-            progress(file, done, total)
+        def report(size: int, total: int | None, file: str = remote.file) -> None:
+            progress(file, size, total)
 
         download(remote.url, folder / remote.file, sha256=remote.sha256, progress=report, say=say)
     only = source.remotes[0].file
@@ -142,6 +147,6 @@ def _smaller(original: Dataset, side: int, name: str, progress: Progress) -> Raw
         original.classes,
         original.published,
     )
-    train = resized(raw.train_images, side, lambda done: progress(name, done, total))
-    test = resized(raw.test_images, side, lambda done: progress(name, count + done, total))
+    train = resized(raw.train_images, side, lambda resized_count: progress(name, resized_count, total))
+    test = resized(raw.test_images, side, lambda resized_count: progress(name, count + resized_count, total))
     return replace(raw, train_images=train, test_images=test)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
+from nasbed.datasets.unseen.draws import Draws, Integers
 
 PARTS = ("train", "valid", "test")
 CITATION = (
@@ -54,6 +55,27 @@ class GeneratedDataset:
         return dict(zip(PARTS, (self.train, self.valid, self.test), strict=True))
 
 
+def reduction_note(generated: Sequence[GeneratedPart], published: Sequence[int], reason: str) -> list[str]:
+    """The note on a dataset with fewer images than published; none where it has all."""
+    sizes = [len(part) for part in generated]
+    if sizes == list(published):
+        return []
+    return [
+        f"Reduced: {'/'.join(map(str, sizes))} images instead of the published {'/'.join(map(str, published))}, "
+        f"because {reason}; results on it are not comparable with the paper's."
+    ]
+
+
+def positions_in(order: Iterable[str], values: Iterable[object]) -> Integers:
+    """The position of each value in an order; −1 for one that is not in it.
+
+    >>> positions_in(("a", "b"), ["b", "c"]).tolist()
+    [1, -1]
+    """
+    positions = {value: position for position, value in enumerate(order)}
+    return np.array([positions.get(str(value), -1) for value in values], np.int64)
+
+
 class Unseen(ABC):
     """One of the datasets: what the paper says about it, and how it is generated."""
 
@@ -75,24 +97,25 @@ class Unseen(ABC):
     """Origins that may share no value between two parts."""
     licence: ClassVar[str] = ""
 
-    @abstractmethod
     def make(
         self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
     ) -> GeneratedDataset:
         """The whole dataset. ``source`` is a folder or file with the raw material, or None where it is found without.
         ``as_released`` follows the authors' scripts where they differ from the paper; raises where they do not."""
-
-    @abstractmethod
-    def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        """The labels by the rule: from the pixels where possible, otherwise from the origins."""
-
-    def refuse_released(self, as_released: bool) -> None:
-        """For a dataset of which no difference between paper and scripts is known."""
         if as_released:
             raise InvalidOption(
                 f"--as-released follows scripts that differ from the paper, of {self.name} no difference is known; "
                 "leave it out"
             )
+        return self._generate(source, Draws(seed, self.name), progress)
+
+    @abstractmethod
+    def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
+        """The dataset as the paper describes it, with ``draws`` for every random choice."""
+
+    @abstractmethod
+    def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
+        """The labels by the rule: from the pixels where possible, otherwise from the origins."""
 
     def picture(self, image: Images) -> NDArray[np.uint8]:
         """One image to look at, [height, width, 3]; of other than 1 or 3 channels a dataset draws its own."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen, positions_in
 from nasbed.datasets.unseen.chess_board import draw_board
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.chess_games import (
@@ -65,10 +65,7 @@ class Chesseract(Unseen):
     copies: ClassVar[bool] = False
     """Whether a game that is there twice is two games."""
 
-    def make(
-        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
-    ) -> GeneratedDataset:
-        self.refuse_released(as_released)
+    def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
         chess_package()
         everything, digests = _games(source, self.needs)
         games, left_out = games_with_result(everything) if self.copies else distinct_games(everything)
@@ -78,7 +75,6 @@ class Chesseract(Unseen):
         if not playable:
             raise BadFile(f"{source} has games with a result, none of {len(everything)} can be replayed; get it again")
         notes = [_games_note(len(everything), len(playable), left_out)]
-        draws = Draws(seed, self.name)
         positions, note = _usable(playable, draws, self.counts, copies=self.copies)
         notes.append(note)
         train, valid, test = (self._part(draws, part, positions) for part in range(3))
@@ -86,16 +82,15 @@ class Chesseract(Unseen):
 
     def _part(self, draws: Draws, part: int, positions: _Positions) -> GeneratedPart:
         labels = draws.balanced(self.counts[part], len(RESULTS), _LABELLED, part)
-        chosen = np.empty(len(labels), np.int64)
-        for label, name in enumerate(self.classes):
-            where = np.flatnonzero(labels == label)
-            usable = np.flatnonzero((positions.part == part) & (positions.result == label))
-            if len(usable) < len(where):
+        in_part = positions.part == part
+        pools = [np.flatnonzero(in_part & (positions.result == label)) for label in range(len(RESULTS))]
+        for name, pool, images in zip(self.classes, pools, np.bincount(labels, minlength=len(RESULTS)), strict=True):
+            if len(pool) < images:
                 raise BadFile(
-                    f"there is a position for each image, of '{name}' there are {len(usable)} of {len(where)} for "
+                    f"there is a position for each image, of '{name}' there are {len(pool)} of {images} for "
                     f"{PARTS[part]}; add games"
                 )
-            chosen[where] = usable[draws.order(len(usable), _PICKED, part, label)[: len(where)]]
+        chosen = draws.without_repeats(labels, pools, _PICKED, part)
         game = positions.game[chosen]
         origins = {
             "game": game,
@@ -109,8 +104,7 @@ class Chesseract(Unseen):
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
         """The labels of the results; −1 where the planes are no position: a king of each colour, one piece a square."""
-        order = {result: label for label, result in enumerate(RESULTS)}
-        labels: Integers = np.array([order.get(str(result), -1) for result in origins["result"]], np.int64)
+        labels = positions_in(RESULTS, origins["result"])
         kings = images[:, [5, 11]].sum(axis=(2, 3))
         labels[(kings != 1).any(axis=1) | (images.sum(axis=1) > 1).any(axis=(1, 2))] = -1
         return labels
@@ -179,12 +173,12 @@ def _usable(
     shared = np.zeros(len(first), np.bool_)
     if not copies:
         shared[number[part != part[first][number]]] = True
-    once = np.zeros(len(masks), np.bool_)
-    once[np.unique((number * len(RESULTS) + result) * len(PARTS) + part, return_index=True)[1]] = True
-    rows = np.flatnonzero(once & ~shared[number])
+    first_use = np.zeros(len(masks), np.bool_)
+    first_use[np.unique((number * len(RESULTS) + result) * len(PARTS) + part, return_index=True)[1]] = True
+    rows = np.flatnonzero(first_use & ~shared[number])
     note = (
         f"Positions: {len(masks)}; left out: {np.count_nonzero(shared[number])} that are in two parts, "
-        f"{np.count_nonzero(~once & ~shared[number])} that were there before with the same result."
+        f"{np.count_nonzero(~first_use & ~shared[number])} that were there before with the same result."
     )
     number, part, result = (column[rows] for column in (number, part, result))
     return _Positions(games, masks[rows], game[rows], ply[rows], number, part, result), note

@@ -51,12 +51,8 @@ class Composed(Unseen):
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
         return self.label_from(origins[self.origin_label])
 
-    def make(
-        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
-    ) -> GeneratedDataset:
-        self.refuse_released(as_released)
+    def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
         raw, digests = images_of(self.made_of, source, progress)
-        draws = Draws(seed, self.name)
         count = len(raw.train_labels)
         order = draws.order(count, _DIVIDED)
         border = count * self.counts[0] // (self.counts[0] + self.counts[1])

@@ -3,6 +3,8 @@ changes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,6 +54,19 @@ class Draws:
         [4, 4, 3]
         """
         return self.order(count, *stream) % classes
+
+    def without_repeats(self, labels: Integers, pools: Sequence[Integers], *stream: int) -> Integers:
+        """A member of its label's pool for each label, none twice; a pool has as many as its label needs.
+
+        >>> members = Draws(0).without_repeats(np.array([1, 0, 1]), [np.array([7]), np.array([8, 9])], 1)
+        >>> sorted(members.tolist()), int(members[1])
+        ([7, 8, 9], 7)
+        """
+        members = np.empty(len(labels), np.int64)
+        for label, pool in enumerate(pools):
+            places = np.flatnonzero(labels == label)
+            members[places] = pool[self.order(len(pool), *stream, label)[: len(places)]]
+        return members
 
     def distinct(self, limit: int, shape: tuple[int, int], *stream: int) -> Integers:
         """Rows of numbers below a limit, no two in a row alike, each such row as likely as the others.

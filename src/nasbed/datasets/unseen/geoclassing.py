@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen, positions_in, reduction_note
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.material import open_material, sha256
 from nasbed.datasets.unseen.sources.satellite import countries_of, patches_in, read_patch
@@ -53,11 +53,7 @@ class GeoClassing(Unseen):
     hygiene = ("patch",)
     licence = "BigEarthNet: Community Data License Agreement – Permissive 1.0; Copernicus Sentinel data 2017, 2018"
 
-    def make(
-        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
-    ) -> GeneratedDataset:
-        self.refuse_released(as_released)
-        draws = Draws(seed, self.name)
+    def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
         with open_material(source, self.needs) as folder:
             place, names = patches_in(folder)
             countries, table, table_digest = countries_of(place, self.classes)
@@ -84,17 +80,12 @@ class GeoClassing(Unseen):
                 parts.append(images_of_part)
                 digests.append(digest)
         train, valid, test = parts
-        used = [len(part) for part in parts]
-        notes = [f"Patches: {len(names)}, of which {len(names) - len(located)} have no country in the table."]
-        if used != list(self.counts):
-            notes.insert(
-                0,
-                f"Reduced: {'/'.join(map(str, used))} images instead of the published "
-                f"{'/'.join(map(str, self.counts))}, because there are no more patches; results on it are not "
-                "comparable with the paper's.",
-            )
-        sources = {table: table_digest, f"{sum(used)} patches": sha256("".join(digests).encode())}
-        return GeneratedDataset(train, valid, test, sources=sources, notes=tuple(notes))
+        notes = (
+            *reduction_note(parts, self.counts, "there are no more patches"),
+            f"Patches: {len(names)}, of which {len(names) - len(located)} have no country in the table.",
+        )
+        sources = {table: table_digest, f"{sum(map(len, parts))} patches": sha256("".join(digests).encode())}
+        return GeneratedDataset(train, valid, test, sources=sources, notes=notes)
 
     def _part(
         self, place: Path, names: list[str], countries: dict[str, int], progress: Progress, part: str
@@ -112,8 +103,7 @@ class GeoClassing(Unseen):
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
         """The labels of the countries in the table; −1 for any other."""
-        order = {country: label for label, country in enumerate(self.classes)}
-        return np.array([order.get(str(country), -1) for country in origins["country"]], np.int64)
+        return positions_in(self.classes, origins["country"])
 
 
 def levelled(available: Integers, total: int) -> Integers:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen, positions_in
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
 from nasbed.datasets.unseen.sources.gutenberg_text import book, words
@@ -52,16 +52,12 @@ class Gutenberg(Unseen):
     hygiene = ("phrase", "stretch")
     licence = "the books are in the public domain in the USA"
 
-    def make(
-        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
-    ) -> GeneratedDataset:
-        self.refuse_released(as_released)
+    def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
         books, digests = _books(source, self.needs)
         texts = []
         for index, (author, book_text) in enumerate(books):
             texts.append((author, words(book_text)))
             progress(f"{self.name}, reading books", index + 1, len(books))
-        draws = Draws(seed, self.name)
         windows = _windows(texts)
         phrases, notes = _phrases(windows, _divided(windows, draws, self.counts))
         train, valid, test = (self._part(draws, part, phrases) for part in range(3))
@@ -69,25 +65,22 @@ class Gutenberg(Unseen):
 
     def _part(self, draws: Draws, part: int, phrases: _Phrases) -> GeneratedPart:
         labels = draws.balanced(self.counts[part], len(AUTHORS), _LABELLED, part)
-        chosen = np.empty(len(labels), np.int64)
-        for author, name in enumerate(AUTHORS):
-            where = np.flatnonzero(labels == author)
-            usable = np.flatnonzero((phrases.author == author) & (phrases.part == part))
-            if len(usable) < len(where):
+        pools = [np.flatnonzero((phrases.author == number) & (phrases.part == part)) for number in range(len(AUTHORS))]
+        for name, pool, images in zip(AUTHORS, pools, np.bincount(labels, minlength=len(AUTHORS)), strict=True):
+            if len(pool) < images:
                 raise BadFile(
-                    f"an author has a phrase for each image, {name} has {len(usable)} of {len(where)} for "
-                    f"{PARTS[part]}; add books"
+                    f"an author has a phrase for each image, {name} has {len(pool)} of {images} for {PARTS[part]}; "
+                    "add books"
                 )
-            chosen[where] = usable[draws.order(len(usable), _PICKED, part, author)[: len(where)]]
+        chosen = draws.without_repeats(labels, pools, _PICKED, part)
         strings = phrases.text[chosen]
-        images = to_grid(strings, ALPHABET).transpose(0, 2, 1)[:, None]
+        grids = to_grid(strings, ALPHABET).transpose(0, 2, 1)[:, None]
         origins = {"phrase": strings, "stretch": phrases.stretch[chosen], "author": np.array(AUTHORS)[labels]}
-        return GeneratedPart(np.ascontiguousarray(images), labels, origins)
+        return GeneratedPart(np.ascontiguousarray(grids), labels, origins)
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
         """The labels of the authors; −1 where the pixels do not spell the phrase."""
-        order = {author: label for label, author in enumerate(AUTHORS)}
-        labels: Integers = np.array([order.get(str(author), -1) for author in origins["author"]], np.int64)
+        labels = positions_in(AUTHORS, origins["author"])
         labels[from_grid(images[:, 0].transpose(0, 2, 1), ALPHABET) != origins["phrase"]] = -1
         return labels
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen, positions_in, reduction_note
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.eras import ERAS, MusicRecording, pieces, read_recordings, read_table
 from nasbed.datasets.unseen.sources.material import open_material, sha256
@@ -45,11 +45,7 @@ class Isabella(Unseen):
     hygiene = ("recording", "work")
     licence = "that of the recordings; those of the Isabella Stewart Gardner Museum may not be shared in a changed form"
 
-    def make(
-        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
-    ) -> GeneratedDataset:
-        self.refuse_released(as_released)
-        draws = Draws(seed, self.name)
+    def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
         with open_material(source, self.needs) as folder:
             recordings = read_recordings(*read_table(folder), progress)
             part_of = _divided(recordings, draws, self.counts)
@@ -62,21 +58,14 @@ class Isabella(Unseen):
                 for part in range(3)
             )
         snippets = sum(len(recording.snippets) for recording in recordings)
-        notes = [
+        notes = (
+            *reduction_note((train, valid, test), self.counts, "the recordings have no more"),
             f"Recordings: {len(recordings)}, with {snippets} snippets of {SECONDS} s and "
-            f"{sum(recording.silent for recording in recordings)} more that are silent and not used."
-        ]
-        sizes = [len(part) for part in (train, valid, test)]
-        if sizes != list(self.counts):
-            notes.insert(
-                0,
-                f"Reduced: {'/'.join(map(str, sizes))} images instead of the published "
-                f"{'/'.join(map(str, self.counts))}, because the recordings have no more; results on it are not "
-                "comparable with the paper's.",
-            )
+            f"{sum(recording.silent for recording in recordings)} more that are silent and not used.",
+        )
         table = "".join(f"{r.row.file}\n{ERAS[r.row.era]}\n{r.row.work}\n{r.sha256}\n" for r in recordings)
         sources = {f"{len(recordings)} recordings and their table": sha256(table.encode())}
-        return GeneratedDataset(train, valid, test, sources=sources, notes=tuple(notes))
+        return GeneratedDataset(train, valid, test, sources=sources, notes=notes)
 
     def _part(
         self, draws: Draws, part: int, recordings: list[MusicRecording], counts: tuple[int, ...], progress: Progress
@@ -85,18 +74,16 @@ class Isabella(Unseen):
         owner = np.repeat(np.arange(len(recordings)), [len(recording.snippets) for recording in recordings])
         number = np.concatenate([recording.snippets for recording in recordings])
         eras = np.array([recording.row.era for recording in recordings])[owner]
-        chosen = np.empty(len(labels), np.int64)
-        for era in range(len(ERAS)):
-            usable = np.flatnonzero(eras == era)
-            chosen[labels == era] = usable[draws.order(len(usable), _PICKED, part, era)[: counts[part]]]
+        pools = [np.flatnonzero(eras == era) for era in range(len(ERAS))]
+        chosen = draws.without_repeats(labels, pools, _PICKED, part)
         images = np.empty((len(labels), *self.shape), np.uint8)
-        for which, recording in enumerate(recordings):
-            places = {int(number[chosen[index]]): index for index in np.flatnonzero(owner[chosen] == which)}
+        for index, recording in enumerate(recordings):
+            places = {int(number[chosen[image]]): image for image in np.flatnonzero(owner[chosen] == index)}
             for count, (rate, samples) in enumerate(pieces(recording.path) if places else ()):
                 if count in places:
                     images[places[count]] = picture_of(resampled(samples, rate))
-            progress(f"{self.name}, transforming {PARTS[part]}", which + 1, len(recordings))
-        rows = [recordings[which].row for which in owner[chosen]]
+            progress(f"{self.name}, transforming {PARTS[part]}", index + 1, len(recordings))
+        rows = [recordings[index].row for index in owner[chosen]]
         origins = {
             "recording": np.array([row.file for row in rows]),
             "work": np.array([row.work for row in rows]),
@@ -107,8 +94,7 @@ class Isabella(Unseen):
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
         """The labels of the eras in the table; −1 for any other."""
-        order = {era: label for label, era in enumerate(ERAS)}
-        return np.array([order.get(str(era), -1) for era in origins["era"]], np.int64)
+        return positions_in(ERAS, origins["era"])
 
     def picture(self, image: Images) -> NDArray[np.uint8]:
         """With the lowest band at the bottom."""

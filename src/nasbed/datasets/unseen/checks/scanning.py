@@ -26,7 +26,7 @@ class Scan:
     points: Points
     low: float
     high: float
-    whole: bool
+    integral: bool
     """Whether all values are whole numbers."""
     constant: NDArray[np.int64]
     """Numbers of the images of one value."""

@@ -103,7 +103,7 @@ class Passes:
 
     def forward(self) -> Forward:
         """The batch through the network in training mode."""
-        forward: Forward = self._once("forward", self._forward)
+        forward: Forward = self._cached("forward", self._forward)
         return forward
 
     def patterns(self) -> list[Tensor]:
@@ -132,7 +132,7 @@ class Passes:
         """The gradient of the loss in each weight, by layer. A layer that the loss does not depend on is missing; there
         is at least one."""
         self.forward()
-        gradients: dict[str, Tensor] = self._once("loss_gradients", self._loss_gradients)
+        gradients: dict[str, Tensor] = self._cached("loss_gradients", self._loss_gradients)
         return gradients
 
     def output_gradients(self) -> list[tuple[str, Tensor, Tensor]]:
@@ -145,7 +145,7 @@ class Passes:
         """The gradient of the sum of all logits in each image: [images, values]."""
         self._check_declared("input_gradients")
         self.forward()
-        gradients: Tensor = self._once("input_gradients", self._input_gradients)
+        gradients: Tensor = self._cached("input_gradients", self._input_gradients)
         return gradients
 
     def gradients(self, value: Tensor) -> dict[str, Tensor]:
@@ -196,7 +196,7 @@ class Passes:
         if need not in self._needs:
             raise InvalidOption(f"a proxy that uses {need} says so in its needs; add {need!r} to them")
 
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+    def _cached(self, name: str, make: Callable[[], Any]) -> Any:
         """A pass runs once. A failed pass is not retried; its reason is cached."""
         if name not in self._results:
             start = perf_counter()

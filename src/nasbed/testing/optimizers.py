@@ -28,7 +28,7 @@ PARAMETERS = Metric("parameters", direction="minimize", bounds=(0, math.inf))
 FIDELITIES = (4, 12, 36)
 OUTSTANDING = 7
 LINES_PER_EVALUATION = 5_000
-"""Some ten times what the dearest method without a model takes here; as time, about a millisecond."""
+"""About ten times what the slowest method without a model needs here; as time, about a millisecond."""
 
 Answer = Callable[[Proposal], Observation]
 
@@ -36,8 +36,8 @@ Answer = Callable[[Proposal], Observation]
 class OptimizerConformance(ABC):
     """The rules of :class:`~nasbed.optimizers.Optimizer`, as test methods over one method of search.
 
-    Give ``make_optimizer`` settings with which the method leaves its random start well within ``evaluations``.
-    ``model_free`` says that it fits no model, and so must be fast.
+    ``make_optimizer`` chooses settings with which the random start ends well before ``evaluations``. ``model_free``
+    says that the method fits no model, and so must be fast.
     """
 
     evaluations = 40
@@ -48,7 +48,7 @@ class OptimizerConformance(ABC):
         """The method under test."""
 
     def run(self, space: SearchSpace, answer: Answer, *, count: int = 0, outstanding: int = 1) -> list[Proposal]:
-        """What is proposed in ``count`` evaluations; with several outstanding, the answers come in random order."""
+        """The proposals of ``count`` evaluations; with several outstanding, the answers come in random order."""
         problem = problem_on(space)
         optimizer = self.make_optimizer(problem, np.random.default_rng(3))
         order = np.random.default_rng(4)
@@ -64,21 +64,21 @@ class OptimizerConformance(ABC):
                     assert proposal.fidelity is None or proposal.fidelity in problem.fidelities
                 proposed += proposals
                 running += proposals
-            ended = running.pop(int(order.integers(len(running))))
-            optimizer.tell((answer(ended),))
+            completed = running.pop(int(order.integers(len(running))))
+            optimizer.tell((answer(completed),))
         return proposed
 
     def test_proposals_are_valid_on_cells_chains_and_conditions(self) -> None:
-        for each in spaces():
-            self.run(each, measured)
+        for search_space in spaces():
+            self.run(search_space, measured)
 
     def test_answers_may_come_in_any_order(self) -> None:
-        for each in small_spaces():
-            self.run(each, measured, outstanding=OUTSTANDING)
+        for small_space in small_spaces():
+            self.run(small_space, measured, outstanding=OUTSTANDING)
 
     def test_several_answers_may_come_at_once_or_none(self) -> None:
-        for each in small_spaces():
-            optimizer = self.make_optimizer(problem_on(each), np.random.default_rng(0))
+        for small_space in small_spaces():
+            optimizer = self.make_optimizer(problem_on(small_space), np.random.default_rng(0))
             for _ in range(math.ceil(self.evaluations / OUTSTANDING)):
                 proposals = optimizer.ask(OUTSTANDING)
                 assert 1 <= len(proposals) <= OUTSTANDING
@@ -87,27 +87,27 @@ class OptimizerConformance(ABC):
 
     def test_the_same_generator_gives_the_same_proposals(self) -> None:
         """Whatever state numpy's and Python's global generators are in."""
-        for each in small_spaces():
+        for small_space in small_spaces():
             _seed_globally(1)
-            first = self.run(each, measured, outstanding=3)
+            first = self.run(small_space, measured, outstanding=3)
             _seed_globally(2)
-            assert self.run(each, measured, outstanding=3) == first
+            assert self.run(small_space, measured, outstanding=3) == first
 
     def test_failures_do_not_stop_it(self) -> None:
-        for each in small_spaces():
-            self.run(each, lambda proposal: _ended(proposal, Status.FAILED), outstanding=3)
+        for small_space in small_spaces():
+            self.run(small_space, lambda proposal: _failed_observation(proposal, Status.FAILED), outstanding=3)
 
     def test_divergence_does_not_stop_it(self) -> None:
-        for each in small_spaces():
-            self.run(each, lambda proposal: _ended(proposal, Status.DIVERGED), outstanding=3)
+        for small_space in small_spaces():
+            self.run(small_space, lambda proposal: _failed_observation(proposal, Status.DIVERGED), outstanding=3)
 
     def test_some_failures_do_not_stop_it(self) -> None:
-        for each in small_spaces():
-            self.run(each, _every_third_fails, outstanding=3)
+        for small_space in small_spaces():
+            self.run(small_space, _every_third_fails, outstanding=3)
 
     def test_equal_values_do_not_stop_it(self) -> None:
-        for each in small_spaces():
-            self.run(each, lambda proposal: _observation(proposal, 50.0, 1000.0), outstanding=3)
+        for small_space in small_spaces():
+            self.run(small_space, lambda proposal: _observation(proposal, 50.0, 1000.0), outstanding=3)
 
     def test_test_results_are_neither_reached_nor_used(self) -> None:
         """It holds no benchmark, and would propose the same if observations carried test results and these changed."""
@@ -117,32 +117,28 @@ class OptimizerConformance(ABC):
         assert self.run(problem.space, _tested(1.0)) == self.run(problem.space, _tested(-1.0))
 
     def test_a_start_that_it_is_given_is_taken_up(self) -> None:
-        """It proposes just these architectures, hears of them, and goes on with proposals of its own."""
-        for each in small_spaces():
-            problem = problem_on(each)
+        """It proposes exactly these architectures, learns their results, and continues with its own proposals."""
+        for small_space in small_spaces():
+            problem = problem_on(small_space)
             optimizer = self.make_optimizer(problem, np.random.default_rng(0))
-            drawn = np.random.default_rng(1)
-            given = list(
-                dict.fromkeys(
-                    each.sample(drawn)
-                    for _ in range(6 if optimizer.start_size is None else min(6, optimizer.start_size))
-                )
-            )
-            proposals = [optimizer.begin_with(arch) for arch in given]
-            assert [proposal.architecture for proposal in proposals] == given
+            start_rng = np.random.default_rng(1)
+            count = 6 if optimizer.start_size is None else min(6, optimizer.start_size)
+            start = list(dict.fromkeys(small_space.sample(start_rng) for _ in range(count)))
+            proposals = [optimizer.begin_with(arch) for arch in start]
+            assert [proposal.architecture for proposal in proposals] == start
             for proposal in proposals:
                 assert proposal.fidelity is None or proposal.fidelity in problem.fidelities
                 optimizer.tell((measured(proposal),))
             for _ in range(10):
                 for proposal in optimizer.ask(2):
-                    each.validate(proposal.architecture)
+                    small_space.validate(proposal.architecture)
                     optimizer.tell((measured(proposal),))
 
     def test_two_runs_share_nothing(self) -> None:
         problem = problem_on(space("nb201"))
         alone = self.run(problem.space, measured)
-        other = self.make_optimizer(problem, np.random.default_rng(5))
-        other.tell([measured(proposal) for proposal in other.ask(3)])
+        second = self.make_optimizer(problem, np.random.default_rng(5))
+        second.tell([measured(proposal) for proposal in second.ask(3)])
         assert self.run(problem.space, measured) == alone
 
     def test_a_method_without_a_model_is_cheap(self) -> None:
@@ -179,8 +175,8 @@ def _evaluate(optimizer: Optimizer, count: int) -> None:
 
 
 def lines_run(call: Callable[[], object]) -> int:
-    """How many lines of Python a call runs, each turn of a loop counted; work inside numpy counts as its one line.
-    Unlike the time it takes, that is the same on every machine, however busy."""
+    """How many lines of Python a call runs, counting every iteration of a loop; a call into numpy counts as one line.
+    Unlike the time, the count is the same on every machine, however busy."""
     count = 0
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
@@ -228,8 +224,8 @@ def spaces() -> Iterator[SearchSpace]:
 
 
 def small_spaces() -> Iterator[SearchSpace]:
-    """For rules about the order and the kind of answers, which the size of a space does not touch: one with more
-    architectures than a run evaluates, and one with fewer."""
+    """For rules about the order and the kind of answers: a space with more architectures than a run evaluates, and one
+    with fewer."""
     yield space("nb201")
     yield conditional_space()
 
@@ -250,21 +246,21 @@ def _observation(proposal: Proposal, accuracy: float, parameters: float) -> Obse
     return Observation(proposal.architecture, values, proposal.fidelity or FIDELITIES[-1], seed=0, cost_s=1.0)
 
 
-def _ended(proposal: Proposal, status: Status) -> Observation:
+def _failed_observation(proposal: Proposal, status: Status) -> Observation:
     return Observation(proposal.architecture, fidelity=proposal.fidelity, cost_s=0.0, status=status)
 
 
 def _every_third_fails(proposal: Proposal) -> Observation:
     remainder = _code_sum(proposal.architecture) % 6
     if remainder < 2:
-        return _ended(proposal, (Status.FAILED, Status.DIVERGED)[remainder])
+        return _failed_observation(proposal, (Status.FAILED, Status.DIVERGED)[remainder])
     return measured(proposal)
 
 
 def _tested(sign: float) -> Answer:
     def answer(proposal: Proposal) -> Observation:
-        seen = measured(proposal)
-        values = {**seen.values, TEST_ACCURACY: 50 + sign * (seen["validation_accuracy"] / 4)}
-        return Observation(proposal.architecture, values, seen.fidelity, seed=0, cost_s=1.0)
+        observation = measured(proposal)
+        values = {**observation.values, TEST_ACCURACY: 50 + sign * (observation["validation_accuracy"] / 4)}
+        return Observation(proposal.architecture, values, observation.fidelity, seed=0, cost_s=1.0)
 
     return answer

@@ -29,20 +29,20 @@ class ProxyConformance(ABC):
         """The proxy under test."""
 
     def scores(self, **changed: Any) -> list[Score]:
-        """Of small networks; a change replaces ``images`` or ``labels``."""
-        given = dict(zip(("images", "labels"), batch(), strict=True)) | changed
-        return [self.make_proxy().score(each, (given["images"], given["labels"])) for each in networks()]
+        """The scores of small networks; ``changed`` replaces ``images`` or ``labels``."""
+        parts = dict(zip(("images", "labels"), batch(), strict=True)) | changed
+        return [self.make_proxy().score(network, (parts["images"], parts["labels"])) for network in networks()]
 
     def test_a_score_is_a_finite_number_or_a_reason_of_one_line(self) -> None:
-        found = self.scores()
-        assert found[0].value is not None, f"no score of an ordinary network: {found[0].reason}"
-        for score in found:
+        scores = self.scores()
+        assert scores[0].value is not None, f"no score of an ordinary network: {scores[0].reason}"
+        for score in scores:
             assert (score.value is None) == bool(score.reason)
             assert score.value is None or math.isfinite(score.value)
             assert "\n" not in score.reason + score.remark and score.seconds >= 0
 
     def test_the_same_seed_gives_the_same_score(self) -> None:
-        """Whatever torch's own generator has drawn, and whichever proxies are asked with it."""
+        """The state of torch's own generator and the other proxies that are scored make no difference."""
         import torch
 
         from nasbed.proxies.scoring import scores
@@ -52,22 +52,22 @@ class ProxyConformance(ABC):
         with torch.random.fork_rng(devices=[]):
             torch.rand(3)
             assert proxy.score(network, batch(), seed=3).value == first
-        others = [each for each in map(PROXIES.get, PROXIES.names()) if each.name != proxy.name]
-        assert scores(network, batch(), [*others, proxy], seed=3)[proxy.name].value == first
+        rivals = [rival for rival in map(PROXIES.get, PROXIES.names()) if rival.name != proxy.name]
+        assert scores(network, batch(), [*rivals, proxy], seed=3)[proxy.name].value == first
 
     def test_the_network_and_the_batch_are_left_as_they_were(self) -> None:
         import torch
 
-        given = batch()
-        before = [each.clone() for each in given]
+        images_and_labels = batch()
+        before = [tensor.clone() for tensor in images_and_labels]
         for network in networks():
             list(network.modules())[2].eval()
             next(network.parameters()).requires_grad_(False)
-            kept = state_of(network)
-            self.make_proxy().score(network, given)
-            assert same_state(kept, state_of(network))
-        assert all(torch.equal(one, other) for one, other in zip(before, given, strict=True))
-        assert not given[0].requires_grad
+            state_before = state_of(network)
+            self.make_proxy().score(network, images_and_labels)
+            assert same_state(state_before, state_of(network))
+        assert all(torch.equal(old, new) for old, new in zip(before, images_and_labels, strict=True))
+        assert not images_and_labels[0].requires_grad
 
     def test_odd_batches_have_a_score_or_a_reason(self) -> None:
         import torch
@@ -84,11 +84,11 @@ class ProxyConformance(ABC):
         import torch
         from torch import nn
 
-        whole = next(networks())
+        all_zero = next(networks())
         with torch.no_grad():
-            for each in whole.parameters():
-                each.mul_(0)
-        for network in (nn.Flatten(), nn.Sequential(nn.Flatten(), nn.Linear(3 * 16 * 16, 10)), nn.Identity(), whole):
+            for parameter in all_zero.parameters():
+                parameter.mul_(0)
+        for network in (nn.Flatten(), nn.Sequential(nn.Flatten(), nn.Linear(3 * 16 * 16, 10)), nn.Identity(), all_zero):
             self.make_proxy().score(network, batch())
 
 
@@ -110,24 +110,24 @@ def batch() -> tuple[Tensor, Tensor]:
     """Images and labels of four classes."""
     import torch
 
-    drawn = torch.Generator().manual_seed(0)
-    return torch.randn(8, 3, 16, 16, generator=drawn), torch.arange(8) % 4
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(8, 3, 16, 16, generator=generator), torch.arange(8) % 4
 
 
 def state_of(network: nn.Module) -> list[Any]:
     """Everything of a network that a proxy might leave changed, and torch's own generator."""
     import torch
 
-    found: list[Any] = [each.detach().clone() for each in (*network.parameters(), *network.buffers())]
-    found += [(each.requires_grad, each.grad) for each in network.parameters()]
+    state: list[Any] = [tensor.detach().clone() for tensor in (*network.parameters(), *network.buffers())]
+    state += [(parameter.requires_grad, parameter.grad) for parameter in network.parameters()]
     for module in network.modules():
-        found.append((module.training, "forward" in vars(module)))
-        found.append((len(module._forward_hooks), len(module._forward_pre_hooks), len(module._backward_hooks)))
-    return [*found, torch.get_rng_state()]
+        state.append((module.training, "forward" in vars(module)))
+        state.append((len(module._forward_hooks), len(module._forward_pre_hooks), len(module._backward_hooks)))
+    return [*state, torch.get_rng_state()]
 
 
 def same_state(before: list[Any], after: list[Any]) -> bool:
     import torch
 
     pairs = zip(before, after, strict=True)
-    return all(torch.equal(one, other) if isinstance(one, torch.Tensor) else one == other for one, other in pairs)
+    return all(torch.equal(old, new) if isinstance(old, torch.Tensor) else old == new for old, new in pairs)

@@ -86,10 +86,10 @@ class SpaceConformance(ABC):
             near = list(space.neighbors(arch))
             assert len(set(near)) == len(near)
             assert arch not in near
-            for other in near:
-                space.validate(other)
-            for other in near[:: max(1, len(near) // 12)]:
-                assert arch in set(space.neighbors(other))
+            for neighbor in near:
+                space.validate(neighbor)
+            for neighbor in near[:: max(1, len(near) // 12)]:
+                assert arch in set(space.neighbors(neighbor))
 
     def test_mutants_are_valid(self) -> None:
         space, archs = self.architectures()
@@ -118,19 +118,20 @@ class SpaceConformance(ABC):
 
     def test_encodings_work_row_by_row(self) -> None:
         space, archs = self.architectures()
-        for how in space.encodings:
-            together = space.encode(archs, how)
-            alone = np.concatenate([space.encode([arch], how) for arch in archs])
+        for encoding in space.encodings:
+            together = space.encode(archs, encoding)
+            alone = np.concatenate([space.encode([arch], encoding) for arch in archs])
             np.testing.assert_array_equal(together, alone)
-            assert space.encode([], how).shape == (0, together.shape[1])
+            assert space.encode([], encoding).shape == (0, together.shape[1])
 
     def test_config_encoding_follows_the_configspace(self) -> None:
         space, archs = self.architectures()
         vectors = space.encode(archs, "config")
         assert vectors.shape[1] == len(space.configspace())
         assert np.nanmin(vectors) >= 0 and np.nanmax(vectors) <= 1
-        listed = [getattr(each, "choices", getattr(each, "sequence", ())) for each in space.configspace().values()]
-        steps = np.array([max(len(options) - 1, 1) for options in listed])
+        parameters = space.configspace().values()
+        options = [getattr(parameter, "choices", getattr(parameter, "sequence", ())) for parameter in parameters]
+        steps = np.array([max(len(values) - 1, 1) for values in options])
         expected = np.array([space.to_config(arch).get_array() for arch in archs]) / steps
         np.testing.assert_allclose(vectors, expected, atol=1e-6)
 
@@ -162,10 +163,10 @@ class SpaceConformance(ABC):
 
     def test_edits_of_a_table_find_every_listed_neighbor(self) -> None:
         space, archs = self.architectures()
-        near = [other for arch in archs[:3] for other in islice(space.neighbors(arch), 20)]
+        near = [neighbor for arch in archs[:3] for neighbor in islice(space.neighbors(arch), 20)]
         codes = np.unique(space.canonical_codes([*archs, *near]), axis=0)
         fast, plain = (
-            {frozenset(pair) for rows, others in pairs for pair in zip(rows.tolist(), others.tolist(), strict=True)}
+            {frozenset(pair) for rows, columns in pairs for pair in zip(rows.tolist(), columns.tolist(), strict=True)}
             for pairs in (space.neighbor_pairs(codes), listed_pairs(space, codes))
         )
         assert {pair for pair in plain if len(pair) == 2} <= fast

@@ -18,7 +18,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_table
 from nasbed.terminal.progress import note
-from nasbed.terminal.report_options import check_folder
+from nasbed.terminal.report_options import Processes, check_folder
 from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def fit(
         bool, typer.Option("--compact", help="A small file: no library's own format, trees in single precision.")
     ] = False,
     version: Annotated[str, typer.Option(metavar="X.Y", help="The version in the surrogate's name.")] = "1.0",
-    processes: tuning.Processes = None,
+    processes: Processes = None,
     timeout: tuning.Timeout = None,
     out: Annotated[
         Path | None,

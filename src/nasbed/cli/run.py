@@ -13,7 +13,7 @@ from nasbed.cli.report import print_report
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.progress import note
-from nasbed.terminal.report_options import check_folder
+from nasbed.terminal.report_options import Budget, Processes, Searched, check_folder
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ DEFAULT = "rs,re,ls"
 
 
 def run(
-    benchmark: Annotated[
-        str, typer.Argument(metavar="[BENCHMARK]", help="An id from 'nasbed list benchmarks', or a folder.")
-    ] = "nb201/cifar10",
+    benchmark: Searched = "nb201/cifar10",
     optimizers: Annotated[
         str | None,
         typer.Option(
@@ -41,13 +39,9 @@ def run(
         typer.Option("--set", metavar="METHOD.KEY=VALUE", help="A method's setting; may be given several times."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many runs of each method, with seeds 0, 1, 2 …")] = 20,
-    budget: Annotated[
-        str, typer.Option(help="Of each run: evaluations (500ev) or simulated seconds (1e6s).")
-    ] = "300ev",
+    budget: Budget = "300ev",
     workers: Annotated[int, typer.Option(min=1, help="Parallel evaluations on the simulated clock.")] = 1,
-    processes: Annotated[
-        int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")
-    ] = None,
+    processes: Processes = None,
     engine: Annotated[str, typer.Option(help="Where runs are carried out: local, serial or ray.")] = "local",
     warm_start: Annotated[
         list[str] | None,

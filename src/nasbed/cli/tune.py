@@ -15,7 +15,7 @@ from nasbed.core.errors import InvalidOption, NasbedError, nearest
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_fields, print_table
 from nasbed.terminal.progress import note
-from nasbed.terminal.report_options import check_folder
+from nasbed.terminal.report_options import Processes, check_folder
 from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ Set = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; may be given several times."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Of the split into train, validation and test, and of the models.")]
-Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")]
 ScoreName = Annotated[str, typer.Option("--score", help="What settings are tuned for: skt (sparse Kendall) or r2.")]
 Timeout = Annotated[float | None, typer.Option(min=1, help="Give up a trial after so many real seconds.")]
 

@@ -1,8 +1,8 @@
-"""Studies: the statistics and figures of a paper, for tables of your own. One folder each.
+"""Studies: the statistics and figures of a paper, for your own tables. Every study has its own folder.
 
-A study has ``study.py`` (its numbers), ``page.py``, ``figures.py`` and ``tables.py`` (what is shown of them) and
-``command.py`` (``nasbed study NAME``), fewer where it is small. A new one is a folder and a line here; installed
-packages add studies through the entry-point group ``nasbed.studies``.
+A study has ``study.py`` (its numbers), ``page.py``, ``figures.py`` and ``tables.py`` (their presentation) and
+``command.py`` (``nasbed study NAME``); a small study has fewer files. A new study is a folder and a line here.
+Installed packages add studies through the entry-point group ``nasbed.studies``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A benchmark's table as plain arrays, test metrics included: what a study looks at and a search never sees."""
+"""A benchmark's table as plain arrays, with the test metrics that a search never sees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIME = Metric("train_time_s", direction="minimize", unit="s")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Arrays ``[architecture, fidelity, repeat]`` by metric, NaN for what is missing, diverged or failed."""
+    """Arrays ``[architecture, fidelity, repeat]`` by metric, NaN for missing, diverged and failed evaluations."""
 
     name: str
     space: SearchSpace
@@ -79,9 +79,9 @@ def table_of(benchmark: Benchmark) -> Table:
             values,
         )
     if not isinstance(benchmark, TabularBenchmark):
-        raise InvalidOption(f"a study needs a table, {benchmark.name} is none; name a table or its folder")
+        raise InvalidOption(f"a study needs a table, {benchmark.name} is not one; name a table or its folder")
     cache, about = benchmark.cache, benchmark.results.about
-    ended_well = cache.status == OK
+    succeeded = cache.status == OK
     return Table(
         benchmark.name,
         benchmark.space,
@@ -90,5 +90,5 @@ def table_of(benchmark: Benchmark) -> Table:
         about.fidelity_unit,
         benchmark.objective,
         tuple(metric for metric in about.metrics if metric.key in cache.values),
-        {key: np.where(ended_well, column, np.nan).astype(np.float64) for key, column in cache.values.items()},
+        {key: np.where(succeeded, column, np.nan).astype(np.float64) for key, column in cache.values.items()},
     )

@@ -22,8 +22,18 @@ Formats = Annotated[
 Searched = Annotated[
     str, typer.Argument(metavar="[BENCHMARK]", help="An id from 'nasbed list benchmarks', or a folder.")
 ]
-Budget = Annotated[str, typer.Option(help="Of each run: evaluations (500ev) or simulated seconds (1e6s).")]
+Budget = Annotated[str, typer.Option(help="The budget of each run: evaluations (500ev) or simulated seconds (1e6s).")]
 Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")]
+ScoresAndTables = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SCORES TABLE]...",
+        show_default="those that come with the package",
+        help="A file of scores and the table with the true values (an id or a folder), once or several times.",
+    ),
+]
+TopPercent = Annotated[float, typer.Option(help="The size of the top: the truly best architectures, in per cent.")]
+TopWeight = Annotated[float, typer.Option(help="The weight of the top in rank-biased overlap, above 0 and below 1.")]
 
 
 def check_report(out: Path, formats: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import note, run_bars
-from nasbed.terminal.report_options import check_report
+from nasbed.terminal.report_options import Formats, Out, ScoresAndTables, TopPercent, TopWeight, check_report
 
 if TYPE_CHECKING:
     from nasbed.evaluation.proxies import RankedTask
@@ -23,21 +23,10 @@ LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Hol
 
 
 def evaluate(
-    pairs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[SCORES TABLE]...",
-            show_default="those that come with the package",
-            help="A file of scores and the table that has the truth (an id or a folder), once or several times.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")
-    ] = Path("proxies"),
-    top: Annotated[float, typer.Option(help="The truly best so many percent are the top.")] = 1.0,
-    weight: Annotated[
-        float, typer.Option(help="What the top weighs in rank-biased overlap, above 0 and below 1.")
-    ] = 0.5,
+    pairs: ScoresAndTables = None,
+    out: Out = Path("proxies"),
+    top: TopPercent = 1.0,
+    weight: TopWeight = 0.5,
     k: Annotated[int, typer.Option("--k", help="How many architectures a search could train.")] = 10,
     metric: Annotated[
         str | None,
@@ -46,9 +35,7 @@ def evaluate(
     baseline: Annotated[str, typer.Option(help="The proxy that others are tested against.")] = "params",
     resamples: Annotated[int, typer.Option(help="Of the architectures, for intervals and tests.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the resamples.")] = 0,
-    format: Annotated[
-        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
-    ] = ["svg", "png"],  # noqa: B006
+    format: Formats = ["svg", "png"],  # noqa: B006
     json: Json = False,
 ) -> None:
     """Judge proxies by how they rank: all architectures, the truly best, and what a search would pick.

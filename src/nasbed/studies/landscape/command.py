@@ -1,4 +1,4 @@
-"""``nasbed study landscape``: a table as NAS-Bench-101's section 3 describes its own."""
+"""``nasbed study landscape``: the statistics of NAS-Bench-101's section 3 for a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def landscape(
         str | None, typer.Option(show_default="what a search would optimise", help="The metric to study.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the random walks.")] = 0,
-    walk_steps: Annotated[int, typer.Option(min=65, help="How long random walks are.")] = 2000,
+    walk_steps: Annotated[int, typer.Option(min=65, help="The number of steps of a random walk.")] = 2000,
     format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Describe a table as NAS-Bench-101's section 3 does: distributions, noise, costs, operations, shapes, locality.

@@ -34,11 +34,11 @@ TIME_LABEL = "training time [s]"
 MOST_LINES = 6
 NUMBER_OF = "number of "
 COUNTS = alt.SchemeParams(name=SEQUENTIAL, extent=[0.15, 0.95])
-"""Without the ends of the colour map, which are lost on a black or a white page."""
+"""The colour map without its ends, which are invisible on a black or a white page."""
 
 
 def landscape_figures(study: LandscapeStudy) -> dict[str, Chart]:
-    """Every figure that the study has numbers for, by name."""
+    """The figures that the study has numbers for, by name."""
     figures: dict[str, Chart | None] = {
         "distributions": _distributions(study),
         "costs": _costs(study),

@@ -1,18 +1,18 @@
-"""Every number of a landscape, for ``numbers.json``."""
+"""The numbers of a landscape, for ``numbers.json``."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from nasbed.core.json_values import plain
-from nasbed.evaluation.landscape import GroupMeans
 from nasbed.studies.landscape.study import LandscapeStudy
 
 QUANTILES = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 
 
 def landscape_numbers(study: LandscapeStudy) -> dict[str, Any]:
-    """Every number that the report of a landscape shows."""
+    """All numbers of the report of a landscape."""
     numbers = {
         "table": study.name,
         "space": study.space,
@@ -48,8 +48,8 @@ def landscape_numbers(study: LandscapeStudy) -> dict[str, Any]:
         "shapes": {
             name: {
                 "labels": shape.labels,
-                "metric": _group(shape.metric),
-                "train_time_s": None if shape.time_s is None else _group(shape.time_s),
+                "metric": asdict(shape.metric),
+                "train_time_s": None if shape.time_s is None else asdict(shape.time_s),
             }
             for name, shape in study.shapes.items()
         },
@@ -66,7 +66,7 @@ def landscape_numbers(study: LandscapeStudy) -> dict[str, Any]:
         },
         "distance": {
             "fitness_distance_correlation": study.distance.correlation,
-            "by_distance": _group(study.distance.by_distance),
+            "by_distance": asdict(study.distance.by_distance),
         },
         "fidelity_spearman": {"fidelities": study.fidelities, "correlations": study.fidelity_correlations},
     }
@@ -75,12 +75,3 @@ def landscape_numbers(study: LandscapeStudy) -> dict[str, Any]:
         numbers["pareto_front"] = {"columns": ("train_time_s", study.metric.key), "rows": study.costs.front}
     json_values: dict[str, Any] = plain(numbers)
     return json_values
-
-
-def _group(means: GroupMeans) -> dict[str, Any]:
-    return {
-        "keys": means.keys,
-        "counts": means.counts,
-        "means": means.means,
-        "standard_errors": means.standard_errors,
-    }

@@ -48,11 +48,11 @@ PUBLISHED = {
     "walks": {"published": "noise beyond a distance of about 6"},
     "distance": {"published": "the peak has a width of about 6"},
 }
-"""What the paper says of the whole NAS-Bench-101, to be read beside the numbers of a table of that space."""
+"""The paper's findings on all of NAS-Bench-101, shown beside the numbers of a table of that space."""
 
 
 def write_landscape_report(study: LandscapeStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     figures = landscape_figures(study)
     facts = landscape_facts(study)
     sections = [Section("The table", facts.pop("table"))]
@@ -68,18 +68,12 @@ def write_landscape_report(study: LandscapeStudy, folder: Path, *, formats: Iter
                 blocks=[figure(name)],
             )
         )
-    write_report(
-        folder,
-        f"The landscape of {study.name}",
-        sections=sections,
-        figures=figures,
-        numbers=landscape_numbers(study),
-        formats=formats,
-    )
+    title = f"The landscape of {study.name}"
+    write_report(folder, title, sections=sections, figures=figures, numbers=landscape_numbers(study), formats=formats)
 
 
 def landscape_facts(study: LandscapeStudy) -> dict[str, dict[str, object]]:
-    """The main numbers as text, by the part of the study that they belong to."""
+    """The main numbers as text, by part of the study."""
     unit = f" {study.metric.unit}" if study.metric.unit else ""
     facts: dict[str, dict[str, object]] = {
         "table": {

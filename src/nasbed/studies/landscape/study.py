@@ -37,31 +37,31 @@ from nasbed.studies.table import TIME, Table, table_of
 
 STAGES = ("distributions", "costs", "operations", "shapes", "random walks", "distance to the best", "fidelities")
 WALKABLE = 1_000_000
-"""Spaces up to this size are walked whole when a table is a sample of one."""
+"""The largest space that is walked in full when a table is a sample of it."""
 
 IN_TABLE, IN_TABLE_RANKS = "metric, through the table", "ranks, through the table"
 IN_SPACE, IN_SPACE_RANKS = "metric, through the whole space", "ranks, through the whole space"
-"""What was walked. Ranks beside the metric, because a few diverged runs can make up most of a metric's variance."""
+"""The walks by name. There are ranks too, because a few diverged runs can cause most of a metric's variance."""
 
 CURVE_POINTS = 400
 SHOWN = 0.95
-"""The fraction of architectures, best first, over which the plane of time and metric is spread."""
+"""The fraction of architectures, the best first, that the plane of time and metric shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
     """Training time, parameters and quality of every architecture (Figure 3). Times in seconds."""
 
-    names: tuple[str, ...]  # of the columns correlated
+    names: tuple[str, ...]  # of the columns
     correlations: NDArray[np.float64]  # Spearman
     by_time_and_parameters: Binned | None  # the metric's mean
-    by_time_and_metric: Binned  # how many, of the best 95 %
-    front: NDArray[np.float64]  # [n, 2]: time and metric of the architectures that none beats in both
+    by_time_and_metric: Binned  # counts, of the best 95 %
+    front: NDArray[np.float64]  # [n, 2]: time and metric of the Pareto-optimal architectures
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The metric and the training time by an integer property (Figure 5); ``labels`` are what its keys mean."""
+    """The metric and the training time by an integer property (Figure 5); ``labels`` name its keys."""
 
     labels: tuple[str, ...]
     metric: GroupMeans
@@ -70,7 +70,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class LandscapeStudy:
-    """Everything section 3 says, of one table. A part that the table cannot answer is ``None`` or empty."""
+    """The numbers of section 3 for one table. A part that does not apply to the table is ``None`` or empty."""
 
     name: str
     space: str
@@ -88,7 +88,7 @@ class LandscapeStudy:
     costs: Costs | None
     replacements: tuple[Replacement, ...]
     shapes: Mapping[str, Shape]
-    walks: Mapping[str, Autocorrelation]  # by what was walked: IN_TABLE …
+    walks: Mapping[str, Autocorrelation]  # by name: IN_TABLE …
     distance: FitnessDistance
     fidelities: tuple[int, ...]
     fidelity_correlations: NDArray[np.float64]
@@ -107,9 +107,14 @@ def landscape_study(
     walk_steps: int = 2000,
     progress: Callable[[str], None] | None = None,
 ) -> LandscapeStudy:
-    """Study a table by one of its metrics, the benchmark's objective unless named; means over repeats throughout.
+    """Study a table by the mean over repeats of one of its metrics.
 
-    Random walks are ``walk_steps`` long. ``progress`` is told the name of each of the :data:`STAGES` as it starts.
+    Args:
+        benchmark: The table.
+        rng: Draws the random walks.
+        metric: The key of the metric; the benchmark's objective by default.
+        walk_steps: The number of steps of a random walk.
+        progress: Called with the name of each of the :data:`STAGES` when it starts.
     """
     start_stage = progress or (lambda stage: None)
     table = table_of(benchmark)
@@ -209,8 +214,10 @@ def _shapes(
     times: NDArray[np.float64] | None,
     properties: Mapping[str, NDArray[Any]],
 ) -> dict[str, Shape]:
-    """The shape of cells where the space knows it, such as depth and width; in a row of like choices, how often each
-    option was chosen; elsewhere, each choice by itself."""
+    """The shapes of cells where the space has them, such as depth and width.
+
+    In a space of equal choices, the number of times that each option was chosen; elsewhere, every choice by itself.
+    """
 
     def shape(keys: NDArray[np.int64], options: tuple[str, ...] = ()) -> Shape:
         by_metric = mean_by(keys, values)
@@ -232,7 +239,7 @@ def _shapes(
 def _walks(
     table: Table, values: NDArray[np.float64], rng: np.random.Generator, steps: int
 ) -> dict[str, Autocorrelation]:
-    """Through the table, and where it is a sample of a space that can be listed, through the whole space."""
+    """Walks through the table and, where it is a sample of a space that can be listed, through the whole space."""
     ranks = np.full(len(values), np.nan)
     present = ~np.isnan(values)
     ranks[present] = rankdata(values[present])

@@ -1,4 +1,4 @@
-"""``nasbed study nas-hpo``: tuning each architecture against one setting for all."""
+"""``nasbed study nas-hpo``: hyperparameters tuned for each architecture, against one setting for all."""
 
 from __future__ import annotations
 

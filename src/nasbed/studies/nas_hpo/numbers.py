@@ -1,4 +1,4 @@
-"""Every number of the study of NAS-HPO-Bench, for ``numbers.json``."""
+"""The numbers of the study of NAS-HPO-Bench, for ``numbers.json``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nasbed.studies.nas_hpo.study import PUBLISHED, NasHpoResult
 
 
 def nas_hpo_numbers(results: Sequence[NasHpoResult]) -> dict[str, Any]:
-    """Every correlation of the study of section 5.1, beside the published one."""
+    """All correlations of the study of section 5.1, and the published one."""
     numbers: dict[str, Any] = plain(
         {
             "published_protein_spearman": PUBLISHED,

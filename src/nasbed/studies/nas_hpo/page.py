@@ -27,7 +27,7 @@ TEXT = (
 
 
 def nas_hpo_facts(results: Sequence[NasHpoResult]) -> dict[str, str]:
-    """One line for each table and reading, in the order given."""
+    """One line for each table and reading, in the order of the results."""
     return {
         f"{result.name}, architecture = {result.definition}": f"Spearman {result.transfer.spearman:.4f}"
         + (f", single runs {result.by_seed.min():.4f} to {result.by_seed.max():.4f}" if len(result.by_seed) else "")
@@ -37,17 +37,17 @@ def nas_hpo_facts(results: Sequence[NasHpoResult]) -> dict[str, str]:
 
 
 def nearest_definition(results: Sequence[NasHpoResult]) -> NasHpoResult:
-    """Of the readings on the protein data, on which the paper reports, the one nearest to what it reports."""
+    """The reading whose correlation on the protein data is nearest to the published one."""
     protein = [result for result in results if "protein" in result.name]
     if not protein:
-        raise InvalidOption("the published correlation is of the protein data, these results have none; add it")
+        raise InvalidOption("the published correlation is for fcnet/protein, which these results lack; add it")
     return min(protein, key=lambda result: abs(result.transfer.spearman - PUBLISHED))
 
 
 def write_nas_hpo_report(
     results: Sequence[NasHpoResult], folder: Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     names = list(dict.fromkeys(result.name for result in results))
     figures, sections = {}, []
     if any("protein" in name for name in names):
@@ -72,14 +72,8 @@ def write_nas_hpo_report(
             for result in of_table
         }
         sections.append(Section(name, facts, blocks=[figure(key)]))
-    write_report(
-        folder,
-        "Architectures and hyperparameters",
-        sections=sections,
-        figures=figures,
-        numbers=nas_hpo_numbers(results),
-        formats=formats,
-    )
+    title = "Architectures and hyperparameters"
+    write_report(folder, title, sections=sections, figures=figures, numbers=nas_hpo_numbers(results), formats=formats)
 
 
 def rank_figure(results: Sequence[NasHpoResult]) -> Chart:

@@ -1,8 +1,8 @@
 """NAS-Bench-101's section 5.1: do architectures rank alike with tuned and with fixed hyperparameters?
 
-The study needs every pair of architecture and hyperparameters, which NAS-HPO-Bench (Klein & Hutter, 2019) has: two
-hidden layers with units, activation and dropout each, trained with some learning rate, schedule and batch size. The
-paper does not say on which side activation and dropout stand; :data:`DEFINITIONS` has every sensible reading.
+The study needs every pair of architecture and hyperparameters. NAS-HPO-Bench (Klein & Hutter, 2019) has them: two
+hidden layers with units, activation and dropout each, trained with a learning rate, a schedule and a batch size. The
+paper does not say whether activation and dropout are architecture; :data:`DEFINITIONS` has every sensible reading.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ DEFINITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "units, activations, dropout": ("n_units", "activation_fn", "dropout"),
     }
 )
-"""What counts as architecture: the choices whose names start so; all others are hyperparameters."""
+"""Readings of "architecture": prefixes of the choices that count; all others are hyperparameters."""
 
 PUBLISHED = 0.9155
-"""The Spearman correlation that section 5.1 gives for the protein data."""
+"""The Spearman correlation in section 5.1 for the protein data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class NasHpoResult:
 
 
 def nas_hpo_study(benchmark: Benchmark) -> list[NasHpoResult]:
-    """Each of :data:`DEFINITIONS` on a table that holds every combination of its choices.
+    """The results of all :data:`DEFINITIONS` on a table that holds every combination of its choices.
 
     f is the mean over repeats of the table's objective at the highest fidelity.
     """
@@ -105,7 +105,7 @@ def _result(table: Table, space: ChoiceSpace, definition: str, kinds: tuple[str,
 
 
 def _number(table: Table, space: ChoiceSpace, positions: list[int]) -> tuple[NDArray[np.int64], int]:
-    """Each row's number among all combinations of some choices, and how many there are."""
+    """The number of each row among all combinations of the choices at these positions, and their count."""
     sizes = tuple(len(space.choices[position]) for position in positions)
     numbers = np.ravel_multi_index(tuple(table.codes[:, position] for position in positions), sizes)
     return np.asarray(numbers, dtype=np.int64), int(np.prod(sizes))

@@ -11,7 +11,7 @@ import typer
 from nasbed.core.errors import InvalidOption, nearest
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import note, run_bars
-from nasbed.terminal.report_options import check_report
+from nasbed.terminal.report_options import Budget, Formats, Out, Processes, check_report
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def validate(
     subject: Annotated[
         str, typer.Argument(metavar="RESULTS|ARTEFACT", help="A table or a surrogate: an id, a folder, or a file .snb.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")],
+    out: Out,
     model: Annotated[
         str, typer.Option(help="The models to fit on a table, ids with commas, such as lgb,xgb,gin.")
     ] = "lgb",
-    ensemble: Annotated[int, typer.Option(min=1, help="Fit each model as an ensemble of so many members too.")] = 1,
+    ensemble: Annotated[int, typer.Option(min=1, help="Also fit each model as an ensemble of this many members.")] = 1,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="MODEL.KEY=VALUE", help="A model's setting; may be given several times."),
@@ -48,7 +48,9 @@ def validate(
     metric: Annotated[
         str | None, typer.Option(show_default="the table's validation metric", help="The metric to predict.")
     ] = None,
-    fidelity: Annotated[int | None, typer.Option(show_default="the highest", help="Of the evaluations used.")] = None,
+    fidelity: Annotated[
+        int | None, typer.Option(show_default="the highest", help="The fidelity of the evaluations.")
+    ] = None,
     sizes: Annotated[
         str, typer.Option(show_default="8 up to all", help="Training sizes for the part size, with commas.")
     ] = "",
@@ -57,16 +59,10 @@ def validate(
         "rs,re,ls,bananas"
     ),
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each search method.")] = 10,
-    budget: Annotated[
-        str, typer.Option(help="Of each run: evaluations (200ev) or simulated seconds (1e6s).")
-    ] = "200ev",
-    seed: Annotated[int, typer.Option(min=0, help="Decides splits, samples and fits.")] = 0,
-    processes: Annotated[
-        int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")
-    ] = None,
-    format: Annotated[
-        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
-    ] = ["svg", "png"],  # noqa: B006
+    budget: Budget = "200ev",
+    seed: Annotated[int, typer.Option(min=0, help="The seed of splits, samples and fits.")] = 0,
+    processes: Processes = None,
+    format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Validate a surrogate, or models on a table of results, as the Surrogate NAS Benchmarks paper does.
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.results.splits import RowSplit
 from nasbed.spaces.base import Codes, SearchSpace
+from nasbed.surrogates.base import Floats
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.table_split import TableSplit
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from nasbed.core.errors import InvalidOption
-from nasbed.studies.validation.data import Data, Floats
+from nasbed.studies.validation.data import Data
+from nasbed.surrogates.base import Floats
 
 MOST_POINTS = 2000
 PERPLEXITY = 30.0

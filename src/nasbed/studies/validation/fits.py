@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nasbed.spaces.base import Codes
-from nasbed.studies.validation.data import Data, Floats
+from nasbed.studies.validation.data import Data
 from nasbed.studies.validation.fitting import FitAnswer, FitJob, Fitter
 from nasbed.studies.validation.scoring import Scatter, Scores, scatter, score
 from nasbed.surrogates import Examples
+from nasbed.surrogates.base import Floats
 from nasbed.surrogates.ensemble import Prediction
 from nasbed.surrogates.figures import kl_figures
 from nasbed.surrogates.scores import coverage

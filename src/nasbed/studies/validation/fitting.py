@@ -8,16 +8,15 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine, SerialEngine
 from nasbed.results.splits import stratified_split
 from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.surrogates import SURROGATES, Examples
+from nasbed.surrogates.base import Floats
 from nasbed.surrogates.ensemble import Ensemble, Prediction, fit_ensemble
 
-Floats = NDArray[np.float64]
 FitProgress = Callable[[], None]
 """Called after each fit."""
 

@@ -18,12 +18,6 @@ from nasbed.studies.validation.data import Data
 from nasbed.studies.validation.fitting import FitJob, Fitter, SurrogateRecipe, split_in_two
 from nasbed.studies.validation.scoring import Scatter, Scores, scatter, score
 
-RANDOM_SEARCH = ("rs", "random", "random_search")
-"""The names of random search in tables."""
-WELL_PERFORMING = 0.25
-FEWEST = 20
-"""The least number of evaluations to fit on, and to test on."""
-
 
 @dataclass(frozen=True, slots=True)
 class LeftOutFit:
@@ -80,6 +74,10 @@ def _without(data: Data, method: str) -> _Plan:
     return _Plan(method, ~np.isin(rows.architecture, rows.architecture[by_method]), {"its evaluations": by_method})
 
 
+RANDOM_SEARCH = ("rs", "random", "random_search")
+"""The names of random search in tables."""
+
+
 def random_only(data: Data, fitter: Fitter) -> LeftOuts:
     """Predict the evaluations of the other methods from those of random search (appendix F.3)."""
     rows = data.rows
@@ -96,6 +94,10 @@ def random_rows(data: Data) -> NDArray[np.bool_]:
     if not by_random.any() or by_random.all():
         raise InvalidOption(f"{data.name} does not name random search and another method")
     return by_random
+
+
+WELL_PERFORMING = 0.25
+"""The best share of architectures that counts as well-performing."""
 
 
 def well_performing_only(data: Data, fitter: Fitter, *, share: float = WELL_PERFORMING) -> LeftOuts:
@@ -125,6 +127,10 @@ def _best(data: Data, share: float, among: NDArray[np.bool_]) -> NDArray[np.bool
         return np.zeros(len(rows), dtype=bool)
     mask: NDArray[np.bool_] = (mean >= np.quantile(mean[present], 1 - share))[owner]
     return mask
+
+
+FEWEST = 20
+"""The least number of evaluations to fit on, and to test on."""
 
 
 def _left_out(data: Data, fitter: Fitter, plans: Sequence[_Plan]) -> LeftOuts:

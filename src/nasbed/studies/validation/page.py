@@ -70,14 +70,9 @@ def write_validation(study: Validation, folder: Path, *, formats: Iterable[str] 
     if study.left_out:
         reasons = {TITLES[part]: reason for part, reason in study.left_out.items()}
         sections.append(Section("Left out", reasons, text="What this table or surrogate cannot be asked, and why."))
-    write_report(
-        folder,
-        f"Validation of {study.subject}",
-        sections=sections,
-        figures={panel.name: panel.chart for group in figures.values() for panel in group},
-        numbers=validation_numbers(study),
-        formats=formats,
-    )
+    title = f"Validation of {study.subject}"
+    charts = {panel.name: panel.chart for group in figures.values() for panel in group}
+    write_report(folder, title, sections=sections, figures=charts, numbers=validation_numbers(study), formats=formats)
 
 
 def _section(study: Validation, part: str, figures: Sequence[Panel], table: NumberTable | None) -> Section:
@@ -144,7 +139,7 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
 
 
 def validation_numbers(study: Validation) -> dict[str, Any]:
-    """Every number of the page."""
+    """All numbers of the page."""
     data = {field.name: _plain(getattr(study, field.name)) for field in dataclasses.fields(study)}
     numbers: dict[str, Any] = plain(data)
     return numbers

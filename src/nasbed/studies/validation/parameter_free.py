@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.spaces.lookup import Lookup
-from nasbed.studies.validation.data import Data, Floats
+from nasbed.studies.validation.data import Data
+from nasbed.surrogates.base import Floats
 
 REPEATS = 4
 RATIOS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nasbed.core.metric import Metric
+from nasbed.surrogates.base import Floats
 from nasbed.surrogates.scores import kendall, mae, mse, precision_of, r2, sparse_kendall
-
-Floats = NDArray[np.float64]
 
 MOST_POINTS = 400
 """The most points of a scatter plot: more would only hide each other."""

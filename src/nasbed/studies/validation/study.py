@@ -15,7 +15,7 @@ from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.results.store import Results
 from nasbed.spaces.base import Codes
-from nasbed.studies.validation.data import Data, Floats, repeats_of
+from nasbed.studies.validation.data import Data, repeats_of
 from nasbed.studies.validation.embedding import Embedding, tsne
 from nasbed.studies.validation.fits import TEST, Fits, fit_jobs, fits
 from nasbed.studies.validation.fitting import Fitter, SurrogateRecipe
@@ -41,6 +41,7 @@ from nasbed.studies.validation.table_error import AgainstTable, surrogate_agains
 from nasbed.studies.validation.topology import Topology, topology
 from nasbed.studies.validation.training_size import SIZES, TrainingSize, check_sizes, training_size
 from nasbed.studies.validation.trajectories import METHODS, SearchPlan, TrajectoryComparison
+from nasbed.surrogates.base import Floats
 from nasbed.surrogates.examples import validation_metric
 from nasbed.surrogates.table_split import TableSplit
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.studies.validation.data import Data, Floats, RepeatedSeeds, repeats_of
+from nasbed.studies.validation.data import Data, RepeatedSeeds, repeats_of
 from nasbed.studies.validation.fitting import FitJob, Fitter
 from nasbed.studies.validation.scoring import Scores, score
 from nasbed.surrogates import Examples
+from nasbed.surrogates.base import Floats
 
 TABLE = "table"
 ALL, BETTER = "all", "better half"

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.spaces.graph import Graphs
-from nasbed.studies.validation.data import Data, Floats
+from nasbed.studies.validation.data import Data
 from nasbed.studies.validation.scoring import score
+from nasbed.surrogates.base import Floats
 
 FEWEST = 10
 """The least number of evaluations of one depth for a correlation."""

@@ -9,16 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.studies.validation.data import Data, Floats, RepeatedSeeds, repeats_of
+from nasbed.studies.validation.data import Data, RepeatedSeeds, repeats_of
 from nasbed.studies.validation.fitting import FitAnswer, FitJob, Fitter, joined
 from nasbed.studies.validation.scoring import score
 from nasbed.studies.validation.table_error import one_seed
 from nasbed.surrogates import Examples
-
-SIZES = 8
-SMALLEST = 100
-TESTED = "tested"
-"""The batch of architectures that each fit is tested on."""
+from nasbed.surrogates.base import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +73,10 @@ def training_size(data: Data, fitter: Fitter, *, sizes: Sequence[int] = (), repe
     return TrainingSize(tuple(sizes), len(truths[0]), tuple(curves), *line, crossings, failed)
 
 
+SIZES = 8
+SMALLEST = 100
+
+
 def default_sizes(most: int) -> tuple[int, ...]:
     """Numbers of architectures up to all, spaced evenly on a logarithmic scale.
 
@@ -128,6 +128,10 @@ def _fitted_and_test(data: Data) -> tuple[Examples, Examples, NDArray[np.int64]]
     """The rows to fit on, the rows to test on, and the architectures to fit on."""
     fitted = joined(data.rows.take(data.split.train), data.rows.take(data.split.validation))
     return fitted, data.test, np.unique(fitted.architecture)
+
+
+TESTED = "tested"
+"""The batch of architectures that each fit is tested on."""
 
 
 def _plan(

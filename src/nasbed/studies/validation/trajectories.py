@@ -21,7 +21,7 @@ from nasbed.evaluation.judging import Trajectory, judge
 from nasbed.evaluation.significance import pairwise
 from nasbed.evaluation.trajectories import time_grid
 from nasbed.experiments.compare import compare
-from nasbed.studies.validation.data import Floats
+from nasbed.surrogates.base import Floats
 
 METHODS = ("rs", "re", "ls", "bananas")
 POINTS = 80

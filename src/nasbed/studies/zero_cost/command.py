@@ -1,9 +1,8 @@
-"""``nasbed study zero-cost``: the statements of the paper on zero-cost benchmarks, on scores and tables of yours."""
+"""``nasbed study zero-cost``: the statements of the paper on zero-cost benchmarks, on your scores and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,7 @@ import typer
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import stage_bar
-from nasbed.terminal.report_options import check_report
+from nasbed.terminal.report_options import Formats, Out, ScoresAndTables, TopPercent, TopWeight, check_report
 
 if TYPE_CHECKING:
     from nasbed.evaluation.proxies.tasks import RankedTask
@@ -20,27 +19,20 @@ TABLE = "darts-cifar10-16"
 
 
 def zero_cost(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")],
-    pairs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[SCORES TABLE]...",
-            show_default="those that come with the package",
-            help="A file of scores and the table that has the truth, and so on for more tasks.",
-        ),
-    ] = None,
-    top: Annotated[float, typer.Option(help="The truly best so many percent are the top.")] = 1.0,
-    weight: Annotated[float, typer.Option(help="What the top weighs in RBO, above 0 and below 1.")] = 0.5,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
-    resamples: Annotated[int, typer.Option(min=1, help="Of the architectures, for intervals.")] = 500,
-    repeats: Annotated[int, typer.Option(min=2, help="Draws of what a surrogate learns from.")] = 10,
-    format: Annotated[
-        list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be names several times.")
-    ] = ["svg", "png"],  # noqa: B006
+    out: Out,
+    pairs: ScoresAndTables = None,
+    top: TopPercent = 1.0,
+    weight: TopWeight = 0.5,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of all random draws.")] = 0,
+    resamples: Annotated[
+        int, typer.Option(min=1, help="The number of bootstrap resamples of the architectures, for intervals.")
+    ] = 500,
+    repeats: Annotated[int, typer.Option(min=2, help="How often a surrogate's training set is drawn.")] = 10,
+    format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Check the statements of "Zero-Cost Benchmarks" one by one: does Spearman mislead about the best architectures?
 
-    Also says whether a drop at the top is more than a smaller range gives, and what proxies are worth together.
+    Also checks whether a drop at the top exceeds the effect of a smaller range, and how well proxies work together.
 
     Example: nasbed study zero-cost --out zero-cost
 
@@ -75,13 +67,13 @@ def zero_cost(
 
 
 def _tasks(names: Sequence[str]) -> tuple[list[RankedTask], dict[str, str]]:
-    """The tasks that arguments name, and what to say of scores that were taken on other images than the truth."""
+    """The tasks of pairs of scores and table, and remarks on scores from other images than the truth."""
     from nasbed.benchmarks.catalog import load_table
     from nasbed.evaluation.proxies.tasks import task_of
     from nasbed.proxies.table import ScoreTable, open_scores
 
     if len(names) % 2:
-        raise InvalidOption(f"scores come with their table, SCORES TABLE, got {len(names)} names; name both of each")
+        raise InvalidOption(f"scores come with their table, SCORES TABLE, got {len(names)} names; name both")
     names = names or [TABLE, TABLE]
     scores_by_path: dict[str, ScoreTable] = {}
     tasks, remarks = [], {}

@@ -1,4 +1,4 @@
-"""The figures of a study of zero-cost proxies that are its own: the top against a reference, and few points."""
+"""The own figures of a study of zero-cost proxies: the top against a reference, and few points."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def zero_cost_figures(study: ZeroCostStudy) -> dict[str, Chart]:
     """The paper's figures 1 to 3 as ``spearman``, ``top`` and ``overlap``, ``global-against-top``, and ours: ``range``
     and ``few-points``."""
     figures = proxies_figures([task.judged for task in study.tasks])
-    figures["range"] = _rowed([_range_panel(task) for task in study.tasks], a_row=3)
+    figures["range"] = _in_rows([_range_panel(task) for task in study.tasks], per_row=3)
     if any(task.few_points is not None for task in study.tasks):
         figures["few-points"] = _few_points(study.tasks)
     return figures
 
 
-def _rowed(panels: Sequence[Chart], *, a_row: int) -> Chart:
+def _in_rows(panels: Sequence[Chart], *, per_row: int) -> Chart:
     if len(panels) == 1:
         return panels[0]
-    lines = [panels[first : first + a_row] for first in range(0, len(panels), a_row)]
+    lines = [panels[first : first + per_row] for first in range(0, len(panels), per_row)]
     return alt.vconcat(*(alt.hconcat(*line, spacing=28) for line in lines), spacing=24)
 
 
 def _range_panel(task: StudiedTask) -> Chart:
-    """A row a proxy, by its correlation over all: that within the top, and what the reference gives."""
+    """One row per proxy, ordered by the correlation over all: its correlation within the top, and the reference."""
     measures = task.measures
     order = measures.order(GLOBAL)
     rows = []
@@ -75,7 +75,7 @@ def _range_panel(task: StudiedTask) -> Chart:
 
 
 def _few_points(tasks: Sequence[StudiedTask]) -> Chart:
-    """A row a task, a panel a model; every panel of a row on the same axis."""
+    """One row per task, one panel per model; all panels of a row share the axis."""
     lines = []
     for task in tasks:
         if task.few_points is None:

@@ -1,4 +1,4 @@
-"""The page of a study of zero-cost proxies: what came out, the statements, the figures, the combinations."""
+"""The page of a study of zero-cost proxies: the outcome, the statements, the figures, the combinations."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ FEW = (
 
 
 def write_zero_cost_report(study: ZeroCostStudy, folder: Path, formats: Iterable[str] = ("svg", "png")) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is made if need be."""
-    charts = zero_cost_figures(study)
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
+    figures = zero_cost_figures(study)
     maps = FigureGroup(tuple(Figure(name) for name in ("spearman", "top", "overlap")), "cards")
     sections = [
         Section("What came out", {}, blocks=paragraphs(outcome(study))),
@@ -52,21 +52,15 @@ def write_zero_cost_report(study: ZeroCostStudy, folder: Path, formats: Iterable
         Section("Is it more than a smaller range?", {}, text=RANGE, blocks=[figure("range")]),
         Section("Several proxies averaged", {}, text=AVERAGES, blocks=[table_block(averages_table(study))]),
     ]
-    if "few-points" in charts:
+    if "few-points" in figures:
         text = FEW.format(leaves=BOOSTING["num_leaves"], least=BOOSTING["min_data_in_leaf"], rounds=ROUNDS)
         table = Details("as a table", (table_block(few_points_table(study)),))
         sections.append(
             Section("Scores as features of a surrogate", {}, text=text, blocks=[figure("few-points"), table])
         )
     sections.append(Section("What was studied", _about(study)))
-    write_report(
-        folder,
-        f"Zero-cost proxies on {', '.join(task.name for task in study.tasks)}",
-        sections=sections,
-        figures=charts,
-        numbers=zero_cost_numbers(study),
-        formats=formats,
-    )
+    title = f"Zero-cost proxies on {', '.join(task.name for task in study.tasks)}"
+    write_report(folder, title, sections=sections, figures=figures, numbers=zero_cost_numbers(study), formats=formats)
 
 
 _SCATTER = (

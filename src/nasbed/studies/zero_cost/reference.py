@@ -11,13 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.ranking import rbo_normalised
+from nasbed.evaluation.ranking.columns import Floats
 from nasbed.evaluation.significance import Interval
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

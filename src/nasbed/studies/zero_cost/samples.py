@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.proxies.ceiling import NoiseCeiling, noise_ceiling
@@ -18,10 +17,9 @@ from nasbed.evaluation.proxies.measures import HEADLINES, Yardstick, ranked_last
 from nasbed.evaluation.proxies.resampling import resampled_headlines
 from nasbed.evaluation.proxies.tasks import RankedTask
 from nasbed.evaluation.ranking import spearman
+from nasbed.evaluation.ranking.columns import Floats
 from nasbed.evaluation.significance import Interval
 from nasbed.studies.zero_cost.reference import RangeReference, range_reference
-
-Floats = NDArray[np.float64]
 
 GLOBAL, TOP, RBO = HEADLINES
 LEVEL = 0.95
@@ -91,12 +89,7 @@ def interval_numbers(interval: Interval) -> list[float]:
 
 
 def sample_measures(
-    task: RankedTask,
-    yardstick: Yardstick,
-    rng: np.random.Generator,
-    *,
-    resamples: int = 500,
-    references: int = 300,
+    task: RankedTask, yardstick: Yardstick, rng: np.random.Generator, *, resamples: int = 500, references: int = 300
 ) -> SampledMeasures:
     """Measure and resample a task. With several seeds a measure is the mean over them, taken within each resample.
 

@@ -1,4 +1,4 @@
-"""What came out of a study of zero-cost proxies: in words, in tables, in plain numbers."""
+"""The outcome of a study of zero-cost proxies in words, in tables and in plain numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEVEL = 0.05
 
 
 def outcome(study: ZeroCostStudy) -> list[str]:
-    """What came out: paragraphs made of the numbers."""
+    """The outcome in paragraphs."""
     by_verdict = {
         verdict: [s.key for s in study.statements if s.verdict == verdict and not s.ours]
         for verdict in (HOLDS, FAILS, OPEN)
@@ -71,7 +71,7 @@ def _few_sentence(task: StudiedTask) -> str:
 
 
 def statements_table(study: ZeroCostStudy) -> NumberTable:
-    """A line a statement, for a terminal: its key, its verdict, and what it rests on."""
+    """One row per statement, for a terminal: its key, its verdict, and the reason."""
     rows = tuple((statement.key, statement.verdict, statement.why) for statement in study.statements)
     return NumberTable(("statement", "verdict", "why"), rows, numbers=3)
 
@@ -97,7 +97,7 @@ def statements_block(study: ZeroCostStudy) -> TableBlock:
 
 
 def averages_table(study: ZeroCostStudy) -> NumberTable:
-    """What the rank average is worth, a line a task and measure."""
+    """Rank averages against the best single proxy, one row per task and measure."""
     columns = (
         "task",
         "measure",
@@ -133,7 +133,7 @@ def averages_table(study: ZeroCostStudy) -> NumberTable:
 
 
 def few_points_table(study: ZeroCostStudy) -> NumberTable:
-    """Kendall's tau by task, model and size, and what scores add to the encoding."""
+    """Kendall's tau by task, model and size, and the gain of scores over the encoding alone."""
     columns = ("task", "model", "trained", *VARIANTS, "scores beside it", "p", "scores instead", "p", "control", "p")
     rows = []
     for task in study.tasks:
@@ -157,7 +157,7 @@ def few_points_table(study: ZeroCostStudy) -> NumberTable:
 
 
 def zero_cost_numbers(study: ZeroCostStudy) -> dict[str, Any]:
-    """Every number of the page."""
+    """All numbers of the page."""
     numbers: dict[str, Any] = plain(
         {
             "top_percent": study.top_percent,

@@ -1,4 +1,4 @@
-"""Whole studies: on generated tables whose structure is known, and on the published ones."""
+"""Complete studies on generated tables whose structure is known, and on the published tables."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ needs_wheel = pytest.mark.skipif(
 def generated(tmp_path_factory: pytest.TempPathFactory) -> LandscapeStudy:
     stages: list[str] = []
     benchmark = nb201_table(tmp_path_factory.mktemp("tables") / "nb201")
-    found = landscape_study(benchmark, np.random.default_rng(0), walk_steps=500, progress=stages.append)
+    study = landscape_study(benchmark, np.random.default_rng(0), walk_steps=500, progress=stages.append)
     assert stages == list(STAGES)
-    return found
+    return study
 
 
-def test_landscape_study_finds_the_structure_put_in(generated: LandscapeStudy) -> None:
+def test_landscape_study_finds_the_known_structure(generated: LandscapeStudy) -> None:
     nb201 = space("nb201")
     assert generated.best == nb201.format(nb201.architectures(np.full((1, 6), 3))[0])
-    (found,) = generated.replacements
+    (replacement,) = generated.replacements
     worth = np.array([0.0, 4.0, 7.0, 9.0, 2.0])
-    apart = found.counts > 0
-    np.testing.assert_allclose(found.change[apart], (worth[None, :] - worth[:, None])[apart], atol=0.05)
+    counted = replacement.counts > 0
+    np.testing.assert_allclose(replacement.change[counted], (worth[None, :] - worth[:, None])[counted], atol=0.05)
     assert generated.noise[12].quantile(0.5) > 4 * generated.noise[200].quantile(0.5)
     assert generated.walks[IN_TABLE].correlations[1] == pytest.approx(1 - 5 / 24, abs=0.03)
     assert generated.distance.correlation < -0.5
@@ -69,29 +69,29 @@ def test_landscape_study_finds_the_structure_put_in(generated: LandscapeStudy) -
 
 
 def test_landscape_study_of_a_sample_walks_the_whole_space_too(tmp_path: Path) -> None:
-    found = landscape_study(nb201_table(tmp_path / "nb201", share=0.1), np.random.default_rng(0), walk_steps=300)
-    assert found.coverage == pytest.approx(0.1, rel=0.01)
-    assert found.walks[IN_SPACE].correlations[1] == pytest.approx(1 - 5 / 24, abs=0.12)  # three deviations of a sample
-    assert found.walks[IN_TABLE].total == found.architectures and IN_TABLE_RANKS in found.walks
+    study = landscape_study(nb201_table(tmp_path / "nb201", share=0.1), np.random.default_rng(0), walk_steps=300)
+    assert study.coverage == pytest.approx(0.1, rel=0.01)
+    assert study.walks[IN_SPACE].correlations[1] == pytest.approx(1 - 5 / 24, abs=0.12)  # three deviations of a sample
+    assert study.walks[IN_TABLE].total == study.architectures and IN_TABLE_RANKS in study.walks
 
 
-def test_landscape_study_uses_the_metric_named(tmp_path: Path) -> None:
+def test_landscape_study_uses_the_named_metric(tmp_path: Path) -> None:
     benchmark = nb201_table(tmp_path / "nb201", share=0.02)
-    found = landscape_study(benchmark, np.random.default_rng(0), metric="test_accuracy", walk_steps=100)
-    assert found.metric.split == "test"
+    study = landscape_study(benchmark, np.random.default_rng(0), metric="test_accuracy", walk_steps=100)
+    assert study.metric.split == "test"
     with pytest.raises(NasbedError, match="did you mean test_accuracy"):
         landscape_study(benchmark, np.random.default_rng(0), metric="tst_accuracy")
 
 
-def test_table_of_a_part_holds_the_part_alone_and_no_failed_run(tmp_path: Path) -> None:
+def test_table_of_a_part_holds_only_the_part_and_no_failed_run(tmp_path: Path) -> None:
     codes = np.concatenate([NB101.unique_codes(6)[:30], NB101.unique_codes(7)[:20]])
     status = np.zeros(50, dtype=np.int8)
     status[3] = 1
     rows = Rows.of(codes, {VALIDATION.key: np.full(50, 90.0)}, fidelity=108, status=status)
     write_results(tmp_path / "t", About("nb101-part", "nb101", (VALIDATION,)), [rows])
-    whole = TabularBenchmark.open(tmp_path / "t")
-    assert int(np.isnan(table_of(whole).mean(VALIDATION)).sum()) == 1
-    part = table_of(nas_bench_mini(whole))
+    full_table = TabularBenchmark.open(tmp_path / "t")
+    assert int(np.isnan(table_of(full_table).mean(VALIDATION)).sum()) == 1
+    part = table_of(nas_bench_mini(full_table))
     assert len(part) == 30 and part.name == "nb101-part-mini"
 
 
@@ -99,7 +99,7 @@ def test_nas_hpo_study_refuses_other_tables(tmp_path: Path) -> None:
     with pytest.raises(NasbedError, match="every combination"):
         nas_hpo_study(nb201_table(tmp_path / "part", share=0.02))
     with pytest.raises(NasbedError, match="n_units"):
-        nas_hpo_study(nb201_table(tmp_path / "whole"))
+        nas_hpo_study(nb201_table(tmp_path / "full"))
 
 
 # --- published numbers -----------------------------------------------------------------------------------------------
@@ -131,14 +131,16 @@ def test_nb101_operations_cost_what_the_paper_says(sample: Sample) -> None:
     The accuracy of 1x1 for 3x3 convolutions agrees within two standard errors. Those of max-pooling have the published
     sign and order only: this sample gives -1.38 and -0.35 where the paper has -1.99 and -0.81 for the whole table.
     """
-    (found,) = operation_replacement(NB101, sample.codes, metric=sample.accuracy[:, -1], time_s=sample.time_s)
+    (replacement,) = operation_replacement(NB101, sample.codes, metric=sample.accuracy[:, -1], time_s=sample.time_s)
     conv3, conv1, pool = range(3)
-    assert found.operations == ("conv3x3", "conv1x1", "maxpool3x3")
-    assert 100 * found.relative_time[conv3, conv1] == pytest.approx(-14.11, abs=0.5)
-    assert 100 * found.relative_time[conv3, pool] == pytest.approx(-9.84, abs=0.5)
-    assert 100 * found.relative_time[conv1, pool] == pytest.approx(5.04, abs=0.5)
-    assert found.change[conv3, conv1] == pytest.approx(-1.16, abs=2 * found.change_error[conv3, conv1])
-    assert found.change[conv3, pool] < found.change[conv3, conv1] < 0 and found.change[conv1, pool] < 0
+    assert replacement.operations == ("conv3x3", "conv1x1", "maxpool3x3")
+    assert 100 * replacement.relative_time[conv3, conv1] == pytest.approx(-14.11, abs=0.5)
+    assert 100 * replacement.relative_time[conv3, pool] == pytest.approx(-9.84, abs=0.5)
+    assert 100 * replacement.relative_time[conv1, pool] == pytest.approx(5.04, abs=0.5)
+    assert replacement.change[conv3, conv1] == pytest.approx(-1.16, abs=2 * replacement.change_error[conv3, conv1])
+    assert (
+        replacement.change[conv3, pool] < replacement.change[conv3, conv1] < 0 and replacement.change[conv1, pool] < 0
+    )
 
 
 def test_nb101_depth_three_and_width_five_are_best_and_chains_slowest(sample: Sample) -> None:
@@ -158,15 +160,15 @@ def test_nb101_walk_is_lost_in_noise_near_a_distance_of_six(sample: Sample) -> N
     values = np.full(len(everything), np.nan)
     values[Lookup(everything).find(sample.codes)] = sample.accuracy[:, -1]
     graph = neighbor_graph(NB101, everything)
-    found = space_walk_autocorrelation(graph, values, np.random.default_rng(0), steps=1000)
-    assert found.noise_lag is not None and 4 < np.sqrt(found.noise_lag) < 8
-    assert found.correlations[1] > 0.25
+    walk = space_walk_autocorrelation(graph, values, np.random.default_rng(0), steps=1000)
+    assert walk.noise_lag is not None and 4 < np.sqrt(walk.noise_lag) < 8
+    assert walk.correlations[1] > 0.25
 
 
 def test_nb101_walk_through_the_sample_says_how_little_it_sees(sample: Sample) -> None:
     graph = neighbor_graph(NB101, sample.codes)
-    found = random_walk_autocorrelation(graph, sample.accuracy[:, -1], np.random.default_rng(0))
-    assert found.total == 20_001 and 0.2 < found.coverage < 0.5 and found.isolated > 5000
+    walk = random_walk_autocorrelation(graph, sample.accuracy[:, -1], np.random.default_rng(0))
+    assert walk.total == 20_001 and 0.2 < walk.coverage < 0.5 and walk.isolated > 5000
 
 
 def test_nb101_longer_training_ranks_more_alike(sample: Sample) -> None:
@@ -175,9 +177,9 @@ def test_nb101_longer_training_ranks_more_alike(sample: Sample) -> None:
 
 def test_nb101_gets_worse_with_every_edit_from_the_best(sample: Sample) -> None:
     """Section 3.3: there is locality around the global maximum. Distances with fewer than 30 cells are left out."""
-    found = fitness_distance_correlation(NB101, sample.codes, sample.accuracy[:, -1], direction="maximize")
-    enough = found.by_distance.counts >= 30
-    assert found.correlation < 0 and (np.diff(found.by_distance.means[enough]) < 0).all()
+    distance = fitness_distance_correlation(NB101, sample.codes, sample.accuracy[:, -1], direction="maximize")
+    enough = distance.by_distance.counts >= 30
+    assert distance.correlation < 0 and (np.diff(distance.by_distance.means[enough]) < 0).all()
 
 
 @pytest.fixture
@@ -190,11 +192,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_nas_hpo_study_of_protein_is_near_the_published_correlation(home: Path) -> None:
     """Section 5.1: 0.9155 on the protein data. With units and activations as the architecture the mean of four runs
     gives 0.9280, and single runs lie on both sides of the published number."""
-    found = {each.definition: each for each in nas_hpo_study(load("fcnet/protein"))}
-    assert list(found) == list(DEFINITIONS)
-    sizes = {name: (each.architectures, each.hyperparameters) for name, each in found.items()}
+    by_definition = {result.definition: result for result in nas_hpo_study(load("fcnet/protein"))}
+    assert list(by_definition) == list(DEFINITIONS)
+    sizes = {name: (result.architectures, result.hyperparameters) for name, result in by_definition.items()}
     assert sizes["units, activations"] == (144, 432) and sizes["units, activations, dropout"] == (1296, 48)
-    nearest = min(found.values(), key=lambda each: abs(each.transfer.spearman - PUBLISHED))
+    nearest = min(by_definition.values(), key=lambda result: abs(result.transfer.spearman - PUBLISHED))
     assert nearest.definition == "units, activations"
     assert nearest.transfer.spearman == pytest.approx(PUBLISHED, abs=0.02)
     assert nearest.by_seed.min() < PUBLISHED < nearest.by_seed.max()
@@ -203,10 +205,10 @@ def test_nas_hpo_study_of_protein_is_near_the_published_correlation(home: Path) 
 
 @needs_wheel
 def test_nb201_landscape_prefers_convolutions(home: Path) -> None:
-    """The operations of NAS-Bench-201 in the order that its paper and everybody since found: 3x3, 1x1, skip, pool, none."""
-    found = landscape_study(load("nb201/cifar10"), np.random.default_rng(0))
-    (replaced,) = found.replacements
-    by_worth = np.argsort(-np.nanmean(replaced.change, axis=0))
-    names = [replaced.operations[place] for place in by_worth]
+    """The operations of NAS-Bench-201 in the order that its paper and later work report: 3x3, 1x1, skip, pool, none."""
+    study = landscape_study(load("nb201/cifar10"), np.random.default_rng(0))
+    (replacement,) = study.replacements
+    by_worth = np.argsort(-np.nanmean(replacement.change, axis=0))
+    names = [replacement.operations[place] for place in by_worth]
     assert names == ["nor_conv_3x3", "nor_conv_1x1", "skip_connect", "avg_pool_3x3", "none"]
-    assert found.coverage == 1
+    assert study.coverage == 1

@@ -1,4 +1,4 @@
-"""Reports of studies: whole, self-contained, the same numbers everywhere."""
+"""Reports of studies are complete and self-contained, with the same numbers everywhere."""
 
 from __future__ import annotations
 
@@ -52,27 +52,27 @@ def test_landscape_report_is_one_page_with_every_figure(folder: Path) -> None:
 def test_landscape_numbers_are_those_of_the_study(folder: Path, study: LandscapeStudy) -> None:
     numbers = json.loads((folder / "numbers.json").read_text())
     assert numbers["architectures"] == study.architectures and numbers["best"]["architecture"] == study.best
-    (found,) = study.replacements
+    (replacement,) = study.replacements
     written = np.array(numbers["replacements"][0]["change"], dtype=float)  # null becomes NaN
-    np.testing.assert_array_equal(written, found.change)
+    np.testing.assert_array_equal(written, replacement.change)
     assert numbers["distance"]["fitness_distance_correlation"] == study.distance.correlation
     facts = landscape_facts(study)
     page = (folder / "report.html").read_text()
     assert f"{study.distance.correlation:.3f}" in page and facts["table"]["table"] == "generated/nb201"
 
 
-def test_landscape_report_leaves_out_what_a_table_cannot_say(tmp_path: Path) -> None:
+def test_landscape_report_omits_what_a_table_lacks(tmp_path: Path) -> None:
     """One run, one fidelity, no times, and no two architectures that are neighbours."""
     darts = space("darts")
     rng = np.random.default_rng(0)
     codes = darts.codes([darts.sample(rng) for _ in range(40)])
     rows = Rows.of(codes, {VALIDATION.key: rng.uniform(80, 95, 40)}, fidelity=100)
-    table = TabularBenchmark(write_results(tmp_path / "t", About("few", "darts", (VALIDATION,)), [rows]))
-    found = landscape_study(table, rng)
-    assert found.costs is None and not found.noise and not found.walks
-    write_landscape_report(found, tmp_path / "report", formats=("svg",))
-    drawn = {path.stem for path in (tmp_path / "report" / "figures").iterdir()}
-    assert {"distributions", "distance"} <= drawn and not drawn & {"costs", "walks", "fidelities", "operations"}
+    table = TabularBenchmark(write_results(tmp_path / "t", About("small", "darts", (VALIDATION,)), [rows]))
+    study = landscape_study(table, rng)
+    assert study.costs is None and not study.noise and not study.walks
+    write_landscape_report(study, tmp_path / "report", formats=("svg",))
+    figures = {path.stem for path in (tmp_path / "report" / "figures").iterdir()}
+    assert {"distributions", "distance"} <= figures and not figures & {"costs", "walks", "fidelities", "operations"}
     check_page(tmp_path / "report" / "report.html")
 
 
@@ -85,7 +85,7 @@ def test_nas_hpo_report_shows_every_reading(tmp_path: Path) -> None:
     rows = Rows.of(codes, {loss.key: values}, fidelity=100, seed=0)
     about = About("generated/protein", "fcnet", (loss,))
     results = nas_hpo_study(TabularBenchmark(write_results(tmp_path / "t", about, [rows])))
-    assert [each.transfer.spearman for each in results] == pytest.approx([1.0] * len(DEFINITIONS))
+    assert [result.transfer.spearman for result in results] == pytest.approx([1.0] * len(DEFINITIONS))
     write_nas_hpo_report(results, tmp_path / "report", formats=("svg",))
     check_page(tmp_path / "report" / "report.html")
     assert json.loads((tmp_path / "report" / "numbers.json").read_text()) == nas_hpo_numbers(results)

@@ -218,13 +218,13 @@ def test_challenge_goes_on_with_the_next_dataset_and_runs_nothing_twice(tmp_path
     entry = write_submission(tmp_path / "entry", processor_init="assert metadata['codename'] == 'two'")
     runs = tmp_path / "runs"
     begun: list[str] = []
-    first = run_challenge(entry, datasets, runs, limits=make_limits(), begin=lambda name, _: begun.append(name))
+    first = run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: begun.append(name))
     assert [result.ended for result in first] == ["crash", "finished"] and begun == ["one", "two"]
-    again = run_challenge(entry, datasets, runs, limits=make_limits(), begin=lambda name, _: begun.append(name))
+    again = run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: begun.append(name))
     assert again == first and begun == ["one", "two"]
     shutil.rmtree(runs / "entry" / "one")  # as if it had been interrupted before
     assert (
-        run_challenge(entry, datasets, runs, limits=make_limits(), begin=lambda name, _: begun.append(name))[1]
+        run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: begun.append(name))[1]
         == first[1]
     )
     assert begun == ["one", "two", "one"]

@@ -79,5 +79,5 @@ def table(journal: Path) -> list[Row]:
                 dict(completed.evaluation.values),
                 completed.evaluation.reason,
             )
-            for completed in reader.ended()
+            for completed in reader.finished()
         ]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import nasbed
 from nasbed.challenge.contest_data import ContestData, open_contest_data
 from nasbed.challenge.isolation import Isolation, choose_isolation
 from nasbed.challenge.limits import Limits
@@ -19,6 +16,7 @@ from nasbed.challenge.scoring import judge_run
 from nasbed.challenge.submission import Submission, open_submission
 from nasbed.core.errors import InvalidOption
 from nasbed.core.home import home
+from nasbed.core.versions import package_versions
 
 
 def run_challenge(
@@ -30,9 +28,9 @@ def run_challenge(
     seed: int = 0,
     device: str = "cpu",
     isolation: str = "auto",
-    begin: Callable[[str, Isolation], None] = lambda dataset, isolation: None,
+    on_start: Callable[[str, Isolation], None] = lambda dataset, isolation: None,
     tick: Callable[[float], None] = lambda seconds: None,
-    done: Callable[[Result], None] = lambda result: None,
+    on_result: Callable[[Result], None] = lambda result: None,
 ) -> list[Result]:
     """Run a submission on datasets and store the results in ``out``; stored results are not run again.
 
@@ -46,9 +44,9 @@ def run_challenge(
         seed: The seed of the submission's process.
         device: The device that the submission trains on.
         isolation: The kind of isolation; the safest that works by default.
-        begin: Called with each dataset that is run, and its isolation.
+        on_start: Called with each dataset that is run, and its isolation.
         tick: Called with the seconds that have passed.
-        done: Called with each result.
+        on_result: Called with each result.
     """
     contests = [open_contest_data(folder) for folder in datasets]
     names = [data.name for data in contests]
@@ -66,12 +64,12 @@ def run_challenge(
             else:
                 if chosen is None:
                     chosen = choose_isolation(isolation, [item.labels_path for item in contests])
-                begin(data.name, chosen)
+                on_start(data.name, chosen)
                 process = run_isolated(
                     entry, data, isolation=chosen, limits=limits, seed=seed, device=device, hidden=hidden, tick=tick
                 )
                 result = _store_result(folder, entry, data, process, chosen, limits, seed, device)
-            done(result)
+            on_result(result)
             results.append(result)
     return results
 
@@ -111,7 +109,7 @@ def _store_result(
         device=device,
         submission_sha256=submission.sha256,
         labels_sha256=data.labels_sha256,
-        versions=_versions(),
+        versions=package_versions("numpy", "torch"),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     write_result(folder, result, process.log, outcome.predictions)
@@ -137,13 +135,3 @@ def _stored_result(
                 "the folder"
             )
     return result
-
-
-def _versions() -> dict[str, str]:
-    versions = {"nasbed": nasbed.__version__, "python": platform.python_version()}
-    for name in ("numpy", "torch"):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return versions

@@ -80,9 +80,9 @@ def run(
             seed=seed,
             device=device,
             isolation=isolation,
-            begin=report_start,
+            on_start=report_start,
             tick=lambda seconds: bar("", seconds),
-            done=report_result,
+            on_result=report_result,
         )
     if json:
         print_json([asdict(result) for result in results])

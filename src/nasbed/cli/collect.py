@@ -197,7 +197,7 @@ def _progress_bar(title: str) -> Iterator[Callable[[CampaignProgress], None]]:
         def report_progress(progress: CampaignProgress) -> None:
             nonlocal last, bad
             bar.update(task, completed=progress.done, total=progress.total, description=_line(progress))
-            for trial, evaluation in progress.ended:
+            for trial, evaluation in progress.latest:
                 if evaluation.reason:
                     bad += 1
                     if bad <= MOST_TOLD:

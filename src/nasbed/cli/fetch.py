@@ -130,7 +130,7 @@ def _list_files(json: bool) -> None:
     if json:
         print_json([asdict(source) for source in sources])
         return
-    rows = [(each.id, each.title, _megabytes(each), _how(each), each.licence) for each in sources]
+    rows = [(source.id, source.title, _megabytes(source), _way_to_fetch(source), source.licence) for source in sources]
     print_table(("id", "what", "size", "how it is fetched", "licence"), rows)
 
 
@@ -138,7 +138,7 @@ def _megabytes(source: Source) -> str:
     return f"{source.bytes / 1e6:,.0f} MB".replace(",", " ") if source.bytes else "?"
 
 
-def _how(source: Source) -> str:
+def _way_to_fetch(source: Source) -> str:
     if source.url is None:
         return "by hand"
     return "checked" if source.sha256 else "--sha256 or --unverified"

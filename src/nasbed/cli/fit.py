@@ -81,7 +81,7 @@ def fit(
     if tune is not None and settings_file is not None:
         raise InvalidOption("settings are tuned or read from a file, got --tune and --settings; leave one out")
     tuning.check_model(model)
-    results = tuning.opened(table)
+    results = tuning.results_of(table)
     chosen = settings_by_key(settings or [])
     if settings_file is not None:
         chosen = load_settings(settings_file, model) | chosen
@@ -94,7 +94,7 @@ def fit(
         _warn_of_leaks(settings_file, split)
     page = path.with_name(_stem(path) + ".html")
     trials = path.with_name(_stem(path) + "-tuning")
-    on_interrupt(lambda: _kept(path, None if tune is None else trials))
+    on_interrupt(lambda: _interruption_note(path, None if tune is None else trials))
     if tune is not None:
         tuned = tuning.run_tuning(
             split, model, tune, trials, score, chosen, seed=seed, processes=processes, timeout=timeout
@@ -129,7 +129,7 @@ def fit(
     typer.echo(f"Try it:    {shlex.join(['nasbed', 'run', benchmark, '--optimizers', 'rs,re,ls', '--seeds', '5'])}")
 
 
-def _kept(path: Path, trials: Path | None) -> str:
+def _interruption_note(path: Path, trials: Path | None) -> str:
     """What an interrupted fit says."""
     if path.exists():
         return f"the surrogate is complete in {path}, its report is not"

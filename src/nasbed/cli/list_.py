@@ -62,9 +62,9 @@ def benchmarks(
             unknown = {key for key in ("space_size", "fitted_on") if not columns[key]}
             print_fields({key: value for key, value in columns.items() if value != "" and key not in unknown})
     elif json:
-        print_json([asdict(each) for each in cards()])
+        print_json([asdict(entry) for entry in cards()])
     else:
-        rows = [(each.name, _architectures(each), each.what, _state(each)) for each in cards()]
+        rows = [(entry.name, _architectures(entry), entry.what, _state(entry)) for entry in cards()]
         print_table(("name", "architectures", "what", "how to get it"), rows)
 
 
@@ -141,18 +141,18 @@ def recipes(
         else:
             typer.echo(recipe_toml(recipe), nl=False)
         return
-    known = [RECIPES.get(each) for each in RECIPES]
+    registered = [RECIPES.get(key) for key in RECIPES]
     if json:
-        print_json([each.settings() for each in known])
+        print_json([recipe.settings() for recipe in registered])
     else:
         rows = [
             (
-                each.name,
-                ", ".join(map(str, each.epochs)),
-                each.optimizer,
-                each.batch,
-                re.split("[.:;] ", each.source)[0],
+                recipe.name,
+                ", ".join(map(str, recipe.epochs)),
+                recipe.optimizer,
+                recipe.batch,
+                re.split("[.:;] ", recipe.source)[0],
             )
-            for each in known
+            for recipe in registered
         ]
         print_table(("name", "epochs", "optimizer", "batch", "source"), rows)

@@ -36,16 +36,16 @@ def query(
     """
     from nasbed.benchmarks import load
 
-    asked = load(benchmark)
-    architecture = asked.space.parse(arch)
-    repeats = asked.repeats(architecture, fidelity=fidelity)
-    if seed is None and repeats and asked is asked.unwrapped:
-        _print_repeats(asked, architecture, repeats, json)
+    loaded = load(benchmark)
+    architecture = loaded.space.parse(arch)
+    repeats = loaded.repeats(architecture, fidelity=fidelity)
+    if seed is None and repeats and loaded is loaded.unwrapped:
+        _print_repeats(loaded, architecture, repeats, json)
         return
-    observation = asked.query(architecture, fidelity=fidelity, seed=seed or 0)
-    fields = {"benchmark": asked.name, "architecture": asked.space.format(architecture)} | _fields(observation)
+    observation = loaded.query(architecture, fidelity=fidelity, seed=seed or 0)
+    fields = {"benchmark": loaded.name, "architecture": loaded.space.format(architecture)} | _fields(observation)
     if repeats:
-        position = asked.drawn_repeat(architecture, fidelity=fidelity, seed=seed or 0)
+        position = loaded.drawn_repeat(architecture, fidelity=fidelity, seed=seed or 0)
         fields |= _draw(repeats, position, seed or 0, json=json)
     if json:
         print_json(fields)
@@ -59,9 +59,9 @@ def _draw(repeats: Sequence[Observation], position: int, seed: int, *, json: boo
     if json:
         return {"asked_seed": seed, "repeat": position + 1, "stored_seeds": stored}
     words = f"{position + 1} of {len(stored)}, drawn by seed {seed}"
-    known = [str(number) for number in stored if number is not None]
-    if known:
-        words += f"; stored seed{'s' if len(known) > 1 else ''}: {', '.join(known)}"
+    recorded = [str(number) for number in stored if number is not None]
+    if recorded:
+        words += f"; stored seed{'s' if len(recorded) > 1 else ''}: {', '.join(recorded)}"
     return {"repeat": words}
 
 

@@ -27,7 +27,7 @@ def info(table: Table, json: Json = False) -> None:
     """
     from nasbed.results.summary import summarize
 
-    summary = summarize(_opened(table))
+    summary = summarize(_results_of(table))
     if json:
         print_json(summary)
     else:
@@ -40,7 +40,7 @@ def verify(table: Table, json: Json = False) -> None:
 
     Example: nasbed results verify tables/nb201/cifar10
     """
-    results = _opened(table)
+    results = _results_of(table)
     results.verify()
     files = results.manifest.files
     size = sum(record.bytes for record in files.values())
@@ -60,7 +60,7 @@ def export(
     """
     from nasbed.results.export import export_results
 
-    results = _opened(table)
+    results = _results_of(table)
     with _row_bar(f"Exporting {results.about.name}", results.manifest.rows) as progress:
         rows = export_results(results, out, progress)
     typer.echo(f"{readable(rows)} rows in {out}")
@@ -85,7 +85,7 @@ def merge(
     """
     from nasbed.results.merge import merge_results
 
-    sources = [_opened(table) for table in tables]
+    sources = [_results_of(table) for table in tables]
     with _row_bar(f"Merging {len(sources)} tables", sum(source.manifest.rows for source in sources)) as progress:
         merged = merge_results(sources, out, name=name, mixed=mixed, progress=progress)
     results = merged.results
@@ -95,7 +95,7 @@ def merge(
     )
 
 
-def _opened(table: str) -> Results:
+def _results_of(table: str) -> Results:
     """The table in a folder of that path, or else of that name."""
     from nasbed.benchmarks.places import table_path
     from nasbed.results.store import Results
@@ -113,7 +113,7 @@ def _row_bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        yield lambda completed: bar.update(task, completed=completed)
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

@@ -106,8 +106,8 @@ def run(
             if error:
                 typer.echo(f"{name}, seed {seed}: {error}{_traceback_of(out, name, seed)}", err=True)
 
-        def report_scores(done: int, total: int) -> None:
-            bars.update(scored, completed=done, total=total, visible=True)
+        def report_scores(completed: int, total: int) -> None:
+            bars.update(scored, completed=completed, total=total, visible=True)
 
         compare(
             benchmark,

@@ -73,15 +73,15 @@ def train(
     from nasbed.training.devices import chosen_device, threads_used
     from nasbed.training.loop import train as trained
 
-    searched, how, where = space(name), load_recipe(recipe), chosen_device(device)
+    searched, chosen_recipe, where = space(name), load_recipe(recipe), chosen_device(device)
     architecture = searched.sample(np.random.default_rng(sample_seed)) if arch is None else searched.parse(arch)
     images = datasets.load(dataset)
     on_interrupt(lambda: checkpoint_kept(checkpoint))
-    with threads_used(threads), epoch_bar(how.budget(epochs)) as report_epoch:
+    with threads_used(threads), epoch_bar(chosen_recipe.budget(epochs)) as report_epoch:
         outcome = trained(
             architecture,
             images,
-            how,
+            chosen_recipe,
             seed=seed,
             epochs=epochs,
             device=where,
@@ -93,8 +93,8 @@ def train(
         "space": searched.name,
         "architecture": searched.format(architecture),
         "dataset": images.name,
-        "recipe": how.name,
-        "epochs": how.budget(epochs),
+        "recipe": chosen_recipe.name,
+        "epochs": chosen_recipe.budget(epochs),
         "seed": seed,
         "device": str(where),
     }

@@ -71,7 +71,7 @@ def tune(
     on_interrupt(lambda: trials_kept(out))
     check_model(model)
     check_folder(out, "trials go")
-    results = opened(table)
+    results = results_of(table)
     fixed = settings_by_key(settings or [])
     check_settings(model, results, fixed)
     split = split_of(results, metric, fidelity, methods, seed)
@@ -117,7 +117,19 @@ def run_tuning(
     processes: int | None,
     timeout: float | None,
 ) -> Tuned:
-    """Tune with a bar, and tell of what failed."""
+    """Tune with a progress bar, and print what failed.
+
+    Args:
+        split: the parts of the table.
+        model: the id of the model.
+        trials: how many fits.
+        out: the folder of the trials.
+        score: what is maximised.
+        settings: those that are not tuned.
+        seed: of the proposals.
+        processes: how many fits at a time.
+        timeout: seconds a fit.
+    """
     from nasbed.core.execution import LocalEngine
     from nasbed.experiments import tuning
 
@@ -168,7 +180,7 @@ def _trial_bar(title: str, total: int, score: str) -> Iterator[Callable[[TuningT
 # --- what fit and tune read alike ------------------------------------------------------------------------------------
 
 
-def opened(table: str) -> Results:
+def results_of(table: str) -> Results:
     """The table in a folder of that path, or else of that id; what an installed package holds is imported."""
     from nasbed.benchmarks.catalog import load_table
     from nasbed.results.store import Results
@@ -207,7 +219,15 @@ def names_of(methods: str | None) -> list[str] | None:
 
 
 def split_of(results: Results, metric: str | None, fidelity: int | None, methods: str | None, seed: int) -> TableSplit:
-    """The one split of a table that a command passes on; raises unless each part has some evaluations."""
+    """The one split of a table that a command passes on; raises unless each part has some evaluations.
+
+    Args:
+        results: the table.
+        metric: what is predicted; the table's objective by default.
+        fidelity: the budget; the highest by default.
+        methods: names with commas of the search methods whose evaluations count; all by default.
+        seed: of the split.
+    """
     from nasbed.surrogates.table_split import TableSplit
 
     chosen = metric_of(results, metric)

@@ -113,8 +113,15 @@ class _Api:
     def get_more_info(
         self, index: Any, dataset: str, iepoch: int | None = None, hp: str | int = "12", is_random: bool | int = True
     ) -> dict[str, Any]:
-        """Accuracies in percent, losses and seconds of one training, drawn uniformly (``is_random=True``), of the one
-        with a given seed (an integer), or averaged over all (``False``)."""
+        """Accuracies in percent, losses and seconds of a training.
+
+        Args:
+            index: the index or the text of an architecture.
+            dataset: as the published package names it.
+            iepoch: the last epoch, counted from 0; no other has results.
+            hp: the epochs of the training.
+            is_random: True draws one training, a seed chooses one, False averages over all.
+        """
         view = self._tables.view(dataset)
         epochs = view.trained(hp, iepoch)
         row, repeats = self._trainings(view, index, epochs)
@@ -135,7 +142,15 @@ class _Api:
     def simulate_train_eval(
         self, arch: Any, dataset: str, iepoch: int | None = None, hp: str | int = "12", account_time: bool = True
     ) -> tuple[float, float | None, float, float]:
-        """Validation accuracy in percent, latency in seconds, the cost in seconds, and the cost of all calls so far."""
+        """Validation accuracy in percent, latency in seconds, the cost in seconds, and the cost of all calls so far.
+
+        Args:
+            arch: the index or the text of an architecture.
+            dataset: cifar10, cifar100 or ImageNet16-120.
+            iepoch: the last epoch, counted from 0; no other has results.
+            hp: the epochs of the training.
+            account_time: whether the cost is added to that of all calls.
+        """
         if dataset not in ("cifar10", "cifar100", "ImageNet16-120"):
             raise InvalidOption(f"a search is on cifar10, cifar100 or ImageNet16-120, got {shorten(dataset)}")
         trained_on = "cifar10-valid" if dataset == "cifar10" else dataset
@@ -175,7 +190,16 @@ class _Api:
         hp: str | int = "12",
         enforce_all: bool | None = None,
     ) -> tuple[int, float]:
-        """The index with the highest mean accuracy, and that accuracy, within limits in millions."""
+        """The index with the highest mean accuracy, and that accuracy.
+
+        Args:
+            dataset: as the published package names it.
+            metric_on_set: the split of the accuracy.
+            flop_max: the most FLOPs, in millions.
+            param_max: the most parameters, in millions.
+            hp: the epochs of the training.
+            enforce_all: has no effect.
+        """
         dataset, split = split_of(dataset, metric_on_set)
         view = self._tables.view(dataset)
         epochs = view.trained(hp)

@@ -95,11 +95,11 @@ def source_files(path: Path, *, package: str = "") -> dict[str, Path]:
     while waiting:
         file, inside = waiting.pop()
         for name in _imports(file, inside):
-            for module, found in _modules(name, folder, top_package):
-                if module not in files and found != path:
-                    files[module] = found
-                    is_package = found.stem == "__init__"
-                    waiting.append((found, module if is_package else module.rpartition(".")[0]))
+            for module, location in _modules(name, folder, top_package):
+                if module not in files and location != path:
+                    files[module] = location
+                    is_package = location.stem == "__init__"
+                    waiting.append((location, module if is_package else module.rpartition(".")[0]))
     return files
 
 

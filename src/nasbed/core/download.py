@@ -29,7 +29,7 @@ ENOUGH = 1 << 20
 LONGEST_WAIT_S = 60.0
 
 Progress = Callable[[int, int | None], None]
-"""Told how many bytes there are and how many there will be, if that is known."""
+"""Called with the number of bytes received and, where it is known, their total."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
@@ -47,18 +47,25 @@ def download(
     attempts: int = 5,
     backoff_s: float = 1.0,
 ) -> Path:
-    """Fetch ``url`` to ``path``, going on where an earlier, cut download of it ended.
+    """Download ``url`` to ``path``, resuming an earlier download of it.
 
-    ``path`` appears only when it is complete and has the SHA-256 and the size given; until then the bytes are in
-    ``path`` + ``.part``. ``sha256=None`` takes whatever the server sends, as long as it is all that the server
-    announced. A file that is there already is checked and not fetched again. Two processes that want the same file
-    fetch it once.
+    ``path`` appears only when it is complete and has the expected SHA-256 and size; until then the bytes are in
+    ``path`` + ``.part``. An existing file is checked and not downloaded again. Two processes that want the same file
+    download it once.
 
-    ``timeout_s`` limits the wait for a connection and for each read, not the whole. A cut connection, a timeout, too
-    many requests (429) and a server's own error (5xx) are tried again, ``attempts`` times in a row without progress,
-    after waits that double from ``backoff_s`` with some jitter. A longer wait that the server asks for
-    (``Retry-After``) is kept, up to ``LONGEST_WAIT_S``. ``say`` is told, in a line, what a user who waits would want to
-    know.
+    A cut connection, a timeout, too many requests (429) and a server's own error (5xx) are retried. The waits double,
+    with jitter. A longer wait that the server asks for (``Retry-After``) is respected, up to ``LONGEST_WAIT_S``.
+
+    Args:
+        url: the address.
+        path: the file to write.
+        sha256: what the file must have; None accepts any content of the length that the server announced.
+        size: what the file must have, in bytes.
+        progress: called as bytes arrive.
+        say: called with one line that a waiting user would want to know.
+        timeout_s: limits the wait for a connection and for each read, not the whole download.
+        attempts: how many failures in a row, without progress, end the download.
+        backoff_s: the first wait before a retry.
     """
     request = _Request(url, (sha256 or "").lower(), size, timeout_s)
     request.check()
@@ -73,7 +80,7 @@ def download(
         if part.size:
             say(f"going on after {part.size} bytes that are here already")
         try:
-            _persevere(request, part, progress or (lambda done, total: None), say, attempts, backoff_s)
+            _persevere(request, part, progress or (lambda received, total: None), say, attempts, backoff_s)
             _check_whole(request, part)
             part.finish()
         finally:

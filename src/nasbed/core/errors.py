@@ -120,7 +120,7 @@ def exception_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, choices: Iterable[str]) -> str:
     """The end of an error message for an unknown name: near matches first, otherwise everything there is.
 
     >>> nearest("nb102", ["nb101", "nb201", "darts"])
@@ -128,7 +128,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("resnet", ["nb101", "darts"])
     'known: darts, nb101'
     """
-    names = sorted(set(known))
+    names = sorted(set(choices))
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {', '.join(close)}?"

@@ -81,9 +81,9 @@ class Metric:
         limits = (-math.inf if low is None else low, math.inf if high is None else high)
         return cls(**(data | {"bounds": limits}))
 
-    def better(self, one: float, other: float) -> bool:
-        """Whether ``one`` is strictly better than ``other``."""
-        return one > other if self.direction == "maximize" else one < other
+    def better(self, value: float, reference: float) -> bool:
+        """Whether ``value`` is strictly better than ``reference``."""
+        return value > reference if self.direction == "maximize" else value < reference
 
     def regret(self, value: float, *, best: float) -> float:
         """How much worse ``value`` is than ``best``: never negative when ``best`` is the optimum."""

@@ -36,7 +36,7 @@ class PendingDtype:
             raise BadFile("an array of plain values has no fields")
         self._order = state[1]
 
-    def made(self) -> np.dtype[Any]:
+    def resolve(self) -> np.dtype[Any]:
         return np.dtype(self._order + self._text)
 
 
@@ -83,7 +83,7 @@ def _checked(shape: object, dtype: object, raw: object) -> np.dtype[Any]:
         raise TypeError("an array has a shape, a dtype and bytes")
     if len(shape) > MOST_DIMENSIONS or not all(type(side) is int and 0 <= side < 1 << 40 for side in shape):
         raise TypeError("an array's shape is a few small numbers")
-    kind = dtype.made()
+    kind = dtype.resolve()
     if math.prod(shape) * kind.itemsize != len(raw):
         raise ValueError(f"an array of shape {shorten(shape)} has {len(raw)} bytes")
     return kind

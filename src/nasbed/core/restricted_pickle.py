@@ -248,7 +248,15 @@ def loads(
     records: Iterable[str] = (),
     persistent: Persistent | None = None,
 ) -> Any:
-    """The value of a pickle that fills ``data``; ``source`` is what error messages call it."""
+    """The value of a pickle that fills ``data``.
+
+    Args:
+        data: the bytes.
+        source: what error messages call them.
+        calls: further functions that the pickle may call, by name; None refuses one.
+        records: the names of classes whose objects are read as records.
+        persistent: reads a persistent id.
+    """
     reader = Pickle(data, source, calls=calls, records=records, persistent=persistent)
     value = reader.load()
     if reader.end != len(data):
@@ -277,7 +285,7 @@ def _doubles(count: int) -> struct.Struct:
     return struct.Struct(">" + "xd" * count)
 
 
-def _whole(text: str) -> int | bool:
+def _integer_or_bool(text: str) -> int | bool:
     if text in ("00", "01"):
         return text == "01"
     return int(text)
@@ -289,7 +297,7 @@ _PUSHED: dict[str, Callable[[Pickle], object]] = {
     "NEWFALSE": lambda _: False,
     "EMPTY_TUPLE": lambda _: (),
     "EMPTY_SET": lambda _: set(),
-    "INT": lambda p: _whole(p._line()),
+    "INT": lambda p: _integer_or_bool(p._line()),
     "LONG": lambda p: int(p._line().rstrip("L")),
     "FLOAT": lambda p: float(p._line()),
     "BININT": lambda p: int.from_bytes(p._take(4), "little", signed=True),

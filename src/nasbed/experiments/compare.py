@@ -73,15 +73,15 @@ def settings_of(method: str) -> list[str]:
     ]
 
 
-_OPENED: dict[str, Benchmark] = {}
+_BENCHMARKS: dict[str, Benchmark] = {}
 
 
-def _opened(task: RunTask) -> Benchmark:
+def _benchmark_of(task: RunTask) -> Benchmark:
     """The benchmark of a task, opened once a process and again when its content has changed."""
     fingerprint = task.made_by.benchmark if task.made_by else ""
-    benchmark = _OPENED.get(task.benchmark)
+    benchmark = _BENCHMARKS.get(task.benchmark)
     if benchmark is None or (fingerprint and benchmark_fingerprint(benchmark) != fingerprint):
-        benchmark = _OPENED[task.benchmark] = load(task.benchmark)
+        benchmark = _BENCHMARKS[task.benchmark] = load(task.benchmark)
     if fingerprint and benchmark_fingerprint(benchmark) != fingerprint:
         raise BadFile(f"{task.benchmark} was changed while runs were made on it; run again")
     return benchmark
@@ -89,7 +89,7 @@ def _opened(task: RunTask) -> Benchmark:
 
 def run_task(task: RunTask) -> Run:
     """Carry out one run. It is bound to the source of its method as that is now, in the process that runs it."""
-    benchmark = _opened(task)
+    benchmark = _benchmark_of(task)
     made_by = task.made_by
     if made_by is not None and made_by.origin:
         made_by = replace(made_by, source=source_fingerprint(made_by.origin))
@@ -184,28 +184,28 @@ def compare(
     """
     limit, out = Budget.parse(budget), Path(out)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
-    opened = load(benchmark)
+    loaded = load(benchmark)
     names = {method: short_name(method) for method in methods}
     own_settings = _settings_by_name(settings or {}, names)
-    _check_methods(methods, own_settings, opened)
+    _check_methods(methods, own_settings, loaded)
     _check_guidance(methods, guidance)
-    check_budget(opened, limit)
-    check_searchable(benchmark, opened, {names[method]: optimizer_class(method) for method in methods})
-    guides = [guide and resolved(guide, opened, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance]
+    check_budget(loaded, limit)
+    check_searchable(benchmark, loaded, {names[method]: optimizer_class(method) for method in methods})
+    guides = [guide and resolved(guide, loaded, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance]
     run_settings = {
         _guided_name(names[method], guide): {
             **own_settings.get(names[method], {}),
-            **(guide.settings(opened) if guide else {}),
+            **(guide.settings(loaded) if guide else {}),
         }
         for guide in guides
         for method in methods
     }
     made_by = {
-        (name := _guided_name(names[method], guide)): provenance_of(method, run_settings[name], opened)
+        (name := _guided_name(names[method], guide)): provenance_of(method, run_settings[name], loaded)
         for guide in guides
         for method in methods
     }
-    stored = stored_runs(out, made_by, keep_versions=opened.is_live)
+    stored = stored_runs(out, made_by, keep_versions=loaded.is_live)
     tasks = [
         RunTask(
             name,
@@ -226,25 +226,25 @@ def compare(
     ]
     setup = Setup(
         benchmark=benchmark,
-        space=opened.space.name,
-        objective=opened.objective,
+        space=loaded.space.name,
+        objective=loaded.objective,
         budget=budget,
         workers=workers,
         settings={name: values for name, values in run_settings.items() if values},
         charge_thinking=charge_thinking,
         command=command if tasks else "",
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
-        benchmark_sha256=benchmark_fingerprint(opened),
+        benchmark_sha256=benchmark_fingerprint(loaded),
         methods=tuple(run_settings),
     )
     joined = _joined(out, setup, list(run_settings))
     for line in stored.notes:
         (on_note or _LOG.warning)(line)
-    score_pools([guide for guide in guides if guide], opened, seeds=seeds, engine=engine, progress=scoring_progress)
+    score_pools([guide for guide in guides if guide], loaded, seeds=seeds, engine=engine, progress=scoring_progress)
     save_setup(out, joined)
     for outcome in (engine or LocalEngine()).map_unordered(run_task, tasks, timeout_s=timeout_s):
         task = tasks[outcome.task]
-        run = outcome.result if not outcome.error else _broken(task, opened, outcome.error)
+        run = outcome.result if not outcome.error else _broken(task, loaded, outcome.error)
         save_run(out / "runs", replace(run, method=task.name))
         if progress is not None:
             progress(task.name, task.seed, run.error)

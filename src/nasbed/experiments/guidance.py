@@ -116,16 +116,16 @@ class Sieve:
 
     def __init__(self, scores: ProxyScores) -> None:
         self._scores = scores
-        self._known: dict[Architecture, float] = {}
+        self._scored: dict[Architecture, float] = {}
         self.spent_s = 0.0
 
     def __call__(self, candidates: Sequence[Architecture]) -> Architecture:
-        new = [arch for arch in dict.fromkeys(candidates) if arch not in self._known]
+        new = [arch for arch in dict.fromkeys(candidates) if arch not in self._scored]
         if new:
             self.spent_s += self._scores.seconds(new)
             scores = self._scores.of(new)
-            self._known.update(zip(new, np.where(np.isnan(scores), -np.inf, scores).tolist(), strict=True))
-        return max(candidates, key=self._known.__getitem__)
+            self._scored.update(zip(new, np.where(np.isnan(scores), -np.inf, scores).tolist(), strict=True))
+        return max(candidates, key=self._scored.__getitem__)
 
 
 def guided(
@@ -138,7 +138,17 @@ def guided(
     benchmark: Benchmark,
     seed: int,
 ) -> tuple[Optimizer, Callable[[], float]]:
-    """A method with its guidance, and what it has spent on scoring so far, in seconds."""
+    """A method with its guidance, and what it has spent on scoring so far, in seconds.
+
+    Args:
+        guidance: what the proxy does.
+        kind: the class of the method.
+        problem: what it searches.
+        rng: the source of its random numbers.
+        settings: those of the method.
+        benchmark: what it searches on.
+        seed: of the run.
+    """
     if guidance.kind == "start":
         pool, seconds = guidance.best_first(benchmark, seed)
         return WarmStarted(kind(problem, rng, **settings), pool, start=guidance.start), lambda: seconds
@@ -154,12 +164,21 @@ def guided(
 def resolved(
     guidance: Guidance, benchmark: Benchmark, *, scores: str | Path | None, dataset: str, out: Path
 ) -> Guidance:
-    """With where its scores come from: the file, if it has them; a closed form; or, for a start, images to score on.
-    What would fail in all runs fails now."""
+    """The guidance with the source of its scores: the file, a closed form or, for a start, images to score on.
+
+    What would fail in all runs fails now.
+
+    Args:
+        guidance: what the proxy does.
+        benchmark: what is searched.
+        scores: a file of scores, if there is one.
+        dataset: the images to score on, or empty.
+        out: the folder of the runs, where new scores are kept.
+    """
     scores = None if scores is None else scores_path(scores)
     if scores is not None and guidance.proxy in ScoreTable.read(scores).proxies:
         result = replace(guidance, scores=str(scores.resolve()))
-    elif guidance.proxy in CLOSED_FORMS and ClosedForm.known(benchmark.space):
+    elif guidance.proxy in CLOSED_FORMS and ClosedForm.is_counted(benchmark.space):
         result = guidance
     elif scores is not None:
         result = replace(guidance, scores=str(scores.resolve()))
@@ -186,7 +205,15 @@ def score_pools(
     engine: Engine | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Score what runs with these seeds draw and no file has; what is there already is not scored again."""
+    """Score the pools of runs that no file has scores of; what is scored already is not scored again.
+
+    Args:
+        guidance: those of the runs.
+        benchmark: what is searched.
+        seeds: how many, from 0.
+        engine: where networks are scored.
+        progress: called with how many of how many networks are scored.
+    """
     unscored = [guide for guide in guidance if guide.dataset]
     for count in dict.fromkeys(guide.count for guide in unscored):
         alike = [guide for guide in unscored if guide.count == count]

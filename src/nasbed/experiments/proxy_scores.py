@@ -62,7 +62,7 @@ class ClosedForm(ProxyScores):
         return "in closed form, without any time"
 
     @staticmethod
-    def known(searched: SearchSpace) -> bool:
+    def is_counted(searched: SearchSpace) -> bool:
         """Whether the space counts them."""
         return len(searched.costs([searched.sample(np.random.default_rng(0))])[0]) == len(CLOSED_FORMS)
 
@@ -88,16 +88,16 @@ class ScoreFile(ProxyScores):
         if np.isnan(scores).all():
             raise BadFile(f"{path} has no score by {proxy} for any architecture; score some by it")
         seconds = table.seconds.get(proxy, np.full(table.of(proxy).shape, np.nan))
-        known = np.isfinite(seconds)
-        usual = float(np.median(seconds[known])) if known.any() else 0.0
-        totals = np.where(known, seconds, usual).sum(axis=1)
+        timed_cells = np.isfinite(seconds)
+        usual = float(np.median(seconds[timed_cells])) if timed_cells.any() else 0.0
+        totals = np.where(timed_cells, seconds, usual).sum(axis=1)
         self._path, self._space = path, searched
         forms = searched.architectures(searched.canonical_codes(table.codes))
         self._rows: dict[Architecture, tuple[float, float]] = {}
         for form, score, took in zip(forms, scores.tolist(), totals.tolist(), strict=True):
             if form not in self._rows or np.isnan(self._rows[form][0]):
                 self._rows[form] = score, took
-        timed = "with the time they took" if known.any() else "without any time"
+        timed = "with the time they took" if timed_cells.any() else "without any time"
         self._origin = f"{path.name}, sha256 {file_sha256(path)[:12]}, {timed}"
 
     @property

@@ -64,7 +64,7 @@ class TablePlan:
         if (
             not isinstance(journals, list | tuple)
             or not journals
-            or not all(isinstance(each, str) for each in journals)
+            or not all(isinstance(name, str) for name in journals)
         ):
             raise InvalidOption(f"the table {self.name} has a list of journals, got {shorten(journals)}")
         object.__setattr__(self, "journals", tuple(journals))
@@ -108,13 +108,13 @@ class ReleasePlan:
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            said = next(iter(str(error).splitlines()), "")
-            raise BadFile(f"{path} cannot be read as the TOML file of a release: {said}; mend it") from None
+            reason = next(iter(str(error).splitlines()), "")
+            raise BadFile(f"{path} cannot be read as the TOML file of a release: {reason}; mend it") from None
         try:
             tables = data.pop("tables", [])
             if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
                 raise InvalidOption(f"[[tables]] are tables, got {shorten(tables)}")
-            return _made(ReleasePlan, data | {"tables": tuple(_made(TablePlan, table) for table in tables)})
+            return _from_table(ReleasePlan, data | {"tables": tuple(_from_table(TablePlan, table) for table in tables)})
         except NasbedError as error:
             raise BadFile(f"{path}: {error}") from None
 
@@ -138,8 +138,15 @@ class ReleasedPart:
 def release(
     plan: ReleasePlan, journals: Path, out: Path, *, processes: int = 1, on_progress: OnProgress = lambda _: None
 ) -> list[ReleasedPart]:
-    """Make everything that a plan names from the journals in a folder, as a new folder that is there only when it is
-    complete."""
+    """Make everything that a plan names, as a new folder that appears only when it is complete.
+
+    Args:
+        plan: the tables and surrogates.
+        journals: the folder of the campaigns' journals.
+        out: the new folder.
+        processes: how many fit the members of an ensemble at once.
+        on_progress: called with the name of what is made next.
+    """
     if out.exists():
         raise InvalidOption(f"a release is a new folder, {out} exists; remove it or name another")
     draft = out.with_name(f".{secrets.token_hex(8)}.partial")
@@ -197,7 +204,7 @@ def _last_evaluation(results: Results) -> str:
 def _surrogates(
     plan: ReleasePlan, table: TablePlan, results: Results, draft: Path, processes: int, on_progress: OnProgress
 ) -> list[ReleasedPart]:
-    known = {name for rows in results.batches() for name in np.unique(rows.method).tolist()}
+    methods_used = {name for rows in results.batches() for name in np.unique(rows.method).tolist()}
     ExactCosts(results.space, results.about.dataset, table.skeleton)  # what is wrong is told before any fit
     if not table.surrogates:
         return []
@@ -206,7 +213,7 @@ def _surrogates(
     splits = {
         variant: TableSplit.of(results, methods=methods, seed=plan.seed)
         for variant, methods in VARIANTS.items()
-        if methods is None or known.issuperset(methods)
+        if methods is None or methods_used.issuperset(methods)
     }
     surrogates = []
     for model, settings in table.surrogates.items():
@@ -237,7 +244,7 @@ def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _made(kind: type[T], values: Mapping[str, Any]) -> T:
+def _from_table(kind: type[T], values: Mapping[str, Any]) -> T:
     names = [item.name for item in fields(kind)]  # type: ignore[arg-type]
     for name in values:
         if name not in names:

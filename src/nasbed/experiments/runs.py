@@ -208,11 +208,11 @@ def load_runs(folder: str | Path) -> Runs:
 def join_runs(sets: Sequence[Runs]) -> Runs:
     """Several sets as one: of one benchmark, budget and number of workers, and no run twice."""
     first = sets[0].setup
-    for other in sets[1:]:
+    for runs_set in sets[1:]:
         for name in ("benchmark", "benchmark_sha256", "objective", "budget", "workers", "charge_thinking"):
-            if getattr(other.setup, name) != getattr(first, name):
+            if getattr(runs_set.setup, name) != getattr(first, name):
                 raise InvalidOption(
-                    f"compared runs have one {name}, got {getattr(first, name)} and {getattr(other.setup, name)}"
+                    f"compared runs have one {name}, got {getattr(first, name)} and {getattr(runs_set.setup, name)}"
                 )
     runs = [run for part in sets for run in part.runs]
     keys = [(run.method, run.seed) for run in runs]

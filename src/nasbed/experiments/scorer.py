@@ -99,8 +99,15 @@ def dataset_of(name: str, expected: str = "") -> Dataset:
 def scoring_batch(
     data: Dataset, size: int = BATCH, *, seed: int = 0, device: str = "cpu", recipe: str = ""
 ) -> tuple[Tensor, Tensor]:
-    """Images that a seed draws from those a recipe trains on, from the whole training part without one; normalised,
-    with their labels."""
+    """Normalised images and their labels, drawn by a seed.
+
+    Args:
+        data: the dataset.
+        size: how many images.
+        seed: which images.
+        device: where they are put.
+        recipe: draw from the images that this recipe trains on; from the whole training part without one.
+    """
     import torch
 
     from nasbed.training.draws import words

@@ -56,12 +56,25 @@ def score_architectures(
     """Score every architecture with every seed and write ``out``, adding to what is there already.
 
     A file is of one dataset and recipe, to the byte; others are refused. Scores by a proxy of the user's whose code has
-    changed are made again. Those that another version of nasbed made are kept, and the file says so. ``on_note`` is
-    called with a line on either; without it, the line is logged.
+    changed are made again. Those that another version of nasbed made are kept, and the file says so.
 
     A CPU computes each network with one thread, so that scores do not depend on how many processes there are. What is
-    scored goes into a journal beside it at once, so that the same call goes on after a kill. A network that cannot be
-    built, or that runs past the time-out, has a reason for a score.
+    scored goes into a journal beside it at once, so that the same call resumes after a kill. A network that cannot be
+    built, or that exceeds the timeout, has a reason in the place of a score.
+
+    Args:
+        archs: the architectures, of one space.
+        dataset: whose images.
+        proxies: ids of proxies.
+        out: the file of the scores.
+        seeds: of weights and images; each network is scored with each.
+        batch: how many images.
+        recipe: builds networks as this recipe does; as usual without one.
+        device: where networks are scored.
+        engine: where tasks run.
+        timeout_s: seconds a network.
+        progress: called with how many of how many networks are scored.
+        on_note: called with a line about scores that are out of date; without it, the line is logged.
     """
     out = Path(out)
     check_torch()
@@ -81,18 +94,18 @@ def score_architectures(
                 for key in keys
                 if (missing := tuple(name for name in proxies if name not in rows.get(key, {})))
             ]
-            done = len(keys) - len(tasks)
+            finished = len(keys) - len(tasks)
             if progress is not None:
-                progress(done, len(keys))
+                progress(finished, len(keys))
             scorer = Scorer(about.space, dataset, recipe, batch, device, about.dataset_hash)
             for outcome in engine.map_unordered(scorer, tasks, timeout_s=timeout_s):
                 code, seed, missing = tasks[outcome.task]
                 scores = outcome.result or {name: NetworkScore(None, 0.0, outcome.error) for name in missing}
                 journal.record((code, seed), scores)
                 rows[code, seed].update(scores)
-                done += 1
+                finished += 1
                 if progress is not None:
-                    progress(done, len(keys))
+                    progress(finished, len(keys))
             if not tasks and out.exists():  # this version has added nothing
                 about = replace(about, source=about.source.removesuffix(f"; {first_about.source}"))
             table = _table(about, rows)

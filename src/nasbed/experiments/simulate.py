@@ -76,15 +76,21 @@ def simulate(
     charge_thinking: bool = False,
     scoring_s: Callable[[], float] = no_scoring,
 ) -> Run:
-    """Let a method search with ``workers`` parallel evaluations, each of which takes its benchmark's cost in simulated
-    time.
+    """Let a method search on a benchmark, with its costs in simulated time.
 
     An evaluation that would end after the budget's last second does not count. Every evaluation is a training of its
-    own: asked twice, an architecture is trained twice, with another seed. What a benchmark refuses is told as failed
-    and costs nothing; the run keeps the first reasons, and what the method says of itself when it ends. With
-    ``charge_thinking`` the real seconds of ask and tell pass on the simulated clock too, and the run is no longer
-    repeated exactly by its seed. ``scoring_s`` tells what the method has spent on scoring architectures without
-    training them so far; that passes on the simulated clock as it is spent.
+    own: an architecture that is proposed twice is trained twice, with another seed. What a benchmark refuses counts as
+    failed and costs nothing; the run keeps the first reasons, and what the method says of itself when it ends.
+
+    Args:
+        optimizer: the method.
+        benchmark: what evaluates its proposals.
+        seed: of the run.
+        budget: evaluations or simulated seconds.
+        workers: parallel evaluations on the simulated clock.
+        charge_thinking: whether the real seconds of ask and tell pass on the simulated clock too. The seed then no
+            longer repeats the run exactly.
+        scoring_s: returns the seconds spent so far on scores without training. They pass on the simulated clock.
     """
     if workers < 1:
         raise InvalidOption(f"a run has at least one worker, got {workers}")
@@ -110,17 +116,17 @@ def simulate(
                     continue
             if not running:
                 break
-            end, _, begun, proposal, observation = heapq.heappop(running)
+            end, _, began, proposal, observation = heapq.heappop(running)
             if end > budget.seconds:
                 break
-            free_of_cost = 0 if end > begun else free_of_cost + 1
+            free_of_cost = 0 if end > began else free_of_cost + 1
             if free_of_cost > MOST_FREE and budget.evaluations == UNLIMITED:
                 raise InvalidOption(
                     f"a budget in seconds needs evaluations that take time, got {MOST_FREE} without; give a number of "
                     "evaluations"
                 )
             now = max(now, end)
-            log.add(proposal, observation, begun, end)
+            log.add(proposal, observation, began, end)
             start = perf_counter()
             optimizer.tell((observation,))
             now += meter.passed(start)

@@ -17,15 +17,15 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class StoredRuns:
-    """``done`` are neither broken nor out of date. ``notes`` say why others are made again, a line a method."""
+    """``finished`` are neither broken nor out of date. ``notes`` say why others are made again, a line a method."""
 
-    done: frozenset[Key]
+    finished: frozenset[Key]
     stale: frozenset[Key]
     notes: tuple[str, ...]
 
     def is_needed(self, name: str, seed: int, seeds: int) -> bool:
-        """Whether a run is to be made: it is out of date, or one of the first ``seeds`` that is not done."""
-        return (name, seed) in self.stale or (seed < seeds and (name, seed) not in self.done)
+        """Whether a run is to be made: it is out of date, or one of the first ``seeds`` that is not finished."""
+        return (name, seed) in self.stale or (seed < seeds and (name, seed) not in self.finished)
 
 
 def stored_runs(out: Path, made_by: Mapping[str, Provenance], *, keep_versions: bool) -> StoredRuns:
@@ -36,7 +36,7 @@ def stored_runs(out: Path, made_by: Mapping[str, Provenance], *, keep_versions: 
         made_by: what a run made now would be bound to, by the name of the run.
         keep_versions: whether a run that another version of nasbed made still holds if nothing else has changed.
     """
-    done: set[Key] = set()
+    finished: set[Key] = set()
     stale: set[Key] = set()
     why: dict[str, Counter[str]] = {}
     for path in run_files(out):
@@ -54,10 +54,10 @@ def stored_runs(out: Path, made_by: Mapping[str, Provenance], *, keep_versions: 
             stale.add((run.method, run.seed))
             why.setdefault(run.method, Counter())["; ".join(reasons)] += 1
         elif not run.error:
-            done.add((run.method, run.seed))
+            finished.add((run.method, run.seed))
     notes = [
         f"{count} run{'s' if count != 1 else ''} of {name} {'are' if count != 1 else 'is'} made again: {reason}"
         for name, counted in why.items()
         for reason, count in counted.items()
     ]
-    return StoredRuns(frozenset(done), frozenset(stale), tuple(notes))
+    return StoredRuns(frozenset(finished), frozenset(stale), tuple(notes))

@@ -60,7 +60,7 @@ class Fit:
     kind: type[Surrogate[Any]]
     space: SearchSpace
     train: Examples
-    held: Examples
+    held_out: Examples
     seed: int
     precision: float
 
@@ -69,7 +69,7 @@ class Fit:
         model = self.kind(self.space, seed=self.seed, settings=settings)
         model.fit(self.train)
         fit_s = perf_counter() - start
-        truth, predictions = self.held.y, model.predict(self.held.codes)
+        truth, predictions = self.held_out.y, model.predict(self.held_out.codes)
         figures = {
             "skt": sparse_kendall(truth, predictions, precision=self.precision),
             "r2": r2(truth, predictions),
@@ -169,11 +169,11 @@ class Trials(Sequence[Mapping[str, Any]]):
         progress: Callable[[TuningTrial], None] | None,
     ) -> None:
         self._search, self._journal, self._score, self._progress = search, journal, score, progress
-        self.ended: list[TuningTrial] = []
-        self._asked: dict[int, TuningTrial] = {}
+        self.finished: list[TuningTrial] = []
+        self._proposed: dict[int, TuningTrial] = {}
         self._replay()
-        self._given = [trial for trial in self._asked.values() if not self._has_ended(trial.number)]
-        self._count = max(len(self._given), trials - len(self.ended))
+        self._tasks = [trial for trial in self._proposed.values() if not self._is_finished(trial.number)]
+        self._count = max(len(self._tasks), trials - len(self.finished))
 
     def __len__(self) -> int:
         return self._count
@@ -187,13 +187,13 @@ class Trials(Sequence[Mapping[str, Any]]):
             return [self[position] for position in range(*index.indices(self._count))]
         if not 0 <= index < self._count:
             raise IndexError(index)
-        while len(self._given) <= index:
+        while len(self._tasks) <= index:
             self._ask()
-        return self._given[index].settings
+        return self._tasks[index].settings
 
     def end(self, task: int, result: tuple[dict[str, float], float] | None, error: str) -> None:
         """Note what became of a task: first durably, then for the optimizer."""
-        trial = self._given[task]
+        trial = self._tasks[task]
         figures, fit_s = result or ({}, 0.0)
         line = {"ended": trial.number, "figures": figures, "fit_s": round(fit_s, 3), "error": error}
         line["nasbed_version"] = nasbed.__version__
@@ -201,24 +201,24 @@ class Trials(Sequence[Mapping[str, Any]]):
         self._learn(line)
 
     def _ask(self) -> None:
-        number = len(self._asked)
+        number = len(self._proposed)
         trial = self._search.ask(number) if number else self._search.first()
         line = {"asked": number, "settings": trial.settings, "budget": trial.budget, "values": trial.values}
         self._journal.add(line, durable=False)
-        self._asked[number] = trial
-        self._given.append(trial)
+        self._proposed[number] = trial
+        self._tasks.append(trial)
 
     def _learn(self, line: Mapping[str, Any]) -> None:
         outcome = {name: line[name] for name in ("figures", "fit_s", "error")}
         outcome["nasbed_version"] = line.get("nasbed_version", "")
-        trial = replace(self._asked[line["ended"]], **outcome)
-        self.ended.append(trial)
+        trial = replace(self._proposed[line["ended"]], **outcome)
+        self.finished.append(trial)
         self._search.tell(trial, trial.figures.get(self._score))
         if self._progress is not None:
             self._progress(trial)
 
-    def _has_ended(self, number: int) -> bool:
-        return any(trial.number == number for trial in self.ended)
+    def _is_finished(self, number: int) -> bool:
+        return any(trial.number == number for trial in self.finished)
 
     def _replay(self) -> None:
         """Repeat the calls of the journal; what it says was proposed holds."""
@@ -228,8 +228,8 @@ class Trials(Sequence[Mapping[str, Any]]):
                     if line["asked"]:
                         self._search.ask(line["asked"])
                     proposal = {name: line[name] for name in ("settings", "budget", "values")}
-                    self._asked[line["asked"]] = TuningTrial(line["asked"], **proposal)
-                elif not self._has_ended(line["ended"]):
+                    self._proposed[line["asked"]] = TuningTrial(line["asked"], **proposal)
+                elif not self._is_finished(line["ended"]):
                     self._learn(line)
             except (KeyError, TypeError, ValueError) as error:
                 raise BadFile(

@@ -94,9 +94,8 @@ def tune(
 ) -> Tuned:
     """Look for better settings of a model in ``trials`` fits, the one with the default settings included.
 
-    BOHB proposes a trial whenever a process is free. ``settings`` hold for all trials and are not tuned. A trial that
-    raises, dies or takes longer than ``timeout_s`` has failed, and tuning goes on. ``progress`` is told of each trial
-    that ended, first of those that the folder holds already.
+    BOHB proposes a trial whenever a process is free. A trial that raises, dies or exceeds its timeout has failed, and
+    tuning goes on.
 
     **Resuming.** Each proposal and each result is a line of ``out/trials.jsonl``; a result counts when its line is
     durable. Tuning again with the same folder repeats the optimizer's calls in the order of the lines, and fits first
@@ -105,9 +104,21 @@ def tune(
     trials end is a matter of time, and so is what is proposed next. If a proposal comes out differently than the
     journal has it, as after an upgrade of numpy, the journal's holds. A folder whose trials were made with other
     evaluations, settings or code of a model of the user's own is refused. Trials that another version of nasbed fitted
-    are kept, and :meth:`Tuned.notes` tells of them.
+    are kept, and :meth:`Tuned.notes` lists them.
 
-    Nothing looks at the test part but the last fit, that of the winner, whose figures are kept in ``out/best.json``.
+    Only the last fit, that of the winner, sees the test part. Its figures are kept in ``out/best.json``.
+
+    Args:
+        model: the id or the class of the model.
+        data: a table, or the split of one.
+        trials: how many fits.
+        out: the folder of the trials.
+        score: what is maximised.
+        settings: those that hold for all trials and are not tuned.
+        engine: where fits run.
+        seed: of the split and of the proposals.
+        timeout_s: seconds a fit.
+        progress: called with each trial that ended, first with those that the folder holds.
     """
     kind = SURROGATES.get(model) if isinstance(model, str) else model
     if score not in SCORES:
@@ -132,18 +143,18 @@ def tune(
     with JournalLines(out / JOURNAL) as journal:
         _check_setup(out, setup)
         engine = engine or LocalEngine()
-        ended = Trials(search, journal, score, trials, progress)
+        trial_tasks = Trials(search, journal, score, trials, progress)
         validation = split.validation
         precision = precision_of(split.metric, validation.y)
         job = Fit(kind, split.space, split.train, validation, seed, precision)
-        for outcome in engine.map_unordered(job, ended, timeout_s=timeout_s):
-            ended.end(outcome.task, outcome.result, outcome.error)
-        best = _best(ended.ended, setup, search.highest)
+        for outcome in engine.map_unordered(job, trial_tasks, timeout_s=timeout_s):
+            trial_tasks.end(outcome.task, outcome.result, outcome.error)
+        best = _best(trial_tasks.finished, setup, search.highest)
         test_sha256 = split.test_sha256
         test = _known_test(out, best, test_sha256)
         if test is None:
-            test = _tested(replace(job, held=split.test), best)
-        tuned = Tuned(setup, tuple(sorted(ended.ended, key=lambda trial: trial.number)), best, test)
+            test = _tested(replace(job, held_out=split.test), best)
+        tuned = Tuned(setup, tuple(sorted(trial_tasks.finished, key=lambda trial: trial.number)), best, test)
         _save_best(out, tuned, test_sha256)
     return tuned
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import nasbed
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, shorten
+from nasbed.core.versions import package_versions
 from nasbed.oneshot import settings_type
 from nasbed.oneshot.pruning.earlier_files import EARLIER_FORMAT, read_earlier_architecture, read_earlier_epoch
 from nasbed.oneshot.pruning.settings import METHOD, BonsaiSettings
@@ -47,13 +45,7 @@ class SearchRecord:
 
 def versions_used() -> dict[str, str]:
     """The versions of what a search on this machine depends on."""
-    versions = {"nasbed": nasbed.__version__, "python": platform.python_version()}
-    for package in ("torch", "numpy"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions
+    return package_versions("torch", "numpy")
 
 
 def write_record(record: SearchRecord, path: str | Path) -> None:

@@ -26,7 +26,7 @@ from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
 from nasbed.experiments.unseen.run import NasRun
 from nasbed.experiments.unseen.runs import NasPlan, measure
-from nasbed.experiments.unseen.search import Told, read_found, searched
+from nasbed.experiments.unseen.search import OnEpoch, recorded_outcome, searched
 from nasbed.oneshot.record import read_record
 from nasbed.spaces.bonsai import BonsaiGenotype
 from nasbed.spaces.darts.costs import DartsSkeleton
@@ -85,14 +85,14 @@ def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_pat
     assert result.status == "ok" and result.images == (128, 30, 60) and result.recipe["skeleton"]["channels"] == 4
     assert result.search_epochs == (0 if random else 2) and (result.search_time_s == 0) == random
     assert unseen_study([result]).cells["chesseract", method].published == published().nas["chesseract"][method]
-    arch = read_found(result).architecture
+    arch = recorded_outcome(result).architecture
     assert arch is not None and arch.to_json() == result.architecture
     assert arch.space == ("bonsai-rr-2" if "bonsai" in method else "darts")
     how = BUDGET.recipe(method, RECIPE)
     assert train(arch, dataset, how, seed=1, epochs=1).test_accuracy == result.test_accuracy
     if "bonsai" in method:  # as earlier versions stored it
         earlier = replace(result, architecture=BonsaiGenotype.of(arch).to_json())
-        assert read_found(earlier).architecture == arch
+        assert recorded_outcome(earlier).architecture == arch
     again = measured_nas(method, dataset, RECIPE, budget=BUDGET, epochs=1, seed=0, checkpoints=tmp_path)
     assert again.architecture == result.architecture and again.setting == result.setting
 
@@ -125,7 +125,7 @@ def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(datase
     file, parts = tmp_path / "r.jsonl", []
 
     @contextmanager
-    def bar(title: str, epochs: int) -> Iterator[Told]:
+    def bar(title: str, epochs: int) -> Iterator[OnEpoch]:
         parts.append((title.split(": ")[1], epochs))
         yield lambda done, said: None
 

@@ -81,9 +81,9 @@ def baseline(
     from nasbed.training import load_recipe
     from nasbed.training.devices import chosen_device, threads_used
 
-    how, where = load_recipe(recipe), chosen_device(device)
-    how = replace(how, precision="bfloat16") if bfloat16 else how
-    budget = how.budget(epochs)
+    chosen_recipe, where = load_recipe(recipe), chosen_device(device)
+    chosen_recipe = replace(chosen_recipe, precision="bfloat16") if bfloat16 else chosen_recipe
+    budget = chosen_recipe.budget(epochs)
     if out is not None:
         check_results_file(out)
     images = open_dataset(dataset)
@@ -92,13 +92,13 @@ def baseline(
         result = measured_baseline(
             model,
             images,
-            how,
+            chosen_recipe,
             paper=paper,
             seed=seed,
             epochs=epochs,
             device=where,
             checkpoint=checkpoint,
-            progress=lambda end, valid: report_epoch(end.done, _said(end.loss, valid)),
+            progress=lambda end, valid: report_epoch(end.done, _progress_text(end.loss, valid)),
         )
     if out is not None:
         append_result(out, result)
@@ -106,10 +106,10 @@ def baseline(
     if json:
         print_json(plain(asdict(result) | {"published": published_accuracy}))
     else:
-        print_fields(_shown(result, published_accuracy, recipe=how.name))
+        print_fields(_shown(result, published_accuracy, recipe=chosen_recipe.name))
 
 
-def _said(loss: float, valid: float | None) -> str:
+def _progress_text(loss: float, valid: float | None) -> str:
     return f"loss {loss:.3f}" + (f"  validation {valid:.2f} %" if valid is not None else "")
 
 

@@ -61,11 +61,11 @@ def list_(json: Json = False) -> None:
     from nasbed.datasets import DATASETS
     from nasbed.datasets.store import stored_names
 
-    here = stored_names()
-    found: list[dict[str, Any]] = []
+    stored = stored_names()
+    listed: list[dict[str, Any]] = []
     for name in DATASETS:
         source = DATASETS.get(name)()
-        found.append(
+        listed.append(
             {
                 "name": name,
                 "what": source.title,
@@ -73,18 +73,18 @@ def list_(json: Json = False) -> None:
                 "test": source.counts[1],
                 "shape": list(source.shape),
                 "classes": len(source.classes),
-                "present": name in here,
+                "present": name in stored,
                 "get": source.how(),
             }
         )
-    for name in here:
+    for name in stored:
         if name not in DATASETS:
             fields = _described(name)
             fields |= {"what": f"made from {fields['made from']}", "classes": len(fields["classes"])}
-            found.append({key: fields[key] for key in ("name", "what", "train", "test", "shape", "classes")})
-            found[-1] |= {"present": True, "get": ""}
+            listed.append({key: fields[key] for key in ("name", "what", "train", "test", "shape", "classes")})
+            listed[-1] |= {"present": True, "get": ""}
     if json:
-        print_json(found)
+        print_json(listed)
     else:
         rows = [
             (
@@ -93,7 +93,7 @@ def list_(json: Json = False) -> None:
                 row["classes"],
                 "present" if row["present"] else row["get"],
             )
-            for row in found
+            for row in listed
         ]
         print_table(("name", "what", "train", "test", "shape", "classes", "how to get it"), rows)
 

@@ -94,13 +94,13 @@ def print_methods(*, json: bool) -> None:
     methods = []
     for name in METHODS:
         kind = METHODS.get(name)
-        what = " ".join((sys.modules[kind.__module__].__doc__ or "").split("\n\n")[0].split())
-        methods.append((name, what, set_defaults(name, kind)))
+        title = " ".join((sys.modules[kind.__module__].__doc__ or "").split("\n\n")[0].split())
+        methods.append((name, title, set_defaults(name, kind)))
     if json:
-        print_json([{"name": name, "what": what, "settings": defaults} for name, what, defaults in methods])
+        print_json([{"name": name, "what": title, "settings": defaults} for name, title, defaults in methods])
         return
     rows = [
-        (name, what, ", ".join(f"{key}={json_.dumps(value)}" for key, value in defaults.items()))
-        for name, what, defaults in methods
+        (name, title, ", ".join(f"{key}={json_.dumps(value)}" for key, value in defaults.items()))
+        for name, title, defaults in methods
     ]
     print_table(("name", "what", "settings, for --set"), rows)

@@ -70,7 +70,7 @@ def read_settings(
 
 def _split_settings(method: str, kind: type[OneShotMethod], texts: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What ``--set`` says of the settings, and of the options of the method."""
-    known, prefix = {field.name for field in fields(settings_type(method))}, kind.settings_prefix
+    names, prefix = {field.name for field in fields(settings_type(method))}, kind.settings_prefix
     own = OWN_OPTIONS if "--cells" in kind.refused_options else OWN_OPTIONS | {"cells"}
     settings: dict[str, Any] = {}
     method_options: dict[str, Any] = {}
@@ -80,12 +80,12 @@ def _split_settings(method: str, kind: type[OneShotMethod], texts: list[str]) ->
             method_options[key] = value
         elif name in own:
             raise InvalidOption(f"{key} has an option of its own; give --{name.replace('_', '-')}")
-        elif name not in known:
+        elif name not in names:
             plain = name.removeprefix(Method.settings_prefix)
             if plain != name:
                 raise InvalidOption(f"the settings of {method} stand alone, got {key!r}; give --set {plain}=…")
             owner = "a supernet" if prefix else method
-            raise InvalidOption(f"{owner} has no setting {name!r}; {nearest(name, known - own)}")
+            raise InvalidOption(f"{owner} has no setting {name!r}; {nearest(name, names - own)}")
         else:
             settings[name] = tuple(value) if isinstance(value, list) else value
     return settings, method_options

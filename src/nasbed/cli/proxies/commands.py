@@ -163,7 +163,7 @@ def import_(
 @app.command()
 def compare(
     scores: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="Scores.")],
-    others: Annotated[Path, typer.Argument(metavar="OTHER.parquet", help="Scores of the same architectures.")],
+    reference: Annotated[Path, typer.Argument(metavar="OTHER.parquet", help="Scores of the same architectures.")],
     json: Json = False,
 ) -> None:
     """Print how far two files of scores agree, proxy by proxy: yours with published ones, say.
@@ -179,7 +179,7 @@ def compare(
     from nasbed.evaluation.proxies.agreement import agreements
     from nasbed.proxies.table import open_scores
 
-    rows_of_proxies = agreements(open_scores(scores), open_scores(others))
+    rows_of_proxies = agreements(open_scores(scores), open_scores(reference))
     if json:
         plain = [asdict(agreement) for agreement in rows_of_proxies]
         print_json(
@@ -201,7 +201,8 @@ def compare(
         for agreement in rows_of_proxies
     ]
     print_table(
-        ("proxy", "architectures", "agreement", f"{scores.stem}, between seeds", f"{others.stem}, between seeds"), rows
+        ("proxy", "architectures", "agreement", f"{scores.stem}, between seeds", f"{reference.stem}, between seeds"),
+        rows,
     )
 
 

@@ -103,7 +103,7 @@ class ProcessPool:
             returned, result = pipe.recv()
         except (EOFError, OSError) as error:
             self._broken = True
-            raise self._ended() from error
+            raise self._end_error() from error
         if not returned:
             raise result
         return result  # type: ignore[no-any-return]
@@ -112,7 +112,7 @@ class ProcessPool:
         """To the process of this thread."""
         with self._lock:
             if self._broken or self._closed:
-                raise self._ended()
+                raise self._end_error()
             if not hasattr(self._own, "pipe"):
                 context = multiprocessing.get_context("spawn")
                 self._own.pipe, inner = context.Pipe()
@@ -124,7 +124,7 @@ class ProcessPool:
         pipe: Connection = self._own.pipe
         return pipe
 
-    def _ended(self) -> Exception:
+    def _end_error(self) -> Exception:
         return CancelledError() if self._closed else BrokenExecutor("a process ended in the middle of its work")
 
 

@@ -38,8 +38,8 @@ class CampaignProgress:
     best: float | None
     new: int
     seconds: float
-    ended: tuple[tuple[Trial, Evaluation], ...] = ()
-    """What ended just now."""
+    latest: tuple[tuple[Trial, Evaluation], ...] = ()
+    """The trials of the task that ended just now."""
 
     @property
     def rate(self) -> float:
@@ -50,6 +50,11 @@ class CampaignProgress:
     def eta_s(self) -> float | None:
         """Seconds to go at that rate."""
         return (self.total - self.done) / self.rate if self.rate else None
+
+    @property
+    def ended(self) -> tuple[tuple[Trial, Evaluation], ...]:
+        """The former name of ``latest``; it goes with the next version."""
+        return self.latest
 
 
 OnProgress = Callable[[CampaignProgress], None]
@@ -175,9 +180,11 @@ class _Collection:
         proposed = 0
         for trials in self._rounds.proposed():
             proposed += len(trials)
-            done = {row.trial.number for row in self._journal.finished(trials[0].round)} if trials else set()
-            self._open = {trial.number for trial in trials} - done
-            for task in tasks_of_round(trials, done, size=self._trainer.trials_per_task, slots=slots):
+            finished_numbers = (
+                {row.trial.number for row in self._journal.finished(trials[0].round)} if trials else set()
+            )
+            self._open = {trial.number for trial in trials} - finished_numbers
+            for task in tasks_of_round(trials, finished_numbers, size=self._trainer.trials_per_task, slots=slots):
                 self._submitted.append(task.trials)
                 yield task
             while self._open:

@@ -35,10 +35,16 @@ def export_journals(
 ) -> Results:
     """Write all results of one or several journals as a table; also of campaigns that have not ended, or still run.
 
-    Several journals are of one trainer: the same space, metrics, dataset and recipe, or function. Campaigns that differ
-    in more than their seed need a ``name`` for what they are together. An evaluation that several of them made, of one
-    architecture at one fidelity with one seed, is taken from the first. ``fidelities`` are those to take, where others
-    are not complete yet. ``space`` is needed where it is of a class of the user's own, which no journal can describe.
+    Several journals are of one trainer: the same space, metrics, dataset and recipe, or function. An evaluation that
+    several of them made, of one architecture at one fidelity with one seed, is taken from the first.
+
+    Args:
+        journals: the files of the campaigns.
+        out: the folder of the table.
+        name: of the table; campaigns that differ in more than their seed need one.
+        space: needed where it is of a class of the user's own, which no journal can describe.
+        fidelities: those to take; all by default.
+        progress: called with the number of rows written.
     """
     if not journals:
         raise InvalidOption("a table is made from at least one journal, got none")
@@ -68,16 +74,18 @@ def export_journals(
 
 def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name: str | None) -> None:
     first = facts[0]
-    for path, other in zip(paths[1:], facts[1:], strict=True):
-        for what in ("space", "metrics", "fidelity_unit", "trainer"):
-            if other[what] != first[what]:
+    for path, journal_facts in zip(paths[1:], facts[1:], strict=True):
+        for field in ("space", "metrics", "fidelity_unit", "trainer"):
+            if journal_facts[field] != first[field]:
                 raise InvalidOption(
-                    f"journals that are exported together have one {what}, {path} has another than {paths[0]}; export "
+                    f"journals that are exported together have one {field}, {path} has another than {paths[0]}; export "
                     "them apart, and see: nasbed results merge --help"
                 )
-        here, other_campaign = first["campaign"], other["campaign"]
+        first_campaign, other_campaign = first["campaign"], journal_facts["campaign"]
         differs = [
-            key for key in {**here, **other_campaign} if key != "seed" and here.get(key) != other_campaign.get(key)
+            key
+            for key in {**first_campaign, **other_campaign}
+            if key != "seed" and first_campaign.get(key) != other_campaign.get(key)
         ]
         if differs and name is None:
             raise InvalidOption(

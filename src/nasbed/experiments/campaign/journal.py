@@ -85,7 +85,7 @@ class Journal:
         )
         journal = None
         try:
-            with _told(path):
+            with _sqlite_errors(path):
                 journal = cls(path, sqlite3.connect(path, isolation_level=None), lock)
                 journal._connection.execute("PRAGMA journal_mode = WAL")
                 journal._connection.execute("PRAGMA synchronous = FULL")
@@ -105,7 +105,7 @@ class Journal:
         path = Path(path)
         if not path.is_file():
             raise BadFile(f"there is no journal {path}; nasbed collect makes one")
-        with _told(path):
+        with _sqlite_errors(path):
             journal = cls(path, _reader(path))
             try:
                 journal._check_version(journal._tables())
@@ -163,26 +163,26 @@ class Journal:
 
     def facts(self) -> dict[str, Any]:
         """What the campaign is: ``campaign``, ``trainer`` and what else it was begun with."""
-        with _told(self.path):
+        with _sqlite_errors(self.path):
             return {name: json.loads(value) for name, value in self._connection.execute("SELECT * FROM facts")}
 
     def rounds(self) -> int:
         """How many rounds have been proposed."""
-        return int(self._one("SELECT count(*) FROM rounds"))
+        return int(self._scalar("SELECT count(*) FROM rounds"))
 
     def notes(self) -> list[str]:
         """What is to be known of the rounds, in their order."""
-        with _told(self.path):
+        with _sqlite_errors(self.path):
             rows = self._connection.execute("SELECT round, notes FROM rounds ORDER BY round").fetchall()
         return [f"round {number}: {note}" for number, text in rows for note in json.loads(text)]
 
     def counts(self) -> tuple[int, int]:
         """How many trials have been proposed, and how many have ended."""
-        return int(self._one("SELECT count(*) FROM trials")), int(self._one("SELECT count(*) FROM results"))
+        return int(self._scalar("SELECT count(*) FROM trials")), int(self._scalar("SELECT count(*) FROM results"))
 
     def makers(self) -> list[Maker]:
         """What made the results, in the order in which it first did, those without a record before all others."""
-        with _told(self.path):
+        with _sqlite_errors(self.path):
             recorded = []
             if "makers" in self._tables():
                 query = (
@@ -200,14 +200,14 @@ class Journal:
         """The trials of a round, in order."""
         query = "SELECT number, round, method, code, fidelity, seed FROM trials WHERE round = ? ORDER BY number"
         name = self._space
-        with _told(self.path):
+        with _sqlite_errors(self.path):
             return [_trial(name, *row) for row in self._connection.execute(query, (round_,))]
 
     def finished(self, round_: int | None = None) -> Iterator[FinishedTrial]:
         """All trials with results (of a round), in the order of the trials."""
         where, arguments = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
         name = self._space
-        with _told(self.path):
+        with _sqlite_errors(self.path):
             curve, joined = (
                 ("points", "LEFT JOIN curves USING (number) ") if "curves" in self._tables() else ("NULL", "")
             )
@@ -228,8 +228,8 @@ class Journal:
     def _space(self) -> str:
         return str(self.facts()["space"])
 
-    def _one(self, query: str) -> Any:
-        with _told(self.path):
+    def _scalar(self, query: str) -> Any:
+        with _sqlite_errors(self.path):
             return self._connection.execute(query).fetchone()[0]
 
     # --- writing -----------------------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ class Journal:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with _told(self.path):
+        with _sqlite_errors(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -333,7 +333,7 @@ def _now_us() -> int:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _sqlite_errors(path: Path) -> Iterator[None]:
     """What SQLite or the disk refuses, as one line that names the journal and says what to do."""
     try:
         yield

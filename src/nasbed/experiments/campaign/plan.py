@@ -32,8 +32,8 @@ class Repeats:
     source: str | None = None
 
     def __post_init__(self) -> None:
-        _whole("[repeats] architectures", self.architectures, low=1)
-        _whole("[repeats] seeds", self.seeds, low=2)
+        _check_integer("[repeats] architectures", self.architectures, low=1)
+        _check_integer("[repeats] seeds", self.seeds, low=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ class Campaign:
             raise InvalidOption(
                 f"a campaign's name is lower-case words of a-z 0-9 . _ - joined by /, got {shorten(self.name)}"
             )
-        _whole("trials", self.trials, low=0)
-        _whole("seed", self.seed, low=0)
-        _whole("training_seed", self.training_seed, low=0)
+        _check_integer("trials", self.trials, low=0)
+        _check_integer("seed", self.seed, low=0)
+        _check_integer("training_seed", self.training_seed, low=0)
         if self.round is not None:
-            _whole("round", self.round, low=1)
+            _check_integer("round", self.round, low=1)
         for name in ("shares", "settings", "trainer"):
             if not isinstance(getattr(self, name), Mapping):
                 raise InvalidOption(f"{name} of a campaign is a table, got {shorten(getattr(self, name))}")
@@ -175,28 +175,30 @@ class Campaign:
         """The campaign that such tables describe."""
         folder = Path(folder)
         tables = ("campaign", "trainer", "shares", "settings", "repeats", "grid", "trajectories")
-        _known("table", data, tables)
+        _check_names("table", data, tables)
         options = _table(data, "campaign")
-        _known("[campaign] key", options, ("name", "space", "seed", "trials", "round", "training_seed"))
+        _check_names("[campaign] key", options, ("name", "space", "seed", "trials", "round", "training_seed"))
         if "name" not in options:
             raise InvalidOption("[campaign] has a name, got none; add one")
         repeats = grid = trajectories = None
         if "repeats" in data:
             table: Mapping[str, Any] = _table(data, "repeats")
-            _known("[repeats] key", table, ("architectures", "seeds", "from"))
-            repeats = _made(Repeats, "[repeats]", {"source" if name == "from" else name: table[name] for name in table})
+            _check_names("[repeats] key", table, ("architectures", "seeds", "from"))
+            repeats = _from_table(
+                Repeats, "[repeats]", {"source" if name == "from" else name: table[name] for name in table}
+            )
         if "grid" in data:
             table = _table(data, "grid")
-            _known("[grid] key", table, ("architectures", "seeds", "fidelities"))
-            grid = _made(Grid, "[grid]", table)
+            _check_names("[grid] key", table, ("architectures", "seeds", "fidelities"))
+            grid = _from_table(Grid, "[grid]", table)
         if "trajectories" in data:
             table = _table(data, "trajectories")
-            _known("[trajectories] key", table, ("searches",))
-            trajectories = _made(Trajectories, "[trajectories]", table)
-        others: dict[str, Any] = {
+            _check_names("[trajectories] key", table, ("searches",))
+            trajectories = _from_table(Trajectories, "[trajectories]", table)
+        subtables: dict[str, Any] = {
             name: _table(data, name) for name in ("shares", "settings", "trainer") if name in data
         }
-        return cls(**options, **others, repeats=repeats, grid=grid, trajectories=trajectories, folder=folder)
+        return cls(**options, **subtables, repeats=repeats, grid=grid, trajectories=trajectories, folder=folder)
 
     def toml(self) -> str:
         """The campaign as the text of a file, which :meth:`parse` reads back."""
@@ -218,7 +220,7 @@ class Campaign:
         return tomli_w.dumps({title: table for title, table in plain.items() if table})
 
 
-def _whole(name: str, value: object, *, low: int) -> None:
+def _check_integer(name: str, value: object, *, low: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
         raise InvalidOption(f"{name} of a campaign is a whole number of at least {low}, got {shorten(value)}")
 
@@ -227,8 +229,8 @@ def _sequence(name: str, values: object, kind: type) -> tuple[Any, ...]:
     items = tuple(values) if isinstance(values, Sequence) and not isinstance(values, str) else ()
     plain = all(isinstance(value, kind) and not isinstance(value, bool) for value in items)
     if not items or not plain or len(set(items)) < len(items):
-        what = "numbers" if kind is int else "texts"
-        raise InvalidOption(f"{name} are one or more different {what}, got {shorten(values)}")
+        noun = "numbers" if kind is int else "texts"
+        raise InvalidOption(f"{name} are one or more different {noun}, got {shorten(values)}")
     return items
 
 
@@ -239,13 +241,13 @@ def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return table
 
 
-def _known(kind: str, names: Mapping[str, Any], choices: Sequence[str]) -> None:
+def _check_names(kind: str, names: Mapping[str, Any], choices: Sequence[str]) -> None:
     for name in names:
         if name not in choices:
             raise InvalidOption(f"a campaign has no {kind} {name!r}; {nearest(name, choices)}")
 
 
-def _made(kind: type[T], title: str, values: Mapping[str, Any]) -> T:
+def _from_table(kind: type[T], title: str, values: Mapping[str, Any]) -> T:
     needed = [item.name for item in fields(kind) if item.default is MISSING]  # type: ignore[arg-type]
     for name in needed:
         if name not in values:

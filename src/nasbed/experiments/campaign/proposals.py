@@ -64,7 +64,7 @@ class Rounds:
         self._grid = [] if campaign.grid is None else _grid_of(campaign.grid, campaign, trainer)
         self._searched = searched_architectures(campaign, self._space)
         self._random = generator(campaign, FILL)
-        self._known: dict[Key, FinishedTrial] = {}
+        self._finished: dict[Key, FinishedTrial] = {}
         self._waiting: dict[str, list[Key]] = {name: [] for name in campaign.shares}
         self._broken: set[str] = set()
 
@@ -89,7 +89,7 @@ class Rounds:
             yield current.trials
             first += len(current.trials)
             for finished in self._journal.finished(number):
-                self._known[finished.trial.key] = finished
+                self._finished[finished.trial.key] = finished
 
     def _plan(self) -> Iterator[Callable[[_Round], None]]:
         campaign, size = self._campaign, self._campaign.round
@@ -127,7 +127,7 @@ class Rounds:
     def _propose_trajectories(self, current: _Round) -> None:
         seed = self._campaign.training_seed
         for method, arch in self._searched:
-            if (arch.code, self._top, seed) not in self._known:
+            if (arch.code, self._top, seed) not in self._finished:
                 current.add(arch, self._top, seed, method)
         missing = len(self._searched) - len(current.trials)
         if missing:
@@ -140,7 +140,7 @@ class Rounds:
         seed = self._campaign.training_seed
         usable = [
             finished.trial.architecture
-            for finished in sorted(self._known.values(), key=lambda finished: finished.trial.number)
+            for finished in sorted(self._finished.values(), key=lambda finished: finished.trial.number)
             if finished.trial.method in methods
             and finished.evaluation.status is Status.OK
             and (finished.trial.fidelity, finished.trial.seed) == (self._top, seed)
@@ -150,7 +150,7 @@ class Rounds:
             current.notes.append(f"only {count} architectures ended well and could be repeated")
         for index in sorted(generator(self._campaign, REPEATS).permutation(len(usable))[:count].tolist()):
             for more in range(1, repeats.seeds):
-                if (usable[index].code, self._top, seed + more) not in self._known:
+                if (usable[index].code, self._top, seed + more) not in self._finished:
                     current.add(usable[index], self._top, seed + more, REPEATS)
 
     # --- shares ------------------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ class Rounds:
             self._sources[name].tell([self._observation(key) for key in keys])
 
     def _observation(self, key: Key) -> Observation:
-        finished = self._known[key]
+        finished = self._finished[key]
         return observed(finished.trial, finished.evaluation, self._trainer.metrics)
 
     def _ask(self, current: _Round, name: str, count: int) -> None:
@@ -203,7 +203,7 @@ class Rounds:
         seed = self._campaign.training_seed
         key = arch.code, fidelity, seed
         self._waiting[name].append(key)
-        if key in self._known or key in current.keys:
+        if key in self._finished or key in current.keys:
             return False
         current.add(arch, fidelity, seed, name)
         return True
@@ -214,7 +214,7 @@ class Rounds:
             for _ in range(DRAWN_A_TRIAL):
                 arch = self._space.sample(self._random)
                 key = arch.code, self._top, seed
-                if key not in self._known and key not in current.keys:
+                if key not in self._finished and key not in current.keys:
                     current.add(arch, self._top, seed, FILL)
                     break
             else:
@@ -225,7 +225,7 @@ class Rounds:
 def _grid_of(grid: Grid, campaign: Campaign, trainer: Trainer) -> list[tuple[Architecture, int, int]]:
     """All of the first seed come first, so that what is there when a campaign is stopped early is of use."""
     fidelities = grid.fidelities if isinstance(grid.fidelities, tuple) else trainer.fidelities
-    unknown = [each for each in fidelities if each not in trainer.fidelities]
+    unknown = [fidelity for fidelity in fidelities if fidelity not in trainer.fidelities]
     if unknown:
         raise InvalidOption(
             f"[grid] fidelities are of the trainer's, {', '.join(map(str, trainer.fidelities))}, got {unknown[0]}"

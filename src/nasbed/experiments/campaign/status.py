@@ -75,7 +75,7 @@ def campaign_status(path: Path | str) -> CampaignStatus:
 def status_of(journal: Journal) -> CampaignStatus:
     """The same of an open journal."""
     facts = journal.facts()
-    objective = next(each for each in metrics_of(facts) if each.key == facts["objective"])
+    objective = next(metric for metric in metrics_of(facts) if metric.key == facts["objective"])
     top = facts["fidelities"][-1]
     by_status, by_method, reasons = Counter[str](), Counter[str](), Counter[str]()
     best: tuple[float, Any] | None = None
@@ -114,7 +114,9 @@ def status_of(journal: Journal) -> CampaignStatus:
         last_us=max(times, default=None),
         reasons=dict(reasons.most_common()),
         notes=(*maker_notes(makers), *journal.notes()),
-        by_version={version: sum(each.results for each in makers if each.version == version) for version in versions},
+        by_version={
+            version: sum(maker.results for maker in makers if maker.version == version) for version in versions
+        },
     )
 
 

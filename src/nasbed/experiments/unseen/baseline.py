@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
 
-import nasbed
+from nasbed.core.versions import package_versions
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import UnseenResult
@@ -32,8 +30,19 @@ def measured_baseline(
     checkpoint: Path | None = None,
     progress: Callable[[EpochEnd, float | None], None] | None = None,
 ) -> UnseenResult:
-    """Train a baseline and tell all there is to know of it. ``paper`` is which of the paper's datasets this one is, by
-    default that of its name."""
+    """Train a baseline and return its result.
+
+    Args:
+        model: The id of the network.
+        dataset: What it is trained on.
+        recipe: How it is trained.
+        paper: Which of the paper's datasets this one is; by default the one of its name.
+        seed: The seed of the weights and of the order of the images.
+        epochs: One of the recipe's budgets; by default the largest.
+        device: Where to train.
+        checkpoint: The file that keeps the training after every epoch.
+        progress: Called after each epoch, with the validation accuracy where it was measured.
+    """
     called = dataset.name if paper is None else published().dataset_called(paper)
     where = chosen_device(device)
     run = train_baseline(
@@ -74,11 +83,5 @@ def device_name(device: torch.device) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of what a training on this machine depends on."""
-    versions_used = {"nasbed": nasbed.__version__, "python": platform.python_version(), "torch": torch.__version__}
-    for name in ("torchvision", "numpy"):
-        try:
-            versions_used[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return versions_used
+    """The versions of what a training on this machine depends on."""
+    return {**package_versions("torch", "torchvision", "numpy"), "torch": torch.__version__}

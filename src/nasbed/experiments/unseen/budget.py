@@ -64,8 +64,19 @@ class NasBudget:
         supernet: Mapping[str, Any] | None = None,
         bonsai: Mapping[str, Any] | None = None,
     ) -> NasBudget:
-        """The same for both spaces, as far as they have it in common. ``search_images`` is how many images an epoch of
-        a search has, None for all; ``supernet`` and ``bonsai`` are further settings of either search."""
+        """The same budget for both spaces, as far as they have the settings in common.
+
+        Args:
+            search_epochs: The epochs of a search.
+            search_channels: The channels of the network that is searched.
+            search_cells: The cells of a supernet.
+            search_images: The images of an epoch of a search, None for all.
+            channels: The channels of the network that is trained.
+            cells: The cells of the network that is trained, and of Bonsai-Net's search.
+            precision: The precision of a search.
+            supernet: Further settings of a search in the DARTS space.
+            bonsai: Further settings of a search by Bonsai-Net.
+        """
         shared = {
             "epochs": search_epochs,
             "channels": search_channels,
@@ -109,11 +120,11 @@ class NasBudget:
         return replace(recipe, skeleton={"channels": self.channels, "cells": bonsai.cells, "nodes": bonsai.nodes})
 
 
-def _settings(kind: type[Any], name: str, given: Mapping[str, Any], more: Mapping[str, Any]) -> Any:
+def _settings(kind: type[Any], name: str, shared: Mapping[str, Any], more: Mapping[str, Any]) -> Any:
     names = {item.name for item in fields(kind)}
     if unknown := sorted(set(more) - names):
         raise InvalidOption(f"{name} has no setting {unknown[0]!r}; {nearest(unknown[0], names)}")
-    values = {**given, **more}
+    values = {**shared, **more}
     values["split"] = tuple(values["split"]) if isinstance(values.get("split"), list) else values.get("split")
     try:
         return kind(**values)

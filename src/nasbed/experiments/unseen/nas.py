@@ -16,7 +16,7 @@ from nasbed.experiments.unseen.baseline import device_name, versions
 from nasbed.experiments.unseen.budget import NasBudget
 from nasbed.experiments.unseen.results import UnseenResult
 from nasbed.experiments.unseen.run import NasRun, network_of
-from nasbed.experiments.unseen.search import Found, Told, searched
+from nasbed.experiments.unseen.search import OnEpoch, SearchOutcome, searched
 from nasbed.training.devices import chosen_device
 from nasbed.training.draws import initial_weights
 from nasbed.training.images import TrainingImages, recipe_split
@@ -40,38 +40,58 @@ def measured_nas(
     checkpoints: Path | None = None,
     progress: Callable[[str, int, str], None] | None = None,
 ) -> UnseenResult:
-    """Search, train what was found from scratch, and tell all there is to know of it.
+    """Search, train the architecture that was found from scratch, and return the result.
 
-    With a folder of ``checkpoints`` both go on where they were interrupted, and another training seed finds the search
-    done. ``progress`` is told the part, ``search`` or ``train``, how many of its epochs are done, and of their loss.
+    Args:
+        method: The NAS method.
+        dataset: What it searches and trains on.
+        recipe: How the architecture is trained.
+        budget: How methods search; the defaults without it.
+        search_seed: The seed of the search.
+        seed: The seed of the training.
+        epochs: One of the recipe's budgets; by default the largest.
+        paper: Which of the paper's datasets this one is; by default the one of its name.
+        device: Where to search and train.
+        checkpoints: The folder in which both resume; another training seed reuses the search.
+        progress: Called after each epoch with the part, ``search`` or ``train``, the number of epochs and their loss.
     """
     run = NasRun(method, dataset, recipe, budget or NasBudget(), search_seed, epochs, paper)
 
-    def told(part: str) -> Told | None:
-        return None if progress is None else lambda done, said: progress(part, done, said)
+    def reporter(part: str) -> OnEpoch | None:
+        return None if progress is None else lambda epoch, description: progress(part, epoch, description)
 
     run.check()
-    found = searched(run, device=device, checkpoint=run.checkpoint(checkpoints), progress=told("search"))
+    search = searched(run, device=device, checkpoint=run.checkpoint(checkpoints), progress=reporter("search"))
     return trained(
-        run, found, seed=seed, device=device, checkpoint=run.checkpoint(checkpoints, seed), progress=told("train")
+        run, search, seed=seed, device=device, checkpoint=run.checkpoint(checkpoints, seed), progress=reporter("train")
     )
 
 
 def trained(
     run: NasRun,
-    found: Found,
+    search: SearchOutcome,
     *,
     seed: int = 0,
     device: str | torch.device = "cpu",
     checkpoint: Path | None = None,
-    progress: Told | None = None,
+    progress: OnEpoch | None = None,
     images: TrainingImages | None = None,
 ) -> UnseenResult:
-    """The result of what was found, trained with a seed. ``images`` spares making them anew from the dataset."""
+    """The result of the architecture that a search found, trained from scratch.
+
+    Args:
+        run: The method, the dataset and how to train.
+        search: What the search ended with.
+        seed: The seed of the training.
+        device: Where to train.
+        checkpoint: The file that keeps the training after every epoch.
+        progress: Called after each epoch.
+        images: The images of the dataset, where they are loaded already.
+    """
     where = chosen_device(device)
-    if found.architecture is None:
-        return _diverged(run, found, seed)
-    network = network_of(found.architecture, run.dataset, run.recipe)
+    if search.architecture is None:
+        return _diverged(run, search, seed)
+    network = network_of(search.architecture, run.dataset, run.recipe)
     initial_weights(network, seed)
     outcome = train_network(
         network,
@@ -83,35 +103,35 @@ def trained(
         checkpoint=checkpoint,
         progress=progress and (lambda end: progress(end.done, f"loss {end.loss:.3f}")),
         images=images,
-        called=found.architecture.to_json(),
+        called=search.architecture.to_json(),
     )
-    return _result(run, found, seed, outcome, network, device_name(where))
+    return _result(run, search, seed, outcome, network, device_name(where))
 
 
 def trained_together(
-    jobs: Sequence[tuple[NasRun, Found, int]],
+    jobs: Sequence[tuple[NasRun, SearchOutcome, int]],
     *,
     device: str | torch.device = "cpu",
-    progress: Told | None = None,
+    progress: OnEpoch | None = None,
     images: TrainingImages | None = None,
 ) -> list[UnseenResult]:
     """Results of architectures of the DARTS space with their seeds, in order, all trained at once on one dataset by one
     recipe: as alone but for rounding, and without checkpoints. Each has its share of the time."""
     where = chosen_device(device)
-    there = [(run, found, seed) for run, found, seed in jobs if found.architecture is not None]
-    results = {place: _diverged(run, found, seed) for place, (run, found, seed) in enumerate(jobs)}
-    if not there:
+    successful = [(run, search, seed) for run, search, seed in jobs if search.architecture is not None]
+    results = {place: _diverged(run, search, seed) for place, (run, search, seed) in enumerate(jobs)}
+    if not successful:
         return list(results.values())
-    first = there[0][0]
+    first = successful[0][0]
     population = []
-    for run, found, seed in there:
+    for run, search, seed in successful:
         alike = (run.recipe, run.dataset.hash) == (first.recipe, first.dataset.hash)
-        if not alike or found.architecture is None or found.architecture.space != "darts":
+        if not alike or search.architecture is None or search.architecture.space != "darts":
             raise InvalidOption(
                 f"networks of the DARTS space are trained together on one dataset by one recipe, got {run.method} on "
                 f"{run.dataset.name}; train it alone"
             )
-        population.append(Job(found.architecture, run.recipe.budget(run.epochs), seed))
+        population.append(Job(search.architecture, run.recipe.budget(run.epochs), seed))
     outcomes = iter(
         train_population(
             population,
@@ -119,30 +139,32 @@ def trained_together(
             first.recipe,
             device=where,
             images=images,
-            progress=progress and (lambda done, of, losses: progress(done, f"mean loss {losses.mean():.3f}")),
+            progress=progress and (lambda epoch, _, losses: progress(epoch, f"mean loss {losses.mean():.3f}")),
         )
     )
-    called = f"{device_name(where)}, {len(there)} networks together"
-    for place, (run, found, seed) in enumerate(jobs):
-        if found.architecture is not None:
+    called = f"{device_name(where)}, {len(successful)} networks together"
+    for place, (run, search, seed) in enumerate(jobs):
+        if search.architecture is not None:
             with torch.device("meta"):
-                network = network_of(found.architecture, run.dataset, run.recipe)
-            results[place] = _result(run, found, seed, next(outcomes), network, called)
+                network = network_of(search.architecture, run.dataset, run.recipe)
+            results[place] = _result(run, search, seed, next(outcomes), network, called)
     return list(results.values())
 
 
-def _diverged(run: NasRun, found: Found, seed: int) -> UnseenResult:
+def _diverged(run: NasRun, search: SearchOutcome, seed: int) -> UnseenResult:
     return replace(
         run.planned(seed),
         status="diverged",
-        reason=f"the search: {found.reason}",
-        search_time_s=found.search_time_s,
+        reason=f"the search: {search.reason}",
+        search_time_s=search.search_time_s,
         versions=versions(),
     )
 
 
-def _result(run: NasRun, found: Found, seed: int, outcome: Trained, network: nn.Module, device: str) -> UnseenResult:
-    assert found.architecture is not None
+def _result(
+    run: NasRun, search: SearchOutcome, seed: int, outcome: Trained, network: nn.Module, device: str
+) -> UnseenResult:
+    assert search.architecture is not None
     split = recipe_split(run.dataset, run.recipe)
     return replace(
         run.planned(seed),
@@ -156,6 +178,6 @@ def _result(run: NasRun, found: Found, seed: int, outcome: Trained, network: nn.
         device=device,
         versions=versions(),
         reason=outcome.reason,
-        architecture=found.architecture.to_json(),
-        search_time_s=found.search_time_s,
+        architecture=search.architecture.to_json(),
+        search_time_s=search.search_time_s,
     )

@@ -21,8 +21,8 @@ from nasbed.experiments.unseen.budget import RANDOM, space_of
 from nasbed.experiments.unseen.nas import trained
 from nasbed.experiments.unseen.results import ResultsFile, UnseenResult
 from nasbed.experiments.unseen.run import NasRun
-from nasbed.experiments.unseen.runs import Bar, NasPlan, check_folders, found_before, no_bar
-from nasbed.experiments.unseen.search import Found, searched
+from nasbed.experiments.unseen.runs import Bar, NasPlan, check_folders, earlier_outcome, no_bar
+from nasbed.experiments.unseen.search import SearchOutcome, searched
 from nasbed.training.images import TrainingImages
 
 Search = tuple[str, str, int]
@@ -92,11 +92,11 @@ def measure_ahead(
 
 def planned_tasks(
     datasets: Mapping[str, Dataset], plan: NasPlan, results: ResultsFile, searches: Path
-) -> tuple[list[UnseenTask], dict[Search, Found]]:
+) -> tuple[list[UnseenTask], dict[Search, SearchOutcome]]:
     """What is planned and has no result, all searches before the trainings; and what the searches behind earlier
     results ended with."""
     first, second = [], []
-    earlier: dict[Search, Found] = {}
+    earlier: dict[Search, SearchOutcome] = {}
     for name, dataset in datasets.items():
         plan.check(dataset)
         for run in plan.runs(dataset):
@@ -104,7 +104,7 @@ def planned_tasks(
             missing = plan.missing_seeds(run, results)
             if not missing:
                 continue
-            record, end = run.record(searches), found_before(run, results.results)
+            record, end = run.record(searches), earlier_outcome(run, results.results)
             if end is not None:
                 earlier[search] = end
             elif run.method not in RANDOM.values() and not (record is not None and record.exists()):
@@ -160,7 +160,7 @@ class _Work:
     searches: Path
     device: str
     threads: int
-    earlier: Mapping[Search, Found]
+    earlier: Mapping[Search, SearchOutcome]
     _name: str = ""
     _dataset: Dataset | None = field(default=None, repr=False)
     _images: TrainingImages | None = field(default=None, repr=False)
@@ -172,7 +172,7 @@ class _Work:
             self._name, self._dataset, self._images = name, open_dataset(name), None
         run = NasRun(method, self._dataset, self.plan.recipe, self.plan.budget, search_seed, self.plan.epochs)
         checkpoint = run.checkpoint(self.checkpoints)
-        found = self.earlier.get(task.search) or searched(
+        outcome = self.earlier.get(task.search) or searched(
             run, device=self.device, checkpoint=checkpoint, record=run.record(self.searches)
         )
         if task.seed is None:
@@ -180,7 +180,7 @@ class _Work:
         if self._images is None:
             self._images = TrainingImages(self._dataset, run.recipe, torch.device(self.device))
         checkpoint = run.checkpoint(self.checkpoints, task.seed)
-        result = trained(run, found, seed=task.seed, device=self.device, checkpoint=checkpoint, images=self._images)
+        result = trained(run, outcome, seed=task.seed, device=self.device, checkpoint=checkpoint, images=self._images)
         if checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
         return result

@@ -47,7 +47,7 @@ class PublishedTables:
 
     def column_of(self, model: str) -> str:
         """The column of table 1 or 2 to which a measured model belongs; the model itself where there is none."""
-        return next((column for column, others in self.stand_in.items() if model in others), model)
+        return next((column for column, models in self.stand_in.items() if model in models), model)
 
     def accuracy(self, dataset: str, model: str) -> float | None:
         """What the paper has for a dataset and a network or method of tables 1 and 2."""
@@ -76,7 +76,7 @@ def published() -> PublishedTables:
         cnn_titles=titles["cnn"],
         nas_titles=titles["nas"],
         best_titles=titles["best"],
-        stand_in={column: tuple(others) for column, others in content["stand_in"].items()},
+        stand_in={column: tuple(models) for column, models in content["stand_in"].items()},
         chance={dataset: 100 / content["classes"][dataset] for dataset in titles["datasets"]},
         images={dataset: tuple(content["images"][dataset]) for dataset in titles["datasets"]},
         cnn=table("cnn"),

@@ -52,8 +52,8 @@ class UnseenResult:
     @property
     def training(self) -> tuple[str, int, str, str]:
         """What results of networks that are trained alike have in common: dataset, epochs, bytes, recipe."""
-        how = {name: value for name, value in self.recipe.items() if name not in ("name", "source", "epochs")}
-        return self.dataset, self.epochs, self.dataset_hash, json.dumps(how, sort_keys=True)
+        settings = {name: value for name, value in self.recipe.items() if name not in ("name", "source", "epochs")}
+        return self.dataset, self.epochs, self.dataset_hash, json.dumps(settings, sort_keys=True)
 
     @property
     def setting(self) -> Setting:

@@ -15,18 +15,18 @@ from nasbed.experiments.unseen.budget import RANDOM, NasBudget, check_method, sp
 from nasbed.experiments.unseen.nas import trained, trained_together
 from nasbed.experiments.unseen.results import ResultsFile, UnseenResult
 from nasbed.experiments.unseen.run import NasRun
-from nasbed.experiments.unseen.search import Found, Told, read_found, searched
+from nasbed.experiments.unseen.search import OnEpoch, SearchOutcome, recorded_outcome, searched
 from nasbed.training.devices import chosen_device
 from nasbed.training.images import TrainingImages
 from nasbed.training.recipe import Recipe
 
-Bar = Callable[[str, int], AbstractContextManager[Told]]
+Bar = Callable[[str, int], AbstractContextManager[OnEpoch]]
 """Makes a bar of a part with that title and so many epochs."""
 
 
 @contextmanager
-def no_bar(title: str, epochs: int) -> Iterator[Told]:
-    yield lambda done, said: None
+def no_bar(title: str, epochs: int) -> Iterator[OnEpoch]:
+    yield lambda epoch, description: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +126,22 @@ class _Measuring:
         self.images: TrainingImages | None = None
 
     def all(self, dataset: Dataset) -> None:
-        waiting: list[tuple[NasRun, Found, int]] = []
+        waiting: list[tuple[NasRun, SearchOutcome, int]] = []
         for run in self.plan.runs(dataset):
             missing = self.plan.missing_seeds(run, self.results)
             if not missing:
                 continue
-            found = self._found(run)
+            search = self._outcome(run)
             if self.plan.together and space_of(run.method) == "darts":
-                waiting += [(run, found, seed) for seed in missing]
+                waiting += [(run, search, seed) for seed in missing]
                 continue
             for seed in missing:
-                self._train(run, found, seed)
+                self._train(run, search, seed)
         if waiting:
             self._train_together(waiting)
 
-    def _found(self, run: NasRun) -> Found:
-        if (before := found_before(run, self.results.results)) is not None:
+    def _outcome(self, run: NasRun) -> SearchOutcome:
+        if (before := earlier_outcome(run, self.results.results)) is not None:
             return before
         if run.method in RANDOM.values():
             return searched(run)
@@ -149,12 +149,12 @@ class _Measuring:
             checkpoint, record = run.checkpoint(self.folder), run.record(self.searches)
             return searched(run, device=self.device, checkpoint=checkpoint, record=record, progress=report_epoch)
 
-    def _train(self, run: NasRun, found: Found, seed: int) -> None:
+    def _train(self, run: NasRun, search: SearchOutcome, seed: int) -> None:
         planned, checkpoint = run.planned(seed), run.checkpoint(self.folder, seed)
         with self.bar(f"{_called(run)}: training with seed {seed}", planned.epochs) as report_epoch:
             result = trained(
                 run,
-                found,
+                search,
                 seed=seed,
                 device=self.device,
                 checkpoint=checkpoint,
@@ -165,7 +165,7 @@ class _Measuring:
         if checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
 
-    def _train_together(self, jobs: Sequence[tuple[NasRun, Found, int]]) -> None:
+    def _train_together(self, jobs: Sequence[tuple[NasRun, SearchOutcome, int]]) -> None:
         run = jobs[0][0]
         with self.bar(
             f"{run.dataset.name}: training {len(jobs)} networks together", run.planned(0).epochs
@@ -188,7 +188,7 @@ def check_folders(*folders: Path | None) -> None:
             raise InvalidOption(f"searches and trainings are kept in folders, {folder} is a file; move it away")
 
 
-def found_before(run: NasRun, results: Sequence[UnseenResult]) -> Found | None:
+def earlier_outcome(run: NasRun, results: Sequence[UnseenResult]) -> SearchOutcome | None:
     """What the search of a run ended with, where a result has it: whatever it was trained for."""
     planned = run.planned(0)
     for result in results:
@@ -198,7 +198,7 @@ def found_before(run: NasRun, results: Sequence[UnseenResult]) -> Found | None:
             run.search_seed,
         )
         if same and result.architecture and result.search == planned.search:
-            return read_found(result)
+            return recorded_outcome(result)
     return None
 
 

@@ -20,12 +20,12 @@ from nasbed.oneshot.pruning.earlier_files import read_earlier_architecture
 from nasbed.oneshot.record import SearchRecord, read_record, versions_used, write_record
 from nasbed.training.devices import chosen_device
 
-Told = Callable[[int, str], None]
+OnEpoch = Callable[[int, str], None]
 """Called after each epoch with how many are done, and with their numbers in words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchOutcome:
     """What a search ended with; no architecture only where it diverged, for a ``reason``."""
 
     architecture: Architecture | None
@@ -39,15 +39,19 @@ def searched(
     device: str | torch.device = "cpu",
     checkpoint: Path | None = None,
     record: Path | None = None,
-    progress: Told | None = None,
-) -> Found:
+    progress: OnEpoch | None = None,
+) -> SearchOutcome:
     """What a method finds with a seed. ``rs-darts`` and ``rs-bonsai`` take one architecture by chance.
 
-    With a ``record`` the whole search is written there when it has ended, and read from there if the file exists:
-    nothing is searched then.
+    Args:
+        run: The method, the dataset and the seed.
+        device: Where to search.
+        checkpoint: The file that keeps the search after every epoch.
+        record: The file of the finished search. If it exists, it is read and nothing is searched.
+        progress: Called after each epoch.
     """
     if run.method in RANDOM.values():
-        return Found(run.by_chance(), 0.0)
+        return SearchOutcome(run.by_chance(), 0.0)
     if record is not None and record.exists():
         stored = read_record(record)
         _check_same(record, run, stored)
@@ -64,7 +68,7 @@ def searched(
             progress=progress and (lambda epoch: progress(epoch.epoch, _numbers(epoch))),
         )
         if record is not None:
-            whole = SearchRecord(
+            new_record = SearchRecord(
                 method=run.method,
                 space=run.budget.space(run.method),
                 dataset=run.dataset.name,
@@ -77,8 +81,8 @@ def searched(
                 searched=outcome,
             )
             record.parent.mkdir(parents=True, exist_ok=True)
-            write_record(whole, record)
-    return Found(outcome.architecture, outcome.search_time_s, outcome.reason)
+            write_record(new_record, record)
+    return SearchOutcome(outcome.architecture, outcome.search_time_s, outcome.reason)
 
 
 def _numbers(epoch: SearchEpoch) -> str:
@@ -96,9 +100,9 @@ def _check_same(path: Path, run: NasRun, stored: SearchRecord) -> None:
         )
 
 
-def read_found(result: UnseenResult) -> Found:
+def recorded_outcome(result: UnseenResult) -> SearchOutcome:
     """What the search behind a result ended with; Bonsai-Net's were stored in another form once."""
     stored = json.loads(result.architecture)
     earlier = isinstance(stored, dict) and "kept" in stored
     architecture = read_earlier_architecture(stored) if earlier else Architecture.from_json(result.architecture)
-    return Found(architecture, result.search_time_s or 0.0)
+    return SearchOutcome(architecture, result.search_time_s or 0.0)

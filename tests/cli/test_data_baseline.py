@@ -88,7 +88,7 @@ def test_baseline_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     first = json.loads(run(*shared, "--json"))
     again = json.loads(run(*shared, "--resume", "--json"))
     assert again["test_accuracy"] == first["test_accuracy"] and again["validated"] == {}
-    with pytest.raises(InvalidOption, match="go on from it with --resume"):
+    with pytest.raises(InvalidOption, match="resume from it with --resume"):
         run(*shared)
 
 

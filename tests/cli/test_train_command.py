@@ -96,7 +96,7 @@ def test_train_prints_the_learning_curve(
         (("nb201", "--sample-seed", "0", "--epochs", "7"), "budgets 1, 3, 9 epochs, got 7"),
         (("nb201", "--sample-seed", "0", "--recipe", "small-darts"), "skeleton of nb201"),
         (("nb201", "--sample-seed", "0", "--device", "gpu"), "a device is auto"),
-        (("nb201", "--sample-seed", "0", "--checkpoint", __file__), "go on from it with --resume"),
+        (("nb201", "--sample-seed", "0", "--checkpoint", __file__), "resume from it with --resume"),
         (("nb201", "--sample-seed", "0", "--checkpoint", __file__, "--resume"), "no checkpoint of a training"),
     ],
 )

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.core.arrays import load_numbers
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.files import file_sha256
 
@@ -37,7 +37,7 @@ class ContestData:
         return self.folder / "test_y.npy"
 
     def labels(self) -> NDArray[Any]:
-        return _array(self.labels_path, mapped=False)
+        return load_numbers(self.labels_path, mapped=False, remedy="make it again")
 
     def public_metadata(self) -> dict[str, Any]:
         """The metadata as a submission gets it."""
@@ -50,7 +50,9 @@ def open_contest_data(folder: Path) -> ContestData:
     if not (folder / "metadata").is_file() or missing:
         lacks = ", ".join([f"{name}.npy" for name in missing] or ["metadata"])
         raise BadFile(f"{folder}: a dataset has six arrays and metadata, this lacks {lacks}; name another folder")
-    arrays = {name: _array(folder / f"{name}.npy", mapped=True) for name in (*INPUTS, "test_y")}
+    arrays = {
+        name: load_numbers(folder / f"{name}.npy", mapped=True, remedy="make it again") for name in (*INPUTS, "test_y")
+    }
     for part in ("train", "valid", "test"):
         images, labels = arrays[f"{part}_x"], arrays[f"{part}_y"]
         if labels.ndim != 1 or images.ndim < 2 or len(images) != len(labels) or not len(labels):
@@ -61,17 +63,6 @@ def open_contest_data(folder: Path) -> ContestData:
     digest = file_sha256(folder / "test_y.npy")
     name = folder.resolve().name
     return ContestData(name, folder, metadata, metadata["benchmark"], len(arrays["test_y"]), digest)
-
-
-def _array(path: Path, *, mapped: bool) -> NDArray[Any]:
-    try:
-        array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-    except (OSError, ValueError, EOFError, SyntaxError, TypeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadFile(f"{path} cannot be read as an array of numbers: {reason[:120]}; make it again") from None
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
-        raise BadFile(f"{path} is an array of numbers, this holds something else; make it again")
-    return array
 
 
 def _metadata(path: Path) -> dict[str, Any]:

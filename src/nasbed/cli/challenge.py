@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nasbed.challenge.isolation import Isolation
     from nasbed.challenge.results import Result
 
-app = typer.Typer(help="Run strangers' submissions on unseen datasets, apart from the machine.", no_args_is_help=True)
+app = typer.Typer(help="Run untrusted submissions on unseen datasets, in a sandbox.", no_args_is_help=True)
 
 
 @app.command(context_settings={"allow_extra_args": True})
@@ -31,19 +31,21 @@ def run(
         list[Path], typer.Option(help="Folders with train_x.npy … test_y.npy and metadata; several may follow.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for SUBMISSION/DATASET/result.json.")],
-    time: Annotated[float, typer.Option(min=1, help="Seconds for each dataset, from the start of the process.")] = 3600,
-    memory: Annotated[float, typer.Option(min=0.0625, help="GiB for all its processes together.")] = 8,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the submission's sources of chance.")] = 0,
-    device: Annotated[str, typer.Option(help="What its Trainer is given: cpu, cuda or cuda:1.")] = "cpu",
+    time: Annotated[
+        float, typer.Option(min=1, help="Time limit per dataset, in seconds from the start of its process.")
+    ] = 3600,
+    memory: Annotated[float, typer.Option(min=0.0625, help="Memory limit of all its processes together, in GiB.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The random seed of the submission.")] = 0,
+    device: Annotated[str, typer.Option(help="The device of its Trainer: cpu, cuda or cuda:1.")] = "cpu",
     isolation: Annotated[
-        str, typer.Option(help="auto (the safest that works here), or insist on: namespaces, user, none.")
+        str, typer.Option(help="auto (the safest that works here), or one of: namespaces, user, none.")
     ] = "auto",
     json: Json = False,
 ) -> None:
-    """Run a submission on datasets within limits of time and memory, and score it. What has a result is not run again.
+    """Run a submission on datasets within limits of time and memory, and score it. Finished datasets are skipped.
 
-    A submission that crashes, hangs or returns nonsense scores -10 there and the next dataset is begun. The test labels
-    stay out of its reach where the system can do that; what was done is printed and recorded.
+    A submission that crashes, hangs or returns nonsense scores -10 on that dataset, and the next one follows. Test
+    labels are hidden from it as far as the system allows; the isolation is printed and recorded.
 
     Example: nasbed challenge run examples/submission --datasets addnist language --out runs --time 600
     """

@@ -42,13 +42,13 @@ app = typer.Typer(
     cls=_RunUnlessNamed,
     no_args_is_help=True,
     help=(
-        "Collect the data of a benchmark: methods propose, a trainer or any function evaluates.\n\n"
+        "Collect the data of a benchmark: methods propose architectures, a trainer or any function evaluates them.\n\n"
         "nasbed collect campaign.toml is the same as nasbed collect run campaign.toml."
     ),
 )
 
 CampaignFile = Annotated[
-    Path, typer.Argument(metavar="[CAMPAIGN.TOML]", help="What to collect; docs/collecting.md explains it.")
+    Path, typer.Argument(metavar="[CAMPAIGN.TOML]", help="The campaign; docs/collecting.md explains the file.")
 ]
 
 
@@ -57,27 +57,31 @@ def run(
     campaign: CampaignFile = Path("campaign.toml"),
     journal: Annotated[
         Path | None,
-        typer.Option("--journal", "-j", show_default="beside the campaign, .sqlite", help="Where results are kept."),
+        typer.Option("--journal", "-j", show_default="beside the campaign, .sqlite", help="The file of the results."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a journal that is there.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an existing journal.")] = False,
     engine: Annotated[
-        str, typer.Option(help="Where trials run: local (processes), ray (a cluster) or serial.")
+        str, typer.Option(help="The engine that runs trials: local (processes), ray (a cluster) or serial.")
     ] = "local",
     workers: Annotated[
         int | None,
-        typer.Option(min=1, show_default="1, for a function all cores; ray: all there are", help="Tasks at a time."),
+        typer.Option(
+            min=1, show_default="1, for a function all cores; ray: the whole cluster", help="Tasks at the same time."
+        ),
     ] = None,
     accept_changes: Annotated[
         bool,
-        typer.Option("--accept-changes", help="Go on though your function, space or method has changed since."),
+        typer.Option(
+            "--accept-changes", help="Continue although the code of your function, space or method has changed."
+        ),
     ] = False,
     gpus_per_task: Annotated[
-        float | None, typer.Option(min=0, help="With ray: how much of a GPU a task takes, such as 0.5.")
+        float | None, typer.Option(min=0, help="With ray: the share of a GPU that a task takes, such as 0.5.")
     ] = None,
 ) -> None:
-    """Carry out a campaign. Each result is in the journal before it counts; a campaign that was stopped or killed goes
-    on with --resume, and ends with the trials that it would have had anyway. A trainer that can evaluate nothing here
-    is refused before the first trial. The exit status is 1 where every trial failed.
+    """Run a campaign. Each result is written to the journal before it counts. A campaign that was stopped or killed
+    resumes with --resume, and ends with the same trials. A trainer that cannot evaluate anything here is refused before
+    the first trial. The exit status is 1 if every trial failed.
 
     Example: nasbed collect campaign.toml --workers 4
     """
@@ -111,7 +115,7 @@ def status(
     journals: Annotated[list[Path], typer.Argument(metavar="JOURNAL…", help="Journals of campaigns.")],
     json: Json = False,
 ) -> None:
-    """Print how far a campaign is, also while it runs.
+    """Print the progress of campaigns, also while they run.
 
     Example: nasbed collect status campaign.sqlite
     """
@@ -130,10 +134,11 @@ def status(
 @app.command()
 def export(
     journals: Annotated[list[Path], typer.Argument(metavar="JOURNAL…", help="Journals of one kind of campaign.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the table.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The new folder of the table.")],
     name: Annotated[str | None, typer.Option(show_default="the campaign's", help="The table's name.")] = None,
     fidelity: Annotated[
-        list[int] | None, typer.Option(show_default="all", help="Only of this one; repeat it for several.")
+        list[int] | None,
+        typer.Option(show_default="all", help="Only results at this fidelity; may be given several times."),
     ] = None,
 ) -> None:
     """Write the results of one or several journals as a table: Parquet with a manifest, ready for nasbed fit.

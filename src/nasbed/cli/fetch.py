@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.cli.import_ import print_written
+from nasbed.cli.import_ import TablesFolder, print_written
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json, print_table
@@ -24,22 +24,21 @@ def fetch(
     id: Annotated[
         str | None, typer.Argument(metavar="ID", help="A file from: nasbed fetch --list", show_default=False)
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="The folder for the tables. Without it, where benchmarks look for them."),
-    ] = None,
+    out: TablesFolder = None,
     sha256: Annotated[
-        str | None, typer.Option(metavar="HEX", help="What the file must have, where the list knows none.")
+        str | None, typer.Option(metavar="HEX", help="The expected SHA-256, where the list has none.")
     ] = None,
-    unverified: Annotated[bool, typer.Option("--unverified", help="Take whatever the server sends, on trust.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the downloaded file when its tables are made.")] = False,
-    url: Annotated[str | None, typer.Option(metavar="MIRROR", help="Get the file from this address instead.")] = None,
+    unverified: Annotated[
+        bool, typer.Option("--unverified", help="Accept the file without checking its SHA-256.")
+    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the downloaded file after its tables are made.")] = False,
+    url: Annotated[str | None, typer.Option(metavar="MIRROR", help="Download from this address instead.")] = None,
     list_files: Annotated[bool, typer.Option("--list", help="List the files that can be fetched.")] = False,
     json: Json = False,
 ) -> None:
-    """Download a published file, check it, and make tables of it. A download that was cut goes on where it was.
+    """Download a published file, check it, and make tables of it. An interrupted download resumes.
 
-    Files and tables are kept in the folder that NASBED_HOME names, or in the usual place for a program's data.
+    Files and tables are kept in the folder NASBED_HOME, or else in the user's data folder.
 
     Example: nasbed fetch --list
 

@@ -32,8 +32,12 @@ RANDOM = ["rs"]
 def fit(
     table: tuning.Table,
     model: tuning.Model = "lgb",
-    ensemble: Annotated[int, typer.Option(min=1, help="How many members, each fitted without another part.")] = 10,
-    tune: Annotated[int | None, typer.Option(min=1, metavar="TRIALS", help="First tune the settings so long.")] = None,
+    ensemble: Annotated[
+        int, typer.Option(min=1, help="The number of members; each leaves out another part of the data.")
+    ] = 10,
+    tune: Annotated[
+        int | None, typer.Option(min=1, metavar="TRIALS", help="First tune the settings by so many trials.")
+    ] = None,
     settings_file: Annotated[
         Path | None, typer.Option("--settings", metavar="FILE", help="Settings found by 'nasbed tune': DIR/best.json.")
     ] = None,
@@ -43,12 +47,16 @@ def fit(
     methods: tuning.Methods = None,
     runtime: Annotated[bool, typer.Option(help="Also fit a model of the training time.")] = True,
     runtime_method: Annotated[
-        str | None, typer.Option(help="Fit it on this method's evaluations alone, as where hardware differed.")
+        str | None,
+        typer.Option(help="Fit that model on this method's evaluations only, for instance where hardware differed."),
     ] = None,
     score: tuning.ScoreName = "skt",
     seed: tuning.Seed = 0,
     compact: Annotated[
-        bool, typer.Option("--compact", help="A small file: no library's own format, trees in single precision.")
+        bool,
+        typer.Option(
+            "--compact", help="Write a small file: trees in single precision, without the library's own format."
+        ),
     ] = False,
     version: Annotated[str, typer.Option(metavar="X.Y", help="The version in the surrogate's name.")] = "1.0",
     processes: Processes = None,

@@ -16,6 +16,11 @@ from nasbed.terminal.report_options import check_folder
 if TYPE_CHECKING:
     from nasbed.results import Results
 
+TablesFolder = Annotated[
+    Path | None,
+    typer.Option(show_default="where benchmarks look for them", help="The folder for the tables."),
+]
+
 
 def import_(
     format: Annotated[
@@ -25,14 +30,11 @@ def import_(
         Path | None,
         typer.Argument(
             metavar="PATH",
-            help="The published file, .zip, .tar or folder; nb201 and fcnet find theirs if it is installed.",
+            help="The published file, .zip, .tar or folder; nb201 and fcnet find an installed package themselves.",
             show_default=False,
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="The folder for the tables. Without it, where benchmarks look for them."),
-    ] = None,
+    out: TablesFolder = None,
     option: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set an option of the format; may be repeated.")
     ] = None,

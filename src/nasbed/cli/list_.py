@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nasbed.benchmarks.catalog import Card
     from nasbed.spaces import SearchSpace
 
-app = typer.Typer(help="List what there is: spaces, benchmarks, optimizers, surrogates, recipes.", no_args_is_help=True)
+app = typer.Typer(help="List spaces, benchmarks, optimizers, surrogates or recipes.", no_args_is_help=True)
 
 
 @app.command()
@@ -43,10 +43,10 @@ def _size(space: SearchSpace) -> int | None:
 
 @app.command()
 def benchmarks(
-    name: Annotated[str | None, typer.Argument(help="Show the whole card of this one.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show all details of this benchmark.")] = None,
     json: Json = False,
 ) -> None:
-    """List the benchmarks: what each is, whether its table is here, and how to get it."""
+    """List the benchmarks: what they are, whether their tables are installed, and how to get them."""
     from dataclasses import asdict
 
     from nasbed.benchmarks.catalog import card, cards
@@ -125,10 +125,10 @@ def surrogates(json: Json = False) -> None:
 
 @app.command()
 def recipes(
-    name: Annotated[str | None, typer.Argument(help="Show all of this one, as a TOML file to change.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Print this recipe as a TOML file that you can change.")] = None,
     json: Json = False,
 ) -> None:
-    """List the recipes by which networks are trained, or print one of them.
+    """List the training recipes, or print one of them.
 
     Example: nasbed list recipes nb101 > mine.toml
     """

@@ -16,10 +16,12 @@ def network(
     arch: Annotated[
         str | None, typer.Argument(metavar="[ARCH]", help="An architecture as text; or sample one with --seed.")
     ] = None,
-    classes: Annotated[int, typer.Option(min=1, help="How many classes it tells apart.")] = 10,
-    channels: Annotated[int, typer.Option(min=1, help="The channels of the images.")] = 3,
-    image: Annotated[int, typer.Option(min=1, help="The side of the images, in pixels.")] = 32,
-    seed: Annotated[int | None, typer.Option(min=0, help="Take a random architecture instead of ARCH.")] = None,
+    classes: Annotated[int, typer.Option(min=1, help="The number of classes.")] = 10,
+    channels: Annotated[int, typer.Option(min=1, help="The number of image channels.")] = 3,
+    image: Annotated[int, typer.Option(min=1, help="The image size, in pixels.")] = 32,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Sample an architecture with this seed instead of ARCH.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Print the layers and cells of a network with output shapes, parameters and multiply-adds. Needs torch.

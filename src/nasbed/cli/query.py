@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nasbed.terminal.output import Json, print_fields, print_json
+from nasbed.terminal.output import Json, print_fields, print_json, print_json_or_fields
 
 if TYPE_CHECKING:
     from nasbed.benchmarks import Benchmark
@@ -19,13 +19,13 @@ def query(
     benchmark: Annotated[
         str, typer.Argument(metavar="BENCHMARK", help="An id from 'nasbed list benchmarks', or a folder.")
     ],
-    arch: Annotated[str, typer.Argument(metavar="ARCH", help="An architecture as its space writes it.")],
+    arch: Annotated[str, typer.Argument(metavar="ARCH", help="An architecture as text; see 'nasbed space sample'.")],
     fidelity: Annotated[int | None, typer.Option(show_default="the highest", help="The budget, in epochs.")] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Answer as one training with this seed, which draws one of a table's stored repeats; without it, all "
-            "of them are shown."
+            help="Query one training: the seed draws one of a table's stored repeats. Without it, all repeats are "
+            "shown."
         ),
     ] = None,
     json: Json = False,
@@ -47,10 +47,7 @@ def query(
     if repeats:
         position = loaded.drawn_repeat(architecture, fidelity=fidelity, seed=seed or 0)
         fields |= _draw(repeats, position, seed or 0, json=json)
-    if json:
-        print_json(fields)
-    else:
-        print_fields(fields)
+    print_json_or_fields(fields, json=json)
 
 
 def _draw(repeats: Sequence[Observation], position: int, seed: int, *, json: bool) -> dict[str, Any]:

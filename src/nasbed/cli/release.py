@@ -29,18 +29,22 @@ FIGURES = {
 
 
 def release(
-    plan: Annotated[Path, typer.Argument(metavar="RELEASE.TOML", help="What to make; docs/datasheet.md shows one.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="A new folder, laid out as NASBED_HOME is.")],
+    plan: Annotated[
+        Path, typer.Argument(metavar="RELEASE.TOML", help="The plan of the release; docs/datasheet.md shows one.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="A new folder, with the layout of NASBED_HOME.")],
     journals: Annotated[
         Path | None,
-        typer.Option("--journals", "-j", metavar="DIR", show_default="beside the plan", help="Where the journals are."),
+        typer.Option(
+            "--journals", "-j", metavar="DIR", show_default="beside the plan", help="The folder of the journals."
+        ),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, show_default="all cores", help="Members that are fitted at a time.")
+        int | None, typer.Option(min=1, show_default="all cores", help="Members fitted at the same time.")
     ] = None,
 ) -> None:
-    """Make a release: export the journals, fit every surrogate on all of it and on random search alone, write tables
-    and artefacts under one version, and print how well they do, as Markdown. The same input gives the same bytes.
+    """Make a release: export the journals, fit every surrogate on all data and on random search alone, and write the
+    tables and artefacts under one version. Prints their quality as Markdown. The same input gives the same bytes.
 
     Example: nasbed release campaigns/release.toml --journals journals --out src/nasbed/embedded
     """

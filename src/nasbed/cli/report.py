@@ -20,12 +20,15 @@ WIDE = 120
 
 
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of 'nasbed run', of one benchmark.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders that 'nasbed run' wrote, of one benchmark.")
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", show_default="the first DIR", help="Where the page and figures go.")
+        Path | None,
+        typer.Option("--out", "-o", show_default="the first DIR", help="The folder for the page and its figures."),
     ] = None,
 ) -> None:
-    """Compare the methods of one or several sets of runs: who wins, by how much, how surely, as a table and a page.
+    """Compare the methods of one or several sets of runs, with significance tests, as a table and a page.
 
     Example: nasbed report my-runs other-runs --out comparison
     """

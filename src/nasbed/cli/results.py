@@ -14,14 +14,14 @@ from nasbed.terminal.output import Json, print_fields, print_json, print_table, 
 if TYPE_CHECKING:
     from nasbed.results import Results
 
-app = typer.Typer(help="Look into tables of results: what they hold, check, export, merge.", no_args_is_help=True)
+app = typer.Typer(help="Inspect, check, export and merge tables of results.", no_args_is_help=True)
 
-Table = Annotated[str, typer.Argument(metavar="TABLE", help="A results folder, or the name of a table that is here.")]
+Table = Annotated[str, typer.Argument(metavar="TABLE", help="A results folder, or the name of an installed table.")]
 
 
 @app.command()
 def info(table: Table, json: Json = False) -> None:
-    """Print what a table holds: counts, columns, methods, budgets, the best architectures, whom to cite.
+    """Print what a table holds: counts, columns, methods, budgets, the best architectures, the citation.
 
     Example: nasbed results info nb201/cifar10
     """
@@ -54,7 +54,7 @@ def verify(table: Table, json: Json = False) -> None:
 def export(
     table: Table, out: Annotated[Path, typer.Argument(metavar="OUT", help="A .csv or .parquet file to write.")]
 ) -> None:
-    """Write a table as one plain file, with the architectures as text. It is there whole or not at all.
+    """Write a table as one plain file, with the architectures as text. The file is complete or absent.
 
     Example: nasbed results export nb201/cifar10 cells.csv
     """
@@ -69,17 +69,19 @@ def export(
 @app.command()
 def merge(
     tables: Annotated[
-        list[str], typer.Argument(metavar="TABLE TABLE…", help="Results folders, or names of tables that are here.")
+        list[str], typer.Argument(metavar="TABLE TABLE…", help="Results folders, or names of installed tables.")
     ],
     out: Annotated[Path, typer.Option(help="The folder for the merged table; it must be new.")],
-    name: Annotated[str | None, typer.Option(show_default="that of all", help="The name of the merged table.")] = None,
+    name: Annotated[
+        str | None, typer.Option(show_default="the common one", help="The name of the merged table.")
+    ] = None,
     mixed: Annotated[
-        bool, typer.Option("--mixed", help="Merge tables of different datasets or recipes: rows will not tell which.")
+        bool, typer.Option("--mixed", help="Merge tables of different datasets or recipes; rows do not record which.")
     ] = False,
 ) -> None:
     """Put the rows of several tables of one space into a new one, after checking all of them.
 
-    A row that several tables share is taken once. Metrics that a table lacks are missing in its rows.
+    A row that several tables share appears once. Metrics that a table lacks are missing in its rows.
 
     Example: nasbed results merge runs/a runs/b --out runs/all --name mine/all
     """

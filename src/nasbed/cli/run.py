@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from nasbed.experiments.guidance import Guidance
 
 DEFAULT = "rs,re,ls"
+WARM_START_HELP = (
+    "Also run each method from the START best of N architectures, as a zero-cost proxy scores them. By default START "
+    "is the number that the method begins with. May be given several times."
+)
+FILTER_HELP = (
+    "Also run each method with a filter: each draw and mutation is the best of M candidates by a proxy. May be given "
+    "several times."
+)
+WarmStarts = Annotated[list[str] | None, typer.Option(metavar="PROXY:N[:START]", help=WARM_START_HELP)]
+Filters = Annotated[list[str] | None, typer.Option(metavar="PROXY:M", help=FILTER_HELP)]
 
 
 def run(
@@ -28,7 +38,7 @@ def run(
     optimizers: Annotated[
         str | None,
         typer.Option(
-            show_default=DEFAULT, help="Ids with commas, see 'nasbed list optimizers'; your own as file.py:ClassName."
+            show_default=DEFAULT, help="Ids with commas, from 'nasbed list optimizers'; your own as file.py:ClassName."
         ),
     ] = None,
     optimizer: Annotated[
@@ -38,44 +48,30 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="METHOD.KEY=VALUE", help="A method's setting; may be given several times."),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many runs of each method, with seeds 0, 1, 2 …")] = 20,
+    seeds: Annotated[int, typer.Option(min=1, help="The number of runs of each method, with seeds 0, 1, 2 …")] = 20,
     budget: Budget = "300ev",
     workers: Annotated[int, typer.Option(min=1, help="Parallel evaluations on the simulated clock.")] = 1,
     processes: Processes = None,
-    engine: Annotated[str, typer.Option(help="Where runs are carried out: local, serial or ray.")] = "local",
-    warm_start: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PROXY:N[:START]",
-            help="Also run each method from the START best of N architectures scored by a zero-cost proxy; START is as "
-            "many as the method begins with, unless given. May be given several times.",
-        ),
-    ] = None,
-    filter: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PROXY:M",
-            help="Also run each method with the best of M candidates by a proxy in the place of each draw and "
-            "mutation. May be given several times.",
-        ),
-    ] = None,
-    only_guided: Annotated[bool, typer.Option("--only-guided", help="Leave out the methods without a proxy.")] = False,
+    engine: Annotated[str, typer.Option(help="The engine that carries out runs: local, serial or ray.")] = "local",
+    warm_start: WarmStarts = None,
+    filter: Filters = None,
+    only_guided: Annotated[bool, typer.Option("--only-guided", help="Omit the unguided baselines.")] = False,
     scores: Annotated[
-        Path | None, typer.Option(help="A file of scores; params and flops need none where the space knows them.")
+        Path | None, typer.Option(help="A file of scores. params and flops need none where the space counts them.")
     ] = None,
     proxy_dataset: Annotated[
-        str, typer.Option(show_default=False, help="Without a file of scores: the dataset to score pools on first.")
+        str, typer.Option(show_default=False, help="Without --scores: the dataset whose images pools are scored on.")
     ] = "",
     charge_thinking: Annotated[
-        bool, typer.Option("--charge-thinking", help="Let a method's own time pass on the simulated clock too.")
+        bool, typer.Option("--charge-thinking", help="Charge a method's own computing time to the simulated clock.")
     ] = False,
-    timeout: Annotated[float | None, typer.Option(min=1, help="Give up a run after so many real seconds.")] = None,
+    timeout: Annotated[float | None, typer.Option(min=1, help="Wall-clock timeout per run, in seconds.")] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Where runs are kept; an interrupted run goes on there.")
+        Path, typer.Option("--out", "-o", help="The folder of the runs; an interrupted command resumes there.")
     ] = Path("runs"),
 ) -> None:
-    """Run search methods with many seeds and print who found what. A stored run is made again if its method, its
-    settings or nasbed's version has changed; otherwise it is kept.
+    """Run search methods with many seeds and compare what they find. A stored run is kept, unless its method, its
+    settings or nasbed's version has changed.
 
     Example: nasbed run nb201/cifar10 --optimizers rs,re,ls --seeds 50 --budget 1e6s --out my-runs
 

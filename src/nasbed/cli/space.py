@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nasbed.core.errors import InvalidOption
-from nasbed.terminal.output import Json, print_fields, print_json
+from nasbed.terminal.output import Json, print_fields, print_json, print_json_or_fields
 
 if TYPE_CHECKING:
     from nasbed.core.architecture import Architecture
     from nasbed.spaces import SearchSpace
 
-app = typer.Typer(help="Look at a search space: sample, read, enumerate and draw architectures.", no_args_is_help=True)
+app = typer.Typer(help="Inspect a search space: sample, parse, enumerate and draw architectures.", no_args_is_help=True)
 
 SpaceName = Annotated[str, typer.Argument(metavar="SPACE", help="A name from: nasbed list spaces")]
 ArchText = Annotated[
@@ -29,11 +29,11 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same arc
 @app.command()
 def sample(
     name: SpaceName,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many.")] = 1,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="The number of architectures.")] = 1,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Print random architectures, one a line.
+    """Print random architectures, one per line.
 
     Example: nasbed space sample nb201 -n 3 --seed 1
     """
@@ -56,15 +56,12 @@ def parse(name: SpaceName, arch: ArchText, json: Json = False) -> None:
 
     searched = space(name)
     fields = _described(searched, searched.parse(arch))
-    if json:
-        print_json(fields)
-    else:
-        print_fields(fields)
+    print_json_or_fields(fields, json=json)
 
 
 @app.command()
 def info(name: SpaceName, json: Json = False) -> None:
-    """Print what a space is: its size, encodings, an example, the paper to cite.
+    """Print the size of a space, its encodings, an example and the paper to cite.
 
     Example: nasbed space info darts
     """
@@ -86,7 +83,7 @@ def info(name: SpaceName, json: Json = False) -> None:
 
 @app.command()
 def neighbors(name: SpaceName, arch: ArchText, json: Json = False) -> None:
-    """Print every architecture one edit away, one a line.
+    """Print every architecture that is one edit away, one per line.
 
     Example: nasbed space neighbors transnas-micro 64-41414-1_02_333
     """
@@ -99,13 +96,13 @@ def neighbors(name: SpaceName, arch: ArchText, json: Json = False) -> None:
 @app.command("enumerate")
 def enumerate_(
     name: SpaceName,
-    count: Annotated[bool, typer.Option("--count", help="Enumerate, but print only how many there are.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="Print only the number of architectures.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(help="Write a .parquet, .csv or .txt file instead, with every architecture's properties."),
     ] = None,
 ) -> None:
-    """Print every architecture of a space that can be listed, one a line.
+    """Print every architecture of an enumerable space, one per line.
 
     Example: nasbed space enumerate nb101 --out cells.parquet
     """

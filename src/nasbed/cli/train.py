@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal import training_options as options
 from nasbed.terminal.interruption import checkpoint_kept, on_interrupt
 from nasbed.terminal.output import Json, print_fields, print_json, readable
 from nasbed.terminal.progress import epoch_bar
-from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.training import Trained
@@ -24,29 +23,27 @@ def train(
         str | None, typer.Argument(metavar="[ARCH]", help="An architecture as text; or sample one with --sample-seed.")
     ] = None,
     dataset: Annotated[str, typer.Option(help="A name from: nasbed data list")] = "digits",
-    recipe: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="A name from 'nasbed list recipes', or a TOML file of your own.")
-    ] = "small",
-    epochs: Annotated[
-        int | None, typer.Option(show_default="the most", help="One of the budgets that the recipe has.")
+    recipe: options.RecipeName = "small",
+    epochs: options.Epochs = None,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The seed of the weights, and of the order and augmentation of the images.")
+    ] = 0,
+    sample_seed: Annotated[
+        int | None, typer.Option(min=0, help="Sample an architecture with this seed instead of ARCH.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the weights, the order and the changes of the images.")] = 0,
-    sample_seed: Annotated[int | None, typer.Option(min=0, help="Take a random architecture instead of ARCH.")] = None,
-    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")] = "auto",
-    threads: Annotated[int, typer.Option(min=1, help="Of a CPU; more are faster for large networks only.")] = 1,
-    checkpoint: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the training here after every epoch.")
-    ] = None,
+    device: options.Device = "auto",
+    threads: options.Threads = 1,
+    checkpoint: options.CheckpointFile = None,
     learning_curve: Annotated[
-        bool, typer.Option("--learning-curve", help="Measure the validation accuracy after every epoch too.")
+        bool, typer.Option("--learning-curve", help="Also measure the validation accuracy after every epoch.")
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint if it is there.")] = False,
+    resume: options.Resume = False,
     json: Json = False,
 ) -> None:
-    """Train a network as a recipe says and print its accuracies. Needs torch.
+    """Train a network by a recipe and print its accuracies. Needs torch.
 
-    The same seed and number of threads give the same result. A training that was interrupted goes on from its
-    checkpoint to the result it would have had.
+    The same seed and number of threads give the same result. An interrupted training resumes from its checkpoint and
+    ends with the same result.
 
     Example: nasbed train nb201 --sample-seed 0 --dataset digits --recipe small-nb201
 
@@ -61,12 +58,7 @@ def train(
 
     if (arch is None) == (sample_seed is None):
         raise InvalidOption("a training is that of one architecture; give its text or --sample-seed, and not both")
-    if resume and checkpoint is None:
-        raise InvalidOption("a training is resumed from its checkpoint; name it with --checkpoint FILE")
-    if checkpoint is not None and checkpoint.exists() and not resume:
-        raise InvalidOption(f"{checkpoint} is there already; go on from it with --resume, or name another file")
-    if checkpoint is not None:
-        check_folder(checkpoint.parent, "a checkpoint goes", option="--checkpoint")
+    options.check_checkpoint(checkpoint, resume)
     check_torch()
     from nasbed import datasets
     from nasbed.training import load_recipe

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Table = Annotated[
     str, typer.Argument(metavar="RESULTS", help="A folder of results, or the id of a table, such as nb201/cifar10.")
 ]
-Model = Annotated[str, typer.Option(help="The model, see 'nasbed list surrogates'.")]
+Model = Annotated[str, typer.Option(help="The model, from 'nasbed list surrogates'.")]
 MetricKey = Annotated[
     str | None, typer.Option("--metric", metavar="KEY", show_default="the validation metric", help="What to predict.")
 ]
@@ -40,16 +40,22 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; may be given several times."),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Of the split into train, validation and test, and of the models.")]
-ScoreName = Annotated[str, typer.Option("--score", help="What settings are tuned for: skt (sparse Kendall) or r2.")]
-Timeout = Annotated[float | None, typer.Option(min=1, help="Give up a trial after so many real seconds.")]
+Seed = Annotated[
+    int, typer.Option(min=0, help="The seed of the split into train, validation and test, and of the models.")
+]
+ScoreName = Annotated[str, typer.Option("--score", help="The score to tune for: skt (sparse Kendall tau) or r2.")]
+Timeout = Annotated[float | None, typer.Option(min=1, help="Wall-clock timeout per trial, in seconds.")]
 
 
 def tune(
     table: Table,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the trials; tuning goes on there.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The folder of the trials; an interrupted command resumes there.")
+    ],
     model: Model = "xgb",
-    trials: Annotated[int, typer.Option(min=1, help="How many fits, the one with default settings included.")] = 50,
+    trials: Annotated[
+        int, typer.Option(min=1, help="The number of fits, including one with the default settings.")
+    ] = 50,
     score: ScoreName = "skt",
     metric: MetricKey = None,
     fidelity: Fidelity = None,
@@ -61,7 +67,7 @@ def tune(
 ) -> None:
     """Tune a surrogate model by BOHB: fit on 80 % of a table, score on 10 %, judge the best on the last 10 %.
 
-    Interrupted? Run the same command again: trials that ended are not fitted again. Raise --trials to go on.
+    An interrupted tuning resumes with the same command. Raise --trials to continue a finished one.
 
     Example: nasbed tune nb201/cifar10 --model xgb --trials 50 --out tuned-xgb
     """

@@ -6,11 +6,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from filelock import FileLock, Timeout
 
+from nasbed.core.closing import Closeable
 from nasbed.core.errors import BadFile, InvalidOption
 
 try:
@@ -24,7 +23,7 @@ def lock_file(target: Path) -> Path:
     return target.with_name(f"{target.name}.lock")
 
 
-class WriterLock:
+class WriterLock(Closeable):
     """The right to write ``target``, held by one process at a time. Whoever comes second gets ``refusal``, one line,
     as an :class:`~nasbed.core.errors.InvalidOption`."""
 
@@ -44,13 +43,7 @@ class WriterLock:
         """Let others write."""
         _release(self._lock, self._path)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
+    close = release
 
 
 @contextmanager

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, shorten
+
+T = TypeVar("T")
 
 MOST_DIMENSIONS = 32
 _ORDERS = ("<", ">", "|", "=")
@@ -89,16 +91,20 @@ def _checked(shape: object, dtype: object, raw: object) -> np.dtype[Any]:
     return kind
 
 
+def in_modules(modules: Iterable[str], calls: Mapping[str, T]) -> dict[str, T]:
+    """The same calls under the names that they have in each module."""
+    return {f"{module}.{name}": call for module in modules for name, call in calls.items()}
+
+
 ARRAY_CALLS: dict[str, Callable[..., object] | None] = {
     "numpy.dtype": dtype_called,
     "numpy.ndarray": None,
-    **{
-        f"numpy.{core}.{name}": call
-        for core in ("core", "_core")
-        for name, call in (
-            ("multiarray._reconstruct", array_called),
-            ("multiarray.scalar", scalar_called),
-            ("numeric._frombuffer", buffer_called),
-        )
-    },
+    **in_modules(
+        ("numpy.core", "numpy._core"),
+        {
+            "multiarray._reconstruct": array_called,
+            "multiarray.scalar": scalar_called,
+            "numeric._frombuffer": buffer_called,
+        },
+    ),
 }

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.errors import BadFile, shorten
-from nasbed.core.pickled_arrays import ARRAY_CALLS, PendingDtype, fill_array
+from nasbed.core.pickled_arrays import ARRAY_CALLS, PendingDtype, fill_array, in_modules
 
 MOST_NESTING = 64
 MOST_KEY_PARTS = 64
@@ -197,14 +197,13 @@ CALLS: dict[str, Call | None] = {
     **ARRAY_CALLS,
     "collections.OrderedDict": _as_ordered,
     "_codecs.encode": _as_bytes,
-    **{
-        f"{module}.{name}": call
-        for module in ("builtins", "__builtin__")
-        for name, call in (
-            ("set", as_set),
-            ("frozenset", lambda items=(): frozenset(as_set(items))),
-            ("complex", _as_complex),
-            ("bytes", _as_bytes),
-        )
-    },
+    **in_modules(
+        ("builtins", "__builtin__"),
+        {
+            "set": as_set,
+            "frozenset": lambda items=(): frozenset(as_set(items)),
+            "complex": _as_complex,
+            "bytes": _as_bytes,
+        },
+    ),
 }

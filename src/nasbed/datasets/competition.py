@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nasbed.core.arrays import load_numbers
 from nasbed.core.errors import BadFile, shorten
 from nasbed.datasets.dataset import Images
 from nasbed.datasets.source import Progress, Raw, as_labels, folder_with, nothing_fits
@@ -32,7 +31,10 @@ def read_competition(name: str, folder: Path, progress: Progress) -> Raw:
     for index, part in enumerate(PARTS):
         progress(name, index, len(PARTS))
         images[part] = _images(data_folder / f"{part}_x.npy")
-        labels[part] = as_labels(_array(data_folder / f"{part}_y.npy"), str(data_folder / f"{part}_y.npy"))
+        labels[part] = as_labels(
+            load_numbers(data_folder / f"{part}_y.npy", mapped=True, remedy="get it again"),
+            str(data_folder / f"{part}_y.npy"),
+        )
         if len(images[part]) != len(labels[part]) or images[part].shape[1:] != images["train"].shape[1:]:
             raise BadFile(
                 f"{data_folder}: each image has a label and all are alike, {part} has {images[part].shape} and "
@@ -62,19 +64,8 @@ def _classes(path: Path) -> int:
     return count
 
 
-def _array(path: Path) -> NDArray[Any]:
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError, SyntaxError, TypeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadFile(f"{path} cannot be read as an array of numbers: {reason[:120]}; get it again") from None
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
-        raise BadFile(f"{path} is an array of numbers, this holds something else; get it again")
-    return array
-
-
 def _images(path: Path) -> Images:
-    array = _array(path)
+    array = load_numbers(path, mapped=True, remedy="get it again")
     if array.ndim != 4 or not array.size:
         raise BadFile(f"{path}: images are [n, channels, height, width], got {array.shape}; get it again")
     if not np.isfinite(array).all():

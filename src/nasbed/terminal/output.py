@@ -38,6 +38,14 @@ def print_fields(fields: Mapping[str, object]) -> None:
         typer.echo(f"{name:<{width}}  {readable(value)}")
 
 
+def print_json_or_fields(fields: Mapping[str, object], *, json: bool) -> None:
+    """The fields as JSON for scripts, or a line each for people."""
+    if json:
+        print_json(fields)
+    else:
+        print_fields(fields)
+
+
 def readable(value: object) -> str:
     """A value as text, the digits of an integer in groups of three."""
     return f"{value:_}".replace("_", " ") if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -17,13 +17,13 @@ OptionalOut = Annotated[
     Path | None, typer.Option("--out", "-o", help="A folder for report.html, figures/ and numbers.json.")
 ]
 Formats = Annotated[
-    list[str], typer.Option("--format", help="How figures are saved: svg, png, pdf; may be given several times.")
+    list[str], typer.Option("--format", help="The format of figures: svg, png or pdf; may be given several times.")
 ]
 Searched = Annotated[
     str, typer.Argument(metavar="[BENCHMARK]", help="An id from 'nasbed list benchmarks', or a folder.")
 ]
 Budget = Annotated[str, typer.Option(help="The budget of each run: evaluations (500ev) or simulated seconds (1e6s).")]
-Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="Real processes to use.")]
+Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="The number of processes.")]
 ScoresAndTables = Annotated[
     list[str] | None,
     typer.Argument(

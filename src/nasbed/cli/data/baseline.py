@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.core.errors import InvalidOption
+from nasbed.terminal import training_options as options
 from nasbed.terminal.interruption import checkpoint_kept, on_interrupt
 from nasbed.terminal.output import Json, print_fields, print_json, readable
 from nasbed.terminal.progress import epoch_bar
-from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.experiments.unseen.results import UnseenResult
@@ -26,32 +25,27 @@ def baseline(
         str,
         typer.Option(help="resnet18, resnet18-kit, alexnet, vgg16, convnext-base, mnasnet, densenet161, resnext50."),
     ] = "resnet18",
-    recipe: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="A name from 'nasbed list recipes', or a TOML file of your own.")
-    ] = "unseen",
-    epochs: Annotated[
-        int | None, typer.Option(show_default="the most", help="One of the budgets that the recipe has.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the weights and the order of the images.")] = 0,
-    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")] = "auto",
-    threads: Annotated[int, typer.Option(min=1, help="Of a CPU.")] = 1,
+    recipe: options.RecipeName = "unseen",
+    epochs: options.Epochs = None,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the weights and of the order of the images.")] = 0,
+    device: options.Device = "auto",
+    threads: options.Threads = 1,
     bfloat16: Annotated[
-        bool, typer.Option("--bfloat16", help="Compute in bfloat16, for speed on a GPU; the paper says nothing of it.")
+        bool, typer.Option("--bfloat16", help="Compute in bfloat16, for speed on a GPU; the paper does not mention it.")
     ] = False,
-    checkpoint: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the training here after every epoch.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint if it is there.")] = False,
+    checkpoint: options.CheckpointFile = None,
+    resume: options.Resume = False,
     paper: Annotated[
         str | None,
-        typer.Option(show_default="DATASET", help="Which of the paper's datasets it is, where its name does not say."),
+        typer.Option(show_default="DATASET", help="Which of the paper's datasets it is, if its name is another."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Add the result here, a line of JSON.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Append the result to this file, as a line of JSON."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Train a well-known CNN as the paper on unseen datasets did, and print its accuracies beside the published one.
+    """Train a well-known CNN by the protocol of the paper on unseen datasets, and compare it with the published one.
 
     The weights of the last epoch are measured. 'nasbed study unseen FILE' makes the paper's tables of the results.
 
@@ -65,12 +59,7 @@ def baseline(
     from nasbed.networks.baselines import BASELINES
 
     tables = published()
-    if resume and checkpoint is None:
-        raise InvalidOption("a training is resumed from its checkpoint; name it with --checkpoint FILE")
-    if checkpoint is not None and checkpoint.exists() and not resume:
-        raise InvalidOption(f"{checkpoint} is there already; go on from it with --resume, or name another file")
-    if checkpoint is not None:
-        check_folder(checkpoint.parent, "a checkpoint goes", option="--checkpoint")
+    options.check_checkpoint(checkpoint, resume)
     if paper is not None:
         paper = tables.dataset_called(paper)
     BASELINES.get(model)

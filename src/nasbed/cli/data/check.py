@@ -19,7 +19,7 @@ def check(
 ) -> None:
     """Check a dataset in the competition's format: files, shapes, labels, balance, leaks between its parts.
 
-    Exits with status 1 if there are errors. Of a dataset that was made here the labels are found anew by its rule.
+    Exits with status 1 if there are errors. For a dataset made by nasbed, the labels are recomputed by its rule.
 
     Example: nasbed data check AddNIST
 

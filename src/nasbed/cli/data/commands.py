@@ -28,13 +28,15 @@ def prepare(
     name: Name,
     source: Annotated[
         Path | None,
-        typer.Option(metavar="DIR|FILE", help="The published files: a folder, or an archive. Without it, a download."),
+        typer.Option(
+            metavar="DIR|FILE", help="The published files, a folder or an archive. Without it, they are downloaded."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Convert a dataset once, so that it opens in milliseconds from then on.
 
-    It is kept in the folder that NASBED_HOME names, or in the usual place for a program's data.
+    It is kept in the folder NASBED_HOME, or else in the user's data folder.
 
     Example: nasbed data prepare digits
 
@@ -54,7 +56,7 @@ def prepare(
 
 @app.command("list")
 def list_(json: Json = False) -> None:
-    """List the datasets: what each is, whether it is here, and how to get it.
+    """List the datasets: what they are, whether they are installed, and how to get them.
 
     Example: nasbed data list
     """
@@ -104,7 +106,7 @@ def info(
     verify: Annotated[bool, typer.Option("--verify", help="Check every byte against its SHA-256 first.")] = False,
     json: Json = False,
 ) -> None:
-    """Print what a dataset holds: shapes, classes, how many images of each, mean and deviation, hash.
+    """Print what a dataset holds: shapes, classes, images per class, mean and deviation, hash.
 
     Example: nasbed data info digits
 
@@ -124,9 +126,9 @@ def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="addnist, language, multnist, cifartile, gutenberg, …")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The new folder for the dataset.")],
     source: Annotated[
-        Path | None, typer.Option(metavar="DIR|FILE", help="The raw material; what is needed: nasbed data unseen")
+        Path | None, typer.Option(metavar="DIR|FILE", help="The raw material, as 'nasbed data unseen' lists it.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Which images are drawn. 0 is the one whose hashes are known.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the images. The hashes of seed 0 are published.")] = 0,
     as_released: Annotated[
         bool, typer.Option("--as-released", help="Follow the authors' scripts where they differ from the paper.")
     ] = False,
@@ -134,7 +136,7 @@ def make(
 ) -> None:
     """Make one of the eight unseen datasets, in the competition's format, with a card and a preview.
 
-    The same source and seed give the same bytes. Afterwards: nasbed data prepare NAME --source DIR
+    The same source and seed give the same bytes. Then run: nasbed data prepare NAME --source DIR
 
     Example: nasbed data make addnist --out AddNIST
 
@@ -162,7 +164,7 @@ def make(
 
 @app.command()
 def unseen(json: Json = False) -> None:
-    """List the unseen datasets: what each is and what it is made from.
+    """List the unseen datasets and what they are made from.
 
     Example: nasbed data unseen
     """

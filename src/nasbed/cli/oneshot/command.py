@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from nasbed.terminal.output import Json, print_json
+from nasbed.terminal.training_options import Device, Threads
 
 LIST = "list"
 
 
 def oneshot(
     method: Annotated[
-        str, typer.Argument(metavar="METHOD", help="One of the methods above; or list, for all of them.")
+        str, typer.Argument(metavar="METHOD", help="One of the methods above, or list to list them all.")
     ],
     space: Annotated[
         str | None, typer.Option(show_default="darts", help="darts or nb201; bonsai-net has its own.")
@@ -23,23 +24,27 @@ def oneshot(
         str, typer.Option(metavar="NAME|DIR", help="A name from 'nasbed data list', or a folder of the competition.")
     ] = "digits",
     epochs: Annotated[
-        int | None, typer.Option(min=1, show_default="50, bonsai-net: 10", help="Of the supernet.")
+        int | None, typer.Option(min=1, show_default="50, bonsai-net: 10", help="The epochs of the search.")
     ] = None,
     channels: Annotated[
-        int | None, typer.Option(min=1, show_default="16, bonsai-net: 8", help="Of its first cells.")
+        int | None, typer.Option(min=1, show_default="16, bonsai-net: 8", help="The channels of the first cells.")
     ] = None,
     cells: Annotated[
         int | None,
-        typer.Option(min=1, show_default="8, nb201: 5", help="How many; in nb201 of each of the three stages."),
+        typer.Option(
+            min=1, show_default="8, nb201: 5", help="The number of cells; in nb201, of each of the three stages."
+        ),
     ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Images of a step, of each half.")] = 64,
+    batch: Annotated[int, typer.Option(min=1, help="The batch size in each half of the images.")] = 64,
     epoch_images: Annotated[
-        int | None, typer.Option(min=1, show_default="all", help="Images of an epoch, of each half.")
+        int | None, typer.Option(min=1, show_default="all", help="The images of an epoch, from each half.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the weights, the parameters and the order of images.")] = 0,
-    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")] = "auto",
+    seed: Annotated[
+        int, typer.Option(min=0, help="The seed of the weights, the parameters and the order of the images.")
+    ] = 0,
+    device: Device = "auto",
     precision: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
-    threads: Annotated[int, typer.Option(min=1, help="Of a CPU.")] = 1,
+    threads: Threads = 1,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -51,34 +56,42 @@ def oneshot(
     ] = None,
     stop: Annotated[
         str | None,
-        typer.Option(help="End before it goes wrong: skips (two in the normal cell) or eigenvalue (it rises fast)."),
+        typer.Option(help="Stop early: skips (two skip connections in the normal cell) or eigenvalue (it rises fast)."),
     ] = None,
     train: Annotated[
         str | None,
-        typer.Option(metavar="RECIPE", help="Train what was found from scratch; a name from 'nasbed list recipes'."),
+        typer.Option(
+            metavar="RECIPE", help="Train the result from scratch by this recipe, from 'nasbed list recipes'."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", show_default="searches/METHOD-SPACE-DATASET-SEED", help="Where to."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            show_default="searches/METHOD-SPACE-DATASET-SEED",
+            help="The folder of the search.",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Search for an architecture on a dataset of yours: one network that holds every architecture of a space is
-    trained, and an architecture is read from it. Needs torch.
+    """Search for an architecture on a dataset by a one-shot method. A supernet that holds every architecture of a space
+    is trained, and an architecture is read from it. Needs torch.
 
-    darts: every edge mixes all its operations by weights that are learnt.
+    darts: every edge mixes all its operations by learnt weights.
 
-    darts2: the same by second-order gradients, several times slower.
+    darts2: darts with second-order gradients, several times slower.
 
-    gdas: one operation an edge and step, sampled.
+    gdas: each step samples one operation per edge.
 
-    pc-darts: a part of the channels goes through the operations, and edges have weights too.
+    pc-darts: only part of the channels goes through the operations, and edges have weights too.
 
     drnas: mixing weights are drawn from Dirichlet distributions that are learnt, in two stages.
 
-    random-ws: random architectures share weights, and the best of many is taken.
+    random-ws: random architectures share weights, and the best of many samples wins.
 
-    bonsai-net: a network with every operation is trained and pruned at once, in a space of its own.
+    bonsai-net: a network with every operation is trained and pruned at the same time, in a space of its own.
 
     The folder gets the record of the search, its table with the architecture of every epoch, and the cells drawn. A
     search that was interrupted resumes with the same command, to the same end.

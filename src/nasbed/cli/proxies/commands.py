@@ -15,6 +15,7 @@ from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json, print_table
 from nasbed.terminal.progress import count_bar, note
 from nasbed.terminal.report_options import check_folder
+from nasbed.terminal.training_options import Device
 
 if TYPE_CHECKING:
     from nasbed.core.architecture import Architecture
@@ -28,7 +29,7 @@ MOST_REASONS = 5
 
 @app.command("list")
 def list_(json: Json = False) -> None:
-    """List the proxies and what each one is."""
+    """List the proxies with a description."""
     from nasbed.networks import check_torch
     from nasbed.proxies import PROXIES
 
@@ -49,33 +50,37 @@ def score(
         str | None, typer.Option(help="Score random architectures of this space, from 'nasbed list spaces'.")
     ] = None,
     table: Annotated[
-        str | None, typer.Option(metavar="BENCHMARK", help="Or those of a table: an id or a folder.")
+        str | None, typer.Option(metavar="BENCHMARK", help="Score the architectures of a table: an id or a folder.")
     ] = None,
     like: Annotated[
-        Path | None, typer.Option(metavar="FILE.parquet", help="Or those of another file of scores.")
+        Path | None, typer.Option(metavar="FILE.parquet", help="Score the architectures of another file of scores.")
     ] = None,
-    dataset: Annotated[str, typer.Option(help="Whose images, from: nasbed data list")] = "digits",
-    proxies: Annotated[str, typer.Option(help="Names with commas, see 'nasbed proxies list'.")] = "all",
+    dataset: Annotated[str, typer.Option(help="The dataset of the images, from: nasbed data list")] = "digits",
+    proxies: Annotated[str, typer.Option(help="Names with commas, from 'nasbed proxies list'.")] = "all",
     n: Annotated[
         int | None,
-        typer.Option("--n", min=1, show_default="1000; all of a table or file", help="How many architectures."),
+        typer.Option("--n", min=1, show_default="1000; all of a table or file", help="The number of architectures."),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How often each: seeds 0, 1, 2 … of weights and images.")] = 1,
-    batch: Annotated[int, typer.Option(min=1, help="How many images.")] = 64,
+    seeds: Annotated[int, typer.Option(min=1, help="The number of seeds of weights and images: 0, 1, 2 …")] = 1,
+    batch: Annotated[int, typer.Option(min=1, help="The number of images.")] = 64,
     recipe: Annotated[
         str,
-        typer.Option(metavar="NAME|FILE", show_default="the usual ones", help="Build networks as this recipe does."),
+        typer.Option(
+            metavar="NAME|FILE", show_default="the space's usual network", help="Build networks by this recipe."
+        ),
     ] = "",
-    sample_seed: Annotated[int, typer.Option(min=0, help="Which architectures are drawn.")] = 0,
-    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")] = "auto",
-    processes: Annotated[int | None, typer.Option(min=1, show_default="all cores", help="Networks at a time.")] = None,
-    timeout: Annotated[float | None, typer.Option(min=1, help="Give up a network after so many seconds.")] = None,
+    sample_seed: Annotated[int, typer.Option(min=0, help="The seed of the random architectures.")] = 0,
+    device: Device = "auto",
+    processes: Annotated[
+        int | None, typer.Option(min=1, show_default="all cores", help="Networks at the same time.")
+    ] = None,
+    timeout: Annotated[float | None, typer.Option(min=1, help="Timeout per network, in seconds.")] = None,
     json: Json = False,
 ) -> None:
     """Score untrained networks by zero-cost proxies. Needs torch.
 
-    Scores are kept as they come: the same command goes on after an interruption, and adds seeds, architectures or
-    proxies to a file that is there.
+    Each score is stored at once: the same command resumes after an interruption. It also adds seeds, architectures or
+    proxies to an existing file.
 
     Example: nasbed proxies score --space nb201 --dataset cifar10 --n 1000 --seeds 3 --out scores.parquet
 
@@ -91,7 +96,7 @@ def score(
     check_folder(out.parent, "scores go")
     from nasbed.training.devices import chosen_device
 
-    names = list(PROXIES) if proxies == "all" else [name.strip() for name in proxies.split(",") if name.strip()]
+    names = list(PROXIES) if proxies == "all" else _names(proxies)
     place = chosen_device(device)
     archs = _architectures(space, table, like, n, sample_seed)
     alone = processes == 1 or (processes is None and place.type == "cuda")
@@ -125,18 +130,25 @@ def import_(
     space: Annotated[
         str, typer.Option(show_default="as zc_SPACE.json says", help="The space of the architectures.")
     ] = "",
-    dataset: Annotated[str, typer.Option(help="Which dataset of a JSON file, or whose images were scored.")] = "",
+    dataset: Annotated[
+        str, typer.Option(help="The dataset to take from a JSON file, or whose images were scored.")
+    ] = "",
     architecture: Annotated[
-        str, typer.Option(metavar="COLUMN", show_default="architecture, arch_str or arch", help="Of a table.")
+        str,
+        typer.Option(
+            metavar="COLUMN", show_default="architecture, arch_str or arch", help="The column of the architectures."
+        ),
     ] = "",
-    proxies: Annotated[str, typer.Option(show_default="those known here", help="Columns to take, with commas.")] = "",
+    proxies: Annotated[
+        str, typer.Option(show_default="all that nasbed has", help="The columns to take, with commas.")
+    ] = "",
     negate: Annotated[
-        str, typer.Option(help="Those of which lower is better, with commas: they change their sign.")
+        str, typer.Option(help="The columns in which lower is better, with commas; their sign is changed.")
     ] = "",
-    source: Annotated[str, typer.Option(help="Who published them.")] = "",
+    source: Annotated[str, typer.Option(help="Who published the scores.")] = "",
     json: Json = False,
 ) -> None:
-    """Make a file of scores from published ones: NAS-Bench-Suite-Zero's JSON, or a table with a column a proxy.
+    """Convert published scores: NAS-Bench-Suite-Zero's JSON, or a table with one column per proxy.
 
     Example: nasbed proxies import zc_nasbench201.json --dataset cifar10 --out published.parquet
 
@@ -162,14 +174,14 @@ def import_(
 
 @app.command()
 def compare(
-    scores: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="Scores.")],
+    scores: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="A file of scores.")],
     reference: Annotated[Path, typer.Argument(metavar="OTHER.parquet", help="Scores of the same architectures.")],
     json: Json = False,
 ) -> None:
-    """Print how far two files of scores agree, proxy by proxy: yours with published ones, say.
+    """Print how well two files of scores agree, proxy by proxy, such as yours and published ones.
 
-    The correlation is Spearman's, of mean scores over seeds. Between seeds: how far a file agrees with itself, which
-    another implementation can hardly exceed.
+    The correlation is Spearman's, of mean scores over seeds. "Between seeds" is how well a file agrees with itself: an
+    upper limit for another implementation.
 
     Example: nasbed proxies compare scores.parquet published.parquet
     """

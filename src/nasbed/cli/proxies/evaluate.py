@@ -27,21 +27,23 @@ def evaluate(
     out: Out = Path("proxies"),
     top: TopPercent = 1.0,
     weight: TopWeight = 0.5,
-    k: Annotated[int, typer.Option("--k", help="How many architectures a search could train.")] = 10,
+    k: Annotated[int, typer.Option("--k", help="The number of architectures that a search could train.")] = 10,
     metric: Annotated[
         str | None,
-        typer.Option(show_default="test, else validation", help="The truth, such as validation_accuracy."),
+        typer.Option(
+            show_default="test, else validation", help="The metric of the true results, such as validation_accuracy."
+        ),
     ] = None,
     baseline: Annotated[str, typer.Option(help="The proxy that others are tested against.")] = "params",
-    resamples: Annotated[int, typer.Option(help="Of the architectures, for intervals and tests.")] = 1000,
+    resamples: Annotated[int, typer.Option(help="The number of bootstrap resamples for intervals and tests.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the resamples.")] = 0,
     format: Formats = ["svg", "png"],  # noqa: B006
     json: Json = False,
 ) -> None:
-    """Judge proxies by how they rank: all architectures, the truly best, and what a search would pick.
+    """Judge how proxies rank all architectures, the truly best ones, and those that a search would pick.
 
-    Spearman's correlation over all architectures says little about the best ones. Beside it are its value within the
-    top, rank-biased overlap, and whether a proxy is better than counting parameters.
+    Spearman's correlation over all architectures says little about the best ones. The report adds the correlation
+    within the top, rank-biased overlap, and a test against counting parameters.
 
     Example: nasbed proxies evaluate
 

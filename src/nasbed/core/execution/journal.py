@@ -13,9 +13,9 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Generic, Self, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
+from nasbed.core.closing import Closeable
 from nasbed.core.errors import BadFile, InvalidOption, first_line, shorten
 from nasbed.core.locks import WriterLock, locked
 
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 Line = dict[str, Any]
 
 
-class JournalLines:
+class JournalLines(Closeable):
     """JSON objects, one a line, in the order in which they were written. One process at a time may hold it open.
 
     A line cut short, as by a kill in the middle of writing it, is as if it had never been written.
@@ -68,12 +68,8 @@ class JournalLines:
         """Delete the file: the work is complete and its result is elsewhere."""
         self.path.unlink()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Let other processes write the file."""
         self._file.close()
         self._lock.release()
 

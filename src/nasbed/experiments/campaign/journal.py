@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import time_ns
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import nasbed
 from nasbed.core.architecture import Architecture
+from nasbed.core.closing import Closeable
 from nasbed.core.errors import BadFile, DiskFull, InvalidOption, first_line, shorten
 from nasbed.core.execution.journal import check_same_inputs
 from nasbed.core.locks import WriterLock
@@ -55,7 +55,7 @@ class FinishedTrial:
     ended_us: int
 
 
-class Journal:
+class Journal(Closeable):
     """The trials of a campaign in the order in which they were proposed, and their results. See :meth:`writing`."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriterLock | None = None) -> None:
@@ -304,14 +304,6 @@ class Journal:
         self._connection.close()
         if self._lock is not None:
             self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _reader(path: Path) -> sqlite3.Connection:

@@ -1,0 +1,23 @@
+"""Arrays of numbers in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nasbed.core.errors import BadFile
+
+
+def load_numbers(path: Path, *, mapped: bool, remedy: str) -> NDArray[Any]:
+    """The array of numbers in a ``.npy`` file, mapped into memory or read. Anything else is refused."""
+    try:
+        array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadFile(f"{path} cannot be read as an array of numbers: {reason[:120]}; {remedy}") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
+        raise BadFile(f"{path} is an array of numbers, this holds something else; {remedy}")
+    return array

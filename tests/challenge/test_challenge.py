@@ -37,10 +37,10 @@ pytestmark = pytest.mark.sandbox
 @pytest.fixture
 def apart() -> str:
     """Namespaces, for tests of what they keep out."""
-    found = choose_isolation("auto")
-    if found.kind != "namespaces":
-        pytest.skip(f"needs namespaces, which this system does not give: {'; '.join(found.notes)}")
-    return found.kind
+    chosen = choose_isolation("auto")
+    if chosen.kind != "namespaces":
+        pytest.skip(f"needs namespaces, which this system does not give: {'; '.join(chosen.notes)}")
+    return chosen.kind
 
 
 @pytest.fixture(autouse=True)
@@ -50,9 +50,9 @@ def _scratch_is_removed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     scratch.chmod(0o711)
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     yield
-    left = list(scratch.iterdir())
+    remaining = list(scratch.iterdir())
     shutil.rmtree(scratch)
-    assert left == []
+    assert remaining == []
 
 
 # ------------------------------------------------------------------ honest ones
@@ -73,8 +73,8 @@ def test_challenge_scores_as_the_formula_says(tmp_path: Path, predict: str, raw:
     result, _ = run_submission(tmp_path, predict=predict, benchmark=60.0)
     assert (result.ended, result.raw) == ("finished", raw)
     assert result.score == pytest.approx(max(-10, (raw - 60) * 10 / 40))
-    kept = np.load(tmp_path / "runs" / "entry" / "secret" / "predictions.npy", allow_pickle=False)
-    assert kept.dtype == np.int64 and kept.shape == (TESTED,)
+    predictions = np.load(tmp_path / "runs" / "entry" / "secret" / "predictions.npy", allow_pickle=False)
+    assert predictions.dtype == np.int64 and predictions.shape == (TESTED,)
 
 
 def test_challenge_score_has_the_published_ends() -> None:
@@ -112,13 +112,13 @@ def test_challenge_same_seed_same_chance(tmp_path: Path) -> None:
     predict = (
         "import random, numpy\nreturn [random.randrange(4) for _ in test[:10]] + list(numpy.random.randint(4, size=10))"
     )
-    kept = []
+    records = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         data = write_dataset(tmp_path / name / "data")
         entry = write_submission(tmp_path / name / "entry", predict=predict)
         run_challenge(entry, [data], tmp_path / name / "runs", limits=make_limits(), seed=seed)
-        kept.append(np.load(tmp_path / name / "runs" / "entry" / "data" / "predictions.npy").tolist())
-    assert kept[0] == kept[1] != kept[2]
+        records.append(np.load(tmp_path / name / "runs" / "entry" / "data" / "predictions.npy").tolist())
+    assert records[0] == records[1] != records[2]
 
 
 def test_challenge_reference_submission_learns(tmp_path: Path) -> None:
@@ -217,17 +217,17 @@ def test_challenge_goes_on_with_the_next_dataset_and_runs_nothing_twice(tmp_path
     datasets = [write_dataset(tmp_path / name) for name in ("one", "two")]
     entry = write_submission(tmp_path / "entry", processor_init="assert metadata['codename'] == 'two'")
     runs = tmp_path / "runs"
-    begun: list[str] = []
-    first = run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: begun.append(name))
-    assert [result.ended for result in first] == ["crash", "finished"] and begun == ["one", "two"]
-    again = run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: begun.append(name))
-    assert again == first and begun == ["one", "two"]
+    started: list[str] = []
+    first = run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: started.append(name))
+    assert [result.ended for result in first] == ["crash", "finished"] and started == ["one", "two"]
+    again = run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: started.append(name))
+    assert again == first and started == ["one", "two"]
     shutil.rmtree(runs / "entry" / "one")  # as if it had been interrupted before
     assert (
-        run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: begun.append(name))[1]
+        run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: started.append(name))[1]
         == first[1]
     )
-    assert begun == ["one", "two", "one"]
+    assert started == ["one", "two", "one"]
     with pytest.raises(InvalidOption, match="other seed"):
         run_challenge(entry, datasets, runs, limits=make_limits(), seed=1)
     (entry / "helpers.py").write_text("changed = True")
@@ -356,9 +356,9 @@ def test_challenge_never_unpickles_what_was_sent(tmp_path: Path) -> None:
     marker = tmp_path / "unpickled"
     bombs = np.empty(TESTED, object)
     bombs[:] = [Bomb(marker) for _ in range(TESTED)]
-    whole = io.BytesIO()
-    np.save(whole, bombs, allow_pickle=True)
-    for number, content in enumerate((whole.getvalue(), pickle.dumps(Bomb(marker)))):
+    buffer = io.BytesIO()
+    np.save(buffer, bombs, allow_pickle=True)
+    for number, content in enumerate((buffer.getvalue(), pickle.dumps(Bomb(marker)))):
         predict = (
             f"{SENT_BY}content = {content!r}\n"
             "os.write(fd, json.dumps({'predictions': len(content)}).encode() + b'\\n' + content)\nos._exit(0)"
@@ -377,7 +377,7 @@ def test_challenge_too_much_sent_is_a_failure(tmp_path: Path) -> None:
 def test_challenge_labels_cannot_be_found(tmp_path: Path, apart: str) -> None:
     """Not by their name anywhere on the disk, not by their path, not through the processes outside."""
     labels = tmp_path / "data" / "secret" / "test_y.npy"
-    skipped = ["/proc", "/sys", "/usr", *{str(Path(each).resolve()) for each in (sys.prefix, sys.base_prefix)}]
+    skipped = ["/proc", "/sys", "/usr", *{str(Path(prefix).resolve()) for prefix in (sys.prefix, sys.base_prefix)}]
     train = f"""
     import os
     found = []
@@ -517,8 +517,8 @@ def test_challenge_takes_the_safest_that_works(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(isolation, "_users", lambda kind: [None])
     for works, notes in (("namespaces", 0), ("user", 1), ("none", 2)):
         monkeypatch.setattr(isolation, "_problem", lambda kind, _, works=works: "" if kind == works else "forbidden")
-        found = choose_isolation("auto")
-        assert found.kind == works and list(found.notes) == [
+        chosen = choose_isolation("auto")
+        assert chosen.kind == works and list(chosen.notes) == [
             f"no {kind}: forbidden" for kind in isolation.KINDS[:notes]
         ]
     with pytest.raises(InvalidOption, match="by user does not work here, no user: forbidden"):

@@ -8,39 +8,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from uuid import uuid4
 
 import pytest
 
-from nasbed.cli import main
+from support.commands import run_command
 from support.submissions import processes_with, write_dataset, write_submission
 
 COMMAND = (sys.executable, "-m", "nasbed", "challenge")
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
-    """The command line in this process, which is many times faster than to start one."""
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["nasbed", "challenge", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return Done(int(ended.value.code or 0), shown.out, shown.err)
-
-    return run
+def run(*arguments: str) -> CompletedProcess[str]:
+    return run_command("challenge", *arguments)
 
 
 @pytest.fixture
@@ -48,15 +29,15 @@ def datasets(tmp_path: Path) -> list[str]:
     return [str(write_dataset(tmp_path / name)) for name in ("birds", "bees")]
 
 
-def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[str], run: Callable[..., Done]) -> None:
+def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[str]) -> None:
     right = write_submission(tmp_path / "right", predict="return test[:, 0, 0, 0].astype(int)")
     wrong = write_submission(tmp_path / "wrong", search="1 / 0")
     runs, page = tmp_path / "runs", tmp_path / "leaderboard"
-    done = run("run", str(right), "--datasets", *datasets, "--out", str(runs), "--time", "60")
-    assert done.returncode == 0, done.stderr
-    assert "birds: score 10.000, accuracy 100.00 %" in done.stdout and "total 20.000 on 2 datasets" in done.stdout
-    assert "isolation: " in done.stderr
-    done = run(
+    outcome = run("run", str(right), "--datasets", *datasets, "--out", str(runs), "--time", "60")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "birds: score 10.000, accuracy 100.00 %" in outcome.stdout and "total 20.000 on 2 datasets" in outcome.stdout
+    assert "isolation: " in outcome.stderr
+    outcome = run(
         "run",
         str(wrong),
         "--datasets",
@@ -69,20 +50,20 @@ def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[
         "60",
         "--json",
     )
-    assert done.returncode == 0, done.stderr
-    assert [(each["dataset"], each["score"], each["ended"]) for each in json.loads(done.stdout)] == [
+    assert outcome.returncode == 0, outcome.stderr
+    assert [(result["dataset"], result["score"], result["ended"]) for result in json.loads(outcome.stdout)] == [
         ("birds", -10, "crash"),
         ("bees", -10, "crash"),
     ]
-    done = run("score", str(runs), "--out", str(page))
-    assert done.returncode == 0, done.stderr
-    lines = [line.split() for line in done.stdout.splitlines()]
+    outcome = run("score", str(runs), "--out", str(page))
+    assert outcome.returncode == 0, outcome.stderr
+    lines = [line.split() for line in outcome.stdout.splitlines()]
     assert lines[0] == ["place", "submission", "bees", "birds", "total"]
     assert lines[1][:2] == ["1", "right"] and lines[1][-1] == "20.000"
     assert lines[2][:2] == ["2", "wrong"] and lines[2][-1] == "-20.000"
-    assert "ZeroDivisionError: division by zero, at NAS.search" in done.stdout
+    assert "ZeroDivisionError: division by zero, at NAS.search" in outcome.stdout
     numbers = json.loads((page / "numbers.json").read_text())
-    assert [each["total"] for each in numbers["standings"]] == [20, -20]
+    assert [result["total"] for result in numbers["standings"]] == [20, -20]
     assert "ZeroDivisionError" in (page / "report.html").read_text()
 
 
@@ -106,11 +87,11 @@ def test_challenge_run_that_is_ended_leaves_nothing_running(
             assert process.poll() is None and time.monotonic() < until
             time.sleep(0.05)
         process.send_signal(ending)
-        _, said = process.communicate(timeout=30)
+        _, error_text = process.communicate(timeout=30)
     assert processes_with(token) == []
     assert not list(runs.rglob("result.json"))
     if ending == signal.SIGINT:
-        assert process.returncode == 130 and "the same command goes on" in said
+        assert process.returncode == 130 and "the same command goes on" in error_text
         assert not list(tmp_path.glob("nasbed-challenge-*"))
 
 
@@ -124,7 +105,7 @@ def _is_there(token: str) -> bool:
     return False
 
 
-def test_challenge_refuses_bad_input_in_one_line(tmp_path: Path, datasets: list[str], run: Callable[..., Done]) -> None:
+def test_challenge_refuses_bad_input_in_one_line(tmp_path: Path, datasets: list[str]) -> None:
     entry, out = str(write_submission(tmp_path / "entry")), str(tmp_path / "out")
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -137,7 +118,7 @@ def test_challenge_refuses_bad_input_in_one_line(tmp_path: Path, datasets: list[
         (("run", entry, "--datasets", datasets[0], "--out", out, "--isolation", "jail"), "isolation is auto"),
         (("score", str(empty)), "has no result"),
     ):
-        done = run(*arguments)
-        assert done.returncode == 2 and not done.stdout, done
-        assert word in done.stderr and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+        process = run(*arguments)
+        assert process.returncode == 2 and not process.stdout, process
+        assert word in process.stderr and process.stderr.count("\n") == 1 and "Traceback" not in process.stderr
     assert not (tmp_path / "out").exists()

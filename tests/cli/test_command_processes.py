@@ -33,7 +33,11 @@ needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="needs torch")
 def test_a_command_prints_the_same_in_a_process_of_its_own(
     arguments: tuple[str, ...], status: int, tmp_path: Path
 ) -> None:
-    process, here = run_process(*arguments, cwd=tmp_path), run_command(*arguments, cwd=tmp_path)
-    assert (process.returncode, process.stdout, process.stderr) == (here.returncode, here.stdout, here.stderr)
-    assert here.returncode == status and bool(here.stdout) == (status == 0)
-    assert status == 0 or (here.stderr.startswith("nasbed: ") and here.stderr.count("\n") == 1)
+    process, in_process = run_process(*arguments, cwd=tmp_path), run_command(*arguments, cwd=tmp_path)
+    assert (process.returncode, process.stdout, process.stderr) == (
+        in_process.returncode,
+        in_process.stdout,
+        in_process.stderr,
+    )
+    assert in_process.returncode == status and bool(in_process.stdout) == (status == 0)
+    assert status == 0 or (in_process.stderr.startswith("nasbed: ") and in_process.stderr.count("\n") == 1)

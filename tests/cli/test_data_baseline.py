@@ -55,9 +55,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str) -> str:
-    done = CliRunner().invoke(APP, arguments, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    outcome = CliRunner().invoke(APP, arguments, catch_exceptions=False)
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.stdout
 
 
 def test_baseline_on_a_folder_is_shown_beside_the_paper_and_added_to_a_file(folder: Path, tmp_path: Path) -> None:
@@ -67,10 +67,10 @@ def test_baseline_on_a_folder_is_shown_beside_the_paper_and_added_to_a_file(fold
     assert "192 images trained on, 40 validate, 60 test" in printed
     assert "92.08 % after 64 epochs (table 1)" in printed and "points" in printed
     first = out.read_text()
-    told = json.loads(run(*shared, "--model", "tiny", "--epochs", "2", "--seed", "1", "--json"))
+    result = json.loads(run(*shared, "--model", "tiny", "--epochs", "2", "--seed", "1", "--json"))
     assert out.read_text().startswith(first) and len(out.read_text().splitlines()) == 2
-    assert told["published"] is None and list(told["validated"]) == ["1", "2"] and told["images"] == [192, 40, 60]
-    assert told["versions"]["torch"] == torch.__version__ and told["recipe"]["name"] == "unseen"
+    assert result["published"] is None and list(result["validated"]) == ["1", "2"] and result["images"] == [192, 40, 60]
+    assert result["versions"]["torch"] == torch.__version__ and result["recipe"]["name"] == "unseen"
     page = run("unseen", str(out), "--out", str(tmp_path / "page"), "--format", "svg")
     accuracy = json.loads(first)["test_accuracy"]
     assert f"{accuracy:.2f} [1×1]*" in page and "Table 3" in page and "192 + 40 + 60 images" in page
@@ -78,9 +78,14 @@ def test_baseline_on_a_folder_is_shown_beside_the_paper_and_added_to_a_file(fold
 
 
 def test_folder_has_the_hash_and_moments_that_it_has_when_prepared(folder: Path) -> None:
-    direct, kept = open_dataset(str(folder)), prepare("addnist-folder", folder)
-    assert (direct.hash, direct.mean, direct.std, direct.published) == (kept.hash, kept.mean, kept.std, kept.published)
-    assert direct.name == "addnist" and np.array_equal(direct.train.images, kept.train.images)
+    direct, prepared = open_dataset(str(folder)), prepare("addnist-folder", folder)
+    assert (direct.hash, direct.mean, direct.std, direct.published) == (
+        prepared.hash,
+        prepared.mean,
+        prepared.std,
+        prepared.published,
+    )
+    assert direct.name == "addnist" and np.array_equal(direct.train.images, prepared.train.images)
 
 
 def test_baseline_resumes_from_its_checkpoint(tmp_path: Path) -> None:

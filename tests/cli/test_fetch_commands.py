@@ -44,7 +44,7 @@ from nasbed.results.sources import Source
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 
 
-class Tiny(Importer):
+class TinyImporter(Importer):
     format = "tiny"
     summary = "a number a line"
     options = {"name": "The table's name. [default: tiny/made-up]"}
@@ -70,7 +70,7 @@ NAMED = source("tiny-named", url="https://example.org/tiny.txt", options={"name"
 
 ENTRY_POINTS = """
 [nasbed.importers]
-tiny = tiny_plugin:Tiny
+tiny = tiny_plugin:TinyImporter
 [nasbed.sources]
 tiny = tiny_plugin:PLAIN
 tiny-manual = tiny_plugin:MANUAL
@@ -107,18 +107,18 @@ class User:
             return run_command(*words, cwd=self.work, env=self.environment)
 
     def ok(self, *words: str) -> str:
-        done = self.run(*words)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        outcome = self.run(*words)
+        assert outcome.returncode == 0, outcome.stderr
+        return outcome.stdout
 
     def refused(self, *words: str) -> str:
         """The one line that says why."""
-        done = self.run(*words)
-        assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr
-        assert len(done.stderr.strip().splitlines()) == 1
-        return done.stderr
+        outcome = self.run(*words)
+        assert outcome.returncode == 2 and outcome.stdout == "" and "Traceback" not in outcome.stderr
+        assert len(outcome.stderr.strip().splitlines()) == 1
+        return outcome.stderr
 
-    def kept(self) -> list[str]:
+    def kept_files(self) -> list[str]:
         """The names in the folder of downloads."""
         folder = self.home / "downloads"
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
@@ -153,27 +153,27 @@ def server() -> Iterator[Server]:
 
 
 def test_fetch_makes_the_table_and_removes_the_download(user: User, server: Server) -> None:
-    said = user.ok("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
+    output = user.ok("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
     folder = user.home / "tables" / "tiny" / "made-up"
-    assert said == f"tiny/made-up: 2 000 rows, 2 000 architectures in {folder}\n"
-    assert Results.open(folder).manifest.rows == 2_000 and user.kept() == []
+    assert output == f"tiny/made-up: 2 000 rows, 2 000 architectures in {folder}\n"
+    assert Results.open(folder).manifest.rows == 2_000 and user.kept_files() == []
 
 
 def test_fetch_keeps_the_file_and_writes_where_it_is_told(user: User, server: Server) -> None:
     words = ("fetch", "tiny-named", "--url", server.url, "--unverified", "--keep", "--out", "mine", "--json")
-    (told,) = json.loads(user.ok(*words))
-    assert told == {"name": "tiny/named", "rows": 2_000, "architectures": 2_000, "folder": "mine/tiny/named"}
+    (table,) = json.loads(user.ok(*words))
+    assert table == {"name": "tiny/named", "rows": 2_000, "architectures": 2_000, "folder": "mine/tiny/named"}
     assert Results.open(user.work / "mine" / "tiny" / "named").manifest.rows == 2_000
-    assert user.kept() == ["tiny-named.txt"] and not (user.home / "tables").exists()
+    assert user.kept_files() == ["tiny-named.txt"] and not (user.home / "tables").exists()
     user.ok(*words)
     assert len(server.requests) == 1, "what was kept is not fetched again"
 
 
 def test_fetch_that_was_cut_goes_on(user: User, server: Server) -> None:
     server.behaviour.cuts = [5_000]
-    done = user.run("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
-    assert done.returncode == 0 and server.asked_ranges() == ["", "bytes=5000-"]
-    assert "the connection was cut after 5000 of 14000 bytes; trying again" in done.stderr
+    outcome = user.run("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
+    assert outcome.returncode == 0 and server.asked_ranges() == ["", "bytes=5000-"]
+    assert "the connection was cut after 5000 of 14000 bytes; trying again" in outcome.stderr
 
 
 def test_fetch_interrupted_says_so_and_goes_on_the_next_time(user: User, server: Server) -> None:
@@ -186,13 +186,13 @@ def test_fetch_interrupted_says_so_and_goes_on_the_next_time(user: User, server:
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=20)
-    assert process.returncode == 130 and said.startswith("nasbed: interrupted; what was downloaded is kept")
-    assert len(said.splitlines()) == 1
-    assert user.kept() == ["tiny.txt.part", "tiny.txt.part.json"] and not (user.home / "tables").exists()
+        _, error_text = process.communicate(timeout=20)
+    assert process.returncode == 130 and error_text.startswith("nasbed: interrupted; what was downloaded is kept")
+    assert len(error_text.splitlines()) == 1
+    assert user.kept_files() == ["tiny.txt.part", "tiny.txt.part.json"] and not (user.home / "tables").exists()
     server.behaviour.stall = None
     user.ok("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
-    assert server.asked_ranges() == ["", "bytes=6000-"] and user.kept() == []
+    assert server.asked_ranges() == ["", "bytes=6000-"] and user.kept_files() == []
 
 
 def test_fetch_by_two_at_once_downloads_once(user: User, server: Server) -> None:
@@ -212,21 +212,21 @@ def test_fetch_by_two_at_once_downloads_once(user: User, server: Server) -> None
             printed = [process.communicate(timeout=30)[0] for process in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0) and printed[0] == printed[1]
     assert Results.open(user.home / "tables" / "tiny" / "made-up").manifest.rows == 2_000
-    assert user.kept() == [] and server.asked_ranges() == ["", "bytes=6000-"]
+    assert user.kept_files() == [] and server.asked_ranges() == ["", "bytes=6000-"]
 
 
 def test_fetch_of_other_bytes_names_both_checksums(user: User, server: Server) -> None:
     server.behaviour.content = TABLE + b"91\n"
-    said = user.refused("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
-    assert f"SHA-256 {sha256(TABLE + b'91' + bytes([10]))}, expected {RIGHT}" in said
-    assert user.kept() == [] and not (user.home / "tables").exists()
+    message = user.refused("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
+    assert f"SHA-256 {sha256(TABLE + b'91' + bytes([10]))}, expected {RIGHT}" in message
+    assert user.kept_files() == [] and not (user.home / "tables").exists()
 
 
 def test_fetch_does_not_keep_an_unverified_file_that_is_none(user: User, server: Server) -> None:
     """The page that stands where the file should be would be taken for the file the next time."""
     server.behaviour.content = b"<html> no such file"
     assert "tiny.txt is a web page" in user.refused("fetch", "tiny", "--url", server.url, "--unverified")
-    assert user.kept() == []
+    assert user.kept_files() == []
     server.behaviour.content = TABLE
     user.ok("fetch", "tiny", "--url", server.url, "--unverified")
 
@@ -271,18 +271,18 @@ def test_fetch_lists_what_there_is(user: User) -> None:
 def test_fetch_draws_a_bar_on_a_terminal_and_only_there(user: User, server: Server) -> None:
     """On a pseudo-terminal of its own; what is printed goes elsewhere and stays clean."""
     words = user.command("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
-    ours, theirs = pty.openpty()
+    master, terminal = pty.openpty()
     with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=theirs, text=True, env=user.environment | {"TERM": "xterm"}
+        words, stdout=subprocess.PIPE, stderr=terminal, text=True, env=user.environment | {"TERM": "xterm"}
     ) as process:
-        os.close(theirs)
+        os.close(terminal)
         drawn = b""
         try:
-            while piece := os.read(ours, 65_536):
+            while piece := os.read(master, 65_536):
                 drawn += piece
         except OSError:  # how Linux says that the other end is closed
             pass
-        os.close(ours)
+        os.close(master)
         printed, _ = process.communicate(timeout=20)
     assert process.returncode == 0 and b"Fetching tiny.txt" in drawn and b"Importing tiny/made-up" in drawn
     assert printed.startswith("tiny/made-up: 2 000 rows") and printed.count("\n") == 1

@@ -44,7 +44,7 @@ def call(*words: str | Path) -> Result:
     return result
 
 
-def told(*words: str | Path) -> str:
+def output_of(*words: str | Path) -> str:
     result = call(*words)
     assert result.exit_code == 0, (result.output, result.exception)
     return result.output
@@ -61,19 +61,19 @@ def refused(*words: str | Path) -> str:
 
 def fetched(page: Path) -> list[str]:
     """Whatever a page would load from elsewhere."""
-    found: list[str] = []
+    processes: list[str] = []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            found.extend(value or "" for name, value in attrs if name in ("src", "href"))
+            processes.extend(value or "" for name, value in attrs if name in ("src", "href"))
 
     Reader().feed(page.read_text())
-    return found
+    return processes
 
 
 def test_fit_makes_a_benchmark_that_answers(table: str, tmp_path: Path) -> None:
     out = tmp_path / "made" / "mine.snb"
-    text = told("fit", table, "--model", "lgb", *SMALL, "--out", out)
+    text = output_of("fit", table, "--model", "lgb", *SMALL, "--out", out)
     benchmark = nasbed.load(str(out))
     assert benchmark.name == "snb-nb201-cifar10-lgb-v1.0"
     arch = benchmark.space.sample(np.random.default_rng(0))
@@ -92,18 +92,18 @@ def test_fit_makes_a_benchmark_that_answers(table: str, tmp_path: Path) -> None:
 
 
 def test_fit_without_a_path_is_found_by_name(table: str) -> None:
-    text = told("fit", table, *SMALL, "--methods", "rs", "--no-runtime", "--version", "2.1")
+    text = output_of("fit", table, *SMALL, "--methods", "rs", "--no-runtime", "--version", "2.1")
     name = "snb-nb201-cifar10-lgb-rand-v2.1"
     assert f"nasbed run {name}" in text
     assert "runtime" not in text
     assert nasbed.load(name).name == name
-    assert name in told("list", "benchmarks", "--json")
+    assert name in output_of("list", "benchmarks", "--json")
     assert (surrogates_folder() / f"{name}.html").is_file()
 
 
 def test_fit_tunes_first(table: str, tmp_path: Path) -> None:
     out = tmp_path / "tuned"
-    told("fit", table, *SMALL, "--tune", "2", "--out", out)
+    output_of("fit", table, *SMALL, "--tune", "2", "--out", out)
     best = json.loads((tmp_path / "tuned-tuning" / "best.json").read_text())
     settings = Artefact.load(out).manifest.members.settings
     assert {name: settings[name] for name in best["settings"]} == best["settings"]
@@ -128,14 +128,14 @@ def test_tune_says_how_to_go_on(table: str, tmp_path: Path) -> None:
         "--out",
         out,
     ]
-    text = told(*words, "--trials", "4")
+    text = output_of(*words, "--trials", "4")
     best = json.loads((out / "best.json").read_text())
     assert best["trials"] == 4
     assert f"{best['validation']['skt']:.4f}" in text
     assert f"{best['test']['r2']:.4f}" in text
     assert fetched(out / "report.html") == []
     assert (out / "report.html").read_text().count('<div class="chart"') == 1 + 5
-    assert "of 5" in told(*words, "--trials", "5")
+    assert "of 5" in output_of(*words, "--trials", "5")
     command = next(line for line in text.splitlines() if "nasbed fit" in line).partition("nasbed ")[2].split()
     fitted = call(*command, "--ensemble", "1", "--processes", "1", "--out", tmp_path / "rf.snb")
     assert fitted.exit_code == 0, fitted.exception
@@ -148,10 +148,10 @@ def test_tune_says_how_to_go_on(table: str, tmp_path: Path) -> None:
 def test_fit_tells_of_settings_tuned_on_other_rows(table: str, tmp_path: Path) -> None:
     """With another seed the test part is another: the trials have seen some of it."""
     out = tmp_path / "trials"
-    told("tune", table, "--model", "lgb", *QUICK, "--trials", "1", "--processes", "1", "--out", out)
+    output_of("tune", table, "--model", "lgb", *QUICK, "--trials", "1", "--processes", "1", "--out", out)
     words: list[str | Path] = ["fit", table, "--settings", out / "best.json", "--ensemble", "1", "--processes", "1"]
-    assert "may have seen the test part" in told(*words, "--seed", "1", "--out", tmp_path / "one.snb")
-    assert "may have seen" not in told(*words, "--out", tmp_path / "other.snb")
+    assert "may have seen the test part" in output_of(*words, "--seed", "1", "--out", tmp_path / "one.snb")
+    assert "may have seen" not in output_of(*words, "--out", tmp_path / "other.snb")
     assert "settings of lgb, not of rf" in refused(*words, "--model", "rf", "--out", tmp_path / "third.snb")
 
 
@@ -170,7 +170,7 @@ def test_tune_tells_when_no_trial_had_the_highest_budget(table: str, tmp_path: P
         "--set",
         "batch_size=128",
     ]
-    text = told(*words, "--trials", "3", "--processes", "1", "--out", tmp_path / "trials")
+    text = output_of(*words, "--trials", "3", "--processes", "1", "--out", tmp_path / "trials")
     assert "highest budget, 128 epochs; raise the number of trials" in text
     assert "Best is trial 0 of 3: the defaults" in text
 
@@ -200,14 +200,14 @@ def test_fit_refuses_what_it_cannot_do(table: str, tmp_path: Path) -> None:
     settings.write_text(json.dumps({"depth": 3}))
     assert "no setting 'depth'" in refused("fit", table, "--settings", settings, *out)
     assert "skt or r2" in refused("fit", table, "--tune", "2", "--score", "tau", *out)
-    told("fit", table, *SMALL, "--no-runtime", "--out", tmp_path / "mine.snb")
+    output_of("fit", table, *SMALL, "--no-runtime", "--out", tmp_path / "mine.snb")
     assert "is a surrogate" in refused("fit", tmp_path / "mine.snb", *out)
     assert "trials go into a folder" in refused("tune", table, "--out", settings)
 
 
 def test_list_surrogates_names_models_and_defaults() -> None:
-    found = {each["name"]: each for each in json.loads(told("list", "surrogates", "--json"))}
-    assert found.keys() == set(SURROGATES)
-    assert found["lgb"]["settings"]["num_leaves"] == 40
-    text = told("list", "surrogates")
-    assert all(each["summary"] in text for each in found.values())
+    models = {model["name"]: model for model in json.loads(output_of("list", "surrogates", "--json"))}
+    assert models.keys() == set(SURROGATES)
+    assert models["lgb"]["settings"]["num_leaves"] == 40
+    text = output_of("list", "surrogates")
+    assert all(model["summary"] in text for model in models.values())

@@ -27,8 +27,8 @@ def test_every_command_explains_itself_and_every_option() -> None:
     assert len(TREE) > 50 and ("study", "landscape") in dict(TREE)
     for words, command in TREE:
         assert command.help and command.help.strip()[0].isupper(), words
-        for each in command.params:
-            assert each.help and each.help.strip(), (words, each.name)
+        for parameter in command.params:
+            assert parameter.help and parameter.help.strip(), (words, parameter.name)
 
 
 def test_every_command_that_needs_words_shows_them_in_an_example() -> None:

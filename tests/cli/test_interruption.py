@@ -52,25 +52,25 @@ def interrupted(arguments: list[str], has_begun: Callable[[int], bool]) -> tuple
 
 def _living(group: int) -> list[str]:
     """The processes of a group that run."""
-    found = []
+    leftovers = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, _, owner = path.read_text().rpartition(")")[2].split()[:3]
         except OSError:
             continue
         if int(owner) == group and state != "Z":
-            found.append(path.parent.name)
-    return found
+            leftovers.append(path.parent.name)
+    return leftovers
 
 
 def test_interrupted_run_says_how_many_runs_are_kept(tmp_path: Path) -> None:
     out = tmp_path / "runs"
     arguments = ["run", MINI, "--optimizers", "rs,re", "--seeds", "100000", "--processes", "2", "--out", str(out)]
     status, errors, seconds = interrupted(arguments, lambda _: len(list(out.glob("runs/*.npz"))) > 1)
-    kept = len(list(out.glob("runs/*.npz")))
+    stored = len(list(out.glob("runs/*.npz")))
     assert (status, errors) == (
         130,
-        f"nasbed: interrupted; {kept} runs are kept in {out}; the same command goes on from there\n",
+        f"nasbed: interrupted; {stored} runs are kept in {out}; the same command goes on from there\n",
     )
     assert seconds < AT_ONCE_S
 

@@ -32,8 +32,8 @@ def test_surrogates_answer_for_their_space_and_tables_for_what_they_hold(home: P
     assert rows["darts-cifar10-16"][0] == "5 378 of 10^18"
     assert rows["nb101-mini-cifar10-16-v1.0"][0] == "2 532 of 423 624"
     assert rows["nb101"][0] == "423 624"
-    known = {each["name"]: each for each in json.loads(printed("--json"))}
-    surrogate = known["snb-darts-cifar10-16-lgb-v1.1"]
+    cards = {card["name"]: card for card in json.loads(printed("--json"))}
+    surrogate = cards["snb-darts-cifar10-16-lgb-v1.1"]
     assert surrogate["architectures"] == surrogate["space_size"] > 10**18 and surrogate["fitted_on"] == 4840
 
 

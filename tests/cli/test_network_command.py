@@ -19,16 +19,18 @@ def run(*arguments: str) -> CompletedProcess[str]:
 
 
 def test_network_prints_the_published_total() -> None:
-    done = run("nb101", INCEPTION)
-    assert done.returncode == 0, done.stderr
-    assert "parameters     2 694 282" in done.stdout and "128×32×32" in done.stdout and INCEPTION in done.stdout
+    outcome = run("nb101", INCEPTION)
+    assert outcome.returncode == 0, outcome.stderr
+    assert (
+        "parameters     2 694 282" in outcome.stdout and "128×32×32" in outcome.stdout and INCEPTION in outcome.stdout
+    )
 
 
 def test_network_prints_json_of_a_sampled_architecture() -> None:
-    done = run("darts", "--seed", "3", "--classes", "4", "--channels", "1", "--image", "16", "--json")
-    found = json.loads(done.stdout)
-    assert found["parts"][-1]["shape"] == [4] and found["parts"][0]["shape"] == [96, 16, 16]
-    assert sum(part["parameters"] for part in found["parts"]) == found["parameters"]
+    outcome = run("darts", "--seed", "3", "--classes", "4", "--channels", "1", "--image", "16", "--json")
+    summary = json.loads(outcome.stdout)
+    assert summary["parts"][-1]["shape"] == [4] and summary["parts"][0]["shape"] == [96, 16, 16]
+    assert sum(part["parameters"] for part in summary["parts"]) == summary["parameters"]
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,6 @@ def test_network_prints_json_of_a_sampled_architecture() -> None:
     ],
 )
 def test_network_user_errors_are_one_line_and_exit_2(arguments: tuple[str, ...], message: str) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2 and message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    outcome = run(*arguments)
+    assert outcome.returncode == 2 and message in outcome.stderr
+    assert len(outcome.stderr.strip().splitlines()) == 1

@@ -29,7 +29,7 @@ SETTINGS = (
     "cells=nr", "nodes=1", "split=[400,100]", "interval=1", "compression=20", "input_compression=20", "target=0.2",
     "least_open=0.5",
 )  # fmt: skip
-BONSAI = ("bonsai-net", *SIZE, *(text for each in SETTINGS for text in ("--set", each)))
+BONSAI = ("bonsai-net", *SIZE, *(text for setting in SETTINGS for text in ("--set", setting)))
 DARTS = ("gdas", "--epochs", "1", "--channels", "4", "--cells", "1", "--space", "nb201", *SIZE[4:])
 RECIPE = """
 name = "quick"
@@ -42,9 +42,9 @@ epoch_images = 64
 
 def nasbed_oneshot(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["nasbed", "oneshot", *arguments])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as raised:
         main()
-    return int(ended.value.code or 0)
+    return int(raised.value.code or 0)
 
 
 def without_times(path: Path) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def without_times(path: Path) -> dict[str, Any]:
 def test_bonsai_killed_goes_on_to_the_same_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    cut, whole = tmp_path / "cut", tmp_path / "whole"
+    cut, complete = tmp_path / "cut", tmp_path / "whole"
     command = [sys.executable, "-u", "-m", "nasbed", "oneshot", *BONSAI, "--out", str(cut)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
         assert running.stdout is not None and running.stdout.readline().startswith("epoch 1: keeps ")
@@ -69,10 +69,10 @@ def test_bonsai_killed_goes_on_to_the_same_record(
 
     assert nasbed_oneshot(monkeypatch, *BONSAI, "--out", str(cut)) == 0
     assert "going on from" in capsys.readouterr().err
-    assert nasbed_oneshot(monkeypatch, *BONSAI, "--out", str(whole)) == 0
+    assert nasbed_oneshot(monkeypatch, *BONSAI, "--out", str(complete)) == 0
     printed = capsys.readouterr()
-    record = read_record(whole / "search.json")
-    assert without_times(cut / "search.json") == without_times(whole / "search.json")
+    record = read_record(complete / "search.json")
+    assert without_times(cut / "search.json") == without_times(complete / "search.json")
 
     assert printed.err == ""
     lines = printed.out.splitlines()
@@ -91,10 +91,14 @@ def test_bonsai_killed_goes_on_to_the_same_record(
         assert f"{epoch.figures['network_parameters']:_} parameters".replace("_", " ") in line
     assert f"{last.kept} kept of 28, {28 - epochs[-1].figures['present']} removed for good" in printed.out
     assert all(line in lines for line in cell_lines(last))
-    assert {path.name for path in whole.iterdir()} == {"search.json", "search.ckpt", "cells.svg", "results"}
-    table = Results.open(whole / "results")
+    assert {path.name for path in complete.iterdir()} == {"search.json", "search.ckpt", "cells.svg", "results"}
+    table = Results.open(complete / "results")
     assert table.space.name == "bonsai-nr-1" and table.manifest.rows == 6
-    drawn = [each.attrib["data-node"] for each in ET.parse(whole / "cells.svg").iter() if "data-node" in each.attrib]
+    drawn = [
+        element.attrib["data-node"]
+        for element in ET.parse(complete / "cells.svg").iter()
+        if "data-node" in element.attrib
+    ]
     assert sum(name.count("-") == 2 for name in drawn) == last.kept
 
 
@@ -186,7 +190,7 @@ def test_bonsai_is_listed_with_what_can_be_set(
 ) -> None:
     assert nasbed_oneshot(monkeypatch, "list", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
-    assert [each["name"] for each in listed] == list(METHODS) and listed[0]["name"] == "bonsai-net"
+    assert [method["name"] for method in listed] == list(METHODS) and listed[0]["name"] == "bonsai-net"
     settings = listed[0]["settings"]
     assert listed[0]["what"].startswith("Bonsai-Net (Geada") and "Torch" not in listed[0]["what"]
     assert settings["cells"] == "nrn" and not {"epochs", "batch", "precision"} & set(settings)

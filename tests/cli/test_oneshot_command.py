@@ -37,27 +37,27 @@ cells_per_stage = 1
 
 def nasbed_oneshot(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["nasbed", "oneshot", *arguments])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as raised:
         main()
-    return int(ended.value.code or 0)
+    return int(raised.value.code or 0)
 
 
-def told(record: SearchRecord) -> dict[str, Any]:
+def comparable(record: SearchRecord) -> dict[str, Any]:
     """All of a record but its times."""
-    found = record.searched
+    searched = record.searched
     return {
         **{name: getattr(record, name) for name in SearchRecord.__dataclass_fields__ if name != "searched"},
-        "end": (found.status, found.architecture, found.reason),
+        "end": (searched.status, searched.architecture, searched.reason),
         "epochs": [
             (
-                each.epoch,
-                each.architecture,
-                each.validation_accuracy,
-                each.train_loss,
-                dict(each.skips),
-                {name: values.tobytes() for name, values in each.parameters.items()},
+                epoch.epoch,
+                epoch.architecture,
+                epoch.validation_accuracy,
+                epoch.train_loss,
+                dict(epoch.skips),
+                {name: values.tobytes() for name, values in epoch.parameters.items()},
             )
-            for each in found.epochs
+            for epoch in searched.epochs
         ],
     }
 
@@ -68,7 +68,7 @@ def told(record: SearchRecord) -> dict[str, Any]:
 def test_oneshot_killed_goes_on_to_the_same_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
-    cut, whole = tmp_path / "cut", tmp_path / "whole"
+    cut, complete = tmp_path / "cut", tmp_path / "whole"
     command = [sys.executable, "-u", "-m", "nasbed", "oneshot", *arguments, "--out", str(cut)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
         assert running.stdout is not None and running.stdout.readline().startswith("epoch 1: ")
@@ -77,25 +77,25 @@ def test_oneshot_killed_goes_on_to_the_same_record(
 
     assert nasbed_oneshot(monkeypatch, *arguments, "--out", str(cut)) == 0
     assert "going on from" in capsys.readouterr().err
-    assert nasbed_oneshot(monkeypatch, *arguments, "--out", str(whole)) == 0
+    assert nasbed_oneshot(monkeypatch, *arguments, "--out", str(complete)) == 0
     printed = capsys.readouterr()
-    record = read_record(whole / "search.json")
-    assert told(read_record(cut / "search.json")) == told(record)
+    record = read_record(complete / "search.json")
+    assert comparable(read_record(cut / "search.json")) == comparable(record)
 
     assert printed.err == ""
     assert record.searched.architecture is not None
     text = nasbed.space(record.space).format(record.searched.architecture)
     lines = printed.out.splitlines()
     different = [
-        each.epoch
-        for before, each in zip((None, *record.searched.epochs), record.searched.epochs, strict=False)
-        if before is None or before.architecture != each.architecture
+        epoch.epoch
+        for before, epoch in zip((None, *record.searched.epochs), record.searched.epochs, strict=False)
+        if before is None or before.architecture != epoch.architecture
     ]
     assert [line.split(":")[0] for line in lines if line.startswith("epoch ")] == [f"epoch {n}" for n in different]
     assert any(line.split() == ["architecture", text] for line in lines)
     assert "supernet accuracy" in printed.out and " = " in printed.out
-    assert (whole / "cells.svg").read_text().startswith("<svg")
-    results = Results.open(whole / "results")
+    assert (complete / "cells.svg").read_text().startswith("<svg")
+    results = Results.open(complete / "results")
     assert (results.manifest.rows, results.about.metrics[0].key) == (len(record.searched.epochs), "supernet_accuracy")
 
 
@@ -121,7 +121,7 @@ def test_oneshot_out_that_can_be_no_folder_is_told(
     for out in ("file", "file/below"):
         assert nasbed_oneshot(monkeypatch, *NB201, "--out", str(tmp_path / out)) != 0
         assert f"{tmp_path / out} cannot be one" in capsys.readouterr().err
-    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
 def test_oneshot_trains_what_it_found_and_says_when_it_has_ended(
@@ -133,7 +133,7 @@ def test_oneshot_trains_what_it_found_and_says_when_it_has_ended(
     assert nasbed_oneshot(monkeypatch, *arguments, "--json") == 0
     first = json.loads(capsys.readouterr().out)
     assert first["status"] == "ok" and first["options"] == {"samples": 3} and first["trained"] is None
-    assert [each["epoch"] for each in first["epochs"]] == [1, 2]
+    assert [epoch["epoch"] for epoch in first["epochs"]] == [1, 2]
     assert first["epochs"][-1]["architecture"] == first["architecture"]
 
     assert nasbed_oneshot(monkeypatch, *arguments, "--train", str(recipe)) == 0
@@ -160,8 +160,8 @@ def test_oneshot_stops_by_a_rule_and_goes_on_without_it(
         assert "stopped: stopped after epoch 1" in capsys.readouterr().out
         assert len(read_record(tmp_path / "out" / "search.json").searched.epochs) == 1
     assert nasbed_oneshot(monkeypatch, *arguments) == 0
-    found = read_record(tmp_path / "out" / "search.json").searched
-    assert (found.status, len(found.epochs)) == ("ok", 2)
+    searched = read_record(tmp_path / "out" / "search.json").searched
+    assert (searched.status, len(searched.epochs)) == ("ok", 2)
 
 
 def test_oneshot_that_diverges_says_so(
@@ -171,9 +171,9 @@ def test_oneshot_that_diverges_says_so(
     assert nasbed_oneshot(monkeypatch, *NB201, *wild, "--out", str(tmp_path / "out")) == 0
     printed = capsys.readouterr().out
     assert "diverged: " in printed and "no finite number" in printed
-    found = read_record(tmp_path / "out" / "search.json").searched
-    assert found.status == "diverged" and found.architecture is None
-    assert (tmp_path / "out" / "results").exists() == bool(found.epochs)
+    searched = read_record(tmp_path / "out" / "search.json").searched
+    assert searched.status == "diverged" and searched.architecture is None
+    assert (tmp_path / "out" / "results").exists() == bool(searched.epochs)
 
 
 @pytest.mark.parametrize(
@@ -216,9 +216,9 @@ def test_oneshot_lists_its_methods_with_what_can_be_set(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert nasbed_oneshot(monkeypatch, "list", "--json") == 0
-    listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
+    listed = {method["name"]: method for method in json.loads(capsys.readouterr().out)}
     assert set(listed) == set(METHODS)
-    assert all(each["what"] for each in listed.values())
+    assert all(method["what"] for method in listed.values())
     assert listed["random-ws"]["settings"] == {"samples": 1000, "epoch_samples": 10, "judged_images": 1024}
     assert listed["pc-darts"]["settings"]["learning_rate"] == 6e-4
     assert nasbed_oneshot(monkeypatch, "list") == 0

@@ -75,19 +75,19 @@ def test_error_of_the_system_has_no_number(
 def test_empty_or_tiny_surrogate_is_called_so(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "mine.snb"
     path.write_bytes(content)
-    said = {
+    messages = {
         b"": f"{path} is an empty file and no surrogate; get it again",
         b"PK": f"{path} is damaged or no surrogate: it has 2 bytes, fewer than any archive; get it again",
     }
-    assert refusal("run", str(path), "--out", str(tmp_path / "out")) == said[content]
+    assert refusal("run", str(path), "--out", str(tmp_path / "out")) == messages[content]
 
 
 def test_lightgbm_prints_nothing_of_its_own(tmp_path: Path) -> None:
     """In a process, since its library writes past Python."""
     arguments = ["fit", MINI, "--set", "num_leaves=1", "--out", str(tmp_path / "mine.snb")]
-    done = subprocess.run([sys.executable, "-m", "nasbed", *arguments], capture_output=True, text=True)
+    process = subprocess.run([sys.executable, "-m", "nasbed", *arguments], capture_output=True, text=True)
     rule = "num_leaves of lgb is a whole number from 2 to 131072, got 1; change the setting"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"nasbed: {rule}\n")
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", f"nasbed: {rule}\n")
 
 
 def test_no_help_text_is_taken_for_a_style() -> None:
@@ -102,7 +102,7 @@ def test_no_help_text_is_taken_for_a_style() -> None:
 
 def _help_texts(command: Any, name: str) -> Iterator[tuple[str, str]]:
     yield name, command.help or ""
-    for each in command.params:
-        yield f"{name} {each.name}", getattr(each, "help", None) or ""
+    for parameter in command.params:
+        yield f"{name} {parameter.name}", getattr(parameter, "help", None) or ""
     for word, inner in getattr(command, "commands", {}).items():
         yield from _help_texts(inner, f"{name} {word}")

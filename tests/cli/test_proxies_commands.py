@@ -19,40 +19,40 @@ QUICK = ("--recipe", "small-nb201", "--batch", "8", "--device", "cpu", "--proces
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
     monkeypatch.setattr(sys, "argv", ["nasbed", "proxies", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as raised:
         main()
-    return int(ended.value.code or 0)
+    return int(raised.value.code or 0)
 
 
 def test_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "list", "--json") == 0
-    listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
+    listed = {proxy["name"]: proxy for proxy in json.loads(capsys.readouterr().out)}
     assert len(listed) >= 17 and "loss_gradients" in listed["snip"]["needs"]
 
 
 def test_score_like_and_compare(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    mine, again, other = (tmp_path / f"{name}.parquet" for name in ("mine", "again", "other"))
-    few = ("--proxies", "params,snip")
-    assert run(monkeypatch, "score", "--space", "nb201", "--n", "5", "--seeds", "2", *few, *QUICK, "-o", mine) == 0
-    told = capsys.readouterr().out
-    assert "5 architectures of nb201, 2 seeds" in told and f"nasbed proxies evaluate {mine} TABLE" in told
-    assert run(monkeypatch, "score", "--like", mine, "--n", "3", *few, *QUICK, "-o", again, "--json") == 0
-    assert [each["scored"] for each in json.loads(capsys.readouterr().out)["proxies"]] == [3, 3]
-    found, part = ScoreTable.read(mine), ScoreTable.read(again)
-    rows = [found.codes.tolist().index(code) for code in part.codes.tolist()]
-    np.testing.assert_array_equal(part.of("snip")[:, 0], found.of("snip")[rows, 0])
+    mine, again, different = (tmp_path / f"{name}.parquet" for name in ("mine", "again", "other"))
+    chosen = ("--proxies", "params,snip")
+    assert run(monkeypatch, "score", "--space", "nb201", "--n", "5", "--seeds", "2", *chosen, *QUICK, "-o", mine) == 0
+    output = capsys.readouterr().out
+    assert "5 architectures of nb201, 2 seeds" in output and f"nasbed proxies evaluate {mine} TABLE" in output
+    assert run(monkeypatch, "score", "--like", mine, "--n", "3", *chosen, *QUICK, "-o", again, "--json") == 0
+    assert [proxy["scored"] for proxy in json.loads(capsys.readouterr().out)["proxies"]] == [3, 3]
+    table, part = ScoreTable.read(mine), ScoreTable.read(again)
+    rows = [table.codes.tolist().index(code) for code in part.codes.tolist()]
+    np.testing.assert_array_equal(part.of("snip")[:, 0], table.of("snip")[rows, 0])
     exported = tmp_path / "table.csv"
-    texts = [found.space.format(arch) for arch in found.space.architectures(found.codes)]
-    lines = [f'"{text}",{-value}' for text, value in zip(texts, found.of("snip")[:, 0], strict=True)]
+    texts = [table.space.format(arch) for arch in table.space.architectures(table.codes)]
+    lines = [f'"{text}",{-value}' for text, value in zip(texts, table.of("snip")[:, 0], strict=True)]
     exported.write_text("\n".join(["arch,snip", *lines]) + "\n")
-    assert run(monkeypatch, "import", exported, "--space", "nb201", "--negate", "snip", "-o", other) == 0
+    assert run(monkeypatch, "import", exported, "--space", "nb201", "--negate", "snip", "-o", different) == 0
     capsys.readouterr()
-    assert run(monkeypatch, "compare", again, other, "--json") == 0
+    assert run(monkeypatch, "compare", again, different, "--json") == 0
     (agreed,) = json.loads(capsys.readouterr().out)
     assert agreed == {"proxy": "snip", "count": 3, "correlation": 1.0, "equal": True, "own": None, "other_own": None}
-    assert run(monkeypatch, "compare", mine, other) == 0
+    assert run(monkeypatch, "compare", mine, different) == 0
     assert "between seeds" in capsys.readouterr().out
 
 
@@ -87,6 +87,6 @@ def test_mistakes_are_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(monkeypatch, *arguments) == 2
-    told = capsys.readouterr().err
-    assert message in told and told.count("\n") == 1
+    notes = capsys.readouterr().err
+    assert message in notes and notes.count("\n") == 1
     assert not list(tmp_path.iterdir())

@@ -40,9 +40,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_evaluate_prints_a_table_and_writes_the_report(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "judged"
-    found = run(*pair, "--out", out, "--resamples", 100, "--format", "svg", "--top", 5)
-    assert found.exit_code == 0, found.output
-    lines = found.stdout.splitlines()
+    outcome = run(*pair, "--out", out, "--resamples", 100, "--format", "svg", "--top", 5)
+    assert outcome.exit_code == 0, outcome.output
+    lines = outcome.stdout.splitlines()
     assert lines[0].startswith("generated/nb201: 1562 architectures, test_accuracy")
     assert lines[1].split("  ")[0] == "proxy" and "top 5 %" in lines[1] and lines[2].startswith("nwot")
     assert all(len(line) <= 100 for line in lines[:5])
@@ -58,19 +58,19 @@ def test_evaluate_prints_a_table_and_writes_the_report(run: Run, pair: tuple[Pat
 def test_evaluate_takes_several_tasks_and_prints_json(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "judged"
     options = ("--out", out, "--resamples", 20, "--format", "svg", "--json", "--metric", "validation_accuracy")
-    found = run(*pair, *pair, *options, "--baseline", "nwot", "--k", 3)
-    assert found.exit_code == 0, found.output
-    shown = json.loads(found.stdout)
+    outcome = run(*pair, *pair, *options, "--baseline", "nwot", "--k", 3)
+    assert outcome.exit_code == 0, outcome.output
+    shown = json.loads(outcome.stdout)
     assert shown == json.loads((out / "numbers.json").read_text())
-    one, other = shown["tasks"]
-    assert other["task"] == "generated/nb201 (2)" and other["proxies"] == one["proxies"]
-    assert (one["baseline"], one["k"], one["metric"]) == ("nwot", 3, "validation_accuracy")
+    first, second = shown["tasks"]
+    assert second["task"] == "generated/nb201 (2)" and second["proxies"] == first["proxies"]
+    assert (first["baseline"], first["k"], first["metric"]) == ("nwot", 3, "validation_accuracy")
 
 
 def test_evaluate_tells_what_is_left_out(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:
     full = ScoreTable.read(pair[0])
-    known = {tuple(code) for code in full.codes.tolist()}
-    outside: np.ndarray = np.array([code for code in np.ndindex(5, 5, 5, 5, 5, 5) if code not in known][:4])
+    codes = {tuple(code) for code in full.codes.tolist()}
+    outside: np.ndarray = np.array([code for code in np.ndindex(5, 5, 5, 5, 5, 5) if code not in codes][:4])
     values = {"nwot": np.concatenate([full.values["nwot"], np.zeros((4, 2))])}
     values["nwot"][0] = np.nan
     more = ScoreTable(
@@ -81,11 +81,13 @@ def test_evaluate_tells_what_is_left_out(run: Run, pair: tuple[Path, Path], tmp_
         no_score=np.full((len(full) + 4, 2), "nwot: odd", dtype=object),
     )
     more.write(tmp_path / "more.parquet")
-    found = run(tmp_path / "more.parquet", pair[1], "--out", tmp_path / "judged", "--resamples", 20, "--format", "svg")
-    assert found.exit_code == 0, found.output
-    assert "4 scored architectures are not in the table" in found.stderr
-    assert "nwot has no score for 1 architecture: ranked last" in found.stderr
-    assert "no scores by params; the baseline is nwot" in found.stderr
+    outcome = run(
+        tmp_path / "more.parquet", pair[1], "--out", tmp_path / "judged", "--resamples", 20, "--format", "svg"
+    )
+    assert outcome.exit_code == 0, outcome.output
+    assert "4 scored architectures are not in the table" in outcome.stderr
+    assert "nwot has no score for 1 architecture: ranked last" in outcome.stderr
+    assert "no scores by params; the baseline is nwot" in outcome.stderr
 
 
 def test_evaluate_refuses_bad_input_in_one_line(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -107,7 +109,7 @@ def test_evaluate_refuses_bad_input_in_one_line(run: Run, pair: tuple[Path, Path
         ((scores, table, "--out", file), "is a file"),
     ):
         options = () if "--out" in arguments else ("--out", out)
-        found = run(*arguments, *options)
-        assert isinstance(found.exception, NasbedError | OSError), found.output
-        assert words in str(found.exception) and len(str(found.exception).splitlines()) == 1, str(found.exception)
+        outcome = run(*arguments, *options)
+        assert isinstance(outcome.exception, NasbedError | OSError), outcome.output
+        assert words in str(outcome.exception) and len(str(outcome.exception).splitlines()) == 1, str(outcome.exception)
     assert not out.exists()

@@ -25,7 +25,7 @@ def _table(folder: Path, *, with_seeds: bool) -> str:
     return str(folder)
 
 
-def said(*arguments: str) -> str:
+def output_of(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["query", *arguments], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
@@ -40,20 +40,20 @@ def test_query_says_which_repeat_a_seed_draws(tmp_path: Path, part: str) -> None
         answer = benchmark.query(benchmark.space.parse(CELL), seed=seed)
         assert answer.seed in SEEDS
         repeat = SEEDS.index(answer.seed) + 1
-        text = " ".join(said(name, CELL, "--seed", str(seed)).split())
+        text = " ".join(output_of(name, CELL, "--seed", str(seed)).split())
         assert f" seed {answer.seed} " in text
         assert f"repeat {repeat} of 3, drawn by seed {seed}; stored seeds: 777, 888, 999" in text
-        numbers = json.loads(said(name, CELL, "--seed", str(seed), "--json"))
+        numbers = json.loads(output_of(name, CELL, "--seed", str(seed), "--json"))
         assert numbers["seed"] == answer.seed and numbers[ACCURACY.key] == answer[ACCURACY.key]
         assert (numbers["asked_seed"], numbers["repeat"], numbers["stored_seeds"]) == (seed, repeat, list(SEEDS))
 
 
 def test_query_of_a_table_without_seeds_says_the_repeat_alone(tmp_path: Path) -> None:
-    text = said(_table(tmp_path / "table", with_seeds=False), CELL, "--seed", "5")
+    text = output_of(_table(tmp_path / "table", with_seeds=False), CELL, "--seed", "5")
     assert "of 3, drawn by seed 5\n" in text and "stored seed" not in text
 
 
 def test_query_of_a_mean_draws_no_repeat(tmp_path: Path) -> None:
     name = _table(tmp_path / "table", with_seeds=True)
-    text = said(f"{name}:mean", CELL, "--seed", "5")
+    text = output_of(f"{name}:mean", CELL, "--seed", "5")
     assert "88.8" in text and "repeat" not in text

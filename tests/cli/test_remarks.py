@@ -61,66 +61,66 @@ def remarks(table: str, methods: str, budget: str, out: Path, *more: str) -> dic
     result = CliRunner().invoke(app, [*words, "--engine", "serial", *more], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     page = unescape((out / "report.html").read_text())
-    found = json.loads((out / "numbers.json").read_text())["remarks"]
-    for each in found:
-        mark = "* " if each["method"] else ""
-        assert f"{mark}{each['text']}\n" in result.stdout and f'<p class="note">{mark}{each["text"]}</p>' in page
-        assert not mark or f"\n{each['method']} * " in f"\n{result.stdout}"
-    return {(each["method"], each["kind"]): each["text"] for each in found if each["method"]}
+    entries = json.loads((out / "numbers.json").read_text())["remarks"]
+    for entry in entries:
+        mark = "* " if entry["method"] else ""
+        assert f"{mark}{entry['text']}\n" in result.stdout and f'<p class="note">{mark}{entry["text"]}</p>' in page
+        assert not mark or f"\n{entry['method']} * " in f"\n{result.stdout}"
+    return {(entry["method"], entry["kind"]): entry["text"] for entry in entries if entry["method"]}
 
 
 def test_methods_that_never_left_their_random_start_are_named(one_fidelity: str, tmp_path: Path) -> None:
-    said = remarks(one_fidelity, "rs,re,bananas,ls,tpe", "100ev", tmp_path)
-    assert set(said) == {("re", "start"), ("bananas", "start")}
+    texts = remarks(one_fidelity, "rs,re,bananas,ls,tpe", "100ev", tmp_path)
+    assert set(texts) == {("re", "start"), ("bananas", "start")}
     for method in ("re", "bananas"):
-        assert said[method, "start"] == (
+        assert texts[method, "start"] == (
             f"{method} never left its start: it takes 100 evaluations and a run has 100. What is ranked here is random "
             "search."
         )
 
 
 def test_start_that_takes_most_of_a_run_is_named_and_a_short_one_is_not(one_fidelity: str, tmp_path: Path) -> None:
-    said = remarks(one_fidelity, "re,nre", "40ev", tmp_path, "--set", "re.population_size=30", "--set",
+    texts = remarks(one_fidelity, "re,nre", "40ev", tmp_path, "--set", "re.population_size=30", "--set",
                    "nre.population_size=10")  # fmt: skip
-    assert said == {("re", "start"): "re is mostly random search: 75 % of its evaluations are its start of 30."}
+    assert texts == {("re", "start"): "re is mostly random search: 75 % of its evaluations are its start of 30."}
 
 
 def test_warm_start_that_takes_the_whole_run_is_not_called_random(one_fidelity: str, tmp_path: Path) -> None:
-    said = remarks(one_fidelity, "re", "12ev", tmp_path, "--warm-start", "params:50")
-    assert "What is ranked here is random search." in said["re", "start"]
-    assert "it takes 100 evaluations" in said["re+params", "start"]
-    assert said["re+params", "start"].endswith("What is ranked here is what its proxy chose.")
+    texts = remarks(one_fidelity, "re", "12ev", tmp_path, "--warm-start", "params:50")
+    assert "What is ranked here is random search." in texts["re", "start"]
+    assert "it takes 100 evaluations" in texts["re+params", "start"]
+    assert texts["re+params", "start"].endswith("What is ranked here is what its proxy chose.")
 
 
 def test_hyperband_on_one_fidelity_says_what_it_is(one_fidelity: str, tmp_path: Path) -> None:
-    said = remarks(one_fidelity, "rs,hb,bohb", "14ev", tmp_path)
-    assert said["hb", "method"].endswith("nothing to stop early: it is random search.")
-    assert said["bohb", "method"].endswith("its kernel densities alone decide.")
-    assert said["bohb", "start"].startswith("bohb never left its start")
-    assert "rs" not in {method for method, _ in said}
+    texts = remarks(one_fidelity, "rs,hb,bohb", "14ev", tmp_path)
+    assert texts["hb", "method"].endswith("nothing to stop early: it is random search.")
+    assert texts["bohb", "method"].endswith("its kernel densities alone decide.")
+    assert texts["bohb", "start"].startswith("bohb never left its start")
+    assert "rs" not in {method for method, _ in texts}
 
 
 def test_budget_of_evaluations_that_mixes_fidelities_is_named(two_fidelities: str, tmp_path: Path) -> None:
-    said = remarks(two_fidelities, "rs,hb", "30ev", tmp_path / "evaluations")
+    texts = remarks(two_fidelities, "rs,hb", "30ev", tmp_path / "evaluations")
     low = np.mean([run.fidelity < 200 for run in load_runs(tmp_path / "evaluations").of("hb")])
-    assert set(said) == {("hb", "fidelities")} and 0 < low < 1
-    assert said["hb", "fidelities"].startswith(f"Of the evaluations of hb, {100 * low:.0f} % are below the highest")
+    assert set(texts) == {("hb", "fidelities")} and 0 < low < 1
+    assert texts["hb", "fidelities"].startswith(f"Of the evaluations of hb, {100 * low:.0f} % are below the highest")
     assert remarks(two_fidelities, "rs,hb", "2000s", tmp_path / "seconds") == {}
 
 
 def test_budget_in_seconds_says_which_evaluations_were_free(one_fidelity: str, tmp_path: Path) -> None:
-    said = remarks(one_fidelity, "rs", "30s", tmp_path / "seconds")
+    texts = remarks(one_fidelity, "rs", "30s", tmp_path / "seconds")
     runs = load_runs(tmp_path / "seconds").runs
     free = np.mean(np.concatenate([(run.codes != 3).all(axis=1) for run in runs]))
-    assert said["rs", "time"].startswith(f"Of the evaluations of rs, {100 * free:.0f} % have no time")
+    assert texts["rs", "time"].startswith(f"Of the evaluations of rs, {100 * free:.0f} % have no time")
     assert remarks(one_fidelity, "rs", "30ev", tmp_path / "evaluations") == {}
 
 
 def test_method_of_ones_own_has_its_say(one_fidelity: str, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     methods = ",".join(f"{tmp_path / 'own.py'}:{name}" for name in ("Says", "Silent"))
-    said = remarks(one_fidelity, methods, "20ev", tmp_path / "out")
-    assert said == {
+    texts = remarks(one_fidelity, methods, "20ev", tmp_path / "out")
+    assert texts == {
         ("says", "method"): "says: It was written on a Friday.",
         ("says", "start"): "says never left its start: it takes 25 evaluations and a run has 20. What is ranked here "
         "is random search.",

@@ -23,9 +23,9 @@ def run(*arguments: object, home: Path) -> CompletedProcess[str]:
 
 
 def ok(*arguments: object, home: Path) -> str:
-    done = run(*arguments, home=home)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    outcome = run(*arguments, home=home)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,9 @@ def test_verify_says_yes_or_exits_with_2(home: Path) -> None:
     original, status = path.read_bytes(), path.stat()
     path.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    done = run("results", "verify", "mine/two", home=home)
+    outcome = run("results", "verify", "mine/two", home=home)
     path.write_bytes(original)
-    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1 and "SHA-256" in done.stderr
+    assert outcome.returncode == 2 and len(outcome.stderr.strip().splitlines()) == 1 and "SHA-256" in outcome.stderr
 
 
 def test_export_writes_the_file(home: Path) -> None:
@@ -70,8 +70,8 @@ def test_export_writes_the_file(home: Path) -> None:
 
 
 def test_merge_takes_shared_rows_once_and_says_so(home: Path) -> None:
-    said = ok("results", "merge", "mine/one", "mine/two", "--out", home / "both", "--name", "mine/both", home=home)
-    assert "mine/both: 3 rows, 2 architectures" in said and "1 shared rows taken once" in said
+    output = ok("results", "merge", "mine/one", "mine/two", "--out", home / "both", "--name", "mine/both", home=home)
+    assert "mine/both: 3 rows, 2 architectures" in output and "1 shared rows taken once" in output
     assert json.loads(ok("results", "info", home / "both", "--json", home=home))["rows"] == 3
 
 
@@ -89,7 +89,7 @@ def test_merge_takes_shared_rows_once_and_says_so(home: Path) -> None:
 )
 def test_user_errors_are_one_line_and_exit_2(home: Path, arguments: tuple[str, ...], message: str) -> None:
     before = sorted(home.iterdir())
-    done = run("results", *arguments, home=home)
-    assert done.returncode == 2 and message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+    outcome = run("results", *arguments, home=home)
+    assert outcome.returncode == 2 and message in outcome.stderr
+    assert len(outcome.stderr.strip().splitlines()) == 1 and "Traceback" not in outcome.stderr
     assert sorted(home.iterdir()) == before

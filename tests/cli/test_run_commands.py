@@ -26,7 +26,7 @@ import time
 from nasbed.optimizers import Optimizer, Proposal
 
 
-class Samples(Optimizer):
+class Sampler(Optimizer):
     name, summary = "samples", "at random"
 
     def __init__(self, problem, rng, *, patience=3):
@@ -40,29 +40,29 @@ class Samples(Optimizer):
         pass
 
 
-class Peeks(Samples):
+class Peeker(Sampler):
     def tell(self, observations):
         observations[0]["test_accuracy"]
 
 
-class Repeats(Samples):
+class Repeater(Sampler):
     def ask(self, n=1):
         return [Proposal(self.first)]
 
 
-class Raises(Samples):
+class Raiser(Sampler):
     def ask(self, n=1):
         if self.rng.random() < 0.1:
             raise RuntimeError("on purpose")
         return super().ask(n)
 
 
-class Strays(Samples):
+class Strayer(Sampler):
     def ask(self, n=1):
         return [Proposal(self.first, fidelity=7)]
 
 
-class Hangs(Samples):
+class Sleeper(Sampler):
     def tell(self, observations):
         time.sleep(3600)
 """
@@ -120,7 +120,7 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def said(*arguments: str, status: int = 0) -> str:
+def output_of(*arguments: str, status: int = 0) -> str:
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == status, result.output
     return result.stdout
@@ -128,32 +128,32 @@ def said(*arguments: str, status: int = 0) -> str:
 
 def test_reasons_of_refused_evaluations_are_shown(table: str, bad: str, tmp_path: Path) -> None:
     """In the terminal and on the page, for the method that they concern."""
-    text = said("run", table, "--optimizers", f"rs,{bad}:Strays", "--seeds", "2", "--budget", "5ev", "--out",
+    text = output_of("run", table, "--optimizers", f"rs,{bad}:Strayer", "--seeds", "2", "--budget", "5ev", "--out",
                 str(tmp_path), "--engine", "serial")  # fmt: skip
     note = (
-        "* 10 evaluations of Strays failed, more than 10 % in 2 of 2 runs. The benchmark refused: made-up has the "
+        "* 10 evaluations of Strayer failed, more than 10 % in 2 of 2 runs. The benchmark refused: made-up has the "
         "fidelities 200, got 7; choose one"
     )
     page = (tmp_path / "report.html").read_text()
     assert note in " ".join(text.split()) and note in page
     assert "of rs failed" not in text
     rows = {row[0].strip(): row for row in Cells(page).rows}
-    assert rows["Strays *"][-2] == "10 (100 %)" and rows["rs"][-2] == "0" and rows["method"][-2] == "failed"
-    assert re.search(r"^Strays \* .* 10 \(100 %\) ", text, re.MULTILINE)
+    assert rows["Strayer *"][-2] == "10 (100 %)" and rows["rs"][-2] == "0" and rows["method"][-2] == "failed"
+    assert re.search(r"^Strayer \* .* 10 \(100 %\) ", text, re.MULTILINE)
     numbers = json.loads((tmp_path / "numbers.json").read_text())
-    shares = {each["method"]: (each["failed_share"], each["failed_seeds"]) for each in numbers["methods"]}
-    assert shares == {"rs": (0.0, []), "Strays": (1.0, [0, 1])}
+    shares = {method["method"]: (method["failed_share"], method["failed_seeds"]) for method in numbers["methods"]}
+    assert shares == {"rs": (0.0, []), "Strayer": (1.0, [0, 1])}
 
 
 def test_run_in_which_nothing_worked_exits_with_1_and_says_why(table: str, bad: str, tmp_path: Path) -> None:
     for name, cause in (
-        ("Strays", "No run found anything. The benchmark refused: made-up has the fidelities 200, got 7"),
-        ("Peeks", "No run found anything. Broke: UnknownName: "),
+        ("Strayer", "No run found anything. The benchmark refused: made-up has the fidelities 200, got 7"),
+        ("Peeker", "No run found anything. Broke: UnknownName: "),
     ):
         out = str(tmp_path / name)
-        said("run", table, "--optimizer", f"{bad}:{name}", "--seeds", "2", "--budget", "5ev", "--out", out, "--engine",
+        output_of("run", table, "--optimizer", f"{bad}:{name}", "--seeds", "2", "--budget", "5ev", "--out", out, "--engine",
              "serial", status=1)  # fmt: skip
-        said("report", out, status=1)
+        output_of("report", out, status=1)
         assert cause in (tmp_path / name / "report.html").read_text()
 
 
@@ -164,12 +164,12 @@ def test_methods_are_shown_by_the_name_of_their_class(table: str, tmp_path: Path
     classes = 'class A(RandomSearch):\n    name = "my (new) method"\nclass B(A):\n    pass\n'
     file.write_text(head + classes + 'class C(A):\n    name = "re"\nclass D(A):\n    name = "../d"\n')
     common = ("--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out", str(out))
-    text = said("run", table, "--optimizer", f"{file}:A", "--optimizer", f"{file}:B", *common)
+    text = output_of("run", table, "--optimizer", f"{file}:A", "--optimizer", f"{file}:B", *common)
     assert re.search(r"^my \(new\) method  ", text, re.MULTILINE) and re.search(r"^B  ", text, re.MULTILINE)
     assert {row[0].strip() for row in Cells((out / "report.html").read_text()).rows[1:]} == {"my (new) method", "B"}
     for name, message in (("C", "re is the name of a method of nasbed"), ("D", "up to 60 letters")):
         with pytest.raises(NasbedError, match=message):
-            said("run", table, "--optimizer", f"{file}:{name}", *common)
+            output_of("run", table, "--optimizer", f"{file}:{name}", *common)
 
 
 def test_page_has_the_commands_of_all_runs(table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,7 @@ def test_page_has_the_commands_of_all_runs(table: str, tmp_path: Path, monkeypat
     for words in (["rs", "--seeds", "2"], ["re", "--seeds", "2"], ["re", "--seeds", "1"], ["rs", "--seeds", "3"]):
         arguments = ["run", table, "--optimizers", *words, *common]
         monkeypatch.setattr("sys.argv", ["nasbed", *arguments])
-        said(*arguments)
+        output_of(*arguments)
         commands.append("nasbed " + " ".join(arguments))
     del commands[2]  # its run was there already
     assert load_setup(tmp_path).command.splitlines() == commands
@@ -189,53 +189,53 @@ def test_page_has_the_commands_of_all_runs(table: str, tmp_path: Path, monkeypat
 
 def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    names = ("Peeks", "Repeats", "Raises", "Hangs")
+    names = ("Peeker", "Repeater", "Raiser", "Sleeper")
     listed = ",".join(["rs", *(f"{bad}:{name}" for name in names)])
-    text = said("run", table, "--optimizers", listed, "--seeds", "3", "--budget", "30ev", "--timeout", "3", "--out",
+    text = output_of("run", table, "--optimizers", listed, "--seeds", "3", "--budget", "30ev", "--timeout", "3", "--out",
                 str(out), "--processes", "2")  # fmt: skip
     runs, page = load_runs(out), (out / "report.html").read_text()
-    assert all(len(run) == 30 and not run.error for name in ("rs", "Repeats") for run in runs.of(name))
-    assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeks"))
-    assert all("within 3 s" in run.error for run in runs.of("Hangs"))
-    assert any("on purpose" in run.error for run in runs.of("Raises"))
-    for message in ("no metric 'test_accuracy'", "within 3 s", "on purpose", "Repeats repeats itself: 97 %"):
+    assert all(len(run) == 30 and not run.error for name in ("rs", "Repeater") for run in runs.of(name))
+    assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeker"))
+    assert all("within 3 s" in run.error for run in runs.of("Sleeper"))
+    assert any("on purpose" in run.error for run in runs.of("Raiser"))
+    for message in ("no metric 'test_accuracy'", "within 3 s", "on purpose", "Repeater repeats itself: 97 %"):
         assert message in unescape(page)
-    for message in ("no metric 'test_accuracy'", "within 3 s", "on purpose", "Repeats repeats itself: 97 %"):
+    for message in ("no metric 'test_accuracy'", "within 3 s", "on purpose", "Repeater repeats itself: 97 %"):
         assert message in text
     for name in names:
         assert re.search(rf"^{name} ", text, re.MULTILINE), name
     line = BAD.splitlines().index('            raise RuntimeError("on purpose")') + 1
-    (error,) = {run.error for run in runs.of("Raises") if run.error}
+    (error,) = {run.error for run in runs.of("Raiser") if run.error}
     assert error == f"RuntimeError: on purpose (bad.py, line {line})"
-    (kept,) = re.findall(r"^Traceback: (.*Raises.*)$", text, re.MULTILINE)
-    assert f'File "{bad}", line {line}, in ask' in Path(kept).read_text()
-    assert not list(out.glob("runs/rs-*.traceback.txt")) and not list(out.glob("runs/Hangs-*.traceback.txt"))
+    (traceback_path,) = re.findall(r"^Traceback: (.*Raiser.*)$", text, re.MULTILINE)
+    assert f'File "{bad}", line {line}, in ask' in Path(traceback_path).read_text()
+    assert not list(out.glob("runs/rs-*.traceback.txt")) and not list(out.glob("runs/Sleeper-*.traceback.txt"))
 
-    known = {each["method"]: each for each in json.loads((out / "numbers.json").read_text())["methods"]}
+    numbers_by_method = {entry["method"]: entry for entry in json.loads((out / "numbers.json").read_text())["methods"]}
     on_page = {row[0].strip().removesuffix(" *"): row for row in Cells(page).rows[1:]}
     in_terminal = {
         re.split(r"\s{2,}", line)[0].removesuffix(" *"): line for line in text.split("\n\n")[0].splitlines()[1:]
     }
-    assert list(on_page) == list(in_terminal) and set(on_page) == set(known) == {"rs", *names}
-    for method, each in known.items():
-        for value in (each["test_regret"], each["mean_rank"]):
+    assert list(on_page) == list(in_terminal) and set(on_page) == set(numbers_by_method) == {"rs", *names}
+    for method, numbers in numbers_by_method.items():
+        for value in (numbers["test_regret"], numbers["mean_rank"]):
             if value["estimate"] is not None:
                 middle, low, high = (f"{value[end]:.3g}" for end in ("estimate", "low", "high"))
                 assert f"{middle} | {low} to {high}" in on_page[method]
                 assert f"{middle} [{low}–{high}]" in in_terminal[method]
-        if each["errors"]:
-            assert f"3 | {len(each['errors'])} broke" in on_page[method]
-            assert f"3 ({len(each['errors'])} broke)" in in_terminal[method]
-        repeated = "–" if each["repeated"] is None else f"{100 * each['repeated']:.0f} %"
+        if numbers["errors"]:
+            assert f"3 | {len(numbers['errors'])} broke" in on_page[method]
+            assert f"3 ({len(numbers['errors'])} broke)" in in_terminal[method]
+        repeated = "–" if numbers["repeated"] is None else f"{100 * numbers['repeated']:.0f} %"
         assert on_page[method][-1].strip() == repeated and in_terminal[method].rstrip().endswith(repeated)
-    again = said("report", str(out))
+    again = output_of("report", str(out))
     assert again == text[text.index("method") :]
 
 
 def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, tmp_path: Path) -> None:
     common = ("--seeds", "2", "--budget", "20ev", "--engine", "serial", "--out", str(tmp_path))
-    said("run", table, "--optimizer", f"{bad}:Samples", "--optimizer", "re", "--set", "re.population_size=5", "--set",
-         f"{bad}:Samples.patience=often", "--charge-thinking", *common)  # fmt: skip
+    output_of("run", table, "--optimizer", f"{bad}:Sampler", "--optimizer", "re", "--set", "re.population_size=5", "--set",
+         f"{bad}:Sampler.patience=often", "--charge-thinking", *common)  # fmt: skip
     setup = load_setup(tmp_path)
     assert set(load_runs(tmp_path).methods) == {"samples", "re"}
     assert setup.settings == {"re": {"population_size": 5}, "samples": {"patience": "often"}} and setup.charge_thinking
@@ -244,7 +244,7 @@ def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, t
     (run, _) = load_runs(tmp_path).of("samples")
     assert np.any(run.start_s[1:] > run.end_s[:-1])
 
-    said("run", table, "--optimizers", "rs", "--charge-thinking", *common)
+    output_of("run", table, "--optimizers", "rs", "--charge-thinking", *common)
     assert load_setup(tmp_path).settings == setup.settings
 
     for arguments, message in (
@@ -252,7 +252,7 @@ def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, t
         (("--optimizers", "rs,nre", "--charge-thinking", "--set", "re.population_size=9"), "run are: rs, nre"),
     ):
         with pytest.raises(NasbedError, match=message) as caught:
-            said("run", table, *arguments, *common)
+            output_of("run", table, *arguments, *common)
         assert "\n" not in str(caught.value)
 
 
@@ -261,7 +261,7 @@ def test_run_refuses_a_method_whose_package_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)  # as where it is not installed
     with pytest.raises(NasbedError, match=r"^tpe needs optuna; install it with: pip install 'nasbed\[optimizers\]'$"):
-        said("run", table, "--optimizers", "rs,tpe", "--engine", "serial", "--out", str(tmp_path / "out"))
+        output_of("run", table, "--optimizers", "rs,tpe", "--engine", "serial", "--out", str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
@@ -269,7 +269,7 @@ def test_run_names_the_line_where_a_file_of_a_user_raises(table: str, tmp_path: 
     file = tmp_path / "mine.py"
     file.write_text("import math\n\nmath.sqrt(-1)\n")
     with pytest.raises(NasbedError, match=r"could not be run, ValueError: .* \(mine.py, line 3\); mend the file"):
-        said("run", table, "--optimizer", f"{file}:Mine", "--out", str(tmp_path / "out"))
+        output_of("run", table, "--optimizer", f"{file}:Mine", "--out", str(tmp_path / "out"))
 
 
 @pytest.mark.parametrize(
@@ -291,5 +291,5 @@ def test_run_refuses_in_one_line(
     monkeypatch.chdir(tmp_path)
     Path("broken.py").write_text("class Mine(:\n")
     with pytest.raises(NasbedError, match=message) as caught:
-        said("run", table, *arguments, "--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out", "out")
+        output_of("run", table, *arguments, "--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out", "out")
     assert "\n" not in str(caught.value) and not Path("out").exists()

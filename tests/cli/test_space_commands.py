@@ -16,9 +16,9 @@ from support.commands import run_command
 
 
 def ok(*arguments: str, cwd: Path | None = None) -> str:
-    done = run_command(*arguments, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    outcome = run_command(*arguments, cwd=cwd)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout
 
 
 def test_version() -> None:
@@ -26,8 +26,8 @@ def test_version() -> None:
 
 
 def test_list_spaces_shows_exact_sizes() -> None:
-    found = {entry["name"]: entry["size"] for entry in json.loads(ok("list", "spaces", "--json"))}
-    assert found["nb101"] == 423_624 and found["nb201"] == 15_625 and found["fbnet"] == 9**22
+    sizes = {entry["name"]: entry["size"] for entry in json.loads(ok("list", "spaces", "--json"))}
+    assert sizes["nb101"] == 423_624 and sizes["nb201"] == 15_625 and sizes["fbnet"] == 9**22
     assert "423 624" in ok("list", "spaces")
     assert [entry["name"] for entry in json.loads(ok("list", "spaces", "nb*", "--json"))] == ["nb101", "nb201"]
 
@@ -99,14 +99,14 @@ def test_draw_writes_the_picture(tmp_path: Path, suffix: str) -> None:
     ],
 )
 def test_user_errors_are_one_line_and_exit_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    done = run_command(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+    outcome = run_command(*arguments, cwd=tmp_path)
+    assert outcome.returncode == 2
+    assert message in outcome.stderr
+    assert len(outcome.stderr.strip().splitlines()) == 1 and "Traceback" not in outcome.stderr
     assert list(tmp_path.iterdir()) == [], "nothing half-written is left"
 
 
 def test_a_closed_pipe_is_no_error() -> None:
     command = f"{sys.executable} -m nasbed space enumerate nb201 | head -n 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert done.stdout.startswith("|none~0|") and "Traceback" not in done.stderr
+    process = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert process.stdout.startswith("|none~0|") and "Traceback" not in process.stderr

@@ -28,7 +28,7 @@ BOTH, OWN = ("rs", "Greedy"), ("Greedy",)
 class Edit:
     """What is done to a project, whose runs depend on it, and what the next command is given beside."""
 
-    what: str
+    description: str
     do: Callable[[Path], object]
     affects: tuple[str, ...]
     options: tuple[str, ...] = ()
@@ -45,9 +45,9 @@ def files_of(table: Path) -> list[Path]:
     return sorted(path for path in table.rglob("*") if path.is_file() and not path.name.startswith("."))
 
 
-def flip_table(folder: Path, which: int, place: int, bits: int) -> None:
+def flip_table(folder: Path, index: int, place: int, bits: int) -> None:
     files = files_of(folder / "table")
-    flip(files[which % len(files)], place, bits)
+    flip(files[index % len(files)], place, bits)
 
 
 PLACES, BITS = st.integers(0, 10**6), st.integers(1, 255)
@@ -64,8 +64,8 @@ SETTINGS = st.integers(2, 99).map(
     lambda value: Edit(f"patience {value}", lambda folder: None, OWN, ("--set", f"mine.py:Greedy.patience={value}"))
 )
 TABLES = st.builds(
-    lambda which, place, bits: Edit(
-        f"byte {place} of {which}", lambda folder: flip_table(folder, which, place, bits), BOTH
+    lambda index, place, bits: Edit(
+        f"byte {place} of {index}", lambda folder: flip_table(folder, index, place, bits), BOTH
     ),
     st.integers(0, 20),
     PLACES,
@@ -158,11 +158,11 @@ def search(folder: Path) -> Result:
 @given(which=st.integers(0, 4), place=PLACES, bits=BITS, reported=st.booleans())
 @examples(6)
 def test_no_byte_of_a_dataset_leaves_the_old_number_unmarked(
-    trained: Path, which: int, place: int, bits: int, reported: bool
+    trained: Path, index: int, place: int, bits: int, reported: bool
 ) -> None:
     folder = restore(trained)
     assert os.environ["NASBED_HOME"] == str(folder)
-    flip(files_of(folder / "datasets" / "digits")[which], place, bits)
+    flip(files_of(folder / "datasets" / "digits")[index], place, bits)
     result = report(folder) if reported else search(folder)
     assert isinstance(result.exception, NasbedError) and "regret" not in result.stdout
 

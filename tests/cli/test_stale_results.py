@@ -54,8 +54,8 @@ def test_runs_of_an_edited_method_are_made_again(project: Path, edit: Callable[[
     assert numbers(marked) == before and "Greedy (out of date)" in marked.stdout
     assert f"2 of 2 runs of Greedy are out of date: {why}." in marked.stdout
     assert "<small>out of date</small>" in (project / "out" / "report.html").read_text()
-    known = json.loads((project / "out" / "numbers.json").read_text())["methods"]
-    assert [each["method"] for each in known if each["out_of_date"]] == ["Greedy"]
+    summaries = json.loads((project / "out" / "numbers.json").read_text())["methods"]
+    assert [method["method"] for method in summaries if method["out_of_date"]] == ["Greedy"]
     again, fresh = run(project), run(project, out="fresh")
     assert f"2 runs of Greedy are made again: {why}" in again.stderr and "rs" not in again.stderr
     assert numbers(again) == numbers(fresh) and numbers(again)["Greedy"] != before["Greedy"]
@@ -137,11 +137,11 @@ def test_joined_folders_have_one_source_and_one_set_of_settings(project: Path) -
     for seed in (0, 1):
         for name in ("rs", "Greedy"):
             (project / "other" / "runs" / f"{name}-{seed}.npz").unlink()
-    both = CliRunner().invoke(app, ["report", str(project / "out"), str(project / "other")])
-    assert "2 of 4 runs of Greedy are out of date: mine.py or a module that it imports has changed." in both.stdout
+    outcome = CliRunner().invoke(app, ["report", str(project / "out"), str(project / "other")])
+    assert "2 of 4 runs of Greedy are out of date: mine.py or a module that it imports has changed." in outcome.stdout
     run(project, "--set", f"{project / 'mine.py'}:Greedy.patience=2", "--seeds", "4", out="other")
-    both = CliRunner().invoke(app, ["report", str(project / "out"), str(project / "other")])
-    assert isinstance(both.exception, NasbedError)
+    outcome = CliRunner().invoke(app, ["report", str(project / "out"), str(project / "other")])
+    assert isinstance(outcome.exception, NasbedError)
 
 
 def test_runs_on_a_refitted_surrogate_are_refused(project: Path) -> None:

@@ -38,9 +38,9 @@ def recipe(tmp_path: Path) -> str:
 
 def in_this_process(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["nasbed", *arguments])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as raised:
         main()
-    return int(ended.value.code or 0)
+    return int(raised.value.code or 0)
 
 
 def test_train_prints_accuracies_and_resumes(tmp_path: Path, recipe: str) -> None:
@@ -60,8 +60,8 @@ def test_train_prints_accuracies_and_resumes(tmp_path: Path, recipe: str) -> Non
     def run(*more: str) -> CompletedProcess[str]:
         return run_command(*arguments, *more)
 
-    done = run()
-    assert done.returncode == 0 and done.stderr == "", done.stderr
+    outcome = run()
+    assert outcome.returncode == 0 and outcome.stderr == "", outcome.stderr
     for word in (
         "status               ok",
         "validation accuracy",
@@ -70,10 +70,10 @@ def test_train_prints_accuracies_and_resumes(tmp_path: Path, recipe: str) -> Non
         "train time",
         "quick",
     ):
-        assert word in done.stdout
-    assert "by epoch" not in done.stdout
+        assert word in outcome.stdout
+    assert "by epoch" not in outcome.stdout
     again = json.loads(run("--resume", "--json").stdout)
-    assert again["status"] == "ok" and f"{round(again['test_accuracy'], 3)} %" in done.stdout
+    assert again["status"] == "ok" and f"{round(again['test_accuracy'], 3)} %" in outcome.stdout
 
 
 def test_train_prints_the_learning_curve(
@@ -129,13 +129,13 @@ def test_list_recipes_prints_files_to_change(
     assert in_this_process(monkeypatch, "list", "recipes", str(tmp_path / "mine.toml"), "--json") == 0
     assert json.loads(capsys.readouterr().out)["mixup"] == 0.2
     assert in_this_process(monkeypatch, "list", "recipes", "--json") == 0
-    assert {each["name"] for each in json.loads(capsys.readouterr().out)} >= {"nb101", "small"}
+    assert {recipe["name"] for recipe in json.loads(capsys.readouterr().out)} >= {"nb101", "small"}
 
 
 def test_run_compares_methods_by_live_training(tmp_path: Path, recipe: str) -> None:
     benchmark = f"live:nb201/digits/{recipe}"
     options = ("--optimizers", "rs,re", "--seeds", "2", "--budget", "3ev", "--engine", "serial")
-    done = run_command("run", benchmark, *options, "--out", tmp_path / "runs")
-    assert done.returncode == 0, done.stderr
-    assert "the best in any of these runs" in done.stdout and "mean validation regret" in done.stdout
+    outcome = run_command("run", benchmark, *options, "--out", tmp_path / "runs")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "the best in any of these runs" in outcome.stdout and "mean validation regret" in outcome.stdout
     assert (tmp_path / "runs" / "report.html").is_file()

@@ -44,7 +44,7 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def said(*arguments: str) -> str:
+def output_of(*arguments: str) -> str:
     result = CliRunner().invoke(app, ("run", *arguments), catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
@@ -52,7 +52,7 @@ def said(*arguments: str) -> str:
 
 def test_run_compares_methods_with_and_without_proxies(table: str, scores: str, tmp_path: Path) -> None:
     common = ("--seeds", "3", "--budget", "20ev", "--engine", "serial", "--out", str(tmp_path))
-    text = said(table, "--optimizers", "rs,re", "--set", "re.population_size=8", "--warm-start", "synflow:100",
+    text = output_of(table, "--optimizers", "rs,re", "--set", "re.population_size=8", "--warm-start", "synflow:100",
                 "--filter", "params:5", "--scores", scores, *common)  # fmt: skip
     names = {"rs", "re", "rs+synflow", "re+synflow", "rs~params", "re~params"}
     runs = load_runs(tmp_path)
@@ -63,11 +63,11 @@ def test_run_compares_methods_with_and_without_proxies(table: str, scores: str, 
     page = (tmp_path / "report.html").read_text()
     assert "settings of re+synflow" in page and "synflow:100" in page and "with the time they took" in page
     numbers = json.loads((tmp_path / "numbers.json").read_text())
-    regrets = {each["method"]: each[numbers["compared_by"]]["estimate"] for each in numbers["methods"]}
+    regrets = {method["method"]: method[numbers["compared_by"]]["estimate"] for method in numbers["methods"]}
     assert set(regrets) == names
     assert max(regrets["rs+synflow"], regrets["rs~params"]) < regrets["rs"]
 
-    said(table, "--optimizers", "ls", "--warm-start", "params:50", "--only-guided", *common)
+    output_of(table, "--optimizers", "ls", "--warm-start", "params:50", "--only-guided", *common)
     assert set(load_runs(tmp_path).methods) == {*names, "ls+params"}
 
 
@@ -95,5 +95,5 @@ def test_run_refuses_guidance_in_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(NasbedError, match=message) as caught:
-        said(table, *arguments, "--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out", "out")
+        output_of(table, *arguments, "--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out", "out")
     assert "\n" not in str(caught.value) and not Path("out").exists()

@@ -136,11 +136,11 @@ def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_unchanged_nasbench_script_runs_and_repeats(tmp_path: Path) -> None:
     (tmp_path / "search.py").write_text(NASBENCH_SCRIPT)
     table = write_nb101(tmp_path / "nb101").folder
-    first, again, other = (run("search.py", table, seed, cwd=tmp_path) for seed in ("1", "1", "2"))
+    first, again, different = (run("search.py", table, seed, cwd=tmp_path) for seed in ("1", "1", "2"))
     assert first.returncode == 0, first.stderr
     names = [line.split()[0] for line in first.stdout.splitlines()]
     assert names == ["random_search", "evolution", "out"]
-    assert first.stdout == again.stdout != other.stdout
+    assert first.stdout == again.stdout != different.stdout
 
 
 def test_unchanged_nats_bench_script_runs_and_repeats(tmp_path: Path) -> None:
@@ -159,15 +159,15 @@ def test_runner_runs_a_script_as_python_would(tmp_path: Path) -> None:
     (tmp_path / "there" / "script.py").write_text(
         "import sys, neighbour, nasbench.api, nats_bench\nprint(__name__, sys.argv, neighbour.value)\nsys.exit(3)"
     )
-    done = run("there/script.py", "--replace", "x", cwd=tmp_path)
-    assert done.returncode == 3
-    assert done.stdout.strip() == "__main__ ['there/script.py', '--replace', 'x'] 7"
+    process = run("there/script.py", "--replace", "x", cwd=tmp_path)
+    assert process.returncode == 3
+    assert process.stdout.strip() == "__main__ ['there/script.py', '--replace', 'x'] 7"
 
 
 @pytest.mark.parametrize("arguments", [(), ("nowhere.py",), ("--replace",)])
 def test_runner_answers_a_wrong_call_in_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    done = run(*arguments, cwd=tmp_path)
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "usage" in done.stderr
+    process = run(*arguments, cwd=tmp_path)
+    assert process.returncode == 2 and len(process.stderr.splitlines()) == 1 and "usage" in process.stderr
 
 
 def test_install_never_hides_the_published_package_unasked(tmp_path: Path) -> None:

@@ -341,7 +341,7 @@ def test_dataset_file_may_be_the_id_of_a_table_of_the_package() -> None:
     assert isinstance(benchmark, TabularBenchmark)
     for arch in list(benchmark.architectures())[:20]:
         stored = benchmark.repeats(arch, fidelity=8)
-        measured = {(one["validation_accuracy"] / 100, one.cost_s) for one in stored}
+        measured = {(observation["validation_accuracy"] / 100, observation.cost_s) for observation in stored}
         answer = table.query(api.ModelSpec(*NB101.to_native(arch)), epochs=8)
         assert (answer["validation_accuracy"], answer["training_time"]) in measured
         assert math.isnan(answer["train_accuracy"]) and 0 < answer["test_accuracy"] < 1
@@ -371,9 +371,9 @@ def test_copied_nasbench_goes_on_with_the_same_answers(nasbench: api.NASBench, w
     for spec in specs:
         nasbench.query(spec)
     assert nasbench.get_metrics_from_hash(NB101.hash(Architecture("nb101", tuple(nb101_codes()[3].tolist()))))
-    other = way(nasbench)
-    assert other.get_budget_counters() == nasbench.get_budget_counters()
+    duplicate = way(nasbench)
+    assert duplicate.get_budget_counters() == nasbench.get_budget_counters()
     for spec in specs * 5:
-        one, two = nasbench.query(spec), other.query(spec)
-        assert {key: str(value) for key, value in one.items()} == {key: str(value) for key, value in two.items()}
-    assert list(other.hash_iterator()) == list(nasbench.hash_iterator())
+        first, second = nasbench.query(spec), duplicate.query(spec)
+        assert {key: str(value) for key, value in first.items()} == {key: str(value) for key, value in second.items()}
+    assert list(duplicate.hash_iterator()) == list(nasbench.hash_iterator())

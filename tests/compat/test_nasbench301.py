@@ -66,10 +66,10 @@ def test_nasbench301_predicts_genotypes_and_configurations(folder: Path) -> None
 
 def test_nasbench301_draws_another_noise_each_time(folder: Path) -> None:
     config = Genotype(*space("darts").to_native(space("darts").sample(np.random.default_rng(1))))
-    one, other, third = load_ensemble(folder, seed=1), load_ensemble(folder, seed=1), load_ensemble(folder, seed=2)
-    draws = [one.predict(config, "genotype") for _ in range(20)]
+    first, second, third = load_ensemble(folder, seed=1), load_ensemble(folder, seed=1), load_ensemble(folder, seed=2)
+    draws = [first.predict(config, "genotype") for _ in range(20)]
     assert len(set(draws)) == 20
-    assert draws == [other.predict(config, "genotype") for _ in range(20)]
+    assert draws == [second.predict(config, "genotype") for _ in range(20)]
     assert draws[0] != third.predict(config, "genotype")
 
 
@@ -79,8 +79,8 @@ def test_nasbench301_copied_goes_on_with_the_same_noise(folder: Path) -> None:
     ensemble.predict(config, "genotype")
     copies = [pickle.loads(pickle.dumps(ensemble)), copy.deepcopy(ensemble)]
     expected = [ensemble.predict(config, "genotype") for _ in range(5)]
-    for other in copies:
-        assert [other.predict(config, "genotype") for _ in range(5)] == expected
+    for duplicate in copies:
+        assert [duplicate.predict(config, "genotype") for _ in range(5)] == expected
 
 
 def test_nasbench301_leaves_the_global_generators_alone(folder: Path) -> None:

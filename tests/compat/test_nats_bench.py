@@ -39,9 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def api(folder: Path) -> NATStopology:
-    opened = create(str(folder), "tss", fast_mode=True, verbose=False)
-    assert isinstance(opened, NATStopology)
-    return opened
+    nats = create(str(folder), "tss", fast_mode=True, verbose=False)
+    assert isinstance(nats, NATStopology)
+    return nats
 
 
 # --- architectures ---------------------------------------------------------------------------------------------------
@@ -59,8 +59,8 @@ def test_indices_are_the_order_in_which_a_complete_table_was_read(api: NATStopol
 
 
 def test_indices_of_other_tables_are_the_enumeration(tmp_path: Path) -> None:
-    few = create(write_nats(tmp_path / "few", "cifar100", np.array([9, 3])).folder, "topology")
-    assert few.meta_archs == CELLS
+    small = create(write_nats(tmp_path / "few", "cifar100", np.array([9, 3])).folder, "topology")
+    assert small.meta_archs == CELLS
 
 
 def test_index_of_something_else_is_minus_one_and_out_of_range_raises(api: NATStopology) -> None:
@@ -128,16 +128,16 @@ def test_info_averages_when_asked(api: NATStopology) -> None:
 @pytest.mark.parametrize("way", [lambda value: pickle.loads(pickle.dumps(value)), copy.deepcopy])
 def test_copied_api_goes_on_with_the_same_draws(api: NATStopology, way: Any) -> None:
     api.get_more_info(7, "cifar10", hp=12)
-    other = way(api)
+    duplicate = way(api)
     for number in range(20):
-        assert api.get_more_info(number, "cifar10", hp=12) == other.get_more_info(number, "cifar10", hp=12)
-    assert api.simulate_train_eval(9, "cifar10") == other.simulate_train_eval(9, "cifar10")
+        assert api.get_more_info(number, "cifar10", hp=12) == duplicate.get_more_info(number, "cifar10", hp=12)
+    assert api.simulate_train_eval(9, "cifar10") == duplicate.simulate_train_eval(9, "cifar10")
 
 
 def test_draws_depend_on_the_seed_of_the_object_only(folder: Path) -> None:
     def draws(seed: int) -> list[float]:
-        opened = create(folder, "tss", seed=seed)
-        return [opened.get_more_info(CELLS[3], "cifar10")["test-accuracy"] for _ in range(50)]
+        api = create(folder, "tss", seed=seed)
+        return [api.get_more_info(CELLS[3], "cifar10")["test-accuracy"] for _ in range(50)]
 
     random.seed(1)
     state = random.getstate()

@@ -53,12 +53,12 @@ def test_an_edit_changes_the_fingerprint_of_what_imports_it(folder: Path, name: 
 
 
 def test_a_fingerprint_does_not_depend_on_the_place_or_on_what_was_imported(tmp_path: Path) -> None:
-    one, other = (written(tmp_path / name) for name in ("one", "other"))
-    before = file_fingerprint(one)
-    assert file_fingerprint(other) == before
-    assert callable(object_named(f"{one}:late"))
-    assert file_fingerprint(one) == file_fingerprint(other) == before
-    assert file_fingerprint(other.rename(tmp_path / "other" / "yours.py")) != before
+    first, second = (written(tmp_path / name) for name in ("one", "other"))
+    before = file_fingerprint(first)
+    assert file_fingerprint(second) == before
+    assert callable(object_named(f"{first}:late"))
+    assert file_fingerprint(first) == file_fingerprint(second) == before
+    assert file_fingerprint(second.rename(tmp_path / "other" / "yours.py")) != before
 
 
 def test_code_elsewhere_on_the_path_is_followed(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,8 +85,8 @@ def test_what_cannot_be_parsed_counts_by_its_bytes(tmp_path: Path) -> None:
 def test_objects_have_the_fingerprint_of_their_module(folder: Path) -> None:
     late = object_named(f"{folder / 'mine.py'}:late")
     assert object_fingerprint(late) == object_fingerprint(partial(late)) == file_fingerprint(folder / "mine.py")
-    for ours in (RandomSearch, object_fingerprint, len, Path()):
-        assert object_fingerprint(ours) == ""
+    for builtin in (RandomSearch, object_fingerprint, len, Path()):
+        assert object_fingerprint(builtin) == ""
 
 
 def test_of_a_script_only_the_function_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,12 +21,12 @@ HOLDERS = {
 
 
 @contextmanager
-def held_elsewhere(path: Path, how: str) -> Iterator[subprocess.Popen[str]]:
+def held_elsewhere(path: Path, hold: str) -> Iterator[subprocess.Popen[str]]:
     """Another process holds a file until it is killed."""
     code = (
         "import sys\nfrom contextlib import ExitStack\nfrom pathlib import Path\n"
         "from nasbed.core.locks import SharedHold, WriterLock, locked\n"
-        f"path = Path(sys.argv[1])\nstack = ExitStack()\nhold = {HOLDERS[how]}\n"
+        f"path = Path(sys.argv[1])\nstack = ExitStack()\nhold = {HOLDERS[hold]}\n"
         "print('held', flush=True)\nsys.stdin.read()\n"
     )
     process = subprocess.Popen(
@@ -59,15 +59,15 @@ def test_writer_lock_where_nothing_can_be_written_is_one_line(tmp_path: Path) ->
 
 
 def test_locked_waits_for_another_process_and_says_so(tmp_path: Path) -> None:
-    path, said = tmp_path / "file", []
+    path, notes = tmp_path / "file", []
     with held_elsewhere(path, "locked") as process:
 
         def say(text: str) -> None:
-            said.append(text)
+            notes.append(text)
             process.kill()
 
         with locked(path, say, doing="reading"):
-            assert said == ["another process is reading file; waiting for it"]
+            assert notes == ["another process is reading file; waiting for it"]
             assert lock_file(path).exists()
     assert list(tmp_path.iterdir()) == []
 

@@ -54,7 +54,7 @@ from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.nb201 import NB201
 
 
-class Tiny(NB201):
+class TinySpace(NB201):
     name = "tiny"
 """
 
@@ -67,7 +67,7 @@ def test_an_installed_package_adds_a_space(tmp_path: Path) -> None:
     info = tmp_path / "tiny_space-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(METADATA)
-    (info / "entry_points.txt").write_text("[nasbed.spaces]\ntiny = tiny_space:Tiny\n")
+    (info / "entry_points.txt").write_text("[nasbed.spaces]\ntiny = tiny_space:TinySpace\n")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import nasbed; "
         "assert 'tiny' in nasbed.list_spaces(); print(nasbed.space('tiny').size)"

@@ -28,8 +28,8 @@ def test_architecture_round_trips(arch: Architecture) -> None:
 
 
 @given(architectures, architectures)
-def test_architectures_are_ordered_by_space_then_code(one: Architecture, other: Architecture) -> None:
-    assert (one < other) == ((one.space, one.code) < (other.space, other.code))
+def test_architectures_are_ordered_by_space_then_code(left: Architecture, right: Architecture) -> None:
+    assert (left < right) == ((left.space, left.code) < (right.space, right.code))
 
 
 def test_architecture_is_frozen() -> None:
@@ -144,7 +144,7 @@ def test_observation_does_not_share_the_callers_dict() -> None:
 
 def test_error_tree_is_drawn_completely_and_each_is_a_builtin_too() -> None:
     classes = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, NasbedError)]
-    for each in classes:
-        assert each.__name__ in (errors.__doc__ or "")
-        if each is not NasbedError:
-            assert issubclass(each, ValueError | KeyError | ImportError | OSError | RuntimeError)
+    for error_class in classes:
+        assert error_class.__name__ in (errors.__doc__ or "")
+        if error_class is not NasbedError:
+            assert issubclass(error_class, ValueError | KeyError | ImportError | OSError | RuntimeError)

@@ -47,27 +47,27 @@ def test_page_has_the_numbers_of_the_watched_searches(study: OneShotStudy) -> No
         called = f"`{name}`, longer" if "12800" in row[0] else f"`{name}`"
         assert f"| {called} | {' | '.join([*(row[place] for place in wanted), row[-1]])} |" in PAGE
     assert len(methods) == 7 and f"of random architectures {mean[2]}, the best of 1 000 {best[2]}" in PAGE
-    wrong = {each.name.split(" (")[0]: len(each.failed) for each in study.methods if each.failed}
+    wrong = {method.name.split(" (")[0]: len(method.failed) for method in study.methods if method.failed}
     assert sum(wrong.values()) == 4 and wrong["drnas"] == 2 and "4 of the 20 searches go wrong" in PAGE
 
 
 def test_page_names_the_searches_that_end_worse_than_random(study: OneShotStudy) -> None:
-    (said,) = re.findall(r"^- 3 of the 20 end worse than random: .*", PAGE, flags=re.MULTILINE)
-    named = [(method, int(seed)) for method, seed in re.findall(r"`([\w-]+)` seed (\d)", said)]
+    (sentence,) = re.findall(r"^- 3 of the 20 end worse than random: .*", PAGE, flags=re.MULTILINE)
+    named = [(method, int(seed)) for method, seed in re.findall(r"`([\w-]+)` seed (\d)", sentence)]
     expected = {
-        (each.name, search.seed): study.behind_random(search)
-        for each in study.methods
-        for search in each.searches
+        (evaluated.name, search.seed): study.behind_random(search)
+        for evaluated in study.methods
+        for search in evaluated.searches
         if study.worse_than_random(search)
     }
     assert len(named) == 3 and set(named) == set(expected)
-    assert all(f"{behind:.2f}" in said for behind in expected.values())
+    assert all(f"{behind:.2f}" in sentence for behind in expected.values())
 
 
 def test_trainings_of_a_part_of_the_space_can_be_watched(rows: Rows) -> None:
     """Searches with an architecture that was not trained are left out, the random ones are those of random search."""
     study = one_shot_study(RECORDS, nasbed.load("darts-cifar10-16"), random=5000, rng=np.random.default_rng(0))
-    assert study.measured and sum(len(each.searches) for each in study.methods) == 17
+    assert study.measured and sum(len(method.searches) for method in study.methods) == 17
     assert sorted(name.split(" (")[0] for name in study.left_out) == ["darts", "darts", "darts2, seed 2"]
     by_chance = rows.values["validation_accuracy"][rows.method == "rs"]
     assert (
@@ -83,24 +83,24 @@ def test_page_has_what_the_trainings_say(rows: Rows) -> None:
     accuracy = dict(zip(map(tuple, rows.codes[first].tolist()), rows.values["validation_accuracy"][first], strict=True))
     final, along = [], []
     for record in RECORDS:
-        codes = [each.architecture.code for each in record.searched.epochs]
+        codes = [epoch.architecture.code for epoch in record.searched.epochs]
         if all(code in accuracy for code in codes):
             trained = [accuracy[code] for code in codes]
             final.append(trained[-1])
-            along.append(spearmanr([each.validation_accuracy for each in record.searched.epochs], trained).statistic)
+            along.append(spearmanr([epoch.validation_accuracy for epoch in record.searched.epochs], trained).statistic)
     by_chance = rows.values["validation_accuracy"][rows.method == "rs"].mean()
-    said = re.sub(r"\s+", " ", PAGE)
-    assert f"architectures of {len(final)} of these searches were" in said
-    assert f"the final ones have {np.mean(final):.2f} % in the mean and random ones {by_chance:.2f}" in said
-    assert f"with the trained one is {np.mean(along):.2f} in the mean" in said
+    text = re.sub(r"\s+", " ", PAGE)
+    assert f"architectures of {len(final)} of these searches were" in text
+    assert f"the final ones have {np.mean(final):.2f} % in the mean and random ones {by_chance:.2f}" in text
+    assert f"with the trained one is {np.mean(along):.2f} in the mean" in text
 
 
 def test_campaign_of_the_searches_is_what_the_table_has(rows: Rows) -> None:
     campaign = Campaign.read(ROOT / "campaigns" / "darts-cifar10-16-oneshot.toml")
     expected = {(method, arch.code) for method, arch in searched_architectures(campaign, space("darts"))}
     methods = {method for method, _ in expected}
-    found = zip(rows.method.tolist(), map(tuple, rows.codes.tolist()), strict=True)
-    assert {each for each in found if each[0] in methods} == expected and len(expected) == 290
+    rows_found = zip(rows.method.tolist(), map(tuple, rows.codes.tolist()), strict=True)
+    assert {row for row in rows_found if row[0] in methods} == expected and len(expected) == 290
 
 
 def test_records_are_of_one_dataset_and_one_budget_a_name() -> None:

@@ -29,20 +29,24 @@ def test_unseen_nas_page_runs_and_names_every_method(tmp_path: Path, monkeypatch
 
 def test_unseen_nas_page_has_what_was_measured() -> None:
     results = read_results([DOCS / "results" / "unseen-nas.jsonl"])
-    assert {(each.status, each.epochs) for each in results} == {("ok", 8)} and len(results) == 4 * (7 * 3 + 5 * 3 + 5)
-    found = {(each.dataset, each.model): each for each in chance_comparisons(results)}
+    assert {(result.status, result.epochs) for result in results} == {("ok", 8)} and len(results) == 4 * (
+        7 * 3 + 5 * 3 + 5
+    )
+    comparisons = {(result.dataset, result.model): result for result in chance_comparisons(results)}
     datasets = ("cifar10@16", "addnist", "language", "chesseract")
     for model in ("darts", "darts2", "gdas", "pc-darts", "drnas", "random-ws", "bonsai-net"):
-        cells = (found[dataset, model] for dataset in datasets)
+        cells = (comparisons[dataset, model] for dataset in datasets)
         assert f"| `{model}` | {' | '.join(f'{spread(cell.accuracies)} ({cell.beaten})' for cell in cells)} |" in PAGE
     for model, title in (("darts", "DARTS"), ("bonsai-net", "Bonsai")):
-        cells = (found[dataset, model] for dataset in datasets)
+        cells = (comparisons[dataset, model] for dataset in datasets)
         assert f"| 5 by chance, {title} | {' | '.join(spread(cell.by_chance) for cell in cells)} |" in PAGE
-    said = re.sub(r"\s+", " ", PAGE)
-    (line,) = summary_lines(list(found.values()))
+    text = re.sub(r"\s+", " ", PAGE)
+    (line,) = summary_lines(list(comparisons.values()))
     assert line.startswith(
         "Of 28 found architectures 22 are above the mean of those by chance, and 8 above all of them"
     )
-    assert "Of the 28 found architectures 22 are above the mean of those by chance, and 8 above all five" in said
-    above = {model for _, model in found} - {each.model for each in found.values() if (each.difference or 0) <= 0}
+    assert "Of the 28 found architectures 22 are above the mean of those by chance, and 8 above all five" in text
+    above = {model for _, model in comparisons} - {
+        result.model for result in comparisons.values() if (result.difference or 0) <= 0
+    }
     assert above == {"darts", "pc-darts"}

@@ -25,8 +25,8 @@ def lines(code: str) -> list[str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("own")
     (place / "page.py").write_text("\n".join(BLOCKS))
-    done = subprocess.run([sys.executable, "-W", "error", "page.py"], cwd=place, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, "-W", "error", "page.py"], cwd=place, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
     return place
 
 
@@ -61,6 +61,6 @@ def test_page_leaves_its_reports(folder: Path) -> None:
     assert {fit["label"] for fit in checked["looo"]["fits"]} == {"ls", "re", "rs"}
     assert checked["table_error"]["architectures"] == 20 and checked["paper"] is None
     compared = json.loads((folder / "comparison" / "numbers.json").read_text())
-    assert {each["method"]: each["seeds"] for each in compared["methods"]} == {"rs": 10, "re": 10}
+    assert {method["method"]: method["seeds"] for method in compared["methods"]} == {"rs": 10, "re": 10}
     for name in ("validation", "comparison"):
         assert (folder / name / "report.html").stat().st_size > 10_000

@@ -31,12 +31,12 @@ class Mine(Optimizer):
         pass
 
 
-class Peeks(Mine):
+class ScorePeeker(Mine):
     def tell(self, observations):
         observations[0]["test_accuracy"]
 
 
-class Breaks(Mine):
+class FailingMethod(Mine):
     def ask(self, n=1):
         raise RuntimeError("on purpose")
 
@@ -78,16 +78,16 @@ def test_compare_gives_the_same_bytes_on_every_engine(table: str, tmp_path: Path
     for name, engine in (("serial", SerialEngine()), ("local", LocalEngine(2))):
         compare(table, ["rs"], seeds=3, budget="50ev", out=tmp_path / name, workers=3, engine=engine)
     for seed in range(3):
-        one, other = (load_run(tmp_path / name / "runs" / f"rs-{seed}.npz") for name in ("serial", "local"))
+        serial, local = (load_run(tmp_path / name / "runs" / f"rs-{seed}.npz") for name in ("serial", "local"))
         for field in ("codes", "fidelity", "value", "status", "start_s", "end_s"):
-            np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+            np.testing.assert_array_equal(getattr(serial, field), getattr(local, field))
 
 
 def test_compare_goes_on_where_it_was_interrupted(table: str, tmp_path: Path) -> None:
     compare(table, ["rs"], seeds=2, budget="20ev", out=tmp_path, engine=SerialEngine())
     stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
     (tmp_path / "runs" / "rs-1.npz").write_bytes(b"half a file")
-    told: list[int] = []
+    finished_seeds: list[int] = []
     runs = compare(
         table,
         ["rs"],
@@ -95,20 +95,20 @@ def test_compare_goes_on_where_it_was_interrupted(table: str, tmp_path: Path) ->
         budget="20ev",
         out=tmp_path,
         engine=SerialEngine(),
-        progress=lambda m, s, e: told.append(s),
+        progress=lambda m, s, e: finished_seeds.append(s),
     )
-    assert told == [1, 2, 3] and len(runs.runs) == 4
+    assert finished_seeds == [1, 2, 3] and len(runs.runs) == 4
     assert (tmp_path / "runs" / "rs-0.npz").stat().st_mtime_ns == stamps[tmp_path / "runs" / "rs-0.npz"]
 
 
 def test_compare_methods_of_ones_own_and_broken_ones(table: str, own: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    methods = ["rs", f"{own}:Mine", f"{own}:Peeks", f"{own}:Breaks"]
+    methods = ["rs", f"{own}:Mine", f"{own}:ScorePeeker", f"{own}:FailingMethod"]
     runs = compare(table, methods, seeds=2, budget="10ev", out=out, engine=SerialEngine())
-    assert set(runs.methods) == {"rs", "mine", "Peeks", "Breaks"}
+    assert set(runs.methods) == {"rs", "mine", "ScorePeeker", "FailingMethod"}
     assert all(len(run) == 10 and not run.error for name in ("rs", "mine") for run in runs.of(name))
-    assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeks"))
-    assert all(run.error.startswith("RuntimeError: on purpose (") for run in runs.of("Breaks"))
+    assert all("no metric 'test_accuracy'" in run.error for run in runs.of("ScorePeeker"))
+    assert all(run.error.startswith("RuntimeError: on purpose (") for run in runs.of("FailingMethod"))
 
 
 def test_compare_keeps_the_methods_in_the_order_in_which_they_were_asked_for(table: str, tmp_path: Path) -> None:
@@ -118,8 +118,8 @@ def test_compare_keeps_the_methods_in_the_order_in_which_they_were_asked_for(tab
     compare(table, ["rs", "ls"], out=tmp_path / "one", **budget)
     runs = compare(table, ["rs", "de"], out=tmp_path / "one", **budget)
     assert runs.methods == load_runs(tmp_path / "one").methods == ["rs", "ls", "de"]
-    other = compare(table, ["re", "bananas"], out=tmp_path / "two", **budget)
-    assert join_runs([runs, other]).methods == ["rs", "ls", "de", "re", "bananas"]
+    second = compare(table, ["re", "bananas"], out=tmp_path / "two", **budget)
+    assert join_runs([runs, second]).methods == ["rs", "ls", "de", "re", "bananas"]
     path = tmp_path / "one" / "setup.json"
     setup = json.loads(path.read_text())
     assert setup.pop("methods") == ["rs", "ls", "de"]
@@ -178,10 +178,10 @@ def test_traceback_of_a_run_goes_when_the_run_ends_well(table: str, tmp_path: Pa
         return run
 
     assert only_run().error == "KeyError: 'nothing' (mine.py, line 5)"
-    kept = tmp_path / "out" / "runs" / "Mine-0.traceback.txt"
-    assert f'File "{file}", line 5, in __init__' in kept.read_text()
+    traceback_path = tmp_path / "out" / "runs" / "Mine-0.traceback.txt"
+    assert f'File "{file}", line 5, in __init__' in traceback_path.read_text()
     file.write_text(broken)
-    assert not only_run().error and not kept.exists()
+    assert not only_run().error and not traceback_path.exists()
 
 
 def test_built_in_methods_keep_their_random_numbers(table: str, tmp_path: Path) -> None:
@@ -212,9 +212,9 @@ def test_compare_refuses_in_one_line(table: str, own: str, tmp_path: Path) -> No
 def test_compare_keeps_settings_by_name_and_charges_thinking(table: str, own: str, tmp_path: Path) -> None:
     settings = {"re": {"population_size": 7}}
     for methods in (["re"], ["rs"]):
-        given = settings if methods == ["re"] else None
+        own_settings = settings if methods == ["re"] else None
         compare(
-            table, methods, seeds=1, budget="9ev", out=tmp_path, engine=SerialEngine(), settings=given,
+            table, methods, seeds=1, budget="9ev", out=tmp_path, engine=SerialEngine(), settings=own_settings,
             charge_thinking=True,
         )  # fmt: skip
     setup = load_runs(tmp_path).setup

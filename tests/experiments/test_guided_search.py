@@ -71,7 +71,7 @@ def scored_file(path: Path, count: int, *, seconds: Sequence[float] | None = Non
     return path
 
 
-def made(name: str, searched: SearchSpace, seed: int = 0) -> Optimizer:
+def make_optimizer(name: str, searched: SearchSpace, seed: int = 0) -> Optimizer:
     try:
         return OPTIMIZERS.get(name)(problem_on(searched), np.random.default_rng(seed), **SMALL.get(name, {}))
     except MissingDependency as missing:
@@ -97,8 +97,8 @@ def test_pool_is_drawn_from_what_is_scored_in_the_file(table: str, tmp_path: Pat
     path = scored_file(tmp_path / "scores.parquet", 30, scores=scores)
     guidance = replace(Guidance.warm_start("zen:20"), scores=str(path))
     pool, _ = guidance.best_first(nasbed.load(table), 0)
-    known = [arch for arch, _ in zip(space("nb201").enumerate(), range(30), strict=False)]
-    assert pool == [arch for number, arch in reversed(list(enumerate(known))) if number % 3]
+    scored = [arch for arch, _ in zip(space("nb201").enumerate(), range(30), strict=False)]
+    assert pool == [arch for number, arch in reversed(list(enumerate(scored))) if number % 3]
 
 
 def test_scores_hold_up_to_isomorphism(tmp_path: Path) -> None:
@@ -113,10 +113,10 @@ def test_scores_hold_up_to_isomorphism(tmp_path: Path) -> None:
         [0] * len(forms),
         {"zen": [math.nan, *range(1, len(forms))], "snip": [1.0] * len(forms)},
     ).write(tmp_path / "scores.parquet")
-    found = ScoreFile(tmp_path / "scores.parquet", cells, "zen")
+    scores = ScoreFile(tmp_path / "scores.parquet", cells, "zen")
     archs = list(forms.values())
-    np.testing.assert_array_equal(found.of(archs), [math.nan, *range(1, len(forms))])
-    assert found.best_first(archs) == [*reversed(archs[1:]), archs[0]]
+    np.testing.assert_array_equal(scores.of(archs), [math.nan, *range(1, len(forms))])
+    assert scores.best_first(archs) == [*reversed(archs[1:]), archs[0]]
 
 
 # --- every method ----------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def test_every_method_proposes_the_pool_first_and_goes_on(name: str, outstanding
     for searched in spaces():
         rng = np.random.default_rng(9)
         pool = list(dict.fromkeys(searched.canonical(searched.sample(rng)) for _ in range(12)))
-        optimizer = WarmStarted(made(name, searched), pool, start=8)
+        optimizer = WarmStarted(make_optimizer(name, searched), pool, start=8)
         proposed: list[Proposal] = []
         running: list[Proposal] = []
         while len(proposed) < 15:
@@ -176,7 +176,7 @@ def test_the_usual_start_is_that_of_the_method(name: str, size: int | None) -> N
     warm, proposed = WarmStarted(optimizer, pool), 0
     while proposed < (size or len(pool)):
         proposals = warm.ask(7)[: (size or len(pool)) - proposed]
-        assert [each.architecture for each in proposals] == pool[proposed : proposed + len(proposals)]
+        assert [proposal.architecture for proposal in proposals] == pool[proposed : proposed + len(proposals)]
         proposed += len(proposals)
 
 
@@ -203,7 +203,7 @@ def test_methods_learn_from_the_start_that_they_are_given() -> None:
     warm.tell([measured(proposal) for proposal in first])
     promoted = warm.ask(3)
     ranked = sorted(pool, key=lambda arch: sum(arch.code))
-    assert [each.architecture for each in promoted] == ranked[:3] and promoted[0].fidelity == FIDELITIES[1]
+    assert [entry.architecture for entry in promoted] == ranked[:3] and promoted[0].fidelity == FIDELITIES[1]
 
 
 def test_packages_are_told_of_the_start() -> None:
@@ -233,20 +233,20 @@ def test_packages_are_told_of_the_start() -> None:
 
 def test_compare_runs_methods_with_and_without_side_by_side(table: str, tmp_path: Path) -> None:
     """The guided runs begin with the pool, have the settings of the method, and leave the others as they were."""
-    given: dict[str, Any] = {"seeds": 2, "budget": "30ev", "settings": {"re": {"population_size": 10}}}
-    compare(table, ["re"], out=tmp_path / "alone", engine=SerialEngine(), **given)
+    options: dict[str, Any] = {"seeds": 2, "budget": "30ev", "settings": {"re": {"population_size": 10}}}
+    compare(table, ["re"], out=tmp_path / "alone", engine=SerialEngine(), **options)
     starts = [None, Guidance.warm_start("params:100"), Guidance.filter("flops:5")]
     for name, engine in (("serial", SerialEngine()), ("local", LocalEngine(2))):
-        runs = compare(table, ["re"], out=tmp_path / name, engine=engine, guidance=starts, **given)
+        runs = compare(table, ["re"], out=tmp_path / name, engine=engine, guidance=starts, **options)
         assert set(runs.methods) == {"re", "re+params", "re~flops"}
     benchmark = nasbed.load(table)
     for seed in range(2):
         alone, plain = (load_run(tmp_path / out / "runs" / f"re-{seed}.npz") for out in ("alone", "serial"))
         np.testing.assert_array_equal(alone.codes, plain.codes)
         for name in ("re+params", "re~flops"):
-            one, other = (load_run(tmp_path / out / "runs" / f"{name}-{seed}.npz") for out in ("serial", "local"))
-            np.testing.assert_array_equal(one.codes, other.codes)
-            np.testing.assert_array_equal(one.end_s, other.end_s)
+            serial, local = (load_run(tmp_path / out / "runs" / f"{name}-{seed}.npz") for out in ("serial", "local"))
+            np.testing.assert_array_equal(serial.codes, local.codes)
+            np.testing.assert_array_equal(serial.end_s, local.end_s)
         warm = load_run(tmp_path / "serial" / "runs" / f"re+params-{seed}.npz")
         pool, _ = Guidance.warm_start("params:100").best_first(benchmark, seed)
         assert benchmark.space.architectures(warm.codes[:10]) == pool[:10]
@@ -260,7 +260,7 @@ def test_compare_runs_methods_with_and_without_side_by_side(table: str, tmp_path
 
     changed, notes = [Guidance.warm_start("params:101")], list[str]()
     folder = tmp_path / "serial"
-    compare(table, ["re"], out=folder, engine=SerialEngine(), guidance=changed, on_note=notes.append, **given)
+    compare(table, ["re"], out=folder, engine=SerialEngine(), guidance=changed, on_note=notes.append, **options)
     assert notes == ["2 runs of re+params are made again: its settings have changed"]
 
 
@@ -271,18 +271,18 @@ def test_scoring_is_charged_by_what_the_file_recorded(table: str, tmp_path: Path
     path = scored_file(tmp_path / "timed.parquet", 40, seconds=seconds)
     untimed = scored_file(tmp_path / "untimed.parquet", 40)
     start = [Guidance.warm_start("zen:40")]
-    known = np.array([each for each in seconds if not math.isnan(each)])
-    taken = known.sum() + np.median(known)
-    for budget, file, charged, ended in (
-        ("5ev", path, taken, 5),
+    timed = np.array([value for value in seconds if not math.isnan(value)])
+    total_s = timed.sum() + np.median(timed)
+    for budget, file, charged, evaluations in (
+        ("5ev", path, total_s, 5),
         ("5ev", untimed, 0.0, 5),
-        (f"{taken + 35:g}s", path, taken, 3),
-        (f"{taken - 1:g}s", path, taken, 0),
+        (f"{total_s + 35:g}s", path, total_s, 3),
+        (f"{total_s - 1:g}s", path, total_s, 0),
     ):
         out = tmp_path / f"{file.stem}-{budget}"
         (run,) = compare(table, ["rs"], seeds=1, budget=budget, out=out, engine=SerialEngine(), guidance=start, scores=file).runs  # fmt: skip
-        assert run.scoring_s == charged and len(run) == ended and not run.error
-        np.testing.assert_allclose(run.end_s, charged + 10.0 * np.arange(1, ended + 1))
+        assert run.scoring_s == charged and len(run) == evaluations and not run.error
+        np.testing.assert_allclose(run.end_s, charged + 10.0 * np.arange(1, evaluations + 1))
 
 
 def test_runs_are_bound_to_a_file_of_scores_wherever_it_lies(table: str, tmp_path: Path) -> None:
@@ -311,7 +311,7 @@ def test_a_filter_is_charged_once_for_each_architecture(table: str, tmp_path: Pa
     assert space("nb201").architectures(run.codes) == best
 
 
-class Listed(ProxyScores):
+class ListedScores(ProxyScores):
     """Scores by a dictionary, each of which takes a second."""
 
     origin = "a dictionary"
@@ -346,10 +346,10 @@ def test_a_filtered_draw_is_never_worse_than_the_plain_one() -> None:
 
 def test_unscored_candidates_are_never_preferred() -> None:
     rng = np.random.default_rng(0)
-    one, two, three = (space("nb201").sample(rng) for _ in range(3))
-    sieve = Sieve(Listed({two: -5.0}))
-    assert sieve([one, two, three]) == two and sieve.spent_s == 3
-    assert sieve([one, three]) == one and sieve([three, one, one]) == three and sieve.spent_s == 3
+    first, second, third = (space("nb201").sample(rng) for _ in range(3))
+    sieve = Sieve(ListedScores({second: -5.0}))
+    assert sieve([first, second, third]) == second and sieve.spent_s == 3
+    assert sieve([first, third]) == first and sieve([third, first, first]) == third and sieve.spent_s == 3
 
 
 @pytest.mark.parametrize("name", [name for name in OPTIMIZERS.names() if name not in ("tpe", "smac")])
@@ -384,8 +384,8 @@ def test_pools_without_a_file_are_scored_first_and_once(table: str, tmp_path: Pa
     assert scores.proxies == ("nwot",) and scores.about.dataset == "digits"
     for run in runs.of("rs+nwot"):
         pool = starts[1].pool(benchmark, run.seed)
-        taken = [scores.seconds["nwot"][rows[arch.code], 0] for arch in pool]
-        assert run.scoring_s == pytest.approx(sum(taken)) and run.scoring_s > 0
+        seconds = [scores.seconds["nwot"][rows[arch.code], 0] for arch in pool]
+        assert run.scoring_s == pytest.approx(sum(seconds)) and run.scoring_s > 0
         ranked = sorted(pool, key=lambda arch: -scores.mean("nwot")[rows[arch.code]])
         assert benchmark.space.architectures(run.codes[:3]) == ranked
     before = (tmp_path / OWN_SCORES).read_bytes()
@@ -399,10 +399,12 @@ def test_the_embedded_surrogate_needs_no_scores(tmp_path: Path) -> None:
     starts = [Guidance.warm_start("params:50:5")]
     runs = compare("snb-darts-cifar10-16-lgb-v1.1", ["rs", "re"], seeds=1, budget="12ev", out=tmp_path,
                    engine=SerialEngine(), guidance=starts)  # fmt: skip
-    one, other = runs.runs
-    np.testing.assert_array_equal(one.codes[:5], other.codes[:5])
-    counts = space("darts").costs(one.codes)[:, 0]
-    assert not one.error and not other.error and (np.diff(counts[:5]) <= 0).all() and counts[4] > np.median(counts[5:])
+    first, second = runs.runs
+    np.testing.assert_array_equal(first.codes[:5], second.codes[:5])
+    counts = space("darts").costs(first.codes)[:, 0]
+    assert (
+        not first.error and not second.error and (np.diff(counts[:5]) <= 0).all() and counts[4] > np.median(counts[5:])
+    )
 
 
 def test_runs_of_an_older_version_took_no_scoring(table: str, tmp_path: Path) -> None:
@@ -438,7 +440,7 @@ def test_a_start_is_no_larger_than_its_pool() -> None:
 
 
 def test_compare_refuses_guidance_in_one_line(table: str, tmp_path: Path) -> None:
-    few = scored_file(tmp_path / "few.parquet", 10)
+    small_file = scored_file(tmp_path / "few.parquet", 10)
     foreign = tmp_path / "foreign.parquet"
     darts = space("darts").sample(np.random.default_rng(0))
     table_of_rows(ScoresAbout("darts"), [darts.code], [0], {"zen": [1.0]}).write(foreign)
@@ -448,14 +450,14 @@ def test_compare_refuses_guidance_in_one_line(table: str, tmp_path: Path) -> Non
     warm, filtered = Guidance.warm_start, Guidance.filter
     cases: list[tuple[list[str], list[Guidance | None], Path | None, str]] = [
         (["rs"], [warm("nosuch:5")], None, "no proxy is called 'nosuch'"),
-        (["rs"], [warm("nosuch:5")], few, "no scores by 'nosuch'"),
+        (["rs"], [warm("nosuch:5")], small_file, "no scores by 'nosuch'"),
         (["rs"], [warm("zen:5")], None, "--scores, or the images to score on with --proxy-dataset"),
         (["rs"], [filtered("zen:5")], None, "give a file with --scores$"),
         (["rs"], [warm("zen:5")], tmp_path / "none.parquet", "is none; make one with"),
         (["rs"], [warm("zen:5")], foreign, "scores of the space darts, the benchmark's is nb201"),
         (["rs"], [filtered("zen:5")], foreign, "scores of the space darts, the benchmark's is nb201"),
         (["rs"], [warm("zen:1")], empty, "no score by zen for any architecture"),
-        (["rs"], [warm("zen:11")], few, "11 scored architectures were asked for, .* has 10"),
+        (["rs"], [warm("zen:11")], small_file, "11 scored architectures were asked for, .* has 10"),
         (["rs"], [warm("params:5"), warm("params:6")], None, "once with each proxy .* got params"),
         (["rs"], [], None, "got none"),
         (["rs", "tpe"], [filtered("params:5")], None, "tpe proposes by a model of its own"),

@@ -42,8 +42,8 @@ def run(table: str | Path, methods: list[str], out: Path) -> int:
 
 @pytest.mark.parametrize("name", ["darts-cifar10-16", "darts-cifar10-16:mean"])
 def test_table_of_a_huge_space_is_refused_and_its_surrogates_are_named(name: str, tmp_path: Path) -> None:
-    said = r"holds 0 of 200 \(5378 in all, of about 10\^18\); search a surrogate"
-    with pytest.raises(NasbedError, match=said) as refusal:
+    message = r"holds 0 of 200 \(5378 in all, of about 10\^18\); search a surrogate"
+    with pytest.raises(NasbedError, match=message) as refusal:
         run(name, ["rs"], tmp_path / "out")
     text = str(refusal.value)
     assert "snb-darts-cifar10-16-lgb-v1.1" in text and text.endswith("holds, darts-cifar10-16:listed")
@@ -71,8 +71,8 @@ def test_table_of_most_of_a_space_is_searched(tmp_path: Path) -> None:
 def test_methods_that_draw_from_the_space_stay_on_the_list(name: str, sparse: TabularBenchmark) -> None:
     part = load(f"{sparse.results.folder}:listed")
     method = OPTIMIZERS.get(name)(problem_of(part), np.random.default_rng(0), **SETTINGS.get(name, {}))
-    found = simulate(method, part, seed=0, budget=Budget(evaluations=30))
-    assert not found.error and not found.refusals and not np.isnan(found.value).any()
+    run = simulate(method, part, seed=0, budget=Budget(evaluations=30))
+    assert not run.error and not run.refusals and not np.isnan(run.value).any()
 
 
 @pytest.mark.parametrize("name", NOT_LISTED)
@@ -87,8 +87,8 @@ def test_listed_table_has_the_optimum_of_the_table_and_finds_it(sparse: TabularB
     part = load(f"{sparse.results.folder}:listed")
     assert part.optimum() == sparse.optimum() and part.space.size == len(sparse) == 78
     method = OPTIMIZERS.get("ls")(problem_of(part), np.random.default_rng(0))
-    found = simulate(method, part, seed=0, budget=Budget(evaluations=78))
-    assert len({tuple(code) for code in found.codes.tolist()}) == 78
+    run = simulate(method, part, seed=0, budget=Budget(evaluations=78))
+    assert len({tuple(code) for code in run.codes.tolist()}) == 78
 
 
 def test_listed_is_of_tables_only() -> None:

@@ -73,12 +73,12 @@ def test_release_is_a_home(released: Path, tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(table, TabularBenchmark) and len(table) == table.results.manifest.rows == 300
     assert table.results.about.licence == "CC0-1.0"
     assert table.results.about.notes.startswith('release 0.3; trained by {"kind": "function"')
-    whole, rand = (nasbed.load(f"snb-nb201-digits-8-lgb{variant}-v0.3") for variant in ("", "-rand"))
-    assert isinstance(whole, SurrogateBenchmark) and isinstance(rand, SurrogateBenchmark)
-    assert whole.artefact.manifest.provenance["rows"] == 270
+    full, rand = (nasbed.load(f"snb-nb201-digits-8-lgb{variant}-v0.3") for variant in ("", "-rand"))
+    assert isinstance(full, SurrogateBenchmark) and isinstance(rand, SurrogateBenchmark)
+    assert full.artefact.manifest.provenance["rows"] == 270
     assert rand.artefact.manifest.provenance["methods"] == {"rs": 162}
-    assert "others_r2" in rand.artefact.manifest.figures and "others_r2" not in whole.artefact.manifest.figures
-    assert whole.artefact.manifest.created == table.results.manifest.created
+    assert "others_r2" in rand.artefact.manifest.figures and "others_r2" not in full.artefact.manifest.figures
+    assert full.artefact.manifest.created == table.results.manifest.created
 
 
 def test_release_leaves_nothing_behind_when_it_fails(journals: Path, released: Path, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_release_leaves_nothing_behind_when_it_fails(journals: Path, released: P
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "message"),
     [
         ('"0.3"', '"one"', 'a version is "X.Y"'),
         ("members", "member", "no key 'member'"),
@@ -107,10 +107,10 @@ def test_release_leaves_nothing_behind_when_it_fails(journals: Path, released: P
         ('name = "cells"', 'name = "cells"\nfidelities = 4', "fidelities of cells are a list"),
     ],
 )
-def test_release_plan_says_what_is_wrong(before: str, after: str, said: str, tmp_path: Path) -> None:
+def test_release_plan_says_what_is_wrong(before: str, after: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "release.toml"
     path.write_text(PLAN.replace(before, after, 1))
-    with pytest.raises((BadFile, UnknownName), match=said):
+    with pytest.raises((BadFile, UnknownName), match=message):
         ReleasePlan.read(path)
 
 

@@ -44,18 +44,18 @@ def scored(out: Path, archs: list[Architecture], **settings: object) -> ScoreTab
     return score_architectures(archs, dataset="digits", out=out, **options)  # type: ignore[arg-type]
 
 
-def same(one: ScoreTable, other: ScoreTable) -> None:
-    np.testing.assert_array_equal(one.codes, other.codes)
-    assert one.seeds == other.seeds and set(one.proxies) == set(other.proxies)
-    for name in one.proxies:
-        np.testing.assert_array_equal(one.of(name), other.of(name))
+def same(first: ScoreTable, second: ScoreTable) -> None:
+    np.testing.assert_array_equal(first.codes, second.codes)
+    assert first.seeds == second.seeds and set(first.proxies) == set(second.proxies)
+    for name in first.proxies:
+        np.testing.assert_array_equal(first.of(name), second.of(name))
 
 
 def test_a_score_is_that_of_the_network_with_the_weights_and_images_of_its_seed(tmp_path: Path) -> None:
     archs = cells(2)
-    found = scored(tmp_path / "s.parquet", archs, recipe="", seeds=(0, 3))
+    table = scored(tmp_path / "s.parquet", archs, recipe="", seeds=(0, 3))
     data = datasets.load("digits")
-    for row, code in enumerate(found.codes.tolist()):
+    for row, code in enumerate(table.codes.tolist()):
         arch = Architecture("nb201", tuple(code))
         for column, seed in enumerate((0, 3)):
             network = build(arch, classes=10, channels_in=1, image=8)
@@ -63,8 +63,8 @@ def test_a_score_is_that_of_the_network_with_the_weights_and_images_of_its_seed(
             with threads_used(1):
                 alone = score_all(network, scoring_batch(data, 8, seed=seed), proxies=FEW, seed=seed)
             for name in FEW:
-                assert found.of(name)[row, column] == alone[name].value
-    assert (found.seconds["snip"] > found.seconds["params"]).all()
+                assert table.of(name)[row, column] == alone[name].value
+    assert (table.seconds["snip"] > table.seconds["params"]).all()
 
 
 def test_batches_are_normalised_images_of_the_training_part() -> None:
@@ -72,26 +72,26 @@ def test_batches_are_normalised_images_of_the_training_part() -> None:
     images, labels = scoring_batch(data, len(data.train))
     assert images.mean().abs() < 1e-4 and (images.std() - 1).abs() < 1e-2
     assert sorted(labels.tolist()) == sorted(data.train.labels.tolist())
-    first, again, other = (scoring_batch(data, 16, seed=seed)[0] for seed in (0, 0, 1))
-    assert torch.equal(first, again) and not torch.equal(first, other)
+    first, again, different = (scoring_batch(data, 16, seed=seed)[0] for seed in (0, 0, 1))
+    assert torch.equal(first, again) and not torch.equal(first, different)
     with pytest.raises(InvalidOption, match="1 to 1437 images"):
         scoring_batch(data, 1438)
 
 
 def test_pieces_and_processes_give_the_same_as_one_go(tmp_path: Path) -> None:
     archs = cells(4)
-    whole = scored(tmp_path / "whole.parquet", archs, seeds=(0, 1))
+    complete = scored(tmp_path / "whole.parquet", archs, seeds=(0, 1))
     pieces = tmp_path / "pieces.parquet"
     scored(pieces, archs[:2], proxies=("snip",))
     scored(pieces, archs, proxies=("snip", "nwot"), engine=LocalEngine(2))
-    told: list[tuple[int, int]] = []
-    again = scored(pieces, archs, seeds=(0, 1), progress=lambda done, total: told.append((done, total)))
-    same(whole, again)
-    same(whole, ScoreTable.read(pieces))
-    assert told[0] == (0, 8) and told[-1] == (8, 8)
-    told.clear()
-    scored(pieces, archs, seeds=(0, 1), progress=lambda done, total: told.append((done, total)))
-    assert told == [(8, 8)]  # nothing was left to do
+    counts: list[tuple[int, int]] = []
+    again = scored(pieces, archs, seeds=(0, 1), progress=lambda completed, total: counts.append((completed, total)))
+    same(complete, again)
+    same(complete, ScoreTable.read(pieces))
+    assert counts[0] == (0, 8) and counts[-1] == (8, 8)
+    counts.clear()
+    scored(pieces, archs, seeds=(0, 1), progress=lambda completed, total: counts.append((completed, total)))
+    assert counts == [(8, 8)]  # nothing was left to do
     assert not journal_of(pieces).exists()
 
 
@@ -108,11 +108,13 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
             break
         sleep(0.01)
     process.wait()
-    kept = journal_of(out).read_bytes()
-    assert not out.exists() and 3 <= kept.count(b"\n") < 9
-    journal_of(out).write_bytes(kept[: -len(kept.splitlines()[-1]) // 2])  # a line cut short is as if never written
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    journal_before = journal_of(out).read_bytes()
+    assert not out.exists() and 3 <= journal_before.count(b"\n") < 9
+    journal_of(out).write_bytes(
+        journal_before[: -len(journal_before.splitlines()[-1]) // 2]
+    )  # a line cut short is as if never written
+    finished = subprocess.run(command, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
     same(ScoreTable.read(out), scored(tmp_path / "whole.parquet", cells(8), engine=LocalEngine(1)))
     assert not journal_of(out).exists()
 
@@ -120,11 +122,11 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_a_network_that_cannot_be_scored_has_the_reason(tmp_path: Path) -> None:
     """A cell without any connection has no gradient but at the classifier; one image has no correlations."""
     empty = nasbed.space("nb201").parse("|none~0|+|none~0|none~1|+|none~0|none~1|none~2|")
-    found = scored(tmp_path / "s.parquet", [empty], proxies=("jacov", "params"), batch=1)
-    assert np.isnan(found.of("jacov")).all() and np.isfinite(found.of("params")).all()
-    ((reason, times),) = found.reasons().items()
+    table = scored(tmp_path / "s.parquet", [empty], proxies=("jacov", "params"), batch=1)
+    assert np.isnan(table.of("jacov")).all() and np.isfinite(table.of("params")).all()
+    ((reason, times),) = table.reasons().items()
     assert reason.startswith("jacov: ") and times == 1
-    same(found, scored(tmp_path / "s.parquet", [empty], proxies=("jacov", "params"), batch=1))
+    same(table, scored(tmp_path / "s.parquet", [empty], proxies=("jacov", "params"), batch=1))
 
 
 def test_what_would_fail_for_all_is_told_at_once(tmp_path: Path) -> None:
@@ -151,16 +153,16 @@ def test_what_would_fail_for_all_is_told_at_once(tmp_path: Path) -> None:
 
 def test_a_second_process_on_the_same_file_is_refused_and_harms_nothing(tmp_path: Path) -> None:
     out = tmp_path / "s.parquet"
-    told: list[str] = []
+    sizes: list[str] = []
 
-    def meanwhile(done: int, total: int) -> None:
-        if done == 1:
+    def meanwhile(completed: int, total: int) -> None:
+        if completed == 1:
             with pytest.raises(InvalidOption, match="another has it open"):
                 scored(out, cells(1))
-            told.append("refused")
+            sizes.append("refused")
 
-    found = scored(out, cells(3), progress=meanwhile)
-    assert told == ["refused"] and len(found) == len(ScoreTable.read(out)) == 3
+    table = scored(out, cells(3), progress=meanwhile)
+    assert sizes == ["refused"] and len(table) == len(ScoreTable.read(out)) == 3
     assert not journal_of(out).exists()
 
 
@@ -191,7 +193,7 @@ def test_scores_of_another_version_are_kept_and_told(tmp_path: Path, monkeypatch
     assert scored(out, cells(2), proxies=["params"], on_note=notes.append).about.source == before
     assert scored(out, cells(3), proxies=["params"], on_note=notes.append).about.source == f"{before}; nasbed 9.9.9"
     assert len(notes) == 2
-    assert all(f"has scores by {before}, this is nasbed 9.9.9; they are kept" in each for each in notes)
+    assert all(f"has scores by {before}, this is nasbed 9.9.9; they are kept" in note for note in notes)
 
 
 def test_scores_by_an_edited_proxy_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def test_tuning_shares_the_test_part_with_the_fit(results: Results) -> None:
     assert not {*split.test.architecture} & {*split.train.architecture, *split.validation.architecture}
 
 
-class Interrupted(Engine):
+class InterruptedEngine(Engine):
     """Stops after some outcomes, as a user's Ctrl-C would, with another task taken and not ended."""
 
     def __init__(self, after: int) -> None:
@@ -132,21 +132,21 @@ class Interrupted(Engine):
 def test_tuning_resumed_makes_the_trials_of_one_not_interrupted(
     kind: type[Blurred], split: TableSplit, tmp_path: Path
 ) -> None:
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    expected = tune(kind, split, trials=30, out=whole, engine=SERIAL)
+    complete, broken = tmp_path / "whole", tmp_path / "broken"
+    expected = tune(kind, split, trials=30, out=complete, engine=SERIAL)
     for after in (0, 3, 9):
         with pytest.raises(KeyboardInterrupt):
-            tune(kind, split, trials=30, out=broken, engine=Interrupted(after))
+            tune(kind, split, trials=30, out=broken, engine=InterruptedEngine(after))
     with (broken / JOURNAL).open("a") as file:
         file.write('{"ended": 12, "fig')  # killed while it was writing
-    told: list[TuningTrial] = []
-    found = tune(kind, split, trials=20, out=broken, engine=SERIAL, progress=told.append)
-    assert [trial.number for trial in told] == list(range(20))
-    assert len(found.trials) == 20
-    found = tune(kind, split, trials=30, out=broken, engine=SERIAL)
-    assert timeless(broken) == timeless(whole)
-    assert found.best.number == expected.best.number
-    assert found.test == expected.test
+    reported: list[TuningTrial] = []
+    tuned = tune(kind, split, trials=20, out=broken, engine=SERIAL, progress=reported.append)
+    assert [trial.number for trial in reported] == list(range(20))
+    assert len(tuned.trials) == 20
+    tuned = tune(kind, split, trials=30, out=broken, engine=SERIAL)
+    assert timeless(broken) == timeless(complete)
+    assert tuned.best.number == expected.best.number
+    assert tuned.test == expected.test
 
 
 def test_tuning_of_a_finished_folder_fits_nothing(split: TableSplit, tmp_path: Path) -> None:
@@ -166,17 +166,17 @@ def test_tuning_survives_a_kill(results: Results, tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", code], env=environment, start_new_session=True)
     try:
         limit = time.monotonic() + 60
-        while not (out / JOURNAL).is_file() or sum("ended" in line for line in _whole(out)) < 4:
+        while not (out / JOURNAL).is_file() or sum("ended" in line for line in complete_lines(out)) < 4:
             assert process.poll() is None
             assert time.monotonic() < limit
             time.sleep(0.02)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    before = _whole(out)
-    ended = {line["ended"] for line in before if "ended" in line}
-    under_way = {line["asked"] for line in before if "asked" in line} - ended
-    assert 4 <= len(ended) < 20
+    before = complete_lines(out)
+    finished = {line["ended"] for line in before if "ended" in line}
+    under_way = {line["asked"] for line in before if "asked" in line} - finished
+    assert 4 <= len(finished) < 20
     log.rename(tmp_path / "log-before")
     tuned = tune(Blurred, results, trials=20, out=out, settings={"log": str(log)}, engine=LocalEngine(2), timeout_s=60)
     assert [trial.number for trial in tuned.trials] == list(range(20))
@@ -186,8 +186,10 @@ def test_tuning_survives_a_kill(results: Results, tmp_path: Path) -> None:
     assert under_way_at_once.max() <= 2  # proposed when a process is free, not before
     fitted = [float(line.split()[0]) for line in log.read_text().splitlines()]
     blur = {trial.number: trial.settings.get("blur", 0.5) for trial in tuned.trials}
-    assert sorted(fitted) == sorted([*(blur[number] for number in range(20) if number not in ended), tuned_blur(tuned)])
-    assert under_way <= set(range(20)) - ended
+    assert sorted(fitted) == sorted(
+        [*(blur[number] for number in range(20) if number not in finished), tuned_blur(tuned)]
+    )
+    assert under_way <= set(range(20)) - finished
 
 
 def tuned_blur(tuned: Any) -> float:
@@ -195,7 +197,7 @@ def tuned_blur(tuned: Any) -> float:
     return float(tuned.best.settings.get("blur", 0.5))
 
 
-def _whole(out: Path) -> list[dict[str, Any]]:
+def complete_lines(out: Path) -> list[dict[str, Any]]:
     content = (out / JOURNAL).read_text()
     return [json.loads(line) for line in content[: content.rfind("\n") + 1].splitlines()]
 
@@ -247,8 +249,10 @@ def test_tuning_tells_of_trials_by_another_version(
     before = nasbed.__version__
     assert tune(Blurred, split, trials=2, out=tmp_path, engine=SERIAL).notes() == []
     monkeypatch.setattr(nasbed, "__version__", "9.9.9")
-    told = tune(Blurred, split, trials=3, out=tmp_path, engine=SERIAL).notes()
-    assert [line.partition(";")[0] for line in told] == [f"2 of 3 trials were fitted by nasbed {before}, this is 9.9.9"]
+    notes = tune(Blurred, split, trials=3, out=tmp_path, engine=SERIAL).notes()
+    assert [line.partition(";")[0] for line in notes] == [
+        f"2 of 3 trials were fitted by nasbed {before}, this is 9.9.9"
+    ]
     (tmp_path / JOURNAL).write_text((tmp_path / JOURNAL).read_text().replace(f', "nasbed_version": "{before}"', ""))
     (told_again,) = tune(Blurred, split, trials=3, out=tmp_path, engine=SERIAL).notes()
     assert told_again.startswith("2 of 3 trials were fitted by a nasbed that did not record its version")
@@ -257,8 +261,8 @@ def test_tuning_tells_of_trials_by_another_version(
 def test_tuning_measures_the_winner_again_on_another_test_part(split: TableSplit, tmp_path: Path) -> None:
     """Rows of the test part are not among those that trials are bound to."""
     tuned = tune(Blurred, split, trials=2, out=tmp_path, engine=SERIAL)
-    other = with_test_values(split, split.test.y + 1)
-    again = tune(Blurred, other, trials=2, out=tmp_path, engine=SERIAL)
+    changed = with_test_values(split, split.test.y + 1)
+    again = tune(Blurred, changed, trials=2, out=tmp_path, engine=SERIAL)
     assert again.test["mae"] != tuned.test["mae"] and again.trials == tuned.trials
 
 

@@ -47,21 +47,21 @@ def test_engine_without_tasks_is_done(engine: Engine) -> None:
 
 def test_engine_takes_tasks_that_are_made_from_outcomes(engine: Engine) -> None:
     """Each round of tasks is made when the one before has ended, by the same workers."""
-    ended: list[int] = []
+    finished: list[int] = []
 
     def rounds() -> Iterator[Any]:
         for start in range(0, 9, 3):
-            assert sorted(ended) == list(range(start))
+            assert sorted(finished) == list(range(start))
             yield from range(start, start + 3)
-            while len(ended) < start + 3:
+            while len(finished) < start + 3:
                 yield WAIT
 
     workers = set()
     for outcome in engine.map_unordered(engine_tasks.process_of, rounds()):
         assert not outcome.error
-        ended.append(outcome.task)
+        finished.append(outcome.task)
         workers.add(outcome.result)
-    assert sorted(ended) == list(range(9))
+    assert sorted(finished) == list(range(9))
     assert len(workers) <= 3, "workers stay from round to round"
 
 
@@ -151,8 +151,8 @@ def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
         (NoiseFree(table), [*islice(table.architectures(), 10)]),
         (surrogate, [surrogate.space.sample(rng) for _ in range(10)]),
     ]
-    found = ray.remote(engine_tasks.accuracies).remote(cases)
-    assert ray.get(found) == engine_tasks.accuracies(cases)
+    references = ray.remote(engine_tasks.accuracies).remote(cases)
+    assert ray.get(references) == engine_tasks.accuracies(cases)
 
 
 @pytest.mark.parametrize("end", ["kill", "exit"])

@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "new" / "results.journal"
 
 
-def held(path: Path) -> dict[Any, Any]:
+def entries(path: Path) -> dict[Any, Any]:
     with TaskJournal[Any, Any](path, INPUTS) as journal:
         return dict(journal.items())
 
@@ -65,12 +65,12 @@ def test_journal_leaves_nothing_beside_itself(path: Path) -> None:
     ],
 )
 def test_journal_of_other_inputs_is_refused_and_left_alone(path: Path, inputs: dict[str, Any], message: str) -> None:
-    held(path)
+    entries(path)
     before = path.read_bytes()
     with pytest.raises(InvalidOption, match=message):
         TaskJournal[Any, Any](path, inputs)
     assert path.read_bytes() == before
-    assert held(path) == {}, "the refusal holds no lock"
+    assert entries(path) == {}, "the refusal holds no lock"
 
 
 def test_every_cut_of_a_journal_holds_the_results_before_it(path: Path) -> None:
@@ -86,7 +86,7 @@ def test_every_cut_of_a_journal_holds_the_results_before_it(path: Path) -> None:
         with TaskJournal[Any, Any](path, INPUTS) as journal:
             assert dict(journal.items()) == expected
             journal.record("next", 0)
-        assert held(path) == expected | {"next": 0}
+        assert entries(path) == expected | {"next": 0}
 
 
 @pytest.mark.parametrize("tail", [b"{", b'{"key": 1, "resu', b"\0\0\0"])
@@ -125,7 +125,7 @@ def test_second_process_is_refused_and_a_killed_one_frees_the_journal(path: Path
     try:
         assert process.stdout.readline() == "recorded\n"
         with pytest.raises(InvalidOption) as refusal:
-            held(path)
+            entries(path)
         assert str(refusal.value) == (
             f"{path} is written by one process at a time, another has it open; wait or use another folder"
         )
@@ -134,7 +134,7 @@ def test_second_process_is_refused_and_a_killed_one_frees_the_journal(path: Path
         process.wait()
         process.stdin.close()
         process.stdout.close()
-    assert held(path) == {("first", 1): 1}
+    assert entries(path) == {("first", 1): 1}
 
 
 def test_line_is_appended_by_several_processes(tmp_path: Path) -> None:

@@ -97,8 +97,8 @@ def test_changed_code_is_refused_by_name_and_can_be_accepted(folder: Path, name:
     output = run("campaign.toml", "--engine", "serial", "--resume", "--accept-changes")
     note = f"12 of 20 results were made before {called} was changed"
     assert "ended                  20" in output and f"note: {note}" in output
-    told = json.loads(run("status", "campaign.sqlite", "--json"))
-    assert note in told["notes"]
+    status = json.loads(run("status", "campaign.sqlite", "--json"))
+    assert note in status["notes"]
     run("export", "campaign.sqlite", "--out", "table")
     assert note in Results.open(folder / "table").about.notes
     run("campaign.toml", "--engine", "serial", "--resume")  # as it was accepted

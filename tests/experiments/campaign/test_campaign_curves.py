@@ -44,10 +44,12 @@ CAMPAIGN = Campaign("few", grid=Grid(TEXTS, seeds=(0, 1)))
 def points(trial: Trial) -> tuple[float | None, ...]:
     """One value an epoch; the second one of a cell of nothing was no number."""
     rising = [10.0 * epoch + trial.seed + sum(trial.architecture.code) for epoch in range(trial.fidelity)]
-    return tuple(None if epoch == 1 and not any(trial.architecture.code) else each for epoch, each in enumerate(rising))
+    return tuple(
+        None if epoch == 1 and not any(trial.architecture.code) else point for epoch, point in enumerate(rising)
+    )
 
 
-class Curved(Trainer):
+class CurveTrainer(Trainer):
     """Fails where a cell begins with a 3x3 convolution."""
 
     kind = "curved"
@@ -74,8 +76,8 @@ def test_exported_table_has_the_curve_of_every_training_that_ended_well(tmp_path
 
     journal = tmp_path / "journal.sqlite"
     with pytest.raises(KeyboardInterrupt):
-        collect(CAMPAIGN, Curved(), journal, progress=stop)
-    collect(CAMPAIGN, Curved(), journal)
+        collect(CAMPAIGN, CurveTrainer(), journal, progress=stop)
+    collect(CAMPAIGN, CurveTrainer(), journal)
     table = export_journals([journal, journal], tmp_path / "out")
     curves, rows = Results.open(tmp_path / "out").curves(), concatenate(list(table.batches()))
     assert curves is not None and curves.metric == "validation_accuracy" and curves.values.shape == (8, 4)
@@ -99,12 +101,12 @@ def test_exported_table_has_the_curve_of_every_training_that_ended_well(tmp_path
 
 
 def test_table_and_journal_without_curves_are_as_before(tmp_path: Path) -> None:
-    class Plain(Curved):
+    class PlainTrainer(CurveTrainer):
         def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
-            return [replace(each, learning_curve=()) for each in super().evaluate(trials)]
+            return [replace(evaluation, learning_curve=()) for evaluation in super().evaluate(trials)]
 
     journal = tmp_path / "journal.sqlite"
-    collect(CAMPAIGN, Plain(), journal)
+    collect(CAMPAIGN, PlainTrainer(), journal)
     with sqlite3.connect(journal) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     connection.close()
@@ -114,7 +116,7 @@ def test_table_and_journal_without_curves_are_as_before(tmp_path: Path) -> None:
 
 
 def test_changed_curves_are_refused(tmp_path: Path) -> None:
-    collect(CAMPAIGN, Curved(), tmp_path / "journal.sqlite")
+    collect(CAMPAIGN, CurveTrainer(), tmp_path / "journal.sqlite")
     table = export_journals([tmp_path / "journal.sqlite"], tmp_path / "out")
     path = table.data / "curves.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
@@ -125,7 +127,7 @@ def test_changed_curves_are_refused(tmp_path: Path) -> None:
 def test_merged_tables_have_the_curves_of_both_once(tmp_path: Path) -> None:
     tables = []
     for name, texts, fidelities in (("a", TEXTS[:1], (2, 4)), ("b", TEXTS, (2, 5)), ("c", TEXTS[1:2], (2,))):
-        collect(Campaign("few", grid=Grid(texts)), Curved(fidelities), tmp_path / f"{name}.sqlite")
+        collect(Campaign("few", grid=Grid(texts)), CurveTrainer(fidelities), tmp_path / f"{name}.sqlite")
         tables.append(export_journals([tmp_path / f"{name}.sqlite"], tmp_path / name))
     assert [table.curves() is None for table in tables] == [False, False, True]
     merged = merge_results(tables, tmp_path / "merged").results.curves()
@@ -172,8 +174,8 @@ def test_networks_of_a_campaign_have_the_same_rows_with_and_without_curves(kind:
     journals = [tmp_path / f"{name}.sqlite" for name in ("plain", "curved")]
     rows = []
     for path in journals:
-        with Journal.reading(path) as opened:
-            rows.append([(ended.trial, dict(ended.evaluation.values)) for ended in opened.finished()])
+        with Journal.reading(path) as journal:
+            rows.append([(finished.trial, dict(finished.evaluation.values)) for finished in journal.finished()])
     assert rows[0] == rows[1]
     curves = export_journals([journals[1]], tmp_path / "out").curves()
     assert curves is not None and curves.fidelity.tolist() == [1, 1, 2, 2]

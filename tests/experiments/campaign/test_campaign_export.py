@@ -52,15 +52,15 @@ def test_export_has_every_row_of_the_journal(tmp_path: Path) -> None:
     export_journals([journal], tmp_path / "out")
     results = Results.open(tmp_path / "out")
     rows = concatenate(list(results.batches()))
-    found = table(journal)
-    assert rows.codes.tolist() == [list(row[0].architecture.code) for row in found]
-    assert rows.method.tolist() == [row[0].method for row in found]
-    assert [("ok", "diverged", "failed")[status] for status in rows.status] == [row[1] for row in found]
+    exported = table(journal)
+    assert rows.codes.tolist() == [list(row[0].architecture.code) for row in exported]
+    assert rows.method.tolist() == [row[0].method for row in exported]
+    assert [("ok", "diverged", "failed")[status] for status in rows.status] == [row[1] for row in exported]
     assert set(rows.fidelity.tolist()) == {12} and set(rows.seed.tolist()) == {0}
     failed = rows.codes[:, 0] == 0
     assert failed.any() and (rows.status[failed] == 2).all()
     for key in ("validation_error", "test_error"):
-        wanted = [row[2].get(key, np.nan) for row in found]
+        wanted = [row[2].get(key, np.nan) for row in exported]
         np.testing.assert_array_equal(rows.values[key], wanted)
     assert np.isnan(rows.train_time_s[failed]).all() and (rows.train_time_s[~failed] == 7.5).all()
     assert (np.diff(rows.timestamp_us) >= 0).all()
@@ -80,16 +80,16 @@ def test_export_of_several_journals_takes_an_evaluation_once(tmp_path: Path) -> 
 
 
 def test_export_refuses_journals_that_do_not_belong_together(tmp_path: Path) -> None:
-    one, other, third = (tmp_path / f"{name}.sqlite" for name in ("one", "other", "third"))
-    collect(CAMPAIGN, FunctionTrainer(quality, "nb201"), one)
-    collect(replace(CAMPAIGN, trials=10), FunctionTrainer(quality, "nb201"), other)
+    first, second, third = (tmp_path / f"{name}.sqlite" for name in ("one", "other", "third"))
+    collect(CAMPAIGN, FunctionTrainer(quality, "nb201"), first)
+    collect(replace(CAMPAIGN, trials=10), FunctionTrainer(quality, "nb201"), second)
     collect(CAMPAIGN, FunctionTrainer(quality, "nb201", fidelities=(2,)), third)
     with pytest.raises(InvalidOption, match=r"other.sqlite is of another campaign than .*, with another trials; name"):
-        export_journals([one, other], tmp_path / "out")
+        export_journals([first, second], tmp_path / "out")
     with pytest.raises(InvalidOption, match=r"have one trainer, .*third.sqlite has another than"):
-        export_journals([one, third], tmp_path / "out", name="both")
+        export_journals([first, third], tmp_path / "out", name="both")
     assert not (tmp_path / "out").exists()
-    assert export_journals([one, other], tmp_path / "out", name="both").about.name == "both"
+    assert export_journals([first, second], tmp_path / "out", name="both").about.name == "both"
 
 
 def from_own_space_to_table(folder: Path) -> Results:
@@ -189,9 +189,9 @@ def test_of_several_fidelities_the_asked_ones_are_exported(tmp_path: Path) -> No
     trainer = FunctionTrainer(measured, "nb201", metrics=METRICS, fidelities=(1, 2, 4), dataset="digits")
     listed = [f"|{op}~0|+|none~0|none~1|+|none~0|none~1|skip_connect~2|" for op in ("none", "skip_connect")]
     collect(Campaign("all", grid=Grid(tuple(listed), seeds=(0, 1))), trainer, journal)
-    some = export_journals([journal], tmp_path / "out", fidelities=(1, 4))
-    rows = concatenate(list(some.batches()))
+    chosen = export_journals([journal], tmp_path / "out", fidelities=(1, 4))
+    rows = concatenate(list(chosen.batches()))
     assert sorted(rows.fidelity.tolist()) == [1] * 4 + [4] * 4
-    assert some.about.notes.startswith("4 failed")  # one architecture, two seeds, two fidelities
+    assert chosen.about.notes.startswith("4 failed")  # one architecture, two seeds, two fidelities
     with pytest.raises(InvalidOption, match="1, 2, 4"):
         export_journals([journal], tmp_path / "other", fidelities=(3,))

@@ -49,7 +49,7 @@ def started(
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+def outcome_of(process: subprocess.Popen[str]) -> tuple[int, str]:
     _, errors = process.communicate(timeout=60)
     return process.returncode, errors
 
@@ -80,16 +80,16 @@ def test_campaign_killed_at_random_moments_loses_nothing_and_repeats_nothing(
         moment = draw.uniform(0.5, 2.5) if local else draw.uniform(0.0, 0.5)
         moment *= 1 if durable else 1 + kill / 2
         engine = ("--engine", "local", "--workers", "2") if local else ("--engine", "serial")
-        begun = log.stat().st_size
-        code, errors = ended(started(campaign_file, "--resume", *engine, moment=f"{moment:.4f}", log=log))
+        size_before = log.stat().st_size
+        code, errors = outcome_of(started(campaign_file, "--resume", *engine, moment=f"{moment:.4f}", log=log))
         assert code == -signal.SIGKILL, errors
-        evaluated = {ast.literal_eval(line) for line in log.read_text()[begun:].splitlines()}
+        evaluated = {ast.literal_eval(line) for line in log.read_text()[size_before:].splitlines()}
         assert not evaluated & {row[0].key for row in durable}, "what was durable was evaluated again"
         now = [] if not durable and not_begun(journal) else table(journal)
         assert set(map(str, durable)) <= set(map(str, now)), "what was durable was lost"
         durable = now
     assert 0 < len(durable) < len(undisturbed)
-    code, errors = ended(started(campaign_file, "--resume", "--engine", "serial"))
+    code, errors = outcome_of(started(campaign_file, "--resume", "--engine", "serial"))
     assert code == 0, errors
     assert table(journal) == undisturbed
 
@@ -118,7 +118,7 @@ def test_campaign_refuses_a_journal_that_another_has_open(campaign_file: Path) -
         until = time.monotonic() + 30
         while not log.exists() and time.monotonic() < until:
             time.sleep(0.02)
-        code, errors = ended(started(campaign_file, "--resume", "--engine", "serial"))
+        code, errors = outcome_of(started(campaign_file, "--resume", "--engine", "serial"))
         journal = campaign_file.with_suffix(".sqlite")
         assert (code, errors) == (
             2,
@@ -139,7 +139,7 @@ def test_campaign_interrupted_from_the_keyboard_says_how_to_go_on(campaign_file:
     while not log.exists() and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    code, errors = ended(process)
+    code, errors = outcome_of(process)
     journal = campaign_file.with_suffix(".sqlite")
     assert code == 130
     assert errors.startswith("nasbed: interrupted; ") and len(errors.splitlines()) == 1
@@ -148,13 +148,13 @@ def test_campaign_interrupted_from_the_keyboard_says_how_to_go_on(campaign_file:
 
 
 def full_disk_is_told_and_survived(campaign: Path, journal: Path, undisturbed: list[Row], limit: str = "none") -> None:
-    code, errors = ended(started(campaign, "--journal", str(journal), "--engine", "serial", limit=limit))
+    code, errors = outcome_of(started(campaign, "--journal", str(journal), "--engine", "serial", limit=limit))
     assert code == 2
     assert len(errors.splitlines()) == 1
     assert errors.startswith(f"nasbed: {journal} could not be written, ")
     assert errors.endswith("all that it holds is intact: make room on its disk and resume\n")
-    kept = table(journal)
-    assert 0 < len(kept) < len(undisturbed) and kept == undisturbed[: len(kept)]
+    before = table(journal)
+    assert 0 < len(before) < len(undisturbed) and before == undisturbed[: len(before)]
 
 
 def test_campaign_on_a_file_that_may_not_grow_stops_in_one_line(
@@ -162,7 +162,7 @@ def test_campaign_on_a_file_that_may_not_grow_stops_in_one_line(
 ) -> None:
     journal = tmp_path / "limited.sqlite"
     full_disk_is_told_and_survived(campaign_file, journal, undisturbed, limit="400000")
-    code, errors = ended(started(campaign_file, "--journal", str(journal), "--resume", "--engine", "serial"))
+    code, errors = outcome_of(started(campaign_file, "--journal", str(journal), "--resume", "--engine", "serial"))
     assert code == 0, errors
     assert table(journal) == undisturbed
 
@@ -187,7 +187,7 @@ def test_campaign_on_a_full_disk_stops_in_one_line_and_goes_on_with_more_room(
     journal = small_disk / "full.sqlite"
     full_disk_is_told_and_survived(campaign_file, journal, undisturbed)
     subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
-    code, errors = ended(started(campaign_file, "--journal", str(journal), "--resume", "--engine", "serial"))
+    code, errors = outcome_of(started(campaign_file, "--journal", str(journal), "--resume", "--engine", "serial"))
     assert code == 0, errors
     assert table(journal) == undisturbed
 

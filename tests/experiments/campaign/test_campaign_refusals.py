@@ -81,7 +81,7 @@ def test_campaign_that_cannot_train_is_refused_and_leaves_no_journal(
     code, errors = run(path)
     assert code == 2
     assert errors.startswith("nasbed: ") and message in errors and len(errors.splitlines()) == 1
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["campaign.toml", "recipe.toml"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["campaign.toml", "recipe.toml"]
 
 
 def test_campaign_with_a_network_that_cannot_be_traced_is_refused(
@@ -141,13 +141,13 @@ def test_population_trainer_compares_networks_with_the_free_memory(monkeypatch: 
 
 
 def test_collect_passes_on_what_a_check_notes(tmp_path: Path) -> None:
-    class Noting(FunctionTrainer):
+    class WarningTrainer(FunctionTrainer):
         def check_ready(self) -> list[str]:
             return ["slow today"]
 
     notes: list[str] = []
     campaign = Campaign("few", trials=3, shares={"rs": 1})
-    collect(campaign, Noting(lambda *_: 1.0, "nb201"), tmp_path / "journal.sqlite", on_note=notes.append)
+    collect(campaign, WarningTrainer(lambda *_: 1.0, "nb201"), tmp_path / "journal.sqlite", on_note=notes.append)
     assert notes == ["slow today"]
 
 

@@ -34,8 +34,8 @@ def test_schedule_gives_exact_shares_and_is_fair_on_the_way(weights: list[int], 
     assert Counter(turns) == Counter(quotas(shares, trials))
     for name, share in shares.items():
         assert abs(turns.count(name) - share * trials) < 1
-        given = np.cumsum([turn == name for turn in turns])
-        assert (np.abs(given - share * np.arange(1, trials + 1)) < len(shares) + 1).all()
+        trials_of_method = np.cumsum([turn == name for turn in turns])
+        assert (np.abs(trials_of_method - share * np.arange(1, trials + 1)) < len(shares) + 1).all()
 
 
 @pytest.fixture(scope="module")
@@ -76,13 +76,13 @@ def test_campaign_goes_on_only_with_the_same_settings(tmp_path: Path) -> None:
     campaign = Campaign("one", trials=20, shares={"rs": 0.5, "re": 0.5}, round=5)
     trainer, journal = FunctionTrainer(quality, "nb201"), tmp_path / "one.sqlite"
     collect(campaign, trainer, journal)
-    for other, message in [
+    for changed, message in [
         (replace(campaign, trials=30), "campaign trials 20, not 30"),
         (replace(campaign, seed=1), "campaign seed 0, not 1"),
         (replace(campaign, settings={"re": {"sample_size": 2}}), "campaign settings re None, not"),
     ]:
         with pytest.raises(InvalidOption, match=message):
-            collect(other, trainer, journal)
+            collect(changed, trainer, journal)
     with pytest.raises(InvalidOption, match="campaign space nb201, not darts"):
         collect(campaign, FunctionTrainer(quality, "darts"), journal)
     with pytest.raises(InvalidOption, match="trainer fidelities"):
@@ -109,18 +109,18 @@ class Stubborn(Optimizer):
 
     name = "stubborn"
     summary = "proposes the same for ever"
-    told: list[Observation]
+    observations: list[Observation]
 
     def ask(self, n: int = 1) -> list[Proposal]:
-        self.told = getattr(self, "told", [])
-        SEEN[:] = [self]
+        self.observations = getattr(self, "observations", [])
+        INSTANCES[:] = [self]
         return [Proposal(self.space.parse(FIXED))]
 
     def tell(self, observations: Sequence[Observation]) -> None:
-        self.told.extend(observations)
+        self.observations.extend(observations)
 
 
-class Breaking(Optimizer):
+class FailingOptimizer(Optimizer):
     """Breaks in its second round."""
 
     name = "breaking"
@@ -133,12 +133,12 @@ class Breaking(Optimizer):
         raise ArithmeticError("singular matrix")
 
 
-SEEN: list[Stubborn] = []
+INSTANCES: list[Stubborn] = []
 
 
 @pytest.fixture
 def own_methods(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in (Stubborn, Breaking):
+    for kind in (Stubborn, FailingOptimizer):
         monkeypatch.setitem(OPTIMIZERS._entries, kind.name, kind)
 
 
@@ -147,9 +147,9 @@ def test_campaign_answers_what_is_known_and_fills_with_random_ones(tmp_path: Pat
     campaign = Campaign("stubborn", trials=20, shares={"stubborn": 0.5, "rs": 0.5}, round=10)
     status = collect(campaign, FunctionTrainer(quality, "nb201"), tmp_path / "journal.sqlite")
     assert dict(status.by_method) == {"stubborn": 1, "rs": 10, "fill": 9}
-    known = quality(nasbed.space("nb201").parse(FIXED), 1, 0)
-    assert len(SEEN[0].told) > 20
-    assert {observation["validation_value"] for observation in SEEN[0].told} == {known}
+    value = quality(nasbed.space("nb201").parse(FIXED), 1, 0)
+    assert len(INSTANCES[0].observations) > 20
+    assert {observation["validation_value"] for observation in INSTANCES[0].observations} == {value}
 
 
 @pytest.mark.usefixtures("own_methods")
@@ -195,8 +195,8 @@ def test_poor_region_is_made_of_operations_without_parameters(name: str) -> None
     assert min(counts) == (len(places) + 1) // 2 and max(counts) == len(places)
     if space.costs(usual).shape[1]:
         assert np.median(space.costs(poor)[:, 0]) < 0.8 * np.median(space.costs(usual)[:, 0])
-    whole = next(arch for arch in poor if operations.count_without_parameters(arch) == len(places))
-    assert "conv" not in space.format(whole) and "k3" not in space.format(whole)
+    parameter_free = next(arch for arch in poor if operations.count_without_parameters(arch) == len(places))
+    assert "conv" not in space.format(parameter_free) and "k3" not in space.format(parameter_free)
 
 
 def test_poor_region_of_another_space_is_refused(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_tasks_leave_out_what_is_finished() -> None:
     assert [trial.number for trial in tasks[0].upcoming] == [5]
 
 
-class Noting(FunctionTrainer):
+class RecordingTrainer(FunctionTrainer):
     """Evaluates two trials at a time and notes what it is asked."""
 
     trials_per_task = 2
@@ -56,7 +56,7 @@ class Noting(FunctionTrainer):
 
 
 def test_trainer_is_announced_the_next_task_of_the_round_and_closed_at_the_end(tmp_path: Path) -> None:
-    trainer = Noting()
+    trainer = RecordingTrainer()
     collect(Campaign("few", trials=5, shares={"rs": 1}, round=4), trainer, tmp_path / "journal.sqlite")
     assert trainer.notes == [
         ("announce", [2, 3]),

@@ -155,10 +155,10 @@ def test_campaign_refuses_searches_that_are_none_or_do_not_fit(folder: Path) -> 
 
     def refused(*searches: str) -> str:
         campaign = replace(WITH, folder=folder, trajectories=Trajectories(searches))
-        with pytest.raises((BadFile, InvalidOption)) as told:
+        with pytest.raises((BadFile, InvalidOption)) as raised:
             collect(campaign, trainer, folder / "no.sqlite")
         assert not (folder / "no.sqlite").exists()
-        return str(told.value)
+        return str(raised.value)
 
     assert "no file is" in refused("nothing/*.json")
     (folder / "odd.json").write_text("{}")

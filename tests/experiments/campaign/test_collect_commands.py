@@ -55,9 +55,11 @@ def test_collect_runs_resumes_tells_and_exports(folder: Path) -> None:
     with pytest.raises(InvalidOption, match=r"campaign.sqlite holds 30 of 30 results; go on with --resume"):
         run("campaign.toml", "--engine", "serial")
     assert "ended                  30" in run("--resume", "--engine", "serial"), "campaign.toml is the usual name"
-    told = json.loads(run("status", "campaign.sqlite", "--json"))
-    assert (told["trials"], told["ended"], told["methods"]) == (30, 30, {"rs": 15, "re": 15})
-    assert told["ok"] + told["failed"] == 30 and told["reasons"] == {"ValueError: no plain ones": told["failed"]}
+    status = json.loads(run("status", "campaign.sqlite", "--json"))
+    assert (status["trials"], status["ended"], status["methods"]) == (30, 30, {"rs": 15, "re": 15})
+    assert status["ok"] + status["failed"] == 30 and status["reasons"] == {
+        "ValueError: no plain ones": status["failed"]
+    }
     assert "30 rows" in run("export", "campaign.sqlite", "--out", "table")
     results = Results.open(folder / "table")
     assert (results.about.name, results.space.name) == ("own", "own_space")

@@ -39,7 +39,7 @@ def populations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     diverges."""
     sizes: list[int] = []
 
-    def train_population(jobs: Sequence[Job], dataset: Any, recipe: Recipe, **others: object) -> list[Trained]:
+    def train_population(jobs: Sequence[Job], dataset: Any, recipe: Recipe, **options: object) -> list[Trained]:
         sizes.append(len(jobs))
         if any(job.architecture.code == (0,) * 6 for job in jobs):
             raise RuntimeError("out of memory")
@@ -69,7 +69,7 @@ def test_population_that_breaks_is_halved_until_one_network_is_alone(tmp_path: P
     assert status.best == 52.0
 
 
-class Before(PopulationTrainer):
+class EarlierTrainer(PopulationTrainer):
     """The trainer of nasbed 0.1."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -78,7 +78,10 @@ class Before(PopulationTrainer):
 
     def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
         keys = [metric.key for metric in self.metrics]
-        return [replace(each, values={key: each.values[key] for key in keys}) for each in super().evaluate(trials)]
+        return [
+            replace(evaluation, values={key: evaluation.values[key] for key in keys})
+            for evaluation in super().evaluate(trials)
+        ]
 
 
 def test_campaign_begun_before_a_metric_existed_goes_on_with_those_it_has(
@@ -90,7 +93,7 @@ def test_campaign_begun_before_a_metric_existed_goes_on_with_those_it_has(
     campaign = Campaign.parse(
         {"campaign": {"name": "few", "space": "nb201"}, "grid": {"architectures": texts, "fidelities": [1, 2]}}
     )
-    trainer: PopulationTrainer = Before("nb201", "digits", RECIPE, population=1, device="cpu")
+    trainer: PopulationTrainer = EarlierTrainer("nb201", "digits", RECIPE, population=1, device="cpu")
 
     def stop(progress: CampaignProgress) -> None:
         if progress.done == 2:
@@ -101,8 +104,10 @@ def test_campaign_begun_before_a_metric_existed_goes_on_with_those_it_has(
     trainer = PopulationTrainer("nb201", "digits", RECIPE, population=1, device="cpu")
     assert [metric.key for metric in trainer.metrics][3:] == ["train_accuracy"]
     assert collect(campaign, trainer, journal, accept_changes=True).by_status["ok"] == 4
-    with Journal.reading(journal) as opened:
-        assert [set(ended.evaluation.values) for ended in opened.finished()] == [{each.key for each in METRICS[:3]}] * 4
+    with Journal.reading(journal) as reader:
+        assert [set(finished.evaluation.values) for finished in reader.finished()] == [
+            {measured.key for measured in METRICS[:3]}
+        ] * 4
     old = export_journals([journal], tmp_path / "old")
     assert old.about.metrics == METRICS[:3] and old.manifest.rows == 4
 

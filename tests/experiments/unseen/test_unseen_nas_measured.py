@@ -68,7 +68,7 @@ def test_bonsai_cells_reduce_where_darts_cells_do(cells: int) -> None:
 
 @pytest.mark.parametrize("method", ["pc-darts", "bonsai-net", "rs-darts", "rs-bonsai"])
 def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_path: Path) -> None:
-    told: list[str] = []
+    reports: list[str] = []
     result = measured_nas(
         method,
         dataset,
@@ -77,10 +77,10 @@ def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_pat
         epochs=1,
         seed=1,
         checkpoints=tmp_path,
-        progress=lambda part, done, said: told.append(f"{part} {done}"),
+        progress=lambda part, epoch, description: reports.append(f"{part} {epoch}"),
     )
     random = method.startswith("rs-")
-    assert told == (["train 1"] if random else ["search 1", "search 2", "train 1"])
+    assert reports == (["train 1"] if random else ["search 1", "search 2", "train 1"])
     assert (result.dataset, result.model, result.epochs, result.seeds) == ("chesseract", method, 1, (0, 1))
     assert result.status == "ok" and result.images == (128, 30, 60) and result.recipe["skeleton"]["channels"] == 4
     assert result.search_epochs == (0 if random else 2) and (result.search_time_s == 0) == random
@@ -88,8 +88,8 @@ def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_pat
     arch = recorded_outcome(result).architecture
     assert arch is not None and arch.to_json() == result.architecture
     assert arch.space == ("bonsai-rr-2" if "bonsai" in method else "darts")
-    how = BUDGET.recipe(method, RECIPE)
-    assert train(arch, dataset, how, seed=1, epochs=1).test_accuracy == result.test_accuracy
+    recipe = BUDGET.recipe(method, RECIPE)
+    assert train(arch, dataset, recipe, seed=1, epochs=1).test_accuracy == result.test_accuracy
     if "bonsai" in method:  # as earlier versions stored it
         earlier = replace(result, architecture=BonsaiGenotype.of(arch).to_json())
         assert recorded_outcome(earlier).architecture == arch
@@ -99,26 +99,26 @@ def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_pat
 
 def test_random_architectures_are_another_for_every_seed(dataset: Dataset) -> None:
     for method in ("rs-darts", "rs-bonsai"):
-        found = {searched(NasRun(method, dataset, RECIPE, BUDGET, seed)).architecture for seed in range(5)}
-        assert len(found) == 5
+        architectures = {searched(NasRun(method, dataset, RECIPE, BUDGET, seed)).architecture for seed in range(5)}
+        assert len(architectures) == 5
 
 
 def test_interrupted_search_and_training_go_on_to_the_same_result(dataset: Dataset, tmp_path: Path) -> None:
     def measured(folder: Path, *, stop: str = "") -> UnseenResult:
-        def told(part: str, done: int, said: str) -> None:
-            if stop == f"{part} {done}":
+        def on_progress(part: str, epoch: int, description: str) -> None:
+            if stop == f"{part} {epoch}":
                 raise KeyboardInterrupt
 
-        how = {"budget": BUDGET, "epochs": 2, "checkpoints": folder, "progress": told}
-        return measured_nas("pc-darts", dataset, RECIPE, **how)  # type: ignore[arg-type]
+        options = {"budget": BUDGET, "epochs": 2, "checkpoints": folder, "progress": on_progress}
+        return measured_nas("pc-darts", dataset, RECIPE, **options)  # type: ignore[arg-type]
 
-    whole = measured(tmp_path / "whole")
+    complete = measured(tmp_path / "whole")
     for stop in ("search 1", "train 1"):
         with pytest.raises(KeyboardInterrupt):
             measured(tmp_path / "parts", stop=stop)
     parts = measured(tmp_path / "parts")
     same = {"train_time_s": 0.0, "search_time_s": 0.0}
-    assert replace(parts, **same) == replace(whole, **same)  # type: ignore[arg-type]
+    assert replace(parts, **same) == replace(complete, **same)  # type: ignore[arg-type]
 
 
 def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(dataset: Dataset, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(datase
     @contextmanager
     def bar(title: str, epochs: int) -> Iterator[OnEpoch]:
         parts.append((title.split(": ")[1], epochs))
-        yield lambda done, said: None
+        yield lambda epoch, description: None
 
     plan = NasPlan(("pc-darts", "rs-darts"), RECIPE, BUDGET, epochs=1)
     checkpoints = tmp_path / "checkpoints"
@@ -143,7 +143,7 @@ def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(datase
     assert measure([dataset], replace(plan, epochs=2), file, bar=bar) == 2
     assert parts == [("training with seed 0", 2)] * 2
     results = read_results([file])
-    assert len({each.architecture for each in results if each.model == "pc-darts"}) == 1
+    assert len({result.architecture for result in results if result.model == "pc-darts"}) == 1
 
 
 def test_searches_are_recorded_as_oneshot_records_its_own_and_not_done_again(dataset: Dataset, tmp_path: Path) -> None:
@@ -153,16 +153,16 @@ def test_searches_are_recorded_as_oneshot_records_its_own_and_not_done_again(dat
     (record,) = read_searches([searches])  # what nasbed study one-shot watches
     pruned = read_record(next(searches.glob("*bonsai-net*/search.json")))
     ends = [record.searched.architecture, pruned.searched.architecture]
-    assert [each and each.to_json() for each in ends] == [each.architecture for each in read_results([first])]
+    assert [arch and arch.to_json() for arch in ends] == [result.architecture for result in read_results([first])]
     assert len(record.searched.epochs) == len(pruned.searched.epochs) == 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unseen_nas_search, "search", None)  # searching would fail
         assert measure([dataset], plan, second, searches=searches) == 2
-    once, again = ([replace(each, train_time_s=0.0) for each in read_results([path])] for path in (first, second))
-    assert once == again
-    other = NasRun("gdas", dataset, RECIPE, BUDGET, search_seed=1)
+    before, again = ([replace(result, train_time_s=0.0) for result in read_results([path])] for path in (first, second))
+    assert before == again
+    different = NasRun("gdas", dataset, RECIPE, BUDGET, search_seed=1)
     with pytest.raises(InvalidOption, match="the record of another search than gdas with seed 1 on chesseract"):
-        searched(other, record=next(searches.glob("*gdas*/search.json")))
+        searched(different, record=next(searches.glob("*gdas*/search.json")))
 
 
 def test_what_cannot_be_kept_is_told_before_a_search(dataset: Dataset, tmp_path: Path) -> None:
@@ -178,8 +178,8 @@ def test_damaged_record_of_a_search_is_told(dataset: Dataset, tmp_path: Path) ->
     record = run.record(tmp_path)
     assert record is not None
     searched(run, record=record)
-    whole = record.read_bytes()
-    for broken in (b"", whole[: len(whole) // 2], whole.replace(b"gdas", b"gdaz")):
+    content = record.read_bytes()
+    for broken in (b"", content[: len(content) // 2], content.replace(b"gdas", b"gdaz")):
         record.write_bytes(broken)
         with pytest.raises(BadFile, match=r"search\.json"):
             searched(run, record=record)
@@ -192,7 +192,7 @@ def test_results_of_other_searches_are_never_mixed(dataset: Dataset, tmp_path: P
         budget = NasBudget.alike(search_epochs=epochs, search_images=images, **settings)  # type: ignore[arg-type]
         measure([dataset], NasPlan(("gdas",), RECIPE, budget, epochs=1), file)
     results = read_results([file])
-    assert len({each.setting for each in results}) == 3
+    assert len({result.setting for result in results}) == 3
     study = unseen_study(results)
     assert study.cells["chesseract", "gdas"].seeds == (0,) and study.unpublished == ["gdas"]
     assert study.cells["chesseract", "gdas"].search["epochs"] == 2
@@ -201,20 +201,24 @@ def test_results_of_other_searches_are_never_mixed(dataset: Dataset, tmp_path: P
 
 def test_networks_trained_together_have_the_results_they_have_alone(dataset: Dataset, tmp_path: Path) -> None:
     plan = NasPlan(("rs-darts", "rs-bonsai"), RECIPE, BUDGET, epochs=2, seeds=2, train_seeds=2)
-    counts = [measure([dataset], replace(plan, together=how), tmp_path / f"{how}") for how in (True, False)]
+    counts = [
+        measure([dataset], replace(plan, together=is_together), tmp_path / f"{is_together}")
+        for is_together in (True, False)
+    ]
     together, alone = (
-        {(each.model, *each.seeds): each for each in read_results([tmp_path / f"{how}"])} for how in (True, False)
+        {(result.model, *result.seeds): result for result in read_results([tmp_path / f"{is_together}"])}
+        for is_together in (True, False)
     )
     assert counts == [8, 8] and set(together) == set(alone)
-    for key, each in together.items():
-        other = alone[key]
-        assert (each.setting, each.architecture, each.parameters) == (
-            other.setting,
-            other.architecture,
-            other.parameters,
+    for key, result in together.items():
+        expected = alone[key]
+        assert (result.setting, result.architecture, result.parameters) == (
+            expected.setting,
+            expected.architecture,
+            expected.parameters,
         )
-        assert each.test_accuracy == pytest.approx(other.test_accuracy, abs=2)  # an image in 60
-        assert ("4 networks together" in each.device) == (key[0] == "rs-darts")
+        assert result.test_accuracy == pytest.approx(expected.test_accuracy, abs=2)  # an image in 60
+        assert ("4 networks together" in result.device) == (key[0] == "rs-darts")
     run = NasRun("rs-bonsai", dataset, RECIPE, BUDGET)
     with pytest.raises(InvalidOption, match="rs-bonsai on chesseract; train it alone"):
         trained_together([(run, searched(run), 0)])
@@ -256,9 +260,9 @@ def test_networks_that_cannot_be_trained_are_refused_before_a_search(
     method: str, changes: dict[str, object], message: str, dataset: Dataset
 ) -> None:
     budget = NasBudget.alike(channels=int(str(changes.pop("channels", 4))), cells=2)
-    how = {"recipe": RECIPE, "budget": budget} | changes
+    options = {"recipe": RECIPE, "budget": budget} | changes
     with pytest.raises(InvalidOption, match=message):
-        measured_nas(method, dataset, **how)  # type: ignore[arg-type]
+        measured_nas(method, dataset, **options)  # type: ignore[arg-type]
 
 
 def test_measuring_needs_torch_numpy_and_scipy_alone() -> None:

@@ -38,10 +38,10 @@ def folders(root: Path) -> dict[str, Any]:
     return {"checkpoints": root / "checkpoints", "searches": root / "searches"}
 
 
-def told(results: Iterable[UnseenResult]) -> dict[Any, Any]:
+def by_model_and_seeds(results: Iterable[UnseenResult]) -> dict[Any, Any]:
     """All that does not depend on the clock."""
-    plain = (replace(each, train_time_s=0.0, search_time_s=None) for each in results)
-    return {(each.model, each.seeds): each for each in plain}
+    plain = (replace(result, train_time_s=0.0, search_time_s=None) for result in results)
+    return {(result.model, result.seeds): result for result in plain}
 
 
 def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_path: Path) -> None:
@@ -50,15 +50,15 @@ def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_pat
         measure([open_dataset(folder)], plan, tmp_path / "one.jsonl", **folders(tmp_path / "one"))
     file, where = tmp_path / "several.jsonl", folders(tmp_path / "several")
     assert measure_ahead([folder], plan, file, **where, engine=LocalEngine(2)) == 4
-    expected, found = (told(read_results([path])) for path in (tmp_path / "one.jsonl", file))
-    assert found == expected and len(found) == 4
+    expected, results = (by_model_and_seeds(read_results([path])) for path in (tmp_path / "one.jsonl", file))
+    assert results == expected and len(results) == 4
     assert len(list(where["searches"].glob("*/search.json"))) == 2
     lines = file.read_bytes()
     assert measure_ahead([folder], plan, file, **where, engine=LocalEngine(2)) == 0
     assert measure([open_dataset(folder)], plan, file, **where) == 0 and file.read_bytes() == lines
 
 
-class Watched(Engine):
+class WatchedEngine(Engine):
     """One after another in this process, but the tasks are remembered, and one of them may fail."""
 
     def __init__(self, failing: UnseenTask | None = None) -> None:
@@ -78,7 +78,7 @@ class Watched(Engine):
 
 
 def test_searches_come_first_and_those_trained_together_are_left(folder: str, tmp_path: Path) -> None:
-    file, where, engine = tmp_path / "r.jsonl", folders(tmp_path), Watched()
+    file, where, engine = tmp_path / "r.jsonl", folders(tmp_path), WatchedEngine()
     together = replace(PLAN, together=True)
     assert measure_ahead([folder], together, file, **where, engine=engine) == 4
     assert [(task.search[1], task.seed) for task in engine.seen] == [
@@ -90,10 +90,10 @@ def test_searches_come_first_and_those_trained_together_are_left(folder: str, tm
 
 
 def test_what_a_file_has_found_is_not_searched_again(folder: str, tmp_path: Path) -> None:
-    file, engine = tmp_path / "r.jsonl", Watched()
-    once = replace(PLAN, methods=("gdas",), train_seeds=1)
-    measure([open_dataset(folder)], once, file)
-    more = replace(once, train_seeds=2)
+    file, engine = tmp_path / "r.jsonl", WatchedEngine()
+    plan = replace(PLAN, methods=("gdas",), train_seeds=1)
+    measure([open_dataset(folder)], plan, file)
+    more = replace(plan, train_seeds=2)
     assert measure_ahead([folder], more, file, **folders(tmp_path), engine=engine) == 1
     assert [str(task).rsplit("/", 1)[-1] for task in engine.seen] == ["gutenberg, gdas 0: training with seed 1"]
     first, second = read_results([file])
@@ -101,10 +101,10 @@ def test_what_a_file_has_found_is_not_searched_again(folder: str, tmp_path: Path
 
 
 def test_what_fails_is_told_when_the_rest_is_done(folder: str, tmp_path: Path) -> None:
-    file, engine = tmp_path / "r.jsonl", Watched(UnseenTask((folder, "gdas", 0)))
+    file, engine = tmp_path / "r.jsonl", WatchedEngine(UnseenTask((folder, "gdas", 0)))
     with pytest.raises(NasbedError, match=r"1 of 10 searches and trainings failed, .*gdas 0: search: .*no memory"):
         measure_ahead([folder], PLAN, file, **folders(tmp_path), engine=engine)
-    assert {each.model for each in read_results([file])} == {"bonsai-net", "rs-darts", "rs-bonsai"}
+    assert {result.model for result in read_results([file])} == {"bonsai-net", "rs-darts", "rs-bonsai"}
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidOption, match="is a file; move it away"):
         measure_ahead(
@@ -115,18 +115,18 @@ def test_what_fails_is_told_when_the_rest_is_done(folder: str, tmp_path: Path) -
 def test_a_training_waits_for_its_search(folder: str, tmp_path: Path) -> None:
     """With somebody free while the only search runs, there is nothing to do yet."""
 
-    class Two(Engine):
+    class TwoTaskEngine(Engine):
         def map_unordered(
             self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None
         ) -> Iterator[TaskOutcome]:
-            given = iter(tasks)
-            search = next(given)
-            assert search.seed is None and next(given) is WAIT
+            pending = iter(tasks)
+            search = next(pending)
+            assert search.seed is None and next(pending) is WAIT
             yield TaskOutcome(0, function(search))
-            training = next(given)
+            training = next(pending)
             assert training == UnseenTask(search.search, 0)
             yield TaskOutcome(1, function(training))
-            assert next(given, None) is None
+            assert next(pending, None) is None
 
     plan = replace(PLAN, methods=("gdas",), train_seeds=1)
-    assert measure_ahead([folder], plan, tmp_path / "r.jsonl", **folders(tmp_path), engine=Two()) == 1
+    assert measure_ahead([folder], plan, tmp_path / "r.jsonl", **folders(tmp_path), engine=TwoTaskEngine()) == 1

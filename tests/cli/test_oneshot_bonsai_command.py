@@ -68,7 +68,7 @@ def test_bonsai_killed_goes_on_to_the_same_record(
     assert "a search with method 'bonsai-net', not 'gdas'" in capsys.readouterr().err
 
     assert nasbed_oneshot(monkeypatch, *BONSAI, "--out", str(cut)) == 0
-    assert "going on from" in capsys.readouterr().err
+    assert "resuming from" in capsys.readouterr().err
     assert nasbed_oneshot(monkeypatch, *BONSAI, "--out", str(complete)) == 0
     printed = capsys.readouterr()
     record = read_record(complete / "search.json")

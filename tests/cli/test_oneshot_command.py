@@ -76,7 +76,7 @@ def test_oneshot_killed_goes_on_to_the_same_record(
     assert (cut / "search.ckpt").exists() and not (cut / "search.json").exists()
 
     assert nasbed_oneshot(monkeypatch, *arguments, "--out", str(cut)) == 0
-    assert "going on from" in capsys.readouterr().err
+    assert "resuming from" in capsys.readouterr().err
     assert nasbed_oneshot(monkeypatch, *arguments, "--out", str(complete)) == 0
     printed = capsys.readouterr()
     record = read_record(complete / "search.json")

@@ -268,7 +268,7 @@ def test_run_refuses_a_method_whose_package_is_missing(
 def test_run_names_the_line_where_a_file_of_a_user_raises(table: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("import math\n\nmath.sqrt(-1)\n")
-    with pytest.raises(NasbedError, match=r"could not be run, ValueError: .* \(mine.py, line 3\); mend the file"):
+    with pytest.raises(NasbedError, match=r"could not be run, ValueError: .* \(mine.py, line 3\); fix the file"):
         output_of("run", table, "--optimizer", f"{file}:Mine", "--out", str(tmp_path / "out"))
 
 

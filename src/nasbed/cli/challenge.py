@@ -64,7 +64,7 @@ def run(
         if not json:
             typer.echo(_line(result))
 
-    on_interrupt(lambda: "the same command goes on with the datasets that have no result")
+    on_interrupt(lambda: "the same command continues with the datasets that have no result")
     with _time_bar(submission.name, time) as bar:
 
         def report_start(dataset: str, applied: Isolation) -> None:

@@ -92,8 +92,8 @@ def run(
     if path.is_file() and not resume:
         before = campaign_status(path)
         raise InvalidOption(
-            f"{path} holds {before.done} of {before.planned} results; go on with --resume, or name another file with "
-            "--journal"
+            f"{path} holds {before.done} of {before.planned} results; resume it with --resume, or name another file "
+            "with --journal"
         )
     trainer = trainer_of(planned)
     chosen = _engine(engine, workers, gpus_per_task, trainer)
@@ -105,7 +105,7 @@ def run(
         )
     _print_status(status_)
     if status_.all_failed:
-        note(f"all {status_.done} trials failed; mend the trainer, then begin anew with another --journal")
+        note(f"all {status_.done} trials failed; fix the trainer, then start again with another --journal")
         raise typer.Exit(1)
     typer.echo(f"\nMake it a table: nasbed collect export {shlex.quote(str(path))} --out {shlex.quote(planned.name)}")
 
@@ -158,9 +158,9 @@ def _results_kept(journal: Path, again: str) -> str:
     from nasbed.experiments.campaign import campaign_status
 
     if not journal.is_file():
-        return "nothing was begun; run the same command again"
+        return "nothing was started; run the same command again"
     state = campaign_status(journal)
-    return f"{state.done} of {state.planned} results are in {journal}; go on with: {again}"
+    return f"{state.done} of {state.planned} results are in {journal}; resume with: {again}"
 
 
 def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer) -> Engine:

@@ -58,7 +58,7 @@ def fetch(
         check_folder(out, "tables go")
     address = url or _address(source)
     expected = _expected(source, sha256, unverified)
-    on_interrupt(lambda: "what was downloaded is kept; the same command goes on from there")
+    on_interrupt(lambda: "what was downloaded is kept; the same command resumes from there")
     tables = _fetch(source, address, expected, out, keep)
     print_written(tables, json)
 

@@ -108,7 +108,7 @@ def trials_kept(out: Path) -> str:
     count = sum('"ended"' in line for line in journal.read_text().splitlines()) if journal.is_file() else 0
     if not count:
         return NOTHING_KEPT
-    return f"{count} trial{' is' if count == 1 else 's are'} kept in {out}; the same command goes on from there"
+    return f"{count} trial{' is' if count == 1 else 's are'} kept in {out}; the same command resumes from there"
 
 
 def run_tuning(

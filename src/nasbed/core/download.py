@@ -74,11 +74,11 @@ def download(
         if path.is_file():
             if _is_right(path, request):
                 return path
-            say(f"{path} is not the file that is wanted; fetching it anew")
+            say(f"{path} is not the file that is wanted; downloading it again")
         part = PartialDownload(path)
         part.resume(url, request.sha256)
         if part.size:
-            say(f"going on after {part.size} bytes that are here already")
+            say(f"resuming after {part.size} bytes")
         try:
             _persevere(request, part, progress or (lambda received, total: None), say, attempts, backoff_s)
             _check_whole(request, part)
@@ -145,8 +145,8 @@ def _persevere(
         if failures >= attempts:
             remainder = f"{part.size} bytes are kept in {part.path.name}, " if part.size else ""
             raise DownloadFailed(
-                f"{request.url} could not be fetched in {attempts} attempts: {reason}; {remainder}run the same again "
-                "to go on"
+                f"{request.url} could not be fetched in {attempts} attempts: {reason}; {remainder}run the same command "
+                "again to resume"
             )
         wait_s = min(LONGEST_WAIT_S, backoff_s * 2 ** max(failures - 1, 0)) * jitter.uniform(0.5, 1.5)
         wait_s = max(wait_s, min(LONGEST_WAIT_S, asked_s))
@@ -195,7 +195,7 @@ def _attempt(wanted: _Request, part: PartialDownload, progress: Progress) -> Non
         error.close()
         if error.code == 416 and part.size:
             part.discard()
-            raise _Cut("the server has no more bytes than are here, and they are not all; starting anew") from None
+            raise _Cut("the server has no more bytes than are here, and they are not all; starting again") from None
         raise
     with closing(response):
         announced = _begin(wanted, part, response)
@@ -222,7 +222,7 @@ def _begin(request: _Request, part: PartialDownload, response: http.client.HTTPR
         expected_total = part.origin.total if part.origin is not None else None
         if not matched or int(matched[1]) != part.size or (expected_total is not None and total != expected_total):
             part.discard()
-            raise _Cut(f"the server sent another range, {headers.get('Content-Range')!r}; starting anew")
+            raise _Cut(f"the server sent another range, {headers.get('Content-Range')!r}; starting again")
     else:
         length = headers.get("Content-Length", "")
         total = int(length) if length.isdecimal() else None

@@ -120,7 +120,7 @@ class PartialDownload:
         except OSError as error:
             raise DownloadFailed(
                 f"{self.path} cannot be written after {self.size} bytes: {error.strerror or error}; make room or "
-                "choose another folder, and run the same again to go on"
+                "choose another folder, and run the same command again to resume"
             ) from None
 
 

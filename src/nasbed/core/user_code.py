@@ -94,7 +94,7 @@ def _run_file(path: Path, name: str) -> ModuleType:
         del sys.modules[name]
         if before is not None:
             sys.modules[name] = before
-        raise InvalidOption(f"{path} could not be run, {_reason(error)}; mend the file") from error
+        raise InvalidOption(f"{path} could not be run, {_reason(error)}; fix the file") from error
     _NEIGHBOURS.update(digests)
     return module
 

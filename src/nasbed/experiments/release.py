@@ -109,7 +109,7 @@ class ReleasePlan:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             reason = next(iter(str(error).splitlines()), "")
-            raise BadFile(f"{path} cannot be read as the TOML file of a release: {reason}; mend it") from None
+            raise BadFile(f"{path} cannot be read as the TOML file of a release: {reason}; fix it") from None
         try:
             tables = data.pop("tables", [])
             if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):

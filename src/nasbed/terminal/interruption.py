@@ -73,7 +73,7 @@ def runs_kept(out: Path) -> str:
     count = sum(1 for path in out.rglob("*.npz") if path.parent.name == "runs")
     if not count:
         return "no run was finished; run the same command again"
-    return f"{count} run{' is' if count == 1 else 's are'} kept in {out}; the same command goes on from there"
+    return f"{count} run{' is' if count == 1 else 's are'} kept in {out}; the same command resumes from there"
 
 
 def checkpoint_kept(checkpoint: Path | None) -> str:

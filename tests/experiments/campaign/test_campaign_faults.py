@@ -143,7 +143,7 @@ def test_campaign_interrupted_from_the_keyboard_says_how_to_go_on(campaign_file:
     journal = campaign_file.with_suffix(".sqlite")
     assert code == 130
     assert errors.startswith("nasbed: interrupted; ") and len(errors.splitlines()) == 1
-    assert errors.endswith(f"of 412 results are in {journal}; go on with: nasbed collect {campaign_file} --resume\n")
+    assert errors.endswith(f"of 412 results are in {journal}; resume with: nasbed collect {campaign_file} --resume\n")
     assert len(table(journal)) < 412
 
 

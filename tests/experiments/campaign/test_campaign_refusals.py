@@ -209,4 +209,4 @@ def test_collect_exits_with_1_where_every_trial_failed(run: Callable[[Path], tup
     (tmp_path / "campaign.toml").write_text(plan.toml())
     code, errors = run(tmp_path / "campaign.toml")
     assert code == 1
-    assert errors.splitlines()[-1].startswith("nasbed: all 3 trials failed; mend the trainer")
+    assert errors.splitlines()[-1].startswith("nasbed: all 3 trials failed; fix the trainer")

@@ -52,7 +52,7 @@ def test_collect_runs_resumes_tells_and_exports(folder: Path) -> None:
     output = run("campaign.toml", "--engine", "serial")
     assert "failed or diverged, because" in output and "ValueError: no plain ones" in output
     assert "nasbed collect export campaign.sqlite --out own" in output
-    with pytest.raises(InvalidOption, match=r"campaign.sqlite holds 30 of 30 results; go on with --resume"):
+    with pytest.raises(InvalidOption, match=r"campaign.sqlite holds 30 of 30 results; resume it with --resume"):
         run("campaign.toml", "--engine", "serial")
     assert "ended                  30" in run("--resume", "--engine", "serial"), "campaign.toml is the usual name"
     status = json.loads(run("status", "campaign.sqlite", "--json"))

@@ -83,7 +83,7 @@ def run_search(request: SearchRequest, *, quiet: bool) -> SearchRecord:
     """Search, and store the results; the record comes last, since it says that the search has ended."""
     checkpoint, folder = request.folder / CHECKPOINT, request.folder
     if checkpoint.exists():
-        note(f"going on from {checkpoint}")
+        note(f"resuming from {checkpoint}")
     wording = request.kind.wording(request.space, request.settings)
     with epoch_bar(request.settings.epochs) as move_bar:
         searched = search(
@@ -179,7 +179,7 @@ def resumable(folder: Path, threads: int) -> Iterator[None]:
     """Work on so many threads, one process in a folder at a time; when interrupted, say that the same command resumes.
     Folders in which nothing was stored are removed."""
     created = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    on_interrupt(lambda: f"the same command goes on from {folder}" if folder.exists() else NOTHING_KEPT)
+    on_interrupt(lambda: f"the same command resumes from {folder}" if folder.exists() else NOTHING_KEPT)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -224,7 +224,7 @@ app.command()(evaluate)
 def _scores_kept(journal: Path) -> str:
     if not journal.exists():
         return "nothing was scored; run the same command again"
-    return f"the scores so far are kept in {journal}; the same command goes on from there"
+    return f"the scores so far are kept in {journal}; the same command resumes from there"
 
 
 def _names(text: str) -> list[str]:

@@ -194,8 +194,8 @@ class _Collection:
     def _end(self, outcome: TaskOutcome) -> None:
         if outcome.refusal and not self._trainer_works:
             raise NotReady(
-                f"{outcome.refusal}; its trials were not recorded: mend this, then resume {self._journal.path} or "
-                "begin anew"
+                f"{outcome.refusal}; its trials were not recorded: fix this, then resume {self._journal.path} or "
+                "start again"
             )
         trials = self._submitted[outcome.task]
         results = list(zip(trials, self._evaluations(outcome, len(trials)), strict=True))
@@ -222,8 +222,8 @@ class _Collection:
 
         if self._in_a_row >= FAILED_IN_A_ROW:
             raise InvalidOption(
-                f"{self._in_a_row} trials in a row failed, the last because of this: {results[-1][1].reason}; mend "
-                f"the trainer, then resume {self._journal.path} or begin anew"
+                f"{self._in_a_row} trials in a row failed, the last because of this: {results[-1][1].reason}; fix "
+                f"the trainer, then resume {self._journal.path} or start again"
             )
 
     def _evaluations(self, outcome: TaskOutcome, count: int) -> list[Evaluation]:

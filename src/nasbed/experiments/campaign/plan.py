@@ -162,9 +162,7 @@ class Campaign:
         except FileNotFoundError:
             raise BadFile(f"there is no campaign file {path}; docs/collecting.md has one to begin with") from None
         except (OSError, ValueError) as error:
-            raise BadFile(
-                f"{path} cannot be read as TOML: {next(iter(str(error).splitlines()), '')}; mend it"
-            ) from None
+            raise BadFile(f"{path} cannot be read as TOML: {next(iter(str(error).splitlines()), '')}; fix it") from None
         try:
             return cls.parse(data, folder=path.parent)
         except NasbedError as error:

@@ -113,7 +113,7 @@ class Rounds:
         odd = next((old.number for old, new in pairs if old != new), current.first + shared)
         version = self._journal.facts().get("nasbed_version")
         raise InvalidOption(
-            f"{self._journal.path} cannot be gone on with: trial {odd} of round {current.number} comes out "
+            f"{self._journal.path} cannot be resumed: trial {odd} of round {current.number} comes out "
             f"differently, so a method, the trainer or a package has changed since; use those that began it (nasbed "
             f"{version}), or export it and begin another"
         )

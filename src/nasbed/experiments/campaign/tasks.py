@@ -40,7 +40,7 @@ class TaskRunner:
         except NasbedError as error:
             raise NotReady(str(error)) from None
         except Exception as error:
-            raise NotReady(f"the trainer cannot begin: {exception_line(error)}; mend it") from error
+            raise NotReady(f"the trainer cannot begin: {exception_line(error)}; fix it") from error
 
 
 def tasks_of_round(trials: Sequence[Trial], finished: Container[int], *, size: int, slots: int) -> Iterator[TrialsTask]:

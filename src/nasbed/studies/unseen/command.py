@@ -211,7 +211,7 @@ def _measure(
     where = chosen_device(device)
     check_results_file(file)
     images = [open_dataset(name) for name in data]
-    on_interrupt(lambda: f"the same command goes on from {file} and {checkpoints}")
+    on_interrupt(lambda: f"the same command resumes from {file} and {checkpoints}")
     with threads_used(threads):
         folders: dict[str, Any] = {"checkpoints": checkpoints, "searches": file.with_name(f"{file.name}.searches")}
         count = 0

@@ -23,14 +23,21 @@ WITHHELD = ("seed", "sources", "made_by", "classes", "notes")
 class ContestData:
     """A checked folder in the competition's format."""
 
-    name: str
     folder: Path
     metadata: dict[str, Any]
-    benchmark: float
-    """The accuracy in per cent that scores 0."""
     tested: int
     """The number of test images."""
     labels_sha256: str
+
+    @property
+    def name(self) -> str:
+        return self.folder.resolve().name
+
+    @property
+    def benchmark(self) -> float:
+        """The accuracy in per cent that scores 0."""
+        value: float = self.metadata["benchmark"]
+        return value
 
     @property
     def labels_path(self) -> Path:
@@ -60,9 +67,7 @@ def open_contest_data(folder: Path) -> ContestData:
                 f"{folder}: each image has a label, {part} has {images.shape} and {labels.shape}; make it again"
             )
     metadata = _metadata(folder / "metadata")
-    digest = file_sha256(folder / "test_y.npy")
-    name = folder.resolve().name
-    return ContestData(name, folder, metadata, metadata["benchmark"], len(arrays["test_y"]), digest)
+    return ContestData(folder, metadata, len(arrays["test_y"]), file_sha256(folder / "test_y.npy"))
 
 
 def _metadata(path: Path) -> dict[str, Any]:

@@ -24,13 +24,6 @@ from nasbed.challenge.processes import Process, family, kill_all, memory_of
 from nasbed.challenge.root_folder import SCRATCH, give_to
 from nasbed.challenge.submission import Submission
 
-CHECK_S = (0.05, 0.5)
-"""How often memory and processes are checked, at first and in the long run."""
-DISK_CHECK_S = 2.0
-CHUNK = 65_536
-DRAIN_S = 5.0
-"""How long to read the pipes after all processes have ended."""
-
 
 @dataclass(frozen=True, slots=True)
 class SandboxExit:
@@ -136,6 +129,14 @@ def _stage(submission: Submission, isolation: Isolation) -> Iterator[Path]:
                     with suppress(OSError):
                         Path(inner, name).chmod(0o700)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+CHECK_S = (0.05, 0.5)
+"""How often memory and processes are checked, at first and in the long run."""
+DISK_CHECK_S = 2.0
+CHUNK = 65_536
+DRAIN_S = 5.0
+"""How long to read the pipes after all processes have ended."""
 
 
 class _Watch:

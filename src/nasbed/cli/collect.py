@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from nasbed.core.execution import Engine
     from nasbed.experiments.campaign import CampaignProgress, CampaignStatus, Trainer
 
-MOST_TOLD = 5
-"""So many trials that did not end well are told of; then they are counted."""
+MOST_PRINTED = 5
+"""The number of failed trials that are printed; more are counted."""
 
 
 class _RunUnlessNamed(TyperGroup):
@@ -205,9 +205,9 @@ def _progress_bar(title: str) -> Iterator[Callable[[CampaignProgress], None]]:
             for trial, evaluation in progress.latest:
                 if evaluation.reason:
                     bad += 1
-                    if bad <= MOST_TOLD:
+                    if bad <= MOST_PRINTED:
                         note(f"trial {trial.number} {evaluation.status}: {evaluation.reason}")
-                    elif bad == MOST_TOLD + 1:
+                    elif bad == MOST_PRINTED + 1:
                         note("more trials did not end well; see: nasbed collect status")
             if not console.is_terminal and monotonic() - last > LINE_S:
                 last = monotonic()

@@ -138,14 +138,14 @@ def fit(
 
 
 def _interruption_note(path: Path, trials: Path | None) -> str:
-    """What an interrupted fit says."""
+    """The message of an interrupted fit."""
     if path.exists():
         return f"the surrogate is complete in {path}, its report is not"
     return NOTHING_KEPT if trials is None else tuning.trials_kept(trials)
 
 
 def _new_path(out: Path | None, results: Results, model: str, variant: str, version: str) -> Path:
-    """Where the surrogate goes, which must be new: that is told before it is fitted."""
+    """The path of the surrogate. Raises before the fit if it exists."""
     from nasbed.benchmarks.places import surrogate_paths
     from nasbed.core.home import surrogates_folder
     from nasbed.surrogates.artefact import SUFFIX

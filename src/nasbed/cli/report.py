@@ -1,4 +1,4 @@
-"""``nasbed report``: the page of runs that are there."""
+"""``nasbed report``: the page of stored runs."""
 
 from __future__ import annotations
 

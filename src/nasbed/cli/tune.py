@@ -183,7 +183,7 @@ def _trial_bar(title: str, total: int, score: str) -> Iterator[Callable[[TuningT
         yield report_trial
 
 
-# --- what fit and tune read alike ------------------------------------------------------------------------------------
+# --- what fit and tune share -----------------------------------------------------------------------------------------
 
 
 def results_of(table: str) -> Results:
@@ -243,7 +243,7 @@ def split_of(results: Results, metric: str | None, fidelity: int | None, methods
 
 
 def check_settings(model: str, results: Results, settings: dict[str, Any]) -> None:
-    """What is wrong with the settings is told before anything is fitted."""
+    """Raise before anything is fitted if the settings are wrong."""
     from nasbed.surrogates import SURROGATES
 
     kind = SURROGATES.get(model)

@@ -31,7 +31,7 @@ _SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 _INSTALLED = ("site-packages", "dist-packages")
 _IMPORTERS = ("import_module", "__import__")
 _OWN = frozenset({"nasbed", "", *sys.stdlib_module_names})
-"""The modules that nasbed's or Python's version tells."""
+"""The modules that have the version of nasbed or Python."""
 
 
 def file_fingerprint(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Downloads that can be cut anywhere: what is there is taken up again, and only the right bytes get the final name."""
+"""Downloads that resume after any interruption; only a complete and verified file gets the final name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nasbed.core.partial import Origin, PartialDownload
 
 CHUNK = 1 << 18
 ENOUGH = 1 << 20
-"""An attempt that brought this many new bytes counts as a success of the connection: attempts are counted anew."""
+"""An attempt that brought this many new bytes resets the count of failed attempts."""
 LONGEST_WAIT_S = 60.0
 
 Progress = Callable[[int, int | None], None]

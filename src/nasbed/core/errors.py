@@ -14,7 +14,7 @@
     ├── NotFitted             (RuntimeError)  a model that is asked before it was fitted
     ├── NotReady              (RuntimeError)  a trainer that can evaluate no architecture here
     ├── DownloadFailed        (OSError)       a published file that could not be downloaded
-    ├── DiskFull              (OSError)       a file that could not be written for want of room
+    ├── DiskFull              (OSError)       a file that could not be written: the disk is full
     └── MissingDependency     (ImportError)   an optional package that is not installed
 
 A message is one line: the rule, the value that broke it, the remedy. The command line prints that line and exits with
@@ -82,7 +82,7 @@ class DownloadFailed(NasbedError, OSError):
 
 
 class DiskFull(NasbedError, OSError):
-    """A file that could not be written for want of room."""
+    """A file that could not be written: the disk is full."""
 
 
 class MissingDependency(NasbedError, ImportError):

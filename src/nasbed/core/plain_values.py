@@ -164,7 +164,8 @@ def recorder(name: str) -> Call:
 def check_plain(value: object, most: int) -> None:
     """Raise unless a value is made of plain parts only, and is neither too deep nor too large.
 
-    It is taken level by level, shared parts each time anew: what holds itself is too deep, what multiplies too large.
+    It is checked level by level, and shared parts count each time: a value that holds itself is too deep, one that
+    multiplies is too large.
     """
     level = [value]
     parts = 1

@@ -306,7 +306,7 @@ def _broken(task: RunTask, benchmark: Benchmark, error: str) -> Run:
 
 
 def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], benchmark: Benchmark) -> None:
-    """What is wrong with all runs of a method is told before any is run."""
+    """Raise before any run for what would be wrong with all runs of a method."""
     names = [short_name(method) for method in methods]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

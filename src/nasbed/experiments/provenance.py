@@ -25,8 +25,8 @@ UNRECORDED = "the nasbed that made them recorded neither its code nor its data"
 class Provenance:
     """What a run depends on beside its seed and the setup of its folder. Another value of any field is another run.
 
-    ``source`` is empty for a method of nasbed's own, which ``nasbed`` tells; ``origin`` is where the source of another
-    is: ``/path/to/file.py:ClassName``, or the id of a plug-in.
+    ``source`` is empty for a method of nasbed's own, which has the version ``nasbed``. ``origin`` says where the source
+    of another is: ``/path/to/file.py:ClassName``, or the id of a plug-in.
     """
 
     nasbed: str  # the version

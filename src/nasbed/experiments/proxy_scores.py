@@ -41,7 +41,7 @@ class ProxyScores(ABC):
         """What it takes to score them, together."""
 
     def draw(self, count: int, benchmark: Benchmark, rng: np.random.Generator) -> list[Architecture]:
-        """So many random architectures of a benchmark that can be scored; by default of its whole space."""
+        """``count`` random architectures of a benchmark that can be scored; by default of its whole space."""
         return random_architectures(benchmark.space, count, rng)
 
     def best_first(self, archs: Sequence[Architecture]) -> list[Architecture]:
@@ -114,7 +114,7 @@ class ScoreFile(ProxyScores):
         return self._rows.get(self._space.canonical(arch), (np.nan, 0.0))
 
     def draw(self, count: int, benchmark: Benchmark, rng: np.random.Generator) -> list[Architecture]:
-        """So many at random of those in the file that the benchmark has, whatever the order of its rows."""
+        """``count`` random architectures of the file that the benchmark has, whatever the order of its rows."""
         forms = sorted(self._rows)
         pool: list[Architecture] = []
         for index in rng.permutation(len(forms)).tolist():
@@ -130,7 +130,7 @@ class ScoreFile(ProxyScores):
 
 @lru_cache(maxsize=16)
 def read_scores(path: str, stamp: int, searched: SearchSpace, proxy: str) -> ScoreFile:
-    """The scores of a file, read once a process; ``stamp`` tells apart what stood there at different times."""
+    """The scores of a file, read once a process; ``stamp`` changes with the file."""
     return ScoreFile(Path(path), searched, proxy)
 
 

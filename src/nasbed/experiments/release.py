@@ -166,7 +166,7 @@ def release(
 
 
 def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> Results:
-    """The table, with everything that an export decides anew each time replaced by what its rows decide."""
+    """The table. What differs between two exports, such as the date, is replaced by what its rows decide."""
     paths = [journals / name for name in table.journals]
     folder = table_folder(table.name, draft)
     exported = export_journals(paths, folder, name=table.name, fidelities=table.fidelities)
@@ -205,7 +205,7 @@ def _surrogates(
     plan: ReleasePlan, table: TablePlan, results: Results, draft: Path, processes: int, on_progress: OnProgress
 ) -> list[ReleasedPart]:
     methods_used = {name for rows in results.batches() for name in np.unique(rows.method).tolist()}
-    ExactCosts(results.space, results.about.dataset, table.skeleton)  # what is wrong is told before any fit
+    ExactCosts(results.space, results.about.dataset, table.skeleton)  # raises before any fit
     if not table.surrogates:
         return []
     for model, settings in table.surrogates.items():

@@ -35,7 +35,7 @@ OnNote = Callable[[str], None]
 Progress = Callable[[int, int], None]
 """Called with how many of how many networks are scored."""
 MOST_IDLE = 100_000
-"""So many draws without a new architecture: there are no more."""
+"""After this many draws without a new architecture, the space has no more."""
 
 
 def score_architectures(
@@ -53,7 +53,7 @@ def score_architectures(
     progress: Progress | None = None,
     on_note: OnNote | None = None,
 ) -> ScoreTable:
-    """Score every architecture with every seed and write ``out``, adding to what is there already.
+    """Score every architecture with every seed and write ``out``, adding to an existing file.
 
     A file is of one dataset and recipe, to the byte; others are refused. Scores by a proxy of the user's whose code has
     changed are made again. Those that another version of nasbed made are kept, and the file says so.
@@ -119,7 +119,7 @@ def score_architectures(
 
 
 def random_architectures(searched: SearchSpace, count: int, rng: np.random.Generator) -> list[Architecture]:
-    """So many different architectures, none isomorphic to another."""
+    """``count`` different architectures, none isomorphic to another."""
     if count > searched.size:
         raise InvalidOption(f"{searched.name} has {searched.size} architectures, got {count}; ask for fewer")
     drawn: dict[Architecture, None] = {}

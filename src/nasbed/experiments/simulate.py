@@ -24,7 +24,7 @@ UNLIMITED = 2**63 - 1
 MOST_LETTERS = 300
 """Of a reason; what is longer is cut."""
 MOST_FREE = 100_000
-"""So many evaluations in a row that take no time end a run whose budget is in seconds alone: it would never end."""
+"""A run whose budget is in seconds alone ends after this many evaluations in a row that take no time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def make(
 
     dataset = UNSEEN.get(name)()
     if out.exists():
-        raise InvalidOption(f"a dataset is written to a new folder, {out} is there; name another or remove it")
+        raise InvalidOption(f"a dataset is written to a new folder, {out} exists; name another or remove it")
     check_folder(out.parent, "a dataset goes")
     on_interrupt(lambda: NOTHING_KEPT)
     with row_bars() as report_progress:

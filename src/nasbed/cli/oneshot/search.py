@@ -176,8 +176,8 @@ def train_architecture(arch: Architecture, request: SearchRequest, recipe: Recip
 
 @contextmanager
 def resumable(folder: Path, threads: int) -> Iterator[None]:
-    """Work on so many threads, one process in a folder at a time; when interrupted, say that the same command resumes.
-    Folders in which nothing was stored are removed."""
+    """Work with this number of threads, one process in a folder at a time. An interruption prints that the same command
+    resumes. Folders in which nothing was stored are removed."""
     created = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     on_interrupt(lambda: f"the same command resumes from {folder}" if folder.exists() else NOTHING_KEPT)
     try:

@@ -153,7 +153,7 @@ class TaskJournal(JournalLines, Generic[Key, Result]):
             ) from None
 
     def check_inputs(self, before: Line, now: Line) -> None:
-        """Raise where the journal was begun from other inputs."""
+        """Raise if the journal was created from other inputs."""
         check_same_inputs(f"{self.path} holds {self._form.holds}", before, now, remedy="choose another file")
 
     def inputs_changed(self, before: Line, now: Line) -> None:
@@ -267,7 +267,7 @@ def check_same_inputs(
         now: the inputs of the work that is to resume.
         remedy: what the user can do.
         optional: inputs that an older nasbed did not record; where they are absent from ``before``, they are equal.
-        differences: what to say of inputs whose values tell a reader nothing, such as checksums.
+        differences: messages for inputs whose values say nothing to a reader, such as checksums.
     """
     for name, value in now.items():
         if name not in before and name in optional:

@@ -75,7 +75,7 @@ class ProcessWorker(Worker):
 
 
 class LocalEngine(WorkerEngine[ProcessWorker]):
-    """Runs tasks in processes of this machine, as many as there are cores unless told otherwise."""
+    """Runs tasks in processes of this machine, by default one per core."""
 
     def __init__(self, processes: int | None = None) -> None:
         self.processes = processes or os.cpu_count() or 1

@@ -23,7 +23,7 @@ from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trial import Evaluation, Trial, checked
 
 FAILED_IN_A_ROW = 100
-"""After so many failures without a success between them, it is the trainer that fails, not the architectures."""
+"""After this many failures in a row, the trainer is at fault, not the architectures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +70,23 @@ def collect(
     on_note: Callable[[str], None] | None = None,
     accept_changes: bool = False,
 ) -> CampaignStatus:
-    """Carry out a campaign, or what is left of it: a journal that exists is gone on with.
+    """Carry out a campaign. An existing journal is resumed.
 
     First the trainer is checked where its trials will run. If it can evaluate nothing there, this raises
     :class:`~nasbed.core.errors.NotReady` and writes nothing. What the check has to say otherwise goes to ``on_note``.
 
     Each round is in the journal before any of its trials runs, and each result before it counts. Which trials there are
-    depends on the campaign, its results and nothing else, so that a campaign that was killed ends with those that it
-    would have had anyway; none is evaluated twice. A trial that raises, dies twice or runs past the trainer's time-out
-    has failed, and the campaign goes on; a hundred failures in a row stop it, since something else must be wrong then.
-    So does a first task that the trainer refuses as a whole, of which nothing is recorded.
+    depends on the campaign and its results alone, so a campaign that was killed ends with the same trials; none is
+    evaluated twice. A trial that raises, dies twice or exceeds the trainer's timeout has failed, and the campaign
+    continues. A hundred failures in a row stop it, since something else must be wrong then. So does a first task that
+    the trainer refuses as a whole; nothing of it is recorded.
 
     Each result records the version of nasbed and the user's code that made it. A journal whose results were made by
-    another content of that code is refused, unless ``accept_changes``: then both kinds of results are in it, which its
-    status and its table tell. Another version of nasbed alone is recorded and told.
+    another content of that code is refused, unless ``accept_changes``: then it holds both kinds of results, and its
+    status and its table say so. Another version of nasbed alone is recorded and reported.
 
-    Without an engine, trials run one after the other: in this process, or, where the trainer has a time-out, in another
-    that can be ended.
+    Without an engine, trials run one after the other: in this process or, where the trainer has a timeout, in another
+    that can be stopped.
 
     Args:
         campaign: what to evaluate.
@@ -95,7 +95,7 @@ def collect(
         engine: where trials run.
         progress: called after each task.
         on_note: called with each note of the trainer's check, one line each.
-        accept_changes: whether to go on though the function, or other code of the user's, has changed.
+        accept_changes: whether to continue although the user's code has changed.
     """
     trainer.check()
     _check_space(campaign, trainer)
@@ -176,7 +176,7 @@ class _Collection:
             self._end(outcome)
 
     def tasks(self, slots: int) -> Iterator[Any]:
-        """The tasks of all rounds, for an engine that runs so many at once."""
+        """The tasks of all rounds, for an engine with so many slots."""
         proposed = 0
         for trials in self._rounds.proposed():
             proposed += len(trials)
@@ -241,7 +241,7 @@ class _Collection:
         ]
 
     def _with_journal_metrics(self, evaluation: Evaluation) -> Evaluation:
-        """The evaluation with the metrics that the journal was begun with, so that all of its rows have the same: a
+        """The evaluation with the metrics that the journal was created with, so that all of its rows have the same: a
         newer trainer may measure more."""
         values = {key: value for key, value in evaluation.values.items() if key in self._journal_metrics}
         return replace(evaluation, values=values)

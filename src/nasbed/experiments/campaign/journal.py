@@ -144,7 +144,7 @@ class Journal(Closeable):
         if changed and not accept_changes:
             raise InvalidOption(
                 f"{self.path} holds {self.counts()[1]} results made before {changed[0]} was changed; put it back, name "
-                "another journal, or go on with both kinds of results: --accept-changes"
+                "another journal, or continue with both kinds of results: --accept-changes"
             )
 
     def _check_version(self, tables: set[str]) -> None:
@@ -162,7 +162,7 @@ class Journal(Closeable):
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def facts(self) -> dict[str, Any]:
-        """What the campaign is: ``campaign``, ``trainer`` and what else it was begun with."""
+        """What the journal was created with: ``campaign``, ``trainer`` and more."""
         with _sqlite_errors(self.path):
             return {name: json.loads(value) for name, value in self._connection.execute("SELECT * FROM facts")}
 

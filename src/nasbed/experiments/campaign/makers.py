@@ -1,7 +1,7 @@
 """What made the results of a journal: a version of nasbed, and the user's code as it was.
 
 Evaluations are dear, so a change of either throws nothing away. Each result says what made it; a campaign whose code
-has changed goes on only if the user accepts that, and its status and its table tell of it.
+has changed continues only if the user accepts that, and its status and its table say so.
 """
 
 from __future__ import annotations

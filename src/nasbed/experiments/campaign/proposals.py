@@ -223,7 +223,7 @@ class Rounds:
 
 
 def _grid_of(grid: Grid, campaign: Campaign, trainer: Trainer) -> list[tuple[Architecture, int, int]]:
-    """All of the first seed come first, so that what is there when a campaign is stopped early is of use."""
+    """The grid, seed by seed: a campaign that is stopped early has all architectures with the first seed."""
     fidelities = grid.fidelities if isinstance(grid.fidelities, tuple) else trainer.fidelities
     unknown = [fidelity for fidelity in fidelities if fidelity not in trainer.fidelities]
     if unknown:

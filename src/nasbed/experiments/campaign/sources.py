@@ -16,7 +16,7 @@ from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem, Proposal
 
 
 class PoorRegion(Optimizer):
-    """Draws from the known-poor region; what it is told changes nothing."""
+    """Draws from the known-poor region, and never learns."""
 
     name = POOR
     summary = "random architectures with many parameter-free operations"
@@ -43,7 +43,7 @@ def generator(campaign: Campaign, purpose: str) -> np.random.Generator:
 
 
 def sources_of(campaign: Campaign, trainer: Trainer) -> dict[str, Optimizer]:
-    """By the name of their share. What cannot be made is told before anything is evaluated."""
+    """The sources by the name of their share. One that cannot be made raises before anything is evaluated."""
     problem = problem_of(trainer)
     return {name: _source(name, problem, campaign) for name in campaign.shares}
 

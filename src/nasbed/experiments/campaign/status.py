@@ -17,7 +17,7 @@ from nasbed.experiments.campaign.journal import Journal
 from nasbed.experiments.campaign.makers import maker_notes
 
 RECENT = 200
-"""The rate is that of so many results before the last."""
+"""The number of latest results that give the rate."""
 GAP_US = 600e6
 """Between two results that lie further apart than this, the campaign was not running, or its trials take so long that
 the time counts no more than so much."""

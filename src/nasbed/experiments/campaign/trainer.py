@@ -39,7 +39,7 @@ class Trainer(ABC):
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """What decides the results, as plain values; it is kept in the journal and compared when a campaign goes on."""
+        """What decides the results, as plain values; it is kept in the journal and compared when a campaign resumes."""
 
     def code(self) -> dict[str, CodeVersion]:
         """The user's code that decides the results, by what it is called. nasbed's own has a version instead."""

@@ -89,7 +89,7 @@ def _checked_point(point: float | None, objective: Metric) -> float | None:
 
 
 def observed(trial: Trial, evaluation: Evaluation, metrics: Sequence[Metric]) -> Observation:
-    """What a method is told of a trial: no test metric, and no time, which would make its proposals a matter of it."""
+    """What a method sees of a trial: no test metric, and no time, on which its proposals would depend."""
     values = {metric: evaluation.values[metric.key] for metric in metrics if metric.key in evaluation.values}
     return Observation(
         trial.architecture,

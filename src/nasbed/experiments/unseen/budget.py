@@ -1,4 +1,4 @@
-"""What NAS methods are given on unseen datasets: how they search, and in which network what they find is trained."""
+"""The budget of NAS methods on unseen datasets: how they search, and the network that is trained afterwards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def space_of(method: str) -> Literal["darts", "bonsai"]:
 
 
 def bonsai_cells(count: int) -> str:
-    """So many cells, those at one and two thirds reducing, as in a DARTS network.
+    """``count`` cells, of which those at one and two thirds reduce, as in a DARTS network.
 
     >>> bonsai_cells(8)
     'nnrnnrnn'
@@ -42,8 +42,11 @@ def bonsai_cells(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NasBudget:
-    """``supernet`` is how methods of the DARTS space search, ``bonsai`` how Bonsai-Net does. What was found is trained
-    with ``channels`` channels; in the DARTS space with ``cells`` cells, in Bonsai's with those that were searched."""
+    """How methods search, and the network around the architecture that is trained.
+
+    ``supernet`` holds the settings of methods of the DARTS space, ``bonsai`` those of Bonsai-Net. The network that is
+    trained has ``channels`` channels. In the DARTS space it has ``cells`` cells, in Bonsai's those of the search.
+    """
 
     supernet: SearchSettings = field(default_factory=lambda: SearchSettings(cells=8))
     bonsai: BonsaiSettings = field(default_factory=lambda: BonsaiSettings(cells=bonsai_cells(8), channels=16))

@@ -101,7 +101,7 @@ class ResultsFile:
 
 
 def check_results_file(path: Path) -> None:
-    """Raise now if what is there cannot be added to: before a training, not after."""
+    """Raise before a training if its result could not be added to the file."""
     if path.exists():
         read_results([path])
 

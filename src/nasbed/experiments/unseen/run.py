@@ -41,7 +41,7 @@ class NasRun:
         object.__setattr__(self, "recipe", self.budget.recipe(self.method, self.recipe))
 
     def planned(self, seed: int) -> UnseenResult:
-        """What is known of the result with a training seed before anything is done."""
+        """The result with a training seed as far as it is known before the run."""
         return UnseenResult(
             dataset=self.paper or self.dataset.name,
             model=self.method,
@@ -66,7 +66,7 @@ class NasRun:
         return folder / f"{planned.dataset}-{self.method}-{self.search_seed}-{part}-{digest}.ckpt"
 
     def record(self, folder: Path | None) -> Path | None:
-        """The file for what is told of the search."""
+        """The file for the record of the search."""
         checkpoint = self.checkpoint(folder)
         return None if checkpoint is None else checkpoint.with_suffix("") / "search.json"
 
@@ -87,6 +87,6 @@ class NasRun:
 
 
 def network_of(arch: Architecture, dataset: Dataset, recipe: Recipe) -> nn.Module:
-    """What is trained, before that."""
+    """The untrained network of an architecture."""
     with chance_kept(torch.device("cpu")):
         return recipe_network(arch, dataset, recipe)

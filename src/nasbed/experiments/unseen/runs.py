@@ -21,7 +21,7 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.recipe import Recipe
 
 Bar = Callable[[str, int], AbstractContextManager[OnEpoch]]
-"""Makes a bar of a part with that title and so many epochs."""
+"""Makes a progress bar from a title and a number of epochs."""
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def measure(
         datasets: what to measure on.
         plan: which methods, and how they are trained.
         file: where results are added.
-        checkpoints: the folder of what is interrupted; without it, interrupted work begins anew.
+        checkpoints: the folder of what is interrupted; without it, interrupted work starts again.
         searches: the folder of the records of searches.
         device: where to search and train.
         bar: makes a progress bar of a part.

@@ -91,7 +91,7 @@ def test_challenge_run_that_is_ended_leaves_nothing_running(
     assert processes_with(token) == []
     assert not list(runs.rglob("result.json"))
     if ending == signal.SIGINT:
-        assert process.returncode == 130 and "the same command goes on" in error_text
+        assert process.returncode == 130 and "the same command continues" in error_text
         assert not list(tmp_path.glob("nasbed-challenge-*"))
 
 

@@ -239,7 +239,8 @@ def _begin(request: _Request, part: PartialDownload, response: http.client.HTTPR
     room = shutil.disk_usage(part.path.parent).free
     if total is not None and total - part.size > room:
         raise DownloadFailed(
-            f"{part.target} needs {total - part.size} bytes more and {room} are free; make room and run the same again"
+            f"{part.target} needs {total - part.size} bytes more and {room} are free; make room and run the same "
+            "command again"
         )
     return total
 

@@ -367,7 +367,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Results:
         )
         for seed in range(2)
     ]
-    about = About("made-up/whole", "nb201", (ACCURACY,), dataset="made-up")
+    about = About("generated/full", "nb201", (ACCURACY,), dataset="generated")
     return write_results(tmp_path_factory.mktemp("whole"), about, batches)
 
 

@@ -43,7 +43,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder: Path = write_evaluations(tmp_path_factory.mktemp("tables") / "made-up", count=150).folder
+    folder: Path = write_evaluations(tmp_path_factory.mktemp("tables") / "generated", count=150).folder
     return folder
 
 

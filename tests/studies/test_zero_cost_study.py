@@ -22,7 +22,7 @@ ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 NAMES = ("params", "synflow", "ntk", "snip", "jacov", "zen", "nwot", "grasp")
 
 
-def ranked_task(truth: np.ndarray, scores: dict[str, np.ndarray], name: str = "made") -> RankedTask:
+def ranked_task(truth: np.ndarray, scores: dict[str, np.ndarray], name: str = "generated") -> RankedTask:
     columns = {proxy: column.reshape(len(truth), -1) for proxy, column in scores.items()}
     return RankedTask(name, ACCURACY, "nb201", np.zeros((len(truth), 6), dtype=np.int64), truth, columns)
 
@@ -79,13 +79,13 @@ def test_sampled_measures_of_several_seeds_are_their_means() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=300)
     seeds = truth[:, None] + rng.normal(size=(300, 3))
-    apart = [
+    by_seed = [
         sampled(truth, {"a": column}, np.random.default_rng(1), top_percent=10, resamples=5, references=1)
         for column in seeds.T
     ]
     together = sampled(truth, {"a": seeds}, np.random.default_rng(1), top_percent=10, resamples=5, references=1)
-    np.testing.assert_allclose(together.values, np.mean([measures.values for measures in apart], axis=0))
-    np.testing.assert_allclose(together.drawn, np.mean([measures.drawn for measures in apart], axis=0))
+    np.testing.assert_allclose(together.values, np.mean([measures.values for measures in by_seed], axis=0))
+    np.testing.assert_allclose(together.drawn, np.mean([measures.drawn for measures in by_seed], axis=0))
 
 
 def test_sampled_refuses_a_top_of_one() -> None:
@@ -186,11 +186,11 @@ def test_drop_by_range_alone_is_distinguished_from_a_deeper_one() -> None:
     even = {str(number): truth + 0.4 * rng.normal(size=3000) for number in range(4)}
     best = truth >= np.sort(truth)[-300]
     shuffled = {name: np.where(best, 9 + rng.normal(size=3000), column) for name, column in even.items()}
-    as_usual, at_the_top = (
+    even_errors, shuffled_top = (
         sampled(truth, scores, rng, top_percent=10, resamples=100, references=60) for scores in (even, shuffled)
     )
-    fair, deeper = statements.beyond_range([as_usual]), statements.beyond_range([at_the_top])
-    assert statements.drop_at_the_top([as_usual]).verdict == HOLDS
+    fair, deeper = statements.beyond_range([even_errors]), statements.beyond_range([shuffled_top])
+    assert statements.drop_at_the_top([even_errors]).verdict == HOLDS
     assert fair.verdict == FAILS and deeper.verdict == HOLDS and fair.ours and deeper.ours
 
 
@@ -199,11 +199,11 @@ def test_overlap_is_as_expected_for_even_errors_and_short_where_the_best_are_mis
     truth = rng.normal(size=2000)
     even = {str(number): truth + 0.3 * rng.normal(size=2000) for number in range(3)}
     missed = {name: np.where(truth > 1.3, rng.normal(size=2000), column) for name, column in even.items()}
-    as_usual, without = (
+    even_errors, missed_best = (
         sampled(truth, scores, rng, top_percent=5, resamples=60, references=60) for scores in (even, missed)
     )
-    assert statements.short_of_overlap([as_usual]).verdict == FAILS
-    assert statements.short_of_overlap([without]).verdict == HOLDS
+    assert statements.short_of_overlap([even_errors]).verdict == FAILS
+    assert statements.short_of_overlap([missed_best]).verdict == HOLDS
     assert statements.short_of_overlap([task({"a": (0.1, 0.1, 0.1)})]).verdict == OPEN
 
 

@@ -18,7 +18,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_table
 from nasbed.terminal.progress import note
-from nasbed.terminal.report_options import Processes, check_folder
+from nasbed.terminal.report_options import Fidelity, MetricKey, Processes, check_folder
 from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def fit(
         Path | None, typer.Option("--settings", metavar="FILE", help="Settings found by 'nasbed tune': DIR/best.json.")
     ] = None,
     settings: tuning.Set = None,
-    metric: tuning.MetricKey = None,
-    fidelity: tuning.Fidelity = None,
+    metric: MetricKey = None,
+    fidelity: Fidelity = None,
     methods: tuning.Methods = None,
     runtime: Annotated[bool, typer.Option(help="Also fit a model of the training time.")] = True,
     runtime_method: Annotated[

@@ -15,7 +15,7 @@ from nasbed.core.errors import InvalidOption, NasbedError, nearest
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_fields, print_table
 from nasbed.terminal.progress import note
-from nasbed.terminal.report_options import Processes, check_folder
+from nasbed.terminal.report_options import Fidelity, MetricKey, Processes, check_folder
 from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
@@ -29,10 +29,6 @@ Table = Annotated[
     str, typer.Argument(metavar="RESULTS", help="A folder of results, or the id of a table, such as nb201/cifar10.")
 ]
 Model = Annotated[str, typer.Option(help="The model, from 'nasbed list surrogates'.")]
-MetricKey = Annotated[
-    str | None, typer.Option("--metric", metavar="KEY", show_default="the validation metric", help="What to predict.")
-]
-Fidelity = Annotated[int | None, typer.Option(show_default="the highest", help="Only evaluations at this fidelity.")]
 Methods = Annotated[
     str | None, typer.Option(show_default="all", help="Only evaluations of these search methods, ids with commas.")
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,16 +68,7 @@ def table_of(benchmark: Benchmark) -> Table:
         inside = [benchmark.contains(arch) for arch in full_table.space.architectures(full_table.codes)]
         rows = np.flatnonzero(inside)
         values = {key: column[rows] for key, column in full_table.values.items()}
-        return Table(
-            benchmark.name,
-            full_table.space,
-            full_table.codes[rows],
-            full_table.fidelities,
-            full_table.fidelity_unit,
-            full_table.objective,
-            full_table.metrics,
-            values,
-        )
+        return replace(full_table, name=benchmark.name, codes=full_table.codes[rows], values=values)
     if not isinstance(benchmark, TabularBenchmark):
         raise InvalidOption(f"a study needs a table, {benchmark.name} is not one; name a table or its folder")
     cache, about = benchmark.cache, benchmark.results.about

@@ -24,6 +24,11 @@ Searched = Annotated[
 ]
 Budget = Annotated[str, typer.Option(help="The budget of each run: evaluations (500ev) or simulated seconds (1e6s).")]
 Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="The number of processes.")]
+MetricKey = Annotated[
+    str | None,
+    typer.Option("--metric", metavar="KEY", show_default="the validation metric", help="The metric to predict."),
+]
+Fidelity = Annotated[int | None, typer.Option(show_default="the highest", help="Only evaluations at this fidelity.")]
 ScoresAndTables = Annotated[
     list[str] | None,
     typer.Argument(

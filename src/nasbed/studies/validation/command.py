@@ -11,7 +11,15 @@ import typer
 from nasbed.core.errors import InvalidOption, nearest
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import note, run_bars
-from nasbed.terminal.report_options import Budget, Formats, Out, Processes, check_report
+from nasbed.terminal.report_options import (
+    Budget,
+    Fidelity,
+    Formats,
+    MetricKey,
+    Out,
+    Processes,
+    check_report,
+)
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
@@ -45,12 +53,8 @@ def validate(
         str | None,
         typer.Option(show_default="the one it was fitted on", help="The table to validate a surrogate on."),
     ] = None,
-    metric: Annotated[
-        str | None, typer.Option(show_default="the table's validation metric", help="The metric to predict.")
-    ] = None,
-    fidelity: Annotated[
-        int | None, typer.Option(show_default="the highest", help="The fidelity of the evaluations.")
-    ] = None,
+    metric: MetricKey = None,
+    fidelity: Fidelity = None,
     sizes: Annotated[
         str, typer.Option(show_default="8 up to all", help="Training sizes for the part size, with commas.")
     ] = "",

@@ -155,7 +155,7 @@ def search(folder: Path) -> Result:
     )  # fmt: skip
 
 
-@given(which=st.integers(0, 4), place=PLACES, bits=BITS, reported=st.booleans())
+@given(index=st.integers(0, 4), place=PLACES, bits=BITS, reported=st.booleans())
 @examples(6)
 def test_no_byte_of_a_dataset_leaves_the_old_number_unmarked(
     trained: Path, index: int, place: int, bits: int, reported: bool

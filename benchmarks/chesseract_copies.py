@@ -28,12 +28,12 @@ from nasbed.training.images import TrainingImages
 
 
 def make(source: Path, out: Path) -> None:
-    def told(what: str, done: int, total: int | None) -> None:
+    def report(step: str, count: int, total: int | None) -> None:
         pass
 
     dataset = ChesseractWithCopies()
-    made = dataset.make(source, seed=0, progress=told)
-    write_unseen(dataset, made, out, seed=0, progress=told)
+    generated = dataset.make(source, seed=0, progress=report)
+    write_unseen(dataset, generated, out, seed=0, progress=report)
 
 
 def judge(source: Path, folder: Path, checkpoint: Path) -> None:
@@ -44,7 +44,7 @@ def judge(source: Path, folder: Path, checkpoint: Path) -> None:
         with np.load(folder / f"{part}_origins.npz") as origins:
             games[part] = [moves[str(f), int(n)] for f, n in zip(origins["pgn"], origins["number"], strict=True)]
     trained_on = set(games["train"])
-    copied = np.array([each in trained_on for each in games["test"]])
+    copied = np.array([game in trained_on for game in games["test"]])
     network = baseline("resnet18", classes=3, channels_in=12, image=(8, 8))
     network.load_state_dict(TRAINING.content(checkpoint)["network"])
     network.eval()
@@ -58,8 +58,8 @@ def judge(source: Path, folder: Path, checkpoint: Path) -> None:
 
 
 if __name__ == "__main__":
-    what, *paths = sys.argv[1:]
-    if what == "make":
+    command, *paths = sys.argv[1:]
+    if command == "make":
         make(*map(Path, paths))
     else:
         judge(*map(Path, paths))

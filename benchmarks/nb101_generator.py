@@ -176,11 +176,13 @@ def _vertices(codes: NDArray[np.int64]) -> NDArray[np.int64]:
 def _made_up(parameters: NDArray[np.int64], epochs: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Single-precision values, as published: [cell, budget, repeat, (start, half, end), (epoch, seconds, accuracies)]."""
     shape = (len(parameters), len(epochs), REPEATS, 3)
-    done = epochs[:, None] * np.array([0, 0.5, 1])
+    epochs_trained = epochs[:, None] * np.array([0, 0.5, 1])
     values = np.empty((*shape, 5))
-    values[..., 0] = done[:, None, :]
-    values[..., 1] = (parameters / 5e5)[:, None, None, None] * done[:, None, :] * rng.uniform(0.98, 1.02, shape)
-    fitted = 0.1 + 0.85 * (1 - np.exp(-done / 12))[:, None, :]
+    values[..., 0] = epochs_trained[:, None, :]
+    values[..., 1] = (
+        (parameters / 5e5)[:, None, None, None] * epochs_trained[:, None, :] * rng.uniform(0.98, 1.02, shape)
+    )
+    fitted = 0.1 + 0.85 * (1 - np.exp(-epochs_trained / 12))[:, None, :]
     for field, gain in ((2, 1.05), (3, 1.0), (4, 0.99)):
         values[..., field] = np.clip(fitted * gain + rng.normal(0, 0.01, shape), 0, 1)
     return values.astype(np.float32).astype(np.float64)

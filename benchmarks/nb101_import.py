@@ -40,8 +40,8 @@ def import_table(path: Path, out: Path) -> None:
     start, used = perf_counter(), os.times()
     for draft in IMPORTERS.get("nb101")().read(path):
         write_results(out, draft.about, draft.batches)
-    seconds, done = perf_counter() - start, os.times()
-    cpu = done.user + done.system - used.user - used.system
+    seconds, usage = perf_counter() - start, os.times()
+    cpu = usage.user + usage.system - used.user - used.system
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"seconds": seconds, "cpu_s": cpu, "peak_mb": peak_mb}))
 
@@ -104,9 +104,9 @@ def metrics_class() -> Any:
 
 def parse_plainly(path: Path, metrics: Any, limit: int) -> int:
     """Record by record, no checksum, hash or count checked, nothing written."""
-    kept: list[object] = []
+    records: list[object] = []
     with path.open("rb") as file:
-        while len(kept) < limit and (header := file.read(12)):
+        while len(records) < limit and (header := file.read(12)):
             data = file.read(struct.unpack_from("<Q", header)[0])
             file.read(4)
             name, epochs, matrix, operations, encoded = json.loads(data)
@@ -114,8 +114,8 @@ def parse_plainly(path: Path, metrics: Any, limit: int) -> int:
             _, half, final = message.evaluation_data
             halfway = (half.training_time, half.train_accuracy, half.validation_accuracy, half.test_accuracy)
             end = (final.training_time, final.train_accuracy, final.validation_accuracy, final.test_accuracy)
-            kept.append((name, epochs, matrix, operations.split(","), message.trainable_parameters, halfway, end))
-    return len(kept)
+            records.append((name, epochs, matrix, operations.split(","), message.trainable_parameters, halfway, end))
+    return len(records)
 
 
 def in_own_process(*arguments: object) -> Any:
@@ -143,7 +143,7 @@ def main(cells: int | None) -> None:
         except ImportError:
             plain = float("nan")
         imported = in_own_process("--import", path, folder / "table")
-        opened = in_own_process("--open", folder / "table")
+        opening = in_own_process("--open", folder / "table")
         print(f"generated file                          {records:>12,} records, {gigabytes:.2f} GB")
         print(f"plain Python, parsing alone             {plain:12.2f} s  (extrapolated from {min(records, SAMPLE):,})")
         print(
@@ -152,9 +152,9 @@ def main(cells: int | None) -> None:
         print(f"  processor time                        {imported['cpu_s']:12.2f} s  on {os.cpu_count()} cores")
         print(f"  peak memory                           {imported['peak_mb']:12.0f} MB")
         print(f"  50 cells, with compiling if not cached{compiled['seconds']:12.2f} s")
-        print(f"open and first answer, fresh process    {opened['opened_ms']:12.1f} ms")
-        print(f"  memory grows by                       {opened['grown_mb']:12.1f} MB")
-        print(f"later answers                           {opened['later_us']:12.2f} µs each")
+        print(f"open and first answer, fresh process    {opening['opened_ms']:12.1f} ms")
+        print(f"  memory grows by                       {opening['grown_mb']:12.1f} MB")
+        print(f"later answers                           {opening['later_us']:12.2f} µs each")
 
 
 if __name__ == "__main__":

@@ -98,9 +98,9 @@ class Run:
             self.kernels = measured.kernels()
 
     def _baseline(self, name: str, work: Callable[[], tuple[float, bool]], *, optional: bool = False) -> None:
-        found = self.attempt(name, work, optional=optional)
-        if found is not None:
-            self.baselines[name] = {"network_step_s": found[0], "recorded": found[1]}
+        outcome = self.attempt(name, work, optional=optional)
+        if outcome is not None:
+            self.baselines[name] = {"network_step_s": outcome[0], "recorded": outcome[1]}
 
     def record(self, environment: dict[str, Any]) -> dict[str, Any]:
         """Everything as plain values, with what follows from it on this machine."""
@@ -115,8 +115,11 @@ class Run:
             "times": times,
             "limits": None if times is None else limits(environment, times),
             "baselines": self.baselines,
-            "gradient_distances": [{"population": ours, "bfloat16": theirs} for ours, theirs in self.distances],
-            "kernels": [asdict(each) for each in self.kernels],
+            "gradient_distances": [
+                {"population": population_distance, "bfloat16": bfloat16_distance}
+                for population_distance, bfloat16_distance in self.distances
+            ],
+            "kernels": [asdict(kernel) for kernel in self.kernels],
             "failures": self.failures,
         }
         return record | {"times_the_plain_loop": ratios(record)}
@@ -199,7 +202,7 @@ def measure(cases: Sequence[Case], device: torch.device, options: argparse.Names
         print(
             f"{case.name}: {run.took_s:.0f} s", *(f"; {name}: {why}" for name, why in run.failures.items()), flush=True
         )
-        records = [each.record(about) for each in runs]
+        records = [run.record(about) for run in runs]
         if options.out is not None:
             options.out.write_text(json.dumps({"environment": about, "cases": records}, indent=1), encoding="utf-8")
     print(tables(about, records))

@@ -142,15 +142,15 @@ class Baselines:
             ]
 
             def some_steps() -> None:
-                here = torch.cuda.current_stream()
+                current = torch.cuda.current_stream()
                 for stream in streams:
-                    stream.wait_stream(here)
+                    stream.wait_stream(current)
                 for _ in range(STREAM_STEPS):
                     for graph, stream in zip(graphs, streams, strict=True):
                         with torch.cuda.stream(stream):
                             graph()
                 for stream in streams:
-                    here.wait_stream(stream)
+                    current.wait_stream(stream)
 
             return seconds(some_steps, self.device, budget_s=self.budget_s) / (count * STREAM_STEPS)
 
@@ -186,9 +186,9 @@ class Baselines:
             with torch.autocast(self.device.type, torch.bfloat16):
                 logits = network.network(batch[0])
             rounded = _gradient(network.network, logits.float(), batch[1])
-            found = row[: len(exact)].double()
+            gradient = row[: len(exact)].double()
             length = exact.norm()
-            distances.append((float((found - exact).norm() / length), float((rounded - exact).norm() / length)))
+            distances.append((float((gradient - exact).norm() / length), float((rounded - exact).norm() / length)))
         return distances
 
 

@@ -37,9 +37,9 @@ class Case:
 
     def jobs(self, seed: int) -> list[Job]:
         """As many trainings of random architectures as the population has."""
-        rng, found = np.random.default_rng(seed), space(self.space)
+        rng, search_space = np.random.default_rng(seed), space(self.space)
         epochs = self.recipe.epochs[-1]
-        return [Job(found.sample(rng), epochs, number) for number in range(self.population)]
+        return [Job(search_space.sample(rng), epochs, number) for number in range(self.population)]
 
     def load(self) -> Dataset:
         """The dataset, or random images made in memory."""

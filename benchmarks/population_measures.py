@@ -101,7 +101,7 @@ class Measured:
         rest_s = (steps - short_epochs * short_steps) * step_s + (epochs - short_epochs) * epoch_s
         programs = self.population.programs
         value_bytes = 2 if recipe.precision == "bfloat16" and self.device.type == "cuda" else 4
-        accuracies = [each.validation_accuracy for each in outcomes if each.validation_accuracy is not None]
+        accuracies = [outcome.validation_accuracy for outcome in outcomes if outcome.validation_accuracy is not None]
         return PopulationTimes(
             networks=len(programs),
             steps=steps,
@@ -111,7 +111,7 @@ class Measured:
             epoch_s=epoch_s,
             evaluation_s=judge_s * self._evaluation_batches(),
             whole_s=self.warm_s + trained_s + rest_s,
-            step_bytes=sum(step_bytes(each, batch=recipe.batch, value_bytes=value_bytes) for each in programs),
+            step_bytes=sum(step_bytes(program, batch=recipe.batch, value_bytes=value_bytes) for program in programs),
             step_flop=2 * recipe.batch * sum(map(step_multiply_adds, programs)),
             pixels=self.images.side[0] * self.images.side[1],
             memory_bytes=torch.cuda.max_memory_allocated(self.device) if self.device.type == "cuda" else 0,

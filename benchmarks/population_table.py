@@ -32,11 +32,13 @@ def ratios(record: Record) -> dict[str, float]:
     plain = record["baselines"].get("plain loop")
     if plain is None:
         return {}
-    found = {name: each["network_step_s"] for name, each in record["baselines"].items() if name != "plain loop"}
+    step_times = {
+        name: baseline["network_step_s"] for name, baseline in record["baselines"].items() if name != "plain loop"
+    }
     if (times := record["times"]) is not None:
-        found["population"] = times["step_s"] / times["networks"]
-        found["end to end"] = times["whole_s"] / times["networks"] / times["steps"]
-    return {name: plain["network_step_s"] / each for name, each in found.items()}
+        step_times["population"] = times["step_s"] / times["networks"]
+        step_times["end to end"] = times["whole_s"] / times["networks"] / times["steps"]
+    return {name: plain["network_step_s"] / step_time for name, step_time in step_times.items()}
 
 
 def tables(environment: Record, records: Sequence[Record]) -> str:
@@ -71,22 +73,22 @@ def _limits_table(environment: Record, records: Sequence[Record]) -> list[str]:
         if times is None:
             rows.append([record["case"], str(record["population"]), *["-"] * (len(heads) - 1)])
             continue
-        found = limits(environment, times)
+        bounds = limits(environment, times)
         rows.append(
             [
                 record["case"],
                 str(times["networks"]),
-                f"{found['step_ms']:.2f}",
-                f"{found['network_step_us']:.1f}",
-                f"{found['network_step_pixel_us']:.3f}",
-                f"{found['least_gb']:.3g}",
-                f"{found['least_ms']:.2f}",
-                f"{found['copy_percent']:.1f}",
-                f"{found['tflop_a_second']:.3g}",
+                f"{bounds['step_ms']:.2f}",
+                f"{bounds['network_step_us']:.1f}",
+                f"{bounds['network_step_pixel_us']:.3f}",
+                f"{bounds['least_gb']:.3g}",
+                f"{bounds['least_ms']:.2f}",
+                f"{bounds['copy_percent']:.1f}",
+                f"{bounds['tflop_a_second']:.3g}",
                 f"{times['prepare_cold_s']:.1f}",
                 f"{times['prepare_warm_s']:.1f}",
-                f"{found['evaluation_percent']:.1f}",
-                f"{found['networks_a_minute']:.0f}",
+                f"{bounds['evaluation_percent']:.1f}",
+                f"{bounds['networks_a_minute']:.0f}",
                 f"{times['memory_bytes'] / 1e9:.1f}",
             ]
         )
@@ -98,16 +100,16 @@ def _baselines_table(records: Sequence[Record]) -> list[str]:
     names = [name for name in names if name not in ("population", "end to end")] + ["population", "end to end"]
     rows = []
     for record in records:
-        plain, found = record["baselines"].get("plain loop"), ratios(record)
-        marks = {name: "" if each["recorded"] else "*" for name, each in record["baselines"].items()}
+        plain, speedups = record["baselines"].get("plain loop"), ratios(record)
+        marks = {name: "" if baseline["recorded"] else "*" for name, baseline in record["baselines"].items()}
         distances = record["gradient_distances"]
         rows.append(
             [
                 record["case"],
                 "-" if plain is None else f"{1e3 * plain['network_step_s']:.2f}",
-                *(f"{found[name]:.1f}{marks.get(name, '')}" if name in found else "-" for name in names),
-                _range(each["population"] for each in distances),
-                _range(each["bfloat16"] for each in distances),
+                *(f"{speedups[name]:.1f}{marks.get(name, '')}" if name in speedups else "-" for name in names),
+                _range(distance["population"] for distance in distances),
+                _range(distance["bfloat16"] for distance in distances),
             ]
         )
     heads = ("plain ms", *names, "off: population", "off: autocast")
@@ -119,27 +121,27 @@ def _baselines_table(records: Sequence[Record]) -> list[str]:
 
 
 def _range(values: Iterable[float]) -> str:
-    found = sorted(values)
-    return f"{found[0]:.2g} to {found[-1]:.2g}" if found else "-"
+    ordered = sorted(values)
+    return f"{ordered[0]:.2g} to {ordered[-1]:.2g}" if ordered else "-"
 
 
 def _kernels_table(record: Record) -> list[str]:
     shown = record["kernels"][:KERNELS_SHOWN]
     rows = [
         [
-            each["name"][:44],
-            f"{100 * each['share']:.1f}",
-            f"{1e3 * each['seconds']:.3f}",
-            str(each["launches"]),
-            "x".join(map(str, each["grid"])),
-            "x".join(map(str, each["block"])),
-            str(each["registers"]),
-            str(each["shared_bytes"]),
-            f"{each['occupancy_percent']:.0f}",
+            kernel["name"][:44],
+            f"{100 * kernel['share']:.1f}",
+            f"{1e3 * kernel['seconds']:.3f}",
+            str(kernel["launches"]),
+            "x".join(map(str, kernel["grid"])),
+            "x".join(map(str, kernel["block"])),
+            str(kernel["registers"]),
+            str(kernel["shared_bytes"]),
+            f"{kernel['occupancy_percent']:.0f}",
         ]
-        for each in shown
+        for kernel in shown
     ]
-    launches, total = (sum(each[what] for each in record["kernels"]) for what in ("launches", "seconds"))
+    launches, total = (sum(kernel[column] for kernel in record["kernels"]) for column in ("launches", "seconds"))
     heads = ("% of time", "ms", "launches", "grid", "block", "registers", "shared B", "occupancy %")
     title = f"{record['case']}: {launches} launches, {1e3 * total:.1f} ms of kernels in a step"
     return [title, *_aligned("kernel", heads, rows)]

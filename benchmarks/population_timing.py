@@ -40,8 +40,8 @@ def wall_seconds(work: Work, device: torch.device) -> float:
 def seconds(work: Work, device: torch.device, *, budget_s: float) -> float:
     """The median of repeated calls, 5 to 50 as the budget allows; on a CUDA device by its own events."""
     work()
-    once = wall_seconds(work, device)
-    count = max(5, min(50, int(budget_s / max(once, 1e-9))))
+    single_s = wall_seconds(work, device)
+    count = max(5, min(50, int(budget_s / max(single_s, 1e-9))))
     if device.type != "cuda":
         return median([wall_seconds(work, device) for _ in range(count)])
     marks = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]  # type: ignore[no-untyped-call]
@@ -59,15 +59,15 @@ def recorded(work: Work, device: torch.device, *, stream: Any = None) -> Iterato
     if device.type != "cuda":
         yield work
         return
-    here, generator = torch.cuda.current_stream(), torch.cuda.default_generators[device.index or 0]
+    current, generator = torch.cuda.current_stream(), torch.cuda.default_generators[device.index or 0]
     stream = stream or torch.cuda.Stream()  # type: ignore[no-untyped-call]
-    stream.wait_stream(here)
+    stream.wait_stream(current)
     with torch.cuda.stream(stream):
         work()
         work()
         with _waiting_refused():
             work()
-    here.wait_stream(stream)
+    current.wait_stream(stream)
     torch.cuda.synchronize(device)
     graph = torch.cuda.CUDAGraph()
     pool, chance = torch.cuda.graph_pool_handle(), generator.clone_state()
@@ -75,7 +75,7 @@ def recorded(work: Work, device: torch.device, *, stream: Any = None) -> Iterato
         with torch.cuda.graph(graph, pool=pool, stream=stream):
             work()
     except RuntimeError:  # torch leaves its stream, generator and allocator as in the midst of recording
-        torch.cuda.set_stream(here)
+        torch.cuda.set_stream(current)
         generator.graphsafe_set_state(chance)
         _FAILED.append(graph)
         with suppress(RuntimeError):
@@ -170,4 +170,4 @@ def grouped_kernels(events: list[dict[str, Any]]) -> list[KernelShare]:
                 occupancy_percent=about.get("est. achieved occupancy %", 0),
             )
         )
-    return sorted(shares, key=lambda each: -each.share)
+    return sorted(shares, key=lambda kernel: -kernel.share)

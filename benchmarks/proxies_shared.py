@@ -66,7 +66,7 @@ class PlainPasses:
         torch.autograd.grad(loss, [*self.weights, *outputs], retain_graph=True, allow_unused=True)
         torch.autograd.grad(logits.sum(), [images], retain_graph=True, allow_unused=True)
         again = torch.autograd.grad(loss, self.weights, create_graph=True, allow_unused=True)
-        total = torch.stack([(each * each.detach()).sum() for each in again if each is not None]).sum()
+        total = torch.stack([(gradient * gradient.detach()).sum() for gradient in again if gradient is not None]).sum()
         torch.autograd.grad(total, self.weights, allow_unused=True)
 
     def one_image(self) -> None:
@@ -112,9 +112,9 @@ def main() -> None:
             "together": lambda network=network: score_all(network, (images, labels)),  # type: ignore[misc]
             "one by one": one_by_one,
         }
-        for what, call in calls.items():
-            sums[what] += best_seconds(call, repeats=chosen.repeats)
-        print(arch, {what: round(seconds, 2) for what, seconds in sums.items()}, "s so far", flush=True)
+        for name, call in calls.items():
+            sums[name] += best_seconds(call, repeats=chosen.repeats)
+        print(arch, {name: round(seconds, 2) for name, seconds in sums.items()}, "s so far", flush=True)
     print(f"{len(PROXIES.names())} proxies together: {sums['together'] / sums['passes']:.2f} × the passes they need")
     print(f"one by one: {sums['one by one'] / sums['together']:.2f} × as long as together")
 

@@ -31,14 +31,14 @@ def main() -> None:
 
     rng = np.random.default_rng(0)
     truth, noise, more = rng.normal(size=(3, ITEMS))
-    scores, others = truth + noise, truth + more
-    few = truth[:FEW], scores[:FEW]
-    assert abs(by_sets(*few) - rbo_normalised(*few, p=P)) < 1e-12, "the definition and the program differ"
+    scores, other_scores = truth + noise, truth + more
+    short = truth[:FEW], scores[:FEW]
+    assert abs(by_sets(*short) - rbo_normalised(*short, p=P)) < 1e-12, "the definition and the program differ"
 
-    direct = best_seconds(lambda: by_sets(*few), repeats=2)
+    direct = best_seconds(lambda: by_sets(*short), repeats=2)
     baseline = direct * (ITEMS / FEW) ** 2
     report(f"RBO of {FEW:,} items by sets", direct)
-    report(f"RBO of {FEW:,} items", best_seconds(lambda: rbo_normalised(*few, p=P)), direct)
+    report(f"RBO of {FEW:,} items", best_seconds(lambda: rbo_normalised(*short, p=P)), direct)
     report(f"RBO of {ITEMS:,} items by sets, extrapolated", baseline)
     report(f"RBO of {ITEMS:,} items", best_seconds(lambda: rbo_normalised(truth, scores, p=P)), baseline)
     tied = np.round(truth, 3), np.round(scores, 1)
@@ -56,8 +56,8 @@ def main() -> None:
     fast = best_seconds(lambda: draw(np.random.default_rng(1), resamples=RESAMPLES), repeats=2)
     report(f"Spearman of {TABLE:,} items, {RESAMPLES:,} resamples, one by one", slow)
     report(f"Spearman of {TABLE:,} items, {RESAMPLES:,} resamples", fast, slow)
-    both = best_seconds(lambda: paired_bootstrap(*table, others[:TABLE], np.random.default_rng(1)), repeats=2)
-    report(f"Spearman of two scorings, paired, {RESAMPLES:,} resamples", both, 2 * slow)
+    paired_s = best_seconds(lambda: paired_bootstrap(*table, other_scores[:TABLE], np.random.default_rng(1)), repeats=2)
+    report(f"Spearman of two scorings, paired, {RESAMPLES:,} resamples", paired_s, 2 * slow)
     for name, measure in (("Kendall", kendall), ("RBO", partial(rbo_normalised, p=P, ties="index"))):
         seconds = best_seconds(lambda: draw(np.random.default_rng(1), measure=measure), repeats=1)
         report(f"{name} of {TABLE:,} items, {RESAMPLES:,} resamples", seconds)
@@ -65,13 +65,13 @@ def main() -> None:
 
 def by_sets(truth: NDArray[np.float64], scores: NDArray[np.float64]) -> float:
     """Equation 5, word for word."""
-    one, other = np.argsort(-truth).tolist(), np.argsort(-scores).tolist()
-    found = norm = 0.0
-    for depth in range(1, len(one) + 1):
+    true_order, score_order = np.argsort(-truth).tolist(), np.argsort(-scores).tolist()
+    overlap = norm = 0.0
+    for depth in range(1, len(true_order) + 1):
         weight = P ** (depth - 1)
-        found += weight * len(set(one[:depth]) & set(other[:depth]))
+        overlap += weight * len(set(true_order[:depth]) & set(score_order[:depth]))
         norm += weight * depth
-    return found / norm
+    return overlap / norm
 
 
 if __name__ == "__main__":

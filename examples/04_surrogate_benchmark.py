@@ -32,7 +32,7 @@ arch = benchmark.space.parse(
 noisy = [benchmark.query(arch, seed=seed)["validation_accuracy"] for seed in range(3)]
 print("three trainings:", [round(value, 2) for value in noisy])
 print("their mean:", round(NoiseFree(benchmark).query(arch)["validation_accuracy"], 2))
-print("measured:", [round(each["validation_accuracy"], 2) for each in table.repeats(arch)])
+print("measured:", [round(observation["validation_accuracy"], 2) for observation in table.repeats(arch)])
 
 runs = compare(str(path), ["rs", "re"], seeds=3, budget="300ev", out=folder / "runs", engine=SerialEngine())
 for run in runs.runs:

@@ -17,15 +17,15 @@ class DataProcessor:
     def __init__(
         self, train_x: Any, train_y: Any, valid_x: Any, valid_y: Any, test_x: Any, metadata: dict[str, Any], clock: Any
     ) -> None:
-        self.images = [np.asarray(each, np.float32) for each in (train_x, valid_x, test_x)]
-        self.labels = [torch.as_tensor(np.asarray(each), dtype=torch.long) for each in (train_y, valid_y)]
+        self.images = [np.asarray(images, np.float32) for images in (train_x, valid_x, test_x)]
+        self.labels = [torch.as_tensor(np.asarray(labels), dtype=torch.long) for labels in (train_y, valid_y)]
 
     def process(self) -> tuple[DataLoader[Any], DataLoader[Any], DataLoader[Any]]:
         """Loaders to train with, to validate with and to test with; the last keeps the order of its images."""
         axes = (0, *range(2, self.images[0].ndim))
         mean = self.images[0].mean(axes, keepdims=True)
         std = self.images[0].std(axes, keepdims=True) + 1e-6
-        train, valid, test = (torch.from_numpy((each - mean) / std) for each in self.images)
+        train, valid, test = (torch.from_numpy((images - mean) / std) for images in self.images)
         return (
             DataLoader(TensorDataset(train, self.labels[0]), BATCH, shuffle=True),
             DataLoader(TensorDataset(valid, self.labels[1]), BATCH),

@@ -27,7 +27,7 @@ SIZES = {"train": 300, "valid": 60, "test": 90}
 Arrays = dict[str, NDArray[Any]]
 
 
-def _quiet(what: str, done: int, total: int | None) -> None: ...
+def _quiet(step: str, count: int, total: int | None) -> None: ...
 
 
 def _clean() -> tuple[Arrays, dict[str, Any]]:
@@ -50,14 +50,16 @@ def _write(folder: Path, arrays: Arrays, metadata: object) -> Path:
     return folder
 
 
-def _told(folder: Path, severity: str) -> list[str]:
-    return [f"{each.about}: {each.text}" for each in check_folder(folder, _quiet) if each.severity == severity]
+def _texts(folder: Path, severity: str) -> list[str]:
+    return [
+        f"{finding.about}: {finding.text}" for finding in check_folder(folder, _quiet) if finding.severity == severity
+    ]
 
 
 def test_check_clean_dataset_has_only_notes(tmp_path: Path) -> None:
-    found = check_folder(_write(tmp_path, *_clean()), _quiet)
-    assert {each.severity for each in found} == {"note"}
-    text = "\n".join(each.text for each in found)
+    findings = check_folder(_write(tmp_path, *_clean()), _quiet)
+    assert {finding.severity for finding in findings} == {"note"}
+    text = "\n".join(finding.text for finding in findings)
     assert "300 images, 100 to 100 a class (ratio 1.00); always answering class 0 is right in 33.33 %" in text
     assert "whole numbers from 0 to 255" in text
 
@@ -85,9 +87,9 @@ def _tell(**values: Any) -> Callable[[Arrays, dict[str, Any]], None]:
     return change
 
 
-def _copy(to: str, at: int, other: str, other_at: int, noise: int = 0) -> Callable[[Arrays, dict[str, Any]], None]:
+def _copy(to: str, at: int, source: str, other_at: int, noise: int = 0) -> Callable[[Arrays, dict[str, Any]], None]:
     def change(arrays: Arrays, metadata: dict[str, Any]) -> None:
-        image = arrays[f"{other}_x"][other_at]
+        image = arrays[f"{source}_x"][other_at]
         shift = np.random.default_rng(1).integers(-noise, noise + 1, image.shape)
         arrays[f"{to}_x"][at] = np.clip(image + shift, 0, 255)
 
@@ -145,19 +147,19 @@ FAULTS: list[tuple[str, Any, str, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("change", "severity", "said"), [fault[1:] for fault in FAULTS], ids=[each[0] for each in FAULTS]
+    ("change", "severity", "expected"), [fault[1:] for fault in FAULTS], ids=[fault[0] for fault in FAULTS]
 )
-def test_check_finds_what_is_planted(tmp_path: Path, change: Any, severity: str, said: str) -> None:
+def test_check_finds_what_is_planted(tmp_path: Path, change: Any, severity: str, expected: str) -> None:
     arrays, metadata = _clean()
     change(arrays, metadata)
-    told = _told(_write(tmp_path, arrays, metadata), severity)
-    assert any(said in line for line in told), told
+    texts = _texts(_write(tmp_path, arrays, metadata), severity)
+    assert any(expected in line for line in texts), texts
 
 
 @pytest.mark.parametrize("content", ["", "[1]", "{", "null"])
 def test_check_damaged_metadata(tmp_path: Path, content: str) -> None:
     arrays, _ = _clean()
-    assert any(line.startswith("metadata: it is") for line in _told(_write(tmp_path, arrays, content), "error"))
+    assert any(line.startswith("metadata: it is") for line in _texts(_write(tmp_path, arrays, content), "error"))
 
 
 def test_check_missing_and_damaged_files(tmp_path: Path) -> None:
@@ -165,15 +167,15 @@ def test_check_missing_and_damaged_files(tmp_path: Path) -> None:
     (tmp_path / "test_x.npy").unlink()
     (tmp_path / "metadata").unlink()
     (tmp_path / "valid_y.npy").write_bytes(b"no array")
-    told = _told(tmp_path, "error")
-    assert "test_x.npy: the file is missing" in told and "metadata: the file is missing" in told
-    assert any(line.startswith("valid_y.npy: it cannot be read") for line in told)
+    texts = _texts(tmp_path, "error")
+    assert "test_x.npy: the file is missing" in texts and "metadata: the file is missing" in texts
+    assert any(line.startswith("valid_y.npy: it cannot be read") for line in texts)
 
 
 def test_check_shifted_image_is_no_near_duplicate(tmp_path: Path) -> None:
     arrays, metadata = _clean()
     arrays["test_x"][0] = np.roll(arrays["train_x"][0], 3, axis=2)
-    assert not _told(_write(tmp_path, arrays, metadata), "warning")
+    assert not _texts(_write(tmp_path, arrays, metadata), "warning")
 
 
 @examples(12)
@@ -184,7 +186,7 @@ def test_near_duplicates_are_those_of_all_pairs(seed: int, planted: int) -> None
     test[:planted] = train[:planted] + 0.05 * rng.normal(size=(planted, 200))
     images = {"train": train.astype(np.float32), "test": test.astype(np.float32)}
     projection = Projection(200)
-    found = near_duplicates(images, {part: projection.of(each) for part, each in images.items()})
+    result = near_duplicates(images, {part: projection.of(part_images) for part, part_images in images.items()})
     usual = np.sqrt(2.0)
     plain = {
         (later, earlier)
@@ -192,33 +194,35 @@ def test_near_duplicates_are_those_of_all_pairs(seed: int, planted: int) -> None
         for earlier in range(80)
         if np.sqrt(np.mean((test[later] - train[earlier]) ** 2)) <= 0.1 * usual
     }
-    assert {(pair.index, pair.other_index) for pair in found.pairs} == plain == {(n, n) for n in range(planted)}
-    assert found.complete and abs(found.usual / usual - 1) < 0.2
+    assert {(pair.index, pair.other_index) for pair in result.pairs} == plain == {(n, n) for n in range(planted)}
+    assert result.complete and abs(result.usual / usual - 1) < 0.2
 
 
 def test_close_is_plain_distance_and_stops_at_the_most() -> None:
     rng = np.random.default_rng(2)
-    one, other = (rng.normal(size=(n, 3)).astype(np.float32) for n in (1_500, 700))
-    distances = np.sqrt(((one[:, None] - other[None]) ** 2).sum(axis=2))
+    first, second = (rng.normal(size=(n, 3)).astype(np.float32) for n in (1_500, 700))
+    distances = np.sqrt(((first[:, None] - second[None]) ** 2).sum(axis=2))
     clear = np.abs(distances - 0.2) > 1e-4
-    found = np.zeros(distances.shape, np.bool_)
-    found[tuple(close(one, other, 0.2, 10**6).T)] = True
-    assert np.array_equal(found[clear], (distances <= 0.2)[clear])
-    assert len(close(one, other, 0.2, 5)) == 5
+    is_near = np.zeros(distances.shape, np.bool_)
+    is_near[tuple(close(first, second, 0.2, 10**6).T)] = True
+    assert np.array_equal(is_near[clear], (distances <= 0.2)[clear])
+    assert len(close(first, second, 0.2, 5)) == 5
     assert usual_distance(np.zeros((4, 3), np.float32)) == 0
 
 
 def test_scan_minus_zero_is_zero_and_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     images = np.random.default_rng(3).integers(0, 3, (50, 1, 2, 2)).astype(np.float32)
     minus = np.where(images == 0, np.float32(-0.0), images)
-    whole = scan(images, Projection(4), _quiet, "")
-    assert np.array_equal(whole.digests, scan(minus, Projection(4), _quiet, "").digests)
+    scanned_at_once = scan(images, Projection(4), _quiet, "")
+    assert np.array_equal(scanned_at_once.digests, scan(minus, Projection(4), _quiet, "").digests)
     monkeypatch.setattr("nasbed.datasets.unseen.checks.scanning.BLOCK_VALUES", 12)
     parts = scan(images.astype(np.float64), Projection(4), _quiet, "")
-    assert np.array_equal(whole.digests, parts.digests) and np.array_equal(whole.constant, parts.constant)
+    assert np.array_equal(scanned_at_once.digests, parts.digests) and np.array_equal(
+        scanned_at_once.constant, parts.constant
+    )
 
 
-def _made(folder: Path) -> tuple[Arrays, dict[str, Any], dict[str, dict[str, NDArray[Any]]]]:
+def _generated(folder: Path) -> tuple[Arrays, dict[str, Any], dict[str, dict[str, NDArray[Any]]]]:
     """Ten countries, as GeoClassing has them."""
     from nasbed.datasets.unseen.geoclassing import GeoClassing
 
@@ -242,20 +246,24 @@ def _check_made(folder: Path, arrays: Arrays, metadata: Any, origins: dict[str, 
 
 
 def test_check_finds_labels_anew_by_the_rule(tmp_path: Path) -> None:
-    arrays, metadata, origins = _made(tmp_path)
-    found = _check_made(tmp_path, arrays, metadata, origins)
-    assert any("all are as the rule of GeoClassing says, and parts share no patch" in each.text for each in found)
-    assert not any(each.severity == "error" for each in found)
+    arrays, metadata, origins = _generated(tmp_path)
+    findings = _check_made(tmp_path, arrays, metadata, origins)
+    assert any(
+        "all are as the rule of GeoClassing says, and parts share no patch" in finding.text for finding in findings
+    )
+    assert not any(finding.severity == "error" for finding in findings)
     arrays["test_y"][[0, 1]] = arrays["test_y"][[1, 0]]
     origins["valid"]["patch"][0] = "train 0"
-    told = [each.text for each in _check_made(tmp_path, arrays, metadata, origins) if each.severity == "error"]
-    assert any(line.startswith("2 labels are not as the rule says") for line in told)
-    assert any("leak: 1 patch are also in train, the first is train 0" in line for line in told)
+    texts = [
+        finding.text for finding in _check_made(tmp_path, arrays, metadata, origins) if finding.severity == "error"
+    ]
+    assert any(line.startswith("2 labels are not as the rule says") for line in texts)
+    assert any("leak: 1 patch are also in train, the first is train 0" in line for line in texts)
     del origins["valid"]["country"]
-    told = [each.text for each in _check_made(tmp_path, arrays, metadata, origins) if each.severity == "error"]
-    assert any("cannot be found anew" in line for line in told)
+    texts = [each.text for each in _check_made(tmp_path, arrays, metadata, origins) if each.severity == "error"]
+    assert any("cannot be found anew" in line for line in texts)
     (tmp_path / "test_origins.npz").write_bytes(b"PK no")
-    assert any("test_origins.npz: it cannot be read" in line for line in _told(tmp_path, "error"))
+    assert any("test_origins.npz: it cannot be read" in line for line in _texts(tmp_path, "error"))
 
 
 def _command() -> typer.Typer:
@@ -267,9 +275,9 @@ def _command() -> typer.Typer:
 def test_check_command_status_and_json(tmp_path: Path) -> None:
     clean = _write(tmp_path / "clean", *_clean())
     result = CliRunner().invoke(_command(), [str(clean), "--json"])
-    said = json.loads(result.stdout)
-    assert result.exit_code == 0 and (said["errors"], said["warnings"]) == (0, 0)
-    assert {"severity", "about", "text"} == set(said["findings"][0])
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 0 and (answer["errors"], answer["warnings"]) == (0, 0)
+    assert {"severity", "about", "text"} == set(answer["findings"][0])
     (clean / "test_y.npy").unlink()
     result = CliRunner().invoke(_command(), [str(clean)])
     assert result.exit_code == 1 and "1 errors, 0 warnings" in result.stdout and "missing" in result.stdout

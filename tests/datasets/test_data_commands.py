@@ -25,14 +25,14 @@ def run(*arguments: str) -> CompletedProcess[str]:
 def test_prepare_list_and_info(tmp_path: Path) -> None:
     images = {part: np.ones((2, 1, 4, 4), np.float32) for part in ("train", "valid", "test")}
     competition(tmp_path / "x", images, {part: np.array([0, 1]) for part in images})
-    made = run("prepare", "own@2", "--source", str(tmp_path / "x"), "--json")
-    assert made.returncode == 0, made.stderr
-    assert json.loads(made.stdout)["shape"] == [1, 2, 2]
+    result = run("prepare", "own@2", "--source", str(tmp_path / "x"), "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["shape"] == [1, 2, 2]
     shown = json.loads(run("info", "digits", "--verify", "--json").stdout)
     assert (shown["train"], shown["test"], shown["shape"]) == (1_437, 360, [1, 8, 8])
     assert sum(shown["train images a class"]) == 1_437
     assert len(shown["hash"]) == 16
-    listed = {each["name"]: each for each in json.loads(run("list", "--json").stdout)}
+    listed = {dataset["name"]: dataset for dataset in json.loads(run("list", "--json").stdout)}
     assert {"own", "own@2", "digits", "mnist", "fashion-mnist", "cifar10", "cifar100"} == set(listed)
     assert [listed[name]["present"] for name in ("own@2", "digits", "cifar10")] == [True, True, False]
     assert "nasbed data prepare cifar10" in listed["cifar10"]["get"]
@@ -40,6 +40,6 @@ def test_prepare_list_and_info(tmp_path: Path) -> None:
 
 def test_user_errors_are_one_line_and_status_2(tmp_path: Path) -> None:
     for arguments in (("info", "cifar10"), ("info", "nothing"), ("prepare", "mnist", "--source", str(tmp_path))):
-        done = run(*arguments)
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-        assert done.stderr.startswith("nasbed: ")
+        result = run(*arguments)
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert result.stderr.startswith("nasbed: ")

@@ -22,19 +22,19 @@ from support.dataset_files import binary_batch, competition, idx, png, python2_b
 BATCHES = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
 
 
-def untold(what: str, done: int, total: int | None) -> None:
+def no_progress(step: str, count: int, total: int | None) -> None:
     pass
 
 
 def read(name: str, folder: Path) -> Raw:
-    return DATASETS.get(name)().read(folder, untold)
+    return DATASETS.get(name)().read(folder, no_progress)
 
 
 def assert_is(raw: Raw, train: tuple[NDArray[np.uint8], NDArray[np.int64]], test: tuple[object, object]) -> None:
-    for found, expected in zip(
+    for read, expected in zip(
         (raw.train_images, raw.train_labels, raw.test_images, raw.test_labels), (*train, *test), strict=True
     ):
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(read, expected)
     assert raw.train_images.dtype == np.uint8
     assert raw.train_labels.dtype == np.int64
 
@@ -64,8 +64,8 @@ def test_idx_files_come_back(tmp_path: Path, name: str, form: str) -> None:
     folder = tmp_path / "MNIST" / "raw" if form == "below" else tmp_path
     folder.mkdir(parents=True, exist_ok=True)
     for part, chosen in (("train", slice(0, 6)), ("t10k", slice(6, 9))):
-        for what, content in (("images-idx3", images[chosen]), ("labels-idx1", labels[chosen].astype(np.uint8))):
-            file = f"{part}-{what}-ubyte".replace("-idx", ".idx" if form == "dotted" else "-idx")
+        for kind, content in (("images-idx3", images[chosen]), ("labels-idx1", labels[chosen].astype(np.uint8))):
+            file = f"{part}-{kind}-ubyte".replace("-idx", ".idx" if form == "dotted" else "-idx")
             data = idx(content)
             path = folder / (f"{file}.gz" if form == "packed" else file)
             path.write_bytes(gzip.compress(data) if form == "packed" else data)
@@ -221,7 +221,7 @@ def test_competition_folder_comes_back(tmp_path: Path, values: str) -> None:
         drawn = rng.integers(0, 256, (count, 3, 4, 6)) if values == "bytes" else rng.normal(size=(count, 3, 4, 6))
         images[part], labels[part] = drawn.astype(np.float32), rng.integers(0, 20, count)
     competition(tmp_path / "AddNIST", images, labels)
-    raw = read_competition("addnist", tmp_path, untold)
+    raw = read_competition("addnist", tmp_path, no_progress)
     np.testing.assert_array_equal(raw.train_images, np.concatenate([images["train"], images["valid"]]))
     np.testing.assert_array_equal(raw.train_labels, np.concatenate([labels["train"], labels["valid"]]))
     np.testing.assert_array_equal(raw.test_images, images["test"])
@@ -248,7 +248,7 @@ def test_competition_damage_is_refused(tmp_path: Path) -> None:
         else:
             np.save(tmp_path / "x" / file, content, allow_pickle=True)
         with pytest.raises(BadFile, match=message):
-            read_competition("x", tmp_path / "x", untold)
+            read_competition("x", tmp_path / "x", no_progress)
     assert not bait.exists()
 
 
@@ -262,8 +262,8 @@ def test_two_fitting_folders_are_not_guessed_between(tmp_path: Path) -> None:
     for folder in ("MNIST", "FashionMNIST"):
         (tmp_path / folder).mkdir()
         for part in ("train", "t10k"):
-            for what in ("images-idx3", "labels-idx1"):
-                (tmp_path / folder / f"{part}-{what}-ubyte").touch()
+            for kind in ("images-idx3", "labels-idx1"):
+                (tmp_path / folder / f"{part}-{kind}-ubyte").touch()
     with pytest.raises(BadFile, match="name one of them"):
         read("mnist", tmp_path)
 

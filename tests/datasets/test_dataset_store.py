@@ -43,22 +43,22 @@ def write_mnist(folder: Path, train: int = 60_000, highest: int = 9) -> None:
 def test_prepare_keeps_what_load_opens(tmp_path: Path, home: Path) -> None:
     write_mnist(tmp_path / "files")
     heard: list[str] = []
-    made = datasets.prepare("mnist", tmp_path / "files", progress=lambda what, done, total: heard.append(what))
-    found = datasets.load("mnist")
-    assert isinstance(found.train.images, np.memmap)
-    assert found.train.images.dtype == np.uint8
-    assert found.train.labels.dtype == np.int64
-    np.testing.assert_array_equal(found.train.images[:, 0], random_images(1, 60_000, 28, 28))
-    assert np.bincount(found.test.labels).tolist() == [1_000] * 10
-    values = found.train.images.astype(np.float64) / 255
-    assert found.mean == pytest.approx([values.mean()], rel=1e-12)
-    assert found.std == pytest.approx([values.std()], rel=1e-9)
-    assert found.hash == made.hash
+    prepared = datasets.prepare("mnist", tmp_path / "files", progress=lambda step, count, total: heard.append(step))
+    loaded = datasets.load("mnist")
+    assert isinstance(loaded.train.images, np.memmap)
+    assert loaded.train.images.dtype == np.uint8
+    assert loaded.train.labels.dtype == np.int64
+    np.testing.assert_array_equal(loaded.train.images[:, 0], random_images(1, 60_000, 28, 28))
+    assert np.bincount(loaded.test.labels).tolist() == [1_000] * 10
+    values = loaded.train.images.astype(np.float64) / 255
+    assert loaded.mean == pytest.approx([values.mean()], rel=1e-12)
+    assert loaded.std == pytest.approx([values.std()], rel=1e-9)
+    assert loaded.hash == prepared.hash
     assert heard
     assert drafts(home) == ["mnist"]
-    said: list[str] = []
-    datasets.prepare("mnist", tmp_path / "elsewhere", say=said.append)
-    assert said == ["mnist is there already, made from files"]
+    messages: list[str] = []
+    datasets.prepare("mnist", tmp_path / "elsewhere", say=messages.append)
+    assert messages == ["mnist exists already, made from files"]
 
 
 def test_prepare_refuses_other_counts_and_labels(tmp_path: Path, home: Path) -> None:
@@ -99,15 +99,15 @@ def test_prepare_reads_an_archive(tmp_path: Path, home: Path, monkeypatch: pytes
     use(Tiny, monkeypatch)
     path = tmp_path / f"cifar{ending}"
     path.write_bytes(tiny_archive())
-    made = datasets.prepare("tiny", str(path))
+    prepared = datasets.prepare("tiny", str(path))
     images, labels = random_images(1, 2, 3, 32, 32), random_labels(2, 2, 10)
-    np.testing.assert_array_equal(made.test.images, images)
-    np.testing.assert_array_equal(made.train.labels, np.tile(labels, 5))
+    np.testing.assert_array_equal(prepared.test.images, images)
+    np.testing.assert_array_equal(prepared.train.labels, np.tile(labels, 5))
     assert drafts(home) == ["tiny"]
     small = datasets.load("tiny@16")
     assert small.train.images.shape == (10, 3, 16, 16)
     np.testing.assert_array_equal(small.test.images, resized(images, 16))
-    assert made.hash != small.hash
+    assert prepared.hash != small.hash
     assert path.is_file()
 
 
@@ -132,12 +132,12 @@ def test_prepare_gives_a_competition_folder_any_name(tmp_path: Path) -> None:
     images = {part: np.full((3, 3, 4, 4), 0.5, np.float32) for part in ("train", "valid", "test")}
     labels = {part: np.array([0, 19, 3]) for part in images}
     competition(tmp_path / "x", images, labels)
-    made = datasets.prepare("addnist", tmp_path / "x")
-    assert (made.shape, made.scale, made.mean, made.std) == ((3, 4, 4), 1.0, (0.5,) * 3, (0.0,) * 3)
-    split = made.published_split()
+    prepared = datasets.prepare("addnist", tmp_path / "x")
+    assert (prepared.shape, prepared.scale, prepared.mean, prepared.std) == ((3, 4, 4), 1.0, (0.5,) * 3, (0.0,) * 3)
+    split = prepared.published_split()
     assert (split.train.tolist(), split.valid.tolist()) == ([0, 1, 2], [3, 4, 5])
     assert datasets.load("addnist@2").published == (3, 3)
-    assert datasets.load("addnist").hash == made.hash
+    assert datasets.load("addnist").hash == prepared.hash
 
 
 def test_missing_dataset_says_how_to_get_it() -> None:
@@ -190,7 +190,7 @@ def test_failed_write_leaves_nothing(home: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_second_of_two_writers_keeps_the_first(home: Path) -> None:
     first = datasets.load("digits")
-    raw = DATASETS.get("digits")().read(Path(), lambda what, done, total: None)
+    raw = DATASETS.get("digits")().read(Path(), lambda step, count, total: None)
     store.write("digits", raw, "another")
     assert store.origin("digits") == "an installed package"
     assert datasets.load("digits").hash == first.hash
@@ -211,8 +211,8 @@ def test_splits_are_disjoint_and_fixed_by_seed() -> None:
     again = data.splits(700, 250, seed=3)
     assert again.hash == split.hash
     np.testing.assert_array_equal(again.train, split.train)
-    others = {data.splits(700, 250, seed=seed).hash for seed in range(20)}
-    assert len(others | {data.splits(701, 249, seed=3).hash, data.splits(700, 249, seed=3).hash}) == 22
+    other_hashes = {data.splits(700, 250, seed=seed).hash for seed in range(20)}
+    assert len(other_hashes | {data.splits(701, 249, seed=3).hash, data.splits(700, 249, seed=3).hash}) == 22
     assert abs(split.train.mean() - 499.5) < 50
 
 
@@ -245,24 +245,24 @@ def half_to_even(value: Fraction) -> int:
 def test_resized_is_the_mean_of_boxes(ratio: int) -> None:
     images = random_images(ratio, 6, 2, 4 * ratio, 4 * ratio)
     images[0, :, ::2] //= 128  # many halves
-    made = resized(images, 4)
-    for place in np.ndindex(made.shape):
+    smaller = resized(images, 4)
+    for place in np.ndindex(smaller.shape):
         image, channel, row, column = place
         box = images[image, channel, row * ratio : (row + 1) * ratio, column * ratio : (column + 1) * ratio]
-        assert made[place] == half_to_even(Fraction(int(box.astype(int).sum()), ratio**2))
+        assert smaller[place] == half_to_even(Fraction(int(box.astype(int).sum()), ratio**2))
 
 
 @pytest.mark.parametrize(("height", "width", "side"), [(7, 7, 5), (8, 6, 5), (5, 9, 3), (8, 8, 7)])
 def test_resized_is_the_mean_of_areas(height: int, width: int, side: int) -> None:
     images = random_images(1, 3, 1, height, width)
-    made = resized(images, side)
+    smaller = resized(images, side)
     for image, row, column in np.ndindex(3, side, side):
         total = Fraction(0)
         for y, x in np.ndindex(height, width):
             tall = min(Fraction((row + 1) * height, side), y + 1) - max(Fraction(row * height, side), y)
             wide = min(Fraction((column + 1) * width, side), x + 1) - max(Fraction(column * width, side), x)
             total += max(tall, 0) * max(wide, 0) * int(images[image, 0, y, x])
-        assert made[image, 0, row, column] == half_to_even(total * side**2 / (height * width))
+        assert smaller[image, 0, row, column] == half_to_even(total * side**2 / (height * width))
 
 
 def test_resized_keeps_floats_and_refuses_larger() -> None:
@@ -284,8 +284,8 @@ def test_prepare_downloads_what_has_its_checksum(home: Path, monkeypatch: pytest
 
         use(Remoted, monkeypatch)
         if right:
-            made = datasets.prepare("tiny")
-            np.testing.assert_array_equal(made.test.images, random_images(1, 2, 3, 32, 32))
+            prepared = datasets.prepare("tiny")
+            np.testing.assert_array_equal(prepared.test.images, random_images(1, 2, 3, 32, 32))
             assert store.origin("tiny") == "tiny.tar.gz"
         else:
             with pytest.raises(BadFile, match="SHA-256"):

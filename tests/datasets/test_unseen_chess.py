@@ -34,7 +34,7 @@ class SmallWithCopies(ChesseractWithCopies):
     counts = SmallChesseract.counts
 
 
-def quiet(what: str, done: int, total: int | None) -> None:
+def quiet(step: str, count: int, total: int | None) -> None:
     pass
 
 
@@ -91,34 +91,34 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def games_of(folder: Path) -> dict[tuple[str, int], Any]:
     """All games as the chess package reads them, by their file and place."""
-    found = {}
+    digests = {}
     for player in PLAYERS:
         path = next(folder.glob(f"{player}.pgn*"))
         file = io.StringIO(content(path).decode().replace("\r\n", "\n"))
         number = 0
         while (game := pgn.read_game(file)) is not None:
-            found[f"{player}.pgn", number] = game
+            digests[f"{player}.pgn", number] = game
             number += 1
-    return found
+    return digests
 
 
 def symbols(image: NDArray[np.uint8]) -> dict[int, str]:
     """The pieces of an image by their square, counted from a1 to h8."""
-    found = {}
+    digests = {}
     for plane, symbol in enumerate("PNBRQKpnbrqk"):
         for row, column in np.argwhere(image[plane]).tolist():
             square = (7 - row) * 8 + column
-            assert square not in found
-            found[square] = symbol
-    return found
+            assert square not in digests
+            digests[square] = symbol
+    return digests
 
 
 def test_positions_are_late_ones_of_their_games(folder: Path) -> None:
-    made = SmallChesseract().make(folder, seed=0, progress=quiet)
-    SmallChesseract().check(made)
+    dataset = SmallChesseract().make(folder, seed=0, progress=quiet)
+    SmallChesseract().check(dataset)
     games = games_of(folder)
     lines: dict[str, set[tuple[Any, ...]]] = {}
-    for name, part in made.parts.items():
+    for name, part in dataset.parts.items():
         lines[name] = set()
         assert part.images.shape[1:] == (12, 8, 8)
         for row, image in enumerate(part.images):
@@ -136,15 +136,15 @@ def test_positions_are_late_ones_of_their_games(folder: Path) -> None:
 
 
 def test_no_image_is_in_two_parts_and_results_are_balanced(folder: Path) -> None:
-    made = SmallChesseract().make(folder, seed=0, progress=quiet)
-    images = [{image.tobytes() for image in part.images} for part in made.parts.values()]
+    dataset = SmallChesseract().make(folder, seed=0, progress=quiet)
+    images = [{image.tobytes() for image in part.images} for part in dataset.parts.values()]
     assert len(set.union(*images)) == sum(map(len, images))
-    assert [np.bincount(part.labels).tolist() for part in made.parts.values()] == [[40] * 3, [11, 10, 10], [10] * 3]
+    assert [np.bincount(part.labels).tolist() for part in dataset.parts.values()] == [[40] * 3, [11, 10, 10], [10] * 3]
 
 
 def test_what_is_left_out_is_told(folder: Path) -> None:
-    made = SmallChesseract().make(folder, seed=0, progress=quiet)
-    assert made.notes[0] == (
+    dataset = SmallChesseract().make(folder, seed=0, progress=quiet)
+    assert dataset.notes[0] == (
         "Games: 66 read, 63 used; left out: 1 without a result, 1 of which another copy is kept, "
         "1 that cannot be replayed."
     )
@@ -154,18 +154,18 @@ def test_copies_are_games_of_their_own_where_that_is_wanted(folder: Path) -> Non
     """One game is in two files."""
     plain, copied = (kind().make(folder, seed=0, progress=quiet) for kind in (SmallChesseract, SmallWithCopies))
     SmallWithCopies().check(copied)
-    notes = [each.notes[0] for each in (plain, copied)]
+    notes = [dataset.notes[0] for dataset in (plain, copied)]
     assert "1 of which another copy is kept" in notes[0] and "copy" not in notes[1]
     used = [int(note.split(" used")[0].split()[-1]) for note in notes]
     assert used[1] == used[0] + 1
 
 
 def test_same_seed_same_bytes(folder: Path) -> None:
-    first, again, other = (SmallChesseract().make(folder, seed=seed, progress=quiet) for seed in (0, 0, 1))
+    first, again, other_seed = (SmallChesseract().make(folder, seed=seed, progress=quiet) for seed in (0, 0, 1))
     for name, part in first.parts.items():
         assert part.images.tobytes() == again.parts[name].images.tobytes()
         assert part.labels.tobytes() == again.parts[name].labels.tobytes()
-        assert part.images.tobytes() != other.parts[name].images.tobytes()
+        assert part.images.tobytes() != other_seed.parts[name].images.tobytes()
 
 
 def test_a_game_cut_short_is_the_longer_one_and_a_doubtful_one_is_none() -> None:
@@ -177,8 +177,8 @@ def test_a_game_cut_short_is_the_longer_one_and_a_doubtful_one_is_none() -> None
         Game("b", 0, "0-1", ("x",) * 50),
         Game("b", 1, "1-0", ("x",) * 50),
     ]
-    kept, left_out = distinct_games(games)
-    assert [(game.file, game.number) for game in kept] == [("a", 1), ("a", 2)]
+    distinct, left_out = distinct_games(games)
+    assert [(game.file, game.number) for game in distinct] == [("a", 1), ("a", 2)]
     assert left_out["cut short"] == 1
     assert left_out["with the same moves as another but another result"] == 1
 
@@ -202,7 +202,7 @@ def test_the_board_is_drawn_as_white_sees_it() -> None:
     empty = draw_board(np.zeros((12, 8, 8), np.uint8))
     assert empty[150, 10].tolist() == [181, 136, 99]  # a1 is dark
     changed = np.argwhere((picture != empty).any(axis=2))
-    assert {tuple(each) for each in (changed // 20).tolist()} == {(7, 4), (0, 4)}
+    assert {tuple(corner) for corner in (changed // 20).tolist()} == {(7, 4), (0, 4)}
     white = (picture[140:, 80:100] == 255).all(axis=2).sum()
     black = (picture[:20, 80:100] == 0).all(axis=2).sum()
     assert white == black > 0
@@ -235,13 +235,13 @@ def test_published_games_are_read_as_the_chess_package_reads_them(published_data
     games = list(read_games("Fischer.pgn", content(path)))
     with gzip.open(path, "rt", encoding="latin-1") as file:
         for game in games[:60]:
-            theirs = pgn.read_game(file)
-            board = theirs.board()
+            published_game = pgn.read_game(file)
+            board = published_game.board()
             moves = []
-            for move in theirs.mainline_moves():
+            for move in published_game.mainline_moves():
                 moves.append(board.san(move).rstrip("+#"))
                 board.push(move)
-            assert (game.moves, game.result) == (tuple(moves), theirs.headers["Result"])
+            assert (game.moves, game.result) == (tuple(moves), published_game.headers["Result"])
             masks = last_positions(chess, game)
             assert masks is not None and len(masks) == len(moves) * 15 // 100
             if len(masks):

@@ -23,7 +23,7 @@ PUBLISHED = np.array([46_403, 11_701, 233_030, 52_653, 2_140, 58_700, 3_481, 99_
 """Patches of BigEarthNet 1.0 by country, 590 326 in all."""
 
 
-def _quiet(what: str, done: int, total: int | None) -> None: ...
+def _quiet(step: str, count: int, total: int | None) -> None: ...
 
 
 def _patch(folder: Path, name: str, bands: NDArray[np.uint16]) -> None:
@@ -32,11 +32,11 @@ def _patch(folder: Path, name: str, bands: NDArray[np.uint16]) -> None:
         tifffile.imwrite(folder / name / f"{name}_{band}.tif", values)
 
 
-def _material(folder: Path, each: int = 5) -> Path:
+def _material(folder: Path, patches: int = 5) -> Path:
     rng = np.random.default_rng(0)
     lines = ["patch,country"]
     for label, country in enumerate(COUNTRIES):
-        for number in range(each + label % 2):
+        for number in range(patches + label % 2):
             name = f"P{label}_{number}"
             _patch(folder / "BigEarthNet-v1.0", name, rng.integers(0, 3_000, (3, 120, 120), np.uint16))
             lines.append(f"{name},{country}")
@@ -48,12 +48,12 @@ def test_as_bytes_is_the_mean_of_boxes_exactly(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     bands = rng.integers(0, 5_000, (3, 120, 120), np.uint16)
     _patch(tmp_path, "one", bands)
-    found, _ = read_patch(tmp_path, "one")
-    assert found.shape == (3, 60, 60)
+    pixels, _ = read_patch(tmp_path, "one")
+    assert pixels.shape == (3, 60, 60)
     for channel, row, column in rng.integers(0, (3, 60, 60), (200, 3)):
         box = bands[channel, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
         total = sum(int(value) for value in box.ravel())
-        assert found[channel, row, column] == min(255, (total * 255 + 6_000) // 12_000)
+        assert pixels[channel, row, column] == min(255, (total * 255 + 6_000) // 12_000)
 
 
 @pytest.mark.parametrize(("number", "byte"), [(0, 0), (1_000, 85), (3_000, 255), (65_535, 255), (5, 0), (6, 1)])
@@ -62,38 +62,38 @@ def test_as_bytes_known_values(number: int, byte: int) -> None:
 
 
 def test_geoclassing_is_divided_without_repeats(tmp_path: Path) -> None:
-    made = GeoClassing().make(_material(tmp_path / "s"), seed=0, progress=_quiet)
-    GeoClassing().check(made)
-    names = [name for part in made.parts.values() for name in part.origins["patch"].tolist()]
+    dataset = GeoClassing().make(_material(tmp_path / "s"), seed=0, progress=_quiet)
+    GeoClassing().check(dataset)
+    names = [name for part in dataset.parts.values() for name in part.origins["patch"].tolist()]
     assert len(names) == len(set(names)) == 55
-    assert made.notes[0].startswith("Reduced: ") and "43821/8758/8751" in made.notes[0]
-    name = str(made.test.origins["patch"][0])
-    assert np.array_equal(made.test.images[0], read_patch(tmp_path / "s" / "BigEarthNet-v1.0", name)[0])
+    assert dataset.notes[0].startswith("Reduced: ") and "43821/8758/8751" in dataset.notes[0]
+    name = str(dataset.test.origins["patch"][0])
+    assert np.array_equal(dataset.test.images[0], read_patch(tmp_path / "s" / "BigEarthNet-v1.0", name)[0])
     again = GeoClassing().make(tmp_path / "s", seed=0, progress=_quiet)
-    assert np.array_equal(again.train.images, made.train.images) and again.sources == made.sources
-    other = GeoClassing().make(tmp_path / "s", seed=1, progress=_quiet)
-    assert not np.array_equal(other.train.origins["patch"], made.train.origins["patch"])
+    assert np.array_equal(again.train.images, dataset.train.images) and again.sources == dataset.sources
+    other_seed = GeoClassing().make(tmp_path / "s", seed=1, progress=_quiet)
+    assert not np.array_equal(other_seed.train.origins["patch"], dataset.train.origins["patch"])
 
 
 def test_shares_of_the_whole_of_bigearthnet_give_the_published_counts() -> None:
-    taken = levelled(PUBLISHED, 61_330)
-    assert PUBLISHED.sum() == 590_326 and taken.sum() == 61_330
-    assert taken.tolist() == [7_251, 7_251, 7_251, 7_251, 2_140, 7_250, 3_481, 7_250, 7_250, 4_955]
-    assert divided(taken, GeoClassing.counts).sum(axis=0).tolist() == [43_821, 8_758, 8_751]
+    counts = levelled(PUBLISHED, 61_330)
+    assert PUBLISHED.sum() == 590_326 and counts.sum() == 61_330
+    assert counts.tolist() == [7_251, 7_251, 7_251, 7_251, 2_140, 7_250, 3_481, 7_250, 7_250, 4_955]
+    assert divided(counts, GeoClassing.counts).sum(axis=0).tolist() == [43_821, 8_758, 8_751]
 
 
 @given(sizes=st.lists(st.integers(3, 400), min_size=1, max_size=12), total=st.integers(1, 3_000))
 def test_levelled_and_divided_take_no_more_than_there_is(sizes: list[int], total: int) -> None:
-    there = np.array(sizes)
-    taken = levelled(there, total)
-    assert taken.sum() == min(total, there.sum()) and (taken <= there).all()
-    assert (taken[taken < there] >= taken.max() - 1).all()
-    shares = divided(there, GeoClassing.counts)
-    assert (shares.sum(axis=1) == there).all() and (shares >= 1).all()
+    available = np.array(sizes)
+    counts = levelled(available, total)
+    assert counts.sum() == min(total, available.sum()) and (counts <= available).all()
+    assert (counts[counts < available] >= counts.max() - 1).all()
+    shares = divided(available, GeoClassing.counts)
+    assert (shares.sum(axis=1) == available).all() and (shares >= 1).all()
 
 
 def test_geoclassing_errors_name_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = _material(tmp_path / "s", each=3)
+    source = _material(tmp_path / "s", patches=3)
     place = source / "BigEarthNet-v1.0"
     make = GeoClassing().make
     with pytest.raises(InvalidOption, match="--source"):
@@ -102,8 +102,8 @@ def test_geoclassing_errors_name_what_is_wrong(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(BadFile, match="has none"):
         make(tmp_path / "empty", seed=0, progress=_quiet)
     band = place / "P1_0" / "P1_0_B03.tif"
-    kept = band.read_bytes()
-    for content in (b"II*\0broken", kept[: len(kept) // 2], b""):
+    original = band.read_bytes()
+    for content in (b"II*\0broken", original[: len(original) // 2], b""):
         band.write_bytes(content)
         with pytest.raises(BadFile, match=r"P1_0_B03\.tif"):
             make(source, seed=0, progress=_quiet)
@@ -113,19 +113,19 @@ def test_geoclassing_errors_name_what_is_wrong(tmp_path: Path, monkeypatch: pyte
     band.unlink()
     with pytest.raises(BadFile, match=r"P1_0_B03\.tif cannot be read; get"):
         make(source, seed=0, progress=_quiet)
-    band.write_bytes(kept)
+    band.write_bytes(original)
     table = source / "countries.csv"
-    said = table.read_text()
+    table_text = table.read_text()
     for wrong, match in (
-        (said.replace("P0_0,Austria", "P0_0,Atlantis"), "Atlantis"),
-        (said.replace("patch,", "name,"), "columns patch"),
-        (said + "P0_0,Belgium\n", "is in two"),
-        (said.replace("P0_0,Austria\n", ""), "Austria has 2"),
+        (table_text.replace("P0_0,Austria", "P0_0,Atlantis"), "Atlantis"),
+        (table_text.replace("patch,", "name,"), "columns patch"),
+        (table_text + "P0_0,Belgium\n", "is in two"),
+        (table_text.replace("P0_0,Austria\n", ""), "Austria has 2"),
     ):
         table.write_text(wrong)
         with pytest.raises(BadFile, match=match):
             make(source, seed=0, progress=_quiet)
-    table.write_text(said)
+    table.write_text(table_text)
     monkeypatch.setitem(__import__("sys").modules, "tifffile", None)
     with pytest.raises(MissingDependency, match=r"nasbed\[unseen\]"):
         make(source, seed=0, progress=_quiet)

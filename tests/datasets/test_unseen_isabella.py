@@ -36,7 +36,7 @@ soundfile = pytest.importorskip("soundfile", reason="recordings are read with so
 FIVE = 5 * RATE
 
 
-def _quiet(what: str, done: int, total: int | None) -> None: ...
+def _quiet(step: str, count: int, total: int | None) -> None: ...
 
 
 def _tone(hertz: float, seconds: float = 5, rate: int = RATE) -> NDArray[np.float64]:
@@ -93,9 +93,9 @@ def test_filters_are_librosas() -> None:
     reference = librosa.filters.mel(sr=RATE, n_fft=2_048, n_mels=BANDS, dtype=np.float64)
     np.testing.assert_allclose(filters(), reference, rtol=1e-9, atol=1e-12)
     samples = np.random.default_rng(2).normal(size=FIVE)
-    whole = librosa.feature.melspectrogram(y=samples, sr=RATE, n_fft=2_048, hop_length=HOP, n_mels=BANDS)
-    assert whole.shape == (BANDS, COLUMNS)
-    np.testing.assert_allclose(mel_powers(samples), whole, rtol=1e-5)
+    spectrogram = librosa.feature.melspectrogram(y=samples, sr=RATE, n_fft=2_048, hop_length=HOP, n_mels=BANDS)
+    assert spectrogram.shape == (BANDS, COLUMNS)
+    np.testing.assert_allclose(mel_powers(samples), spectrogram, rtol=1e-5)
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100, 48_000])
@@ -123,19 +123,19 @@ def _material(folder: Path, *, works: int = 4, seconds: float = 22, suffix: str 
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> GeneratedDataset:
+def isabella(tmp_path_factory: pytest.TempPathFactory) -> GeneratedDataset:
     source = _material(tmp_path_factory.mktemp("sound") / "recordings")
     return Isabella().make(source, seed=0, progress=_quiet)
 
 
-def test_isabella_is_balanced_disjoint_and_says_that_it_is_reduced(made: GeneratedDataset) -> None:
-    Isabella().check(made)
-    parts = made.parts.values()
+def test_isabella_is_balanced_disjoint_and_says_that_it_is_reduced(isabella: GeneratedDataset) -> None:
+    Isabella().check(isabella)
+    parts = isabella.parts.values()
     assert [np.unique(np.bincount(part.labels)).size for part in parts] == [1, 1, 1]
     for origin in ("recording", "work"):
         values = [set(part.origins[origin].tolist()) for part in parts]
         assert not (values[0] & values[1] or values[0] & values[2] or values[1] & values[2])
-    assert made.notes[0].startswith("Reduced: ") and "50000/10000/10000" in made.notes[0]
+    assert isabella.notes[0].startswith("Reduced: ") and "50000/10000/10000" in isabella.notes[0]
     snippets = [
         (r, s) for part in parts for r, s in zip(part.origins["recording"], part.origins["second"], strict=True)
     ]
@@ -143,18 +143,18 @@ def test_isabella_is_balanced_disjoint_and_says_that_it_is_reduced(made: Generat
     assert {int(second) for _, second in snippets} <= {0, 5, 10, 15}  # of 22 s, the last two are not used
 
 
-def test_isabella_pictures_are_of_the_snippets_that_origins_tell(made: GeneratedDataset) -> None:
+def test_isabella_pictures_are_of_the_snippets_that_origins_tell(isabella: GeneratedDataset) -> None:
     for label, era in enumerate(ERAS):
-        image = made.train.images[made.train.labels == label][0]
-        assert made.train.origins["era"][made.train.labels == label][0] == era
+        image = isabella.train.images[isabella.train.labels == label][0]
+        assert isabella.train.origins["era"][isabella.train.labels == label][0] == era
         assert image[0, :, 64].argmax() == picture_of(_tone(200 * 2**label))[0, :, 64].argmax()
 
 
-def test_isabella_same_seed_same_bytes_and_written(tmp_path: Path, made: GeneratedDataset) -> None:
+def test_isabella_same_seed_same_bytes_and_written(tmp_path: Path, isabella: GeneratedDataset) -> None:
     again = Isabella().make(_material(tmp_path / "again"), seed=0, progress=_quiet)
-    other = Isabella().make(tmp_path / "again", seed=1, progress=_quiet)
-    assert np.array_equal(again.train.images, made.train.images)
-    assert not np.array_equal(other.train.origins["recording"], made.train.origins["recording"])
+    other_seed = Isabella().make(tmp_path / "again", seed=1, progress=_quiet)
+    assert np.array_equal(again.train.images, isabella.train.images)
+    assert not np.array_equal(other_seed.train.origins["recording"], isabella.train.origins["recording"])
     write_unseen(Isabella(), again, tmp_path / "out", seed=0, progress=_quiet)
     assert "Reduced: " in (tmp_path / "out" / "card.md").read_text()
     assert json.loads((tmp_path / "out" / "metadata").read_text())["input_shape"][1:] == [1, 64, 128]
@@ -171,9 +171,11 @@ def test_isabella_reads_other_formats(tmp_path: Path, suffix: str) -> None:
 def test_pieces_are_whole_five_seconds_in_order(tmp_path: Path) -> None:
     ramp = np.arange(4_000 * 17) / (4_000 * 17)
     soundfile.write(tmp_path / "ramp.wav", ramp, 4_000, subtype="FLOAT")
-    found = list(pieces(tmp_path / "ramp.wav"))
-    assert [rate for rate, _ in found] == [4_000] * 3
-    np.testing.assert_array_equal(np.concatenate([samples for _, samples in found]), ramp[:60_000].astype(np.float32))
+    snippets = list(pieces(tmp_path / "ramp.wav"))
+    assert [rate for rate, _ in snippets] == [4_000] * 3
+    np.testing.assert_array_equal(
+        np.concatenate([samples for _, samples in snippets]), ramp[:60_000].astype(np.float32)
+    )
 
 
 def test_isabella_leaves_out_silence(tmp_path: Path) -> None:
@@ -182,9 +184,9 @@ def test_isabella_leaves_out_silence(tmp_path: Path) -> None:
         for work in range(3):
             sound = np.concatenate([np.zeros(16_000 * 5), _tone(300 + 10 * work + number, 5, 16_000)])
             soundfile.write(source / f"{number}-{work}-0.wav", sound, 16_000)
-    made = Isabella().make(source, seed=0, progress=_quiet)
-    assert "12 more that are silent" in made.notes[-1]
-    assert all(part.images.max(axis=(1, 2, 3)).min() == 255 for part in made.parts.values())
+    dataset = Isabella().make(source, seed=0, progress=_quiet)
+    assert "12 more that are silent" in dataset.notes[-1]
+    assert all(part.images.max(axis=(1, 2, 3)).min() == 255 for part in dataset.parts.values())
 
 
 def _table(source: Path, change: Any) -> None:
@@ -193,7 +195,7 @@ def _table(source: Path, change: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         (lambda lines: ["name,period", *lines[1:]], "has the columns file and era"),
         (lambda lines: lines[:1], "has no line but its first"),
@@ -205,24 +207,24 @@ def _table(source: Path, change: Any) -> None:
         (lambda lines: [line for line in lines if not line.startswith("3-2")], "Romantic has 2 works"),
     ],
 )
-def test_isabella_wrong_tables_are_named(tmp_path: Path, change: Any, said: str) -> None:
+def test_isabella_wrong_tables_are_named(tmp_path: Path, change: Any, expected: str) -> None:
     source = _material(tmp_path / "r", works=3, seconds=5)
     _table(source, change)
     with pytest.raises(BadFile, match=r"^[^\n]+$") as caught:
         Isabella().make(source, seed=0, progress=_quiet)
-    assert said in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_isabella_damaged_and_repeated_sound_is_named(tmp_path: Path) -> None:
     source = _material(tmp_path / "r", works=3, seconds=5)
-    kept = (source / "1-1-1.wav").read_bytes()
+    original = (source / "1-1-1.wav").read_bytes()
     (source / "1-1-1.wav").write_bytes(b"no sound" * 100)
     with pytest.raises(BadFile, match=r"1-1-1\.wav cannot be read as sound"):
         Isabella().make(source, seed=0, progress=_quiet)
     (source / "1-1-1.wav").write_bytes((source / "0-0-0.wav").read_bytes())
     with pytest.raises(BadFile, match=r"0-0-0\.wav and 1-1-1\.wav are the same"):
         Isabella().make(source, seed=0, progress=_quiet)
-    (source / "1-1-1.wav").write_bytes(kept)
+    (source / "1-1-1.wav").write_bytes(original)
     _table(source, lambda lines: [line.replace("20th Century", "20th-century") for line in lines])
     Isabella().make(source, seed=0, progress=_quiet)
 
@@ -240,9 +242,9 @@ def test_isabella_needs_a_source_a_table_and_soundfile(tmp_path: Path, monkeypat
         Isabella().make(source, seed=0, progress=_quiet)
 
 
-@given(there=st.lists(st.lists(st.integers(1, 20_000), min_size=4, max_size=4), min_size=3, max_size=3))
-def test_counts_are_published_or_fewer_and_never_more_than_there_are(there: list[list[int]]) -> None:
-    array = np.array(there)
+@given(available=st.lists(st.lists(st.integers(1, 20_000), min_size=4, max_size=4), min_size=3, max_size=3))
+def test_counts_are_published_or_fewer_and_never_more_than_there_are(available: list[list[int]]) -> None:
+    array = np.array(available)
     counts = _counts(array, (50_000, 10_000, 10_000))
     scarcest = array.min(axis=1)
     assert all(1 <= count <= have for count, have in zip(counts, scarcest, strict=True))

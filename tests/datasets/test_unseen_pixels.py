@@ -46,7 +46,7 @@ SMALL: dict[type[Composed], tuple[str, tuple[int, int, int]]] = {
 }
 
 
-def quiet(what: str, done: int, total: int | None) -> None:
+def quiet(step: str, count: int, total: int | None) -> None:
     pass
 
 
@@ -89,15 +89,15 @@ def label(kind: type[Composed], labels: list[int]) -> int:
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_every_piece_is_a_source_image_and_the_label_follows(kind: type[Composed]) -> None:
-    made, raw = made_of(kind)
+    dataset, raw = made_of(kind)
     images = np.concatenate([raw.train_images, raw.test_images])
-    known = {image.tobytes(): number for number, image in enumerate(images)}
+    number_of = {image.tobytes(): number for number, image in enumerate(images)}
     labels = np.concatenate([raw.train_labels, raw.test_labels])
     used: dict[str, set[int]] = {}
-    for name, part in made.parts.items():
+    for name, part in dataset.parts.items():
         used[name] = set()
         for row, image in enumerate(part.images):
-            numbers = [known[piece] for piece in pieces(image)]
+            numbers = [number_of[piece] for piece in pieces(image)]
             assert numbers == part.origins[kind.origin][row].tolist()
             assert len(set(numbers)) == len(numbers)
             assert part.labels[row] == label(kind, [int(labels[number]) for number in numbers])
@@ -108,22 +108,22 @@ def test_every_piece_is_a_source_image_and_the_label_follows(kind: type[Composed
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_classes_are_balanced_to_the_image(kind: type[Composed]) -> None:
-    made, _ = made_of(kind)
-    kind().check(made)
-    for count, part in zip(kind.counts, made.parts.values(), strict=True):
-        found = np.bincount(part.labels)
-        assert (found.sum(), len(found)) == (count, len(kind.classes))
-        assert found.max() - found.min() <= 1
+    dataset, _ = made_of(kind)
+    kind().check(dataset)
+    for count, part in zip(kind.counts, dataset.parts.values(), strict=True):
+        counts = np.bincount(part.labels)
+        assert (counts.sum(), len(counts)) == (count, len(kind.classes))
+        assert counts.max() - counts.min() <= 1
 
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_a_seed_gives_the_same_bytes_and_another_gives_others(kind: type[Composed]) -> None:
-    (first, _), (again, _), (other, _) = (made_of(kind, seed) for seed in (0, 0, 1))
+    (first, _), (again, _), (other_seed, _) = (made_of(kind, seed) for seed in (0, 0, 1))
     for name, part in first.parts.items():
         assert part.images.tobytes() == again.parts[name].images.tobytes()
         assert part.labels.tobytes() == again.parts[name].labels.tobytes()
-        assert part.images.tobytes() != other.parts[name].images.tobytes()
-        assert part.labels.tobytes() != other.parts[name].labels.tobytes()
+        assert part.images.tobytes() != other_seed.parts[name].images.tobytes()
+        assert part.labels.tobytes() != other_seed.parts[name].labels.tobytes()
 
 
 def test_datasets_of_one_seed_have_unlike_labels() -> None:
@@ -131,9 +131,9 @@ def test_datasets_of_one_seed_have_unlike_labels() -> None:
 
 
 def test_label_0_of_addnist_is_a_one_and_two_zeros_and_the_last_sums_to_twenty() -> None:
-    made, _ = made_of(SmallAdd)
-    values, labels = made.train.origins["values"], made.train.labels
-    assert {tuple(sorted(each)) for each in values[labels == 0].tolist()} == {(0, 0, 1)}
+    dataset, _ = made_of(SmallAdd)
+    values, labels = dataset.train.origins["values"], dataset.train.labels
+    assert {tuple(sorted(triple)) for triple in values[labels == 0].tolist()} == {(0, 0, 1)}
     assert set(values[labels == 19].sum(axis=1).tolist()) == {20}
 
 
@@ -146,7 +146,7 @@ def test_distinct_numbers_are_all_equally_likely() -> None:
 
 
 def test_published_files_and_prepared_ones_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, raw = made_of(SmallAdd)
+    dataset, raw = made_of(SmallAdd)
     folder = tmp_path / "raw"
     folder.mkdir()
     for part, images, labels in (
@@ -159,8 +159,8 @@ def test_published_files_and_prepared_ones_give_the_same(tmp_path: Path, monkeyp
         SmallAdd().make(folder, seed=0, progress=quiet)
     monkeypatch.setattr(Mnist, "counts", (400, 150))
     again = SmallAdd().make(folder, seed=0, progress=quiet)
-    assert again.sources == made.sources
-    assert again.train.images.tobytes() == made.train.images.tobytes()
+    assert again.sources == dataset.sources
+    assert again.train.images.tobytes() == dataset.train.images.tobytes()
 
 
 def test_a_missing_source_says_how_to_get_it(tmp_path: Path) -> None:
@@ -180,27 +180,27 @@ def test_as_released_is_refused_where_no_difference_is_known(name: str, tmp_path
 
 
 def test_the_written_folder_is_the_competitions_and_the_same_each_time(tmp_path: Path) -> None:
-    made, _ = made_of(SmallAdd)
-    first = write_unseen(SmallAdd(), made, tmp_path / "a", seed=0, progress=quiet)
+    dataset, _ = made_of(SmallAdd)
+    first = write_unseen(SmallAdd(), dataset, tmp_path / "a", seed=0, progress=quiet)
     assert write_unseen(SmallAdd(), made_of(SmallAdd)[0], tmp_path / "b", seed=0, progress=quiet) == first
     assert {path.name: file_sha256(path) for path in (tmp_path / "a").iterdir()} == {
         path.name: file_sha256(path) for path in (tmp_path / "b").iterdir()
     }
     written = np.load(tmp_path / "a" / "train_x.npy")
     assert (written.dtype, written.flags.c_contiguous) == (np.float32, True)
-    assert np.array_equal(written, made.train.images)
+    assert np.array_equal(written, dataset.train.images)
     read = read_competition("own", tmp_path / "a", quiet)
     assert (read.published, read.train_images.shape) == ((300, 100), (400, 3, 28, 28))
     origins = np.load(tmp_path / "a" / "test_origins.npz", allow_pickle=False)
-    assert np.array_equal(origins["digits"], made.test.origins["digits"])
+    assert np.array_equal(origins["digits"], dataset.test.origins["digits"])
 
 
 def test_wrong_labels_and_shared_digits_are_not_written(tmp_path: Path) -> None:
-    made, _ = made_of(SmallAdd)
-    made.valid.labels[0] = (made.valid.labels[0] + 1) % 20
+    dataset, _ = made_of(SmallAdd)
+    dataset.valid.labels[0] = (dataset.valid.labels[0] + 1) % 20
     with pytest.raises(BadFile, match="some of valid are not"):
-        write_unseen(SmallAdd(), made, tmp_path / "a", seed=0, progress=quiet)
-    shared = GeneratedDataset(made.train, made.train, made.test)
+        write_unseen(SmallAdd(), dataset, tmp_path / "a", seed=0, progress=quiet)
+    shared = GeneratedDataset(dataset.train, dataset.train, dataset.test)
     with pytest.raises(BadFile, match="no digits of addnist is in two parts"):
         write_unseen(SmallAdd(), shared, tmp_path / "a", seed=0, progress=quiet)
     assert not (tmp_path / "a").exists()
@@ -223,12 +223,12 @@ def test_seed_0_gives_the_pinned_bytes(name: str, published_data: Callable[[str]
     if name != "language" and not os.environ.get("NASBED_TEST_UNSEEN"):
         pytest.skip("making it whole takes 5 to 40 s; set NASBED_TEST_UNSEEN=1")
     dataset = UNSEEN.get(name)()
-    known = pinned_digests(name)
-    made = dataset.make(source, seed=known.seed, progress=quiet)
-    if made.sources != known.sources:
+    pinned = pinned_digests(name)
+    generated = dataset.make(source, seed=pinned.seed, progress=quiet)
+    if generated.sources != pinned.sources:
         pytest.skip(f"the raw material in {source} is another than that of the pinned digests")
-    assert [len(part) for part in made.parts.values()] == list(dataset.counts)
-    assert write_unseen(dataset, made, tmp_path / "made", seed=known.seed, progress=quiet) == known.arrays
+    assert [len(part) for part in generated.parts.values()] == list(dataset.counts)
+    assert write_unseen(dataset, generated, tmp_path / "made", seed=pinned.seed, progress=quiet) == pinned.arrays
 
 
 def test_nothing_is_pinned_of_what_is_not_known() -> None:

@@ -38,7 +38,7 @@ class SmallGutenberg(Gutenberg):
     counts = (300, 90, 60)
 
 
-def quiet(what: str, done: int, total: int | None) -> None:
+def quiet(step: str, count: int, total: int | None) -> None:
     pass
 
 
@@ -82,10 +82,10 @@ def lists(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, set
 
 def test_language_words_are_read_back_and_found_in_their_language(lists: tuple[Path, dict[str, set[str]]]) -> None:
     folder, good = lists
-    made = SmallLanguage().make(folder, seed=0, progress=quiet)
-    SmallLanguage().check(made)
+    dataset = SmallLanguage().make(folder, seed=0, progress=quiet)
+    SmallLanguage().check(dataset)
     used: dict[str, set[str]] = {}
-    for name, part in made.parts.items():
+    for name, part in dataset.parts.items():
         used[name] = set()
         for image, label in zip(part.images, part.labels, strict=True):
             string = read(image[0], "abcdefghijklmnopqrstuvwx")
@@ -94,7 +94,7 @@ def test_language_words_are_read_back_and_found_in_their_language(lists: tuple[P
             assert four <= good[CODES[label]]
             used[name] |= four
     assert not used["train"] & used["valid"] | used["train"] & used["test"] | used["valid"] & used["test"]
-    assert [np.bincount(part.labels).tolist() for part in made.parts.values()] == [[20] * 10, [5] * 10, [4] * 10]
+    assert [np.bincount(part.labels).tolist() for part in dataset.parts.values()] == [[20] * 10, [5] * 10, [4] * 10]
 
 
 def test_language_order_is_the_papers() -> None:
@@ -104,8 +104,8 @@ def test_language_order_is_the_papers() -> None:
 
 
 def test_language_same_seed_same_bytes(lists: tuple[Path, dict[str, set[str]]]) -> None:
-    first, again, other = (SmallLanguage().make(lists[0], seed=seed, progress=quiet) for seed in (0, 0, 1))
-    assert same(first, again) and not same(first, other)
+    first, again, other_seed = (SmallLanguage().make(lists[0], seed=seed, progress=quiet) for seed in (0, 0, 1))
+    assert same(first, again) and not same(first, other_seed)
 
 
 def test_figure_2_as_a_grid() -> None:
@@ -123,10 +123,10 @@ def test_a_place_without_a_letter_or_with_two_is_unreadable() -> None:
 
 
 def test_language_pixels_that_spell_something_else_are_told(lists: tuple[Path, dict[str, set[str]]]) -> None:
-    made = SmallLanguage().make(lists[0], seed=0, progress=quiet)
-    made.test.images[3] = made.test.images[4]
+    dataset = SmallLanguage().make(lists[0], seed=0, progress=quiet)
+    dataset.test.images[3] = dataset.test.images[4]
     with pytest.raises(BadFile, match="some of test are not"):
-        SmallLanguage().check(made)
+        SmallLanguage().check(dataset)
 
 
 def test_language_names_missing_and_useless_lists(lists: tuple[Path, dict[str, set[str]]], tmp_path: Path) -> None:
@@ -180,13 +180,13 @@ def test_language_from_aspell_expands_its_dictionaries(
         SmallLanguage().make(None, seed=0, progress=quiet)
     script.write_text(ASPELL.format(python=sys.executable, folder=str(tmp_path), dicts=" ".join(dicts)))
     stems = {code: {word[:5] for word in good} for code, good in lists[1].items()}
-    for code, each in stems.items():
-        (tmp_path / f"{code}.words").write_text("\n".join(sorted(each)))
-    made = SmallLanguage().make(None, seed=0, progress=quiet)
-    for image, label in zip(made.train.images, made.train.labels, strict=True):
+    for code, stem_list in stems.items():
+        (tmp_path / f"{code}.words").write_text("\n".join(sorted(stem_list)))
+    dataset = SmallLanguage().make(None, seed=0, progress=quiet)
+    for image, label in zip(dataset.train.images, dataset.train.labels, strict=True):
         string = read(image[0], "abcdefghijklmnopqrstuvwx")
         assert all(string[at + 5] == "s" and string[at : at + 5] in stems[CODES[label]] for at in range(0, 24, 6))
-    assert set(made.sources) == {f"aspell {name}" for name in dicts}
+    assert set(dataset.sources) == {f"aspell {name}" for name in dicts}
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +203,7 @@ def books(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
         clean = [*common, *sentences]
         plain[author] = " " + " ".join(clean).replace(",", "") + " "
         written = "".join(
-            f"CHAPTER {'I' * (1 + place % 3)}.\n\n{each.capitalize()}.\n" for place, each in enumerate(clean)
+            f"CHAPTER {'I' * (1 + place % 3)}.\n\n{sentence.capitalize()}.\n" for place, sentence in enumerate(clean)
         )
         data = (LICENCE + written).encode()
         if author == "hawthorne":
@@ -215,42 +215,42 @@ def books(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 
 def test_gutenberg_phrases_are_read_back_and_found_with_one_author(books: tuple[Path, dict[str, str]]) -> None:
     folder, plain = books
-    made = SmallGutenberg().make(folder, seed=0, progress=quiet)
-    SmallGutenberg().check(made)
-    seen: dict[str, str] = {}
-    for name, part in made.parts.items():
+    dataset = SmallGutenberg().make(folder, seed=0, progress=quiet)
+    SmallGutenberg().check(dataset)
+    part_of_phrase: dict[str, str] = {}
+    for name, part in dataset.parts.items():
         for image, label in zip(part.images, part.labels, strict=True):
             padded = read(image[0].T, "abcdefghijklmnopqrstuvwxyz ")
             three = [padded[at : at + 6].rstrip() for at in range(0, 18, 6)]
             assert all(3 <= len(word) <= 6 and " " not in word for word in three)
             phrase = " ".join(three)
             assert [author for author in AUTHORS if f" {phrase} " in plain[author]] == [AUTHORS[label]]
-            assert phrase not in seen
-            seen[phrase] = name
-    assert not any(word in phrase for phrase in seen for word in ("donate", "chapter", "same"))
-    found = [np.bincount(part.labels).tolist() for part in made.parts.values()]
-    assert found == [[50] * 6, [15] * 6, [10] * 6]
+            assert phrase not in part_of_phrase
+            part_of_phrase[phrase] = name
+    assert not any(word in phrase for phrase in part_of_phrase for word in ("donate", "chapter", "same"))
+    counts = [np.bincount(part.labels).tolist() for part in dataset.parts.values()]
+    assert counts == [[50] * 6, [15] * 6, [10] * 6]
 
 
 def test_gutenberg_phrases_of_two_parts_never_share_a_word_of_a_book(books: tuple[Path, dict[str, str]]) -> None:
     folder, plain = books
-    made = SmallGutenberg().make(folder, seed=0, progress=quiet)
+    dataset = SmallGutenberg().make(folder, seed=0, progress=quiet)
     for author in AUTHORS:
         every = plain[author].split()
         part_of: dict[str, str] = {}
-        for name, part in made.parts.items():
+        for name, part in dataset.parts.items():
             mine = part.origins["phrase"][part.origins["author"] == author]
             part_of |= {" ".join(phrase[at : at + 6].strip() for at in (0, 6, 12)): name for phrase in mine.tolist()}
         assert len(part_of) == sum(SmallGutenberg.counts) // 6
-        taken: dict[int, str] = {}
+        places: dict[int, str] = {}
         for at in range(len(every) - 2):
-            if found := part_of.get(" ".join(every[at : at + 3])):
-                assert {taken.setdefault(place, found) for place in range(at, at + 3)} == {found}
+            if part_of_window := part_of.get(" ".join(every[at : at + 3])):
+                assert {places.setdefault(place, part_of_window) for place in range(at, at + 3)} == {part_of_window}
 
 
 def test_gutenberg_same_seed_same_bytes(books: tuple[Path, dict[str, str]]) -> None:
-    first, again, other = (SmallGutenberg().make(books[0], seed=seed, progress=quiet) for seed in (0, 0, 1))
-    assert same(first, again) and not same(first, other)
+    first, again, other_seed = (SmallGutenberg().make(books[0], seed=seed, progress=quiet) for seed in (0, 0, 1))
+    assert same(first, again) and not same(first, other_seed)
 
 
 def test_gutenberg_order_and_padding_are_those_of_figure_2() -> None:
@@ -302,10 +302,20 @@ def test_licences_are_cut_wherever_they_stand() -> None:
 
 def test_published_books_keep_nothing_of_the_licence(published_data: Callable[[str], Path]) -> None:
     path = published_data("gutenberg/shakespeare1.txt.gz")
-    kept = book(text(path, content(path)))
-    assert "gutenberg" not in kept.lower()
-    assert words(kept)[:9] == ["the", "enter", "chorus", "chorus", "two", "households", "both", "alike", "in"]
-    assert words(kept)[-9:] == ["more", "woe", "than", "this", "of", "juliet", "and", "her", "romeo"]
+    content_of_book = book(text(path, content(path)))
+    assert "gutenberg" not in content_of_book.lower()
+    assert words(content_of_book)[:9] == [
+        "the",
+        "enter",
+        "chorus",
+        "chorus",
+        "two",
+        "households",
+        "both",
+        "alike",
+        "in",
+    ]
+    assert words(content_of_book)[-9:] == ["more", "woe", "than", "this", "of", "juliet", "and", "her", "romeo"]
 
 
 def test_published_lists_have_only_fitting_words(published_data: Callable[[str], Path]) -> None:

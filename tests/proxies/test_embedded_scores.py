@@ -46,8 +46,8 @@ def test_scores_that_need_no_image_are_those_of_the_networks() -> None:
         arch = Architecture("darts", tuple(scores.codes[row].tolist()))
         network = build(arch, classes=10, channels_in=3, image=16, skeleton=skeleton)
         initial_weights(network, 0)
-        found = score_all(network, batch, proxies=["params", "flops", "l2_norm", "synflow"], seed=0)
-        for name, score in found.items():
+        computed = score_all(network, batch, proxies=["params", "flops", "l2_norm", "synflow"], seed=0)
+        for name, score in computed.items():
             assert score.value == pytest.approx(scores.of(name)[row, 0], rel=1e-5)
 
 

@@ -33,10 +33,12 @@ def weight_of(network: nn.Sequential, layer: int = 0) -> Tensor:
     return weight.detach()
 
 
-def value(network: nn.Module, name: str, given: tuple[Tensor, Tensor] | None = None, seed: int = 0) -> float:
-    found = score_all(network, given or batch(), proxies=[name], seed=seed)[name]
-    assert found.value is not None, found.reason
-    return found.value
+def value(
+    network: nn.Module, name: str, images_and_labels: tuple[Tensor, Tensor] | None = None, seed: int = 0
+) -> float:
+    score = score_all(network, images_and_labels or batch(), proxies=[name], seed=seed)[name]
+    assert score.value is not None, score.reason
+    return score.value
 
 
 def test_synflow_of_linear_layers_is_the_flow_once_for_each() -> None:
@@ -45,12 +47,12 @@ def test_synflow_of_linear_layers_is_the_flow_once_for_each() -> None:
     network = nn.Sequential(nn.Linear(5, 7, bias=False), nn.ReLU(), nn.Linear(7, 3, bias=False))
     first, second = (weight_of(network, place).double().abs() for place in (0, 2))
     flow = float((second @ first @ torch.ones(5, dtype=torch.double)).sum())
-    given = torch.randn(4, 5), torch.arange(4) % 3
-    assert value(network, "synflow", given) == pytest.approx(math.log(2 * flow))
+    vectors_and_labels = torch.randn(4, 5), torch.arange(4) % 3
+    assert value(network, "synflow", vectors_and_labels) == pytest.approx(math.log(2 * flow))
     with torch.no_grad():
         weight_of(network).mul_(-3)
         weight_of(network, 2).mul_(10)
-    assert value(network, "synflow", given) == pytest.approx(math.log(2 * flow * 30))
+    assert value(network, "synflow", vectors_and_labels) == pytest.approx(math.log(2 * flow * 30))
 
 
 def test_synflow_sees_neither_data_nor_normalisation() -> None:
@@ -77,8 +79,8 @@ def test_jacov_is_highest_where_gradients_are_unlike() -> None:
             output: Tensor = (x.flatten(1) * directions).sum(1, keepdim=True).repeat(1, 2)
             return output
 
-    found = value(Own(), "jacov", (torch.randn(3, 1, 2, 2), torch.arange(3) % 2))
-    assert found == pytest.approx(-3, abs=1e-4)
+    jacov = value(Own(), "jacov", (torch.randn(3, 1, 2, 2), torch.arange(3) % 2))
+    assert jacov == pytest.approx(-3, abs=1e-4)
 
 
 def test_jacov_of_alike_images_is_the_closed_form() -> None:
@@ -106,20 +108,20 @@ def test_pattern_and_correlation_proxies_do_not_see_the_scale_of_normalised_weig
     network = convolutional().double()
     setattr(network[1], "eps", 1e-30)  # noqa: B010
     images, labels = batch()
-    given = images.double(), labels
-    before = value(network, name, given)
+    images_and_labels = images.double(), labels
+    before = value(network, name, images_and_labels)
     with torch.no_grad():
         weight_of(network).mul_(16)
-    assert value(network, name, given) == pytest.approx(before, rel=1e-6)
+    assert value(network, name, images_and_labels) == pytest.approx(before, rel=1e-6)
 
 
 def test_epe_nas_by_numpy() -> None:
     network, (images, labels) = convolutional().double(), batch(8)
-    given = images.double().requires_grad_()
-    (gradient,) = torch.autograd.grad(convolutional().double()(given).sum(), given)
+    inputs = images.double().requires_grad_()
+    (gradient,) = torch.autograd.grad(convolutional().double()(inputs).sum(), inputs)
     expected = 0.0
-    for each in range(3):
-        rows = gradient[labels == each].flatten(1).numpy()
+    for index in range(3):
+        rows = gradient[labels == index].flatten(1).numpy()
         expected += abs(np.log(np.abs(np.corrcoef(rows)) + 1e-5).sum())
     assert value(network, "epe_nas", (images.double(), labels)) == pytest.approx(expected, rel=1e-6)
 
@@ -133,7 +135,7 @@ def test_epe_nas_of_many_classes_compares_them() -> None:
 def test_nwot_by_counting_agreements() -> None:
     network, (images, labels) = nn.Sequential(nn.ReLU(), nn.Flatten(), nn.Linear(192, 3)), batch(4)
     patterns = (images > 0).flatten(1).numpy()
-    alike = [[(one == other).sum() for other in patterns] for one in patterns]
+    alike = [[(first == second).sum() for second in patterns] for first in patterns]
     assert value(network, "nwot", (images, labels)) == pytest.approx(np.linalg.slogdet(np.array(alike))[1])
 
 
@@ -158,10 +160,10 @@ def test_pattern_proxies_see_rectifiers_that_are_no_modules(name: str) -> None:
 @pytest.mark.parametrize("images", [5, 64, 70])
 def test_swap_counts_different_columns(images: int) -> None:
     torch.manual_seed(0)
-    given = torch.randn(images, 1, 2, 2)
-    given = torch.cat([given, given, torch.ones_like(given)], dim=1)  # four patterns twice, and always on
+    inputs = torch.randn(images, 1, 2, 2)
+    inputs = torch.cat([inputs, inputs, torch.ones_like(inputs)], dim=1)  # four patterns twice, and always on
     network = nn.Sequential(nn.ReLU(), nn.Flatten(), nn.Linear(12, 2))
-    assert value(network, "swap", (given, torch.arange(images) % 2)) == 5
+    assert value(network, "swap", (inputs, torch.arange(images) % 2)) == 5
 
 
 def test_zen_is_a_function_of_the_shape_and_the_seed() -> None:
@@ -177,10 +179,10 @@ def test_zen_is_a_function_of_the_shape_and_the_seed() -> None:
 def test_zen_of_one_convolution_is_the_expected_size_of_a_gaussian() -> None:
     """The features move by 0.01 Wε: given W, each is normal with the standard deviation 0.01 ‖w‖."""
     network = nn.Sequential(nn.Conv2d(8, 400, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(400, 2))
-    given = torch.randn(64, 8, 4, 4), torch.arange(64) % 2
+    images_and_labels = torch.randn(64, 8, 4, 4), torch.arange(64) % 2
     mean_norm = math.sqrt(2) * math.gamma(4.5) / math.gamma(4)  # of eight standard normal weights
     expected = math.log(400 * 16 * 0.01 * math.sqrt(2 / math.pi) * mean_norm)
-    assert value(network, "zen", given) == pytest.approx(expected, abs=0.03)
+    assert value(network, "zen", images_and_labels) == pytest.approx(expected, abs=0.03)
 
 
 def test_zen_adds_the_scale_that_normalisation_takes_away() -> None:
@@ -189,8 +191,8 @@ def test_zen_adds_the_scale_that_normalisation_takes_away() -> None:
     def network(*last: nn.Module) -> nn.Sequential:
         return nn.Sequential(nn.Conv2d(50, 300, 1), *last, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(300, 2))
 
-    given = torch.randn(32, 50, 4, 4), torch.arange(32) % 2
-    plain, normalised = (value(network(*last), "zen", given) for last in ((), (nn.BatchNorm2d(300),)))
+    images_and_labels = torch.randn(32, 50, 4, 4), torch.arange(32) % 2
+    plain, normalised = (value(network(*last), "zen", images_and_labels) for last in ((), (nn.BatchNorm2d(300),)))
     running = 0.81 + 0.19 * 50
     assert normalised - plain == pytest.approx(math.log(running) / 2 - math.log(50) / 2, abs=0.02)
 
@@ -198,14 +200,16 @@ def test_zen_adds_the_scale_that_normalisation_takes_away() -> None:
 def test_meco_of_independent_and_of_equal_channels() -> None:
     """Many places of independent noise correlate little; a channel twice has the eigenvalue zero."""
     network = nn.Sequential(nn.Identity(), nn.Flatten(), nn.Linear(2 * 64 * 64, 2))
-    given = torch.randn(2, 2, 64, 64), torch.arange(2)
+    images_and_labels = torch.randn(2, 2, 64, 64), torch.arange(2)
     drawn = torch.randn(1, 2, 64, 64, generator=torch.Generator().manual_seed(5))[0].flatten(1)
     expected = 1 - abs(np.corrcoef(drawn.numpy())[0, 1])
-    assert value(network, "meco", given, seed=5) == pytest.approx(expected, abs=1e-6)
+    assert value(network, "meco", images_and_labels, seed=5) == pytest.approx(expected, abs=1e-6)
 
     class Twice(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
-            both: Tensor = torch.cat([x, x], dim=1)
-            return both
+            doubled: Tensor = torch.cat([x, x], dim=1)
+            return doubled
 
-    assert value(nn.Sequential(Twice(), nn.Flatten(), nn.Linear(16384, 2)), "meco", given) == pytest.approx(0, abs=1e-9)
+    assert value(nn.Sequential(Twice(), nn.Flatten(), nn.Linear(16384, 2)), "meco", images_and_labels) == pytest.approx(
+        0, abs=1e-9
+    )

@@ -27,10 +27,10 @@ def perceptron(bias: bool = True) -> nn.Sequential:
     return nn.Sequential(nn.Linear(5, 7, bias=bias), nn.ReLU(), nn.Linear(7, 3, bias=bias)).double()
 
 
-def value(network: nn.Module, name: str, given: tuple[Tensor, Tensor] | None = None) -> float:
-    found = score_all(network, given or batch(), proxies=[name])[name]
-    assert found.value is not None, found.reason
-    return found.value
+def value(network: nn.Module, name: str, images_and_labels: tuple[Tensor, Tensor] | None = None) -> float:
+    score = score_all(network, images_and_labels or batch(), proxies=[name])[name]
+    assert score.value is not None, score.reason
+    return score.value
 
 
 def weight_of(network: nn.Sequential, layer: int = 0) -> Tensor:
@@ -40,9 +40,9 @@ def weight_of(network: nn.Sequential, layer: int = 0) -> Tensor:
     return weight.detach()
 
 
-def softmax_regression_gradient(weight: Tensor, given: tuple[Tensor, Tensor]) -> Tensor:
+def softmax_regression_gradient(weight: Tensor, images_and_labels: tuple[Tensor, Tensor]) -> Tensor:
     """(softmax − one-hot)ᵀ x / n: the closed form for one linear layer without bias."""
-    images, labels = given
+    images, labels = images_and_labels
     errors = torch.softmax(images @ weight.T, dim=1) - functional.one_hot(labels, len(weight))
     gradient: Tensor = errors.T @ images / len(images)
     return gradient
@@ -92,20 +92,20 @@ def test_fisher_of_a_convolution_sums_over_places_first() -> None:
 def test_grasp_is_the_change_of_the_squared_gradient_norm() -> None:
     """−wᵀHg = −½ d/dt ‖g((1 + t) w)‖² at t = 0, by finite differences; and with the explicit Hessian."""
     network = perceptron(bias=False)
-    weights = {name: each.detach() for name, each in network.named_parameters()}
+    weights = {name: parameter.detach() for name, parameter in network.named_parameters()}
 
     def squared_norm(scale: float) -> float:
-        scaled = {name: (each * scale).requires_grad_() for name, each in weights.items()}
+        scaled = {name: (weight * scale).requires_grad_() for name, weight in weights.items()}
         loss = functional.cross_entropy(functional_call(network, scaled, (batch()[0],)), batch()[1])
-        return sum(float(each.square().sum()) for each in torch.autograd.grad(loss, list(scaled.values())))
+        return sum(float(gradient.square().sum()) for gradient in torch.autograd.grad(loss, list(scaled.values())))
 
     step = 1e-5
     expected = -(squared_norm(1 + step) - squared_norm(1 - step)) / (2 * step) / 2
-    found = value(network, "grasp")
-    assert found == pytest.approx(expected, rel=1e-6)
+    grasp = value(network, "grasp")
+    assert grasp == pytest.approx(expected, rel=1e-6)
 
-    shapes = [each.shape for each in weights.values()]
-    flat = torch.cat([each.flatten() for each in weights.values()])
+    shapes = [weight.shape for weight in weights.values()]
+    flat = torch.cat([weight.flatten() for weight in weights.values()])
 
     def loss_at(point: Tensor) -> Tensor:
         parts = torch.split(point, [shape.numel() for shape in shapes])
@@ -114,7 +114,7 @@ def test_grasp_is_the_change_of_the_squared_gradient_norm() -> None:
 
     curvature = autograd.hessian(loss_at, flat)  # type: ignore[no-untyped-call]
     slope = autograd.jacobian(loss_at, flat)  # type: ignore[no-untyped-call]
-    assert found == pytest.approx(-float(flat @ curvature @ slope), rel=1e-9)
+    assert grasp == pytest.approx(-float(flat @ curvature @ slope), rel=1e-9)
 
 
 def test_plain_is_nothing_before_batch_normalisation() -> None:
@@ -152,40 +152,42 @@ def test_zico_of_two_parts_by_hand() -> None:
 
 
 def test_zico_does_not_change_with_the_scale_of_the_loss() -> None:
-    network, given = perceptron(), batch()
-    larger = score_all(network, given, proxies=["zico"], loss=lambda *both: 8 * functional.cross_entropy(*both))
+    network, images_and_labels = perceptron(), batch()
+    larger = score_all(
+        network, images_and_labels, proxies=["zico"], loss=lambda *arguments: 8 * functional.cross_entropy(*arguments)
+    )
     assert larger["zico"].value == pytest.approx(value(network, "zico"))
 
 
 def test_ntk_is_the_condition_of_the_explicit_jacobian() -> None:
     network, (images, labels) = perceptron(), batch(images=4)
-    parameters = {name: each.detach() for name, each in network.named_parameters()}
-    jacobians = jacrev(lambda given: functional_call(network, given, (images,)).sum(dim=1))(parameters)
-    rows = torch.cat([each.flatten(1) for each in jacobians.values()], dim=1)
+    parameters = {name: parameter.detach() for name, parameter in network.named_parameters()}
+    jacobians = jacrev(lambda values: functional_call(network, values, (images,)).sum(dim=1))(parameters)
+    rows = torch.cat([jacobian.flatten(1) for jacobian in jacobians.values()], dim=1)
     condition = float(np.linalg.cond((rows @ rows.T).numpy()))
     assert value(network, "ntk", (images, labels)) == pytest.approx(-condition, rel=1e-6)
 
 
 def test_ntk_looks_at_the_first_images_only() -> None:
     network, (images, labels) = perceptron(), batch(images=IMAGES + 9, features=5)
-    some = score_all(network, (images[:IMAGES], labels[:IMAGES]), proxies=["ntk"])["ntk"]
+    first_images = score_all(network, (images[:IMAGES], labels[:IMAGES]), proxies=["ntk"])["ntk"]
     every = score_all(network, (images, labels), proxies=["ntk"])["ntk"]
-    assert (some.value, some.reason) == (every.value, every.reason)
+    assert (first_images.value, first_images.reason) == (every.value, every.reason)
 
 
 def test_l2_norm_and_params_count_what_they_say() -> None:
     network = nn.Sequential(nn.Conv2d(1, 2, 2), nn.BatchNorm2d(2), nn.Flatten(), nn.Linear(8, 3))
     for parameter in network.parameters():
         nn.init.constant_(parameter, 2.0)
-    given = torch.randn(4, 1, 3, 3), torch.arange(4) % 3
-    assert value(network, "l2_norm", given) == pytest.approx(2 * math.sqrt(8) + 2 * math.sqrt(24))
-    assert value(network, "params", given) == 8 + 2 + 4 + 24 + 3
+    images_and_labels = torch.randn(4, 1, 3, 3), torch.arange(4) % 3
+    assert value(network, "l2_norm", images_and_labels) == pytest.approx(2 * math.sqrt(8) + 2 * math.sqrt(24))
+    assert value(network, "params", images_and_labels) == 8 + 2 + 4 + 24 + 3
 
 
 def test_flops_by_hand() -> None:
     network = nn.Sequential(
         nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(64, 10)
     )
-    given = torch.randn(2, 3, 8, 8), torch.arange(2)
+    images_and_labels = torch.randn(2, 3, 8, 8), torch.arange(2)
     expected = 27 * 4 * 64 + 2 * 4 * 64 + 4 * 64 + 4 * 4 * 16 + 640
-    assert value(network, "flops", given) == expected
+    assert value(network, "flops", images_and_labels) == expected

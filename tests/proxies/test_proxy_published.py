@@ -25,20 +25,22 @@ def test_scores_without_images_agree_with_published(
 ) -> None:
     table = parquet.read_table(published_data("nb201_zero_cost_cifar10.parquet"))
     rows = np.random.default_rng(4).permutation(len(table))[:networks]
-    given = torch.randn(images, 3, 32, 32), torch.arange(images)
-    ours: dict[str, list[float | None]] = {name: [] for name in names}
+    images_and_labels = torch.randn(images, 3, 32, 32), torch.arange(images)
+    own_scores: dict[str, list[float | None]] = {name: [] for name in names}
     torch.manual_seed(0)
     for row in rows:
-        found = score_all(build(space("nb201").parse(table["arch_str"][int(row)].as_py())), given, proxies=names)
+        scores = score_all(
+            build(space("nb201").parse(table["arch_str"][int(row)].as_py())), images_and_labels, proxies=names
+        )
         for name in names:
-            ours[name].append(found[name].value)
+            own_scores[name].append(scores[name].value)
     for name in names:
-        values, theirs = np.array(ours[name], dtype=np.float64), table[name].to_numpy()[rows]
+        values, published = np.array(own_scores[name], dtype=np.float64), table[name].to_numpy()[rows]
         if name in ("params", "flops"):
-            np.testing.assert_allclose(values / 1e6, theirs, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(values / 1e6, published, rtol=0, atol=1e-9)
         else:
             least = (
                 0.85 if name == "l2_norm" else 0.95
             )  # networks with equal layers differ in their drawn weights alone
-            assert spearmanr(values, theirs).statistic > least
-            assert np.median(np.abs(values / theirs - 1)) < 0.05
+            assert spearmanr(values, published).statistic > least
+            assert np.median(np.abs(values / published - 1)) < 0.05

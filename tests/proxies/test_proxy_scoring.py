@@ -58,12 +58,12 @@ def test_every_proxy_scores_a_network_and_leaves_it_alone() -> None:
     next(network.parameters()).requires_grad_(False)
     before = state_of(network)
     images, labels = batch()
-    kept = images.clone()
-    found = score_all(network, (images, labels))
-    assert list(found) == EVERY
-    assert all(score.value is not None for score in found.values()), found
+    images_before = images.clone()
+    scores = score_all(network, (images, labels))
+    assert list(scores) == EVERY
+    assert all(score.value is not None for score in scores.values()), scores
     assert same_state(before, state_of(network))
-    assert torch.equal(kept, images)
+    assert torch.equal(images_before, images)
     assert not images.requires_grad
 
 
@@ -94,10 +94,10 @@ def test_auxiliary_output_is_not_scored() -> None:
     arch = space("darts").sample(np.random.default_rng(0))
     torch.manual_seed(0)
     network = build(arch, skeleton=DartsSkeleton(channels=4, cells=3, auxiliary=True))
-    found = score_all(network, batch(8, side=32))
-    assert [name for name, score in found.items() if score.value is None] == ["meco"]
-    assert "Expected more than 1 value per channel" in found["meco"].reason  # one image, one pixel
-    assert "have no gradient and count as zero" in found["grad_norm"].remark
+    scores = score_all(network, batch(8, side=32))
+    assert [name for name, score in scores.items() if score.value is None] == ["meco"]
+    assert "Expected more than 1 value per channel" in scores["meco"].reason  # one image, one pixel
+    assert "have no gradient and count as zero" in scores["grad_norm"].remark
 
 
 def test_passes_are_shared_and_timed() -> None:
@@ -114,10 +114,10 @@ def test_passes_are_shared_and_timed() -> None:
             return result
 
     names = ["grad_norm", "snip", "plain", "fisher", "grasp", "jacov", "epe_nas", "nwot", "swap", "l2_norm", "params"]
-    found = score_all(Counted(), batch(), proxies=names)
+    scores = score_all(Counted(), batch(), proxies=names)
     assert calls == [8]
-    assert found["snip"].shared_seconds == found["fisher"].shared_seconds > found["nwot"].shared_seconds > 0
-    assert found["l2_norm"].shared_seconds == 0 < found["l2_norm"].seconds
+    assert scores["snip"].shared_seconds == scores["fisher"].shared_seconds > scores["nwot"].shared_seconds > 0
+    assert scores["l2_norm"].shared_seconds == 0 < scores["l2_norm"].seconds
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def own_proxy() -> Iterator[str]:
 
         Of all.
         """
-        return max(float(each.abs().max()) for each in passes.loss_gradients().values())
+        return max(float(gradient.abs().max()) for gradient in passes.loss_gradients().values())
 
     yield "test-mine"
     del PROXIES._entries["test-mine"]
@@ -136,8 +136,8 @@ def own_proxy() -> Iterator[str]:
 
 def test_own_function_joins_by_a_decorator(own_proxy: str) -> None:
     assert PROXIES.get(own_proxy).summary == "Largest gradient."
-    found = score_all(small(), batch(), proxies=[own_proxy, "grad_norm"])
-    largest, norm = found[own_proxy].value, found["grad_norm"].value
+    scores = score_all(small(), batch(), proxies=[own_proxy, "grad_norm"])
+    largest, norm = scores[own_proxy].value, scores["grad_norm"].value
     assert largest is not None and norm is not None and 0 < largest < norm
     with pytest.raises(DuplicateName, match="is taken"):
         proxy(own_proxy)(lambda passes: 0.0)
@@ -145,9 +145,9 @@ def test_own_function_joins_by_a_decorator(own_proxy: str) -> None:
 
 @pytest.mark.parametrize("result", [float("nan"), float("inf")])
 def test_value_that_is_not_finite_is_no_score(result: float) -> None:
-    found = Proxy("strange", "", (), lambda passes: result).score(small(), batch())
-    assert found.value is None
-    assert found.reason == f"the value is {result}"
+    score = Proxy("strange", "", (), lambda passes: result).score(small(), batch())
+    assert score.value is None
+    assert score.reason == f"the value is {result}"
 
 
 def test_score_has_a_value_or_a_reason() -> None:
@@ -172,8 +172,8 @@ class ConstantInTheEnd(nn.Module):
         return result
 
 
-def _not_scored(network: nn.Module, given: tuple[Tensor, Tensor]) -> dict[str, str]:
-    return {name: score.reason for name, score in score_all(network, given).items() if score.value is None}
+def _not_scored(network: nn.Module, images_and_labels: tuple[Tensor, Tensor]) -> dict[str, str]:
+    return {name: score.reason for name, score in score_all(network, images_and_labels).items() if score.value is None}
 
 
 def test_network_without_parameters_is_told() -> None:
@@ -248,9 +248,9 @@ def test_images_of_another_shape_are_told() -> None:
     ],
 )
 def test_wrong_arguments_raise(change: Callable[..., tuple[Any, Any]], message: str) -> None:
-    network, given = change(small(), *batch())
+    network, images_and_labels = change(small(), *batch())
     with pytest.raises(InvalidOption, match=message):
-        score_all(network, given)
+        score_all(network, images_and_labels)
 
 
 def test_unknown_names_and_needs_raise() -> None:

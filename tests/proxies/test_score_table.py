@@ -44,24 +44,24 @@ def test_what_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[float, float]]
 ) -> None:
     path = tmp_path_factory.mktemp("scores") / "scores.parquet"
-    made = table_of_rows(
+    table = table_of_rows(
         ScoresAbout("nb201", "digits", "abc", "small", 8, "somebody"),
         codes(),
         [3, 3, 1],
-        {"synflow": [one for one, _ in pairs], "snip": [other for _, other in pairs]},
+        {"synflow": [synflow for synflow, _ in pairs], "snip": [snip for _, snip in pairs]},
         seconds={"snip": [0.5, 0.25, 2.0]},
         no_score=["snip: none; synflow: neither", "", "a"],
         remarks=["", "snip: some left out", "b"],
     )
-    made.write(path)
+    table.write(path)
     read = ScoreTable.read(path)
-    assert read.about == made.about
-    order = [made.codes.tolist().index(code) for code in read.codes.tolist()]
+    assert read.about == table.about
+    order = [table.codes.tolist().index(code) for code in read.codes.tolist()]
     assert sorted(order) == [0, 1, 2] or not np.isfinite(np.array(pairs)).all()
     assert read.seeds == (1, 3)
     for name in ("synflow", "snip"):
-        np.testing.assert_array_equal(read.of(name), made.of(name)[order])
-    np.testing.assert_array_equal(read.seconds["snip"], made.seconds["snip"][order])
+        np.testing.assert_array_equal(read.of(name), table.of(name)[order])
+    np.testing.assert_array_equal(read.seconds["snip"], table.seconds["snip"][order])
     assert read.reasons()["snip: none"] == 1
 
 
@@ -73,15 +73,15 @@ def test_any_tool_reads_the_file(tmp_path: Path) -> None:
 
 
 def test_means_are_over_the_seeds_that_have_a_score() -> None:
-    made = table_of_rows(
+    table = table_of_rows(
         ScoresAbout("nb201"), [codes()[0], codes()[0], codes()[1]], [0, 1, 1], {"snip": [1.0, 3.0, float("nan")]}
     )
-    np.testing.assert_array_equal(made.mean("snip"), [2.0, np.nan])
-    assert made.missing() == {"snip": 2}
+    np.testing.assert_array_equal(table.mean("snip"), [2.0, np.nan])
+    assert table.missing() == {"snip": 2}
 
 
 def test_what_is_wrong_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="is there twice with seed 4"):
+    with pytest.raises(BadFile, match="occurs twice with seed 4"):
         table_of_rows(ScoresAbout("nb201"), [codes()[0]] * 2, [4, 4], {"snip": [1.0, 2.0]})
     with pytest.raises(BadFile, match="infinite one of snip"):
         table(snip=[1.0, float("inf"), 2.0])
@@ -126,14 +126,14 @@ def test_suite_zero_json(tmp_path: Path) -> None:
     }
     path = tmp_path / "zc_nasbench201.json"
     path.write_text(json.dumps({"cifar10": entries, "cifar100": entries}))
-    found = published_scores(path, dataset="cifar100")
-    assert found.about.space == "nb201" and found.about.dataset == "cifar100"
-    assert [tuple(code) for code in found.codes.tolist()] == codes()
-    assert found.proxies == ("flops", "params")  # the accuracy is none
-    np.testing.assert_allclose(found.of("flops")[:, 0], PUBLISHED["flops"])
-    np.testing.assert_array_equal(found.seconds["params"][:, 0], 0.5)
+    scores = published_scores(path, dataset="cifar100")
+    assert scores.about.space == "nb201" and scores.about.dataset == "cifar100"
+    assert [tuple(code) for code in scores.codes.tolist()] == codes()
+    assert scores.proxies == ("flops", "params")  # the accuracy is none
+    np.testing.assert_allclose(scores.of("flops")[:, 0], PUBLISHED["flops"])
+    np.testing.assert_array_equal(scores.seconds["params"][:, 0], 0.5)
     counted = nasbed.space("nb201").costs(np.array(codes()))[:, 0]
-    np.testing.assert_allclose(found.of("params")[:, 0] * 1e6, counted)
+    np.testing.assert_allclose(scores.of("params")[:, 0] * 1e6, counted)
     with pytest.raises(InvalidOption, match="choose one with --dataset"):
         published_scores(path)
     with pytest.raises(InvalidOption, match="got 'svhn'"):
@@ -149,13 +149,13 @@ def test_a_table_of_scores(tmp_path: Path, suffix: str) -> None:
         {"arch": CELLS, "ntk": [5.0, 2.0, float("inf")], "val_accuracy": [90.0, 91.0, 92.0], "mine": [1, 2, 3]}
     )
     (csv.write_csv if suffix == ".csv" else parquet.write_table)(columns, path)
-    found = published_scores(path, searched="nb201", negated=["ntk"])
-    assert found.proxies == ("ntk",)  # what is no known proxy has to be named
-    np.testing.assert_array_equal(found.of("ntk")[:, 0], [-5.0, -2.0, np.nan])
+    scores = published_scores(path, searched="nb201", negated=["ntk"])
+    assert scores.proxies == ("ntk",)  # what is no known proxy has to be named
+    np.testing.assert_array_equal(scores.of("ntk")[:, 0], [-5.0, -2.0, np.nan])
     assert published_scores(path, searched="nb201", proxies=["mine"]).proxies == ("mine",)
     with pytest.raises(InvalidOption, match="name it with --space"):
         published_scores(path)
-    with pytest.raises(InvalidOption, match="a proxy is negated that is there, got 'snip'"):
+    with pytest.raises(InvalidOption, match="a negated proxy is one of the table, got 'snip'"):
         published_scores(path, searched="nb201", negated=["snip"])
     with pytest.raises(InvalidOption, match="name that of the architectures with --architecture"):
         published_scores(path, searched="nb201", column="cell")
@@ -181,7 +181,7 @@ def test_a_table_without_proxies_and_other_files_are_refused(tmp_path: Path) -> 
 
 
 def test_the_published_table(published_data: Callable[[str], Path]) -> None:
-    found = published_scores(published_data("nb201_zero_cost_cifar10.parquet"), searched="nb201")
-    assert len(found) == 9_445 and len(found.proxies) == 13
-    counted = nasbed.space("nb201").costs(found.codes)[:, 0]
-    np.testing.assert_allclose(found.of("params")[:, 0] * 1e6, counted)
+    scores = published_scores(published_data("nb201_zero_cost_cifar10.parquet"), searched="nb201")
+    assert len(scores) == 9_445 and len(scores.proxies) == 13
+    counted = nasbed.space("nb201").costs(scores.codes)[:, 0]
+    np.testing.assert_allclose(scores.of("params")[:, 0] * 1e6, counted)

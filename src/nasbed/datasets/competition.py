@@ -21,7 +21,7 @@ MOST_CLASSES = 100_000
 
 
 def read_competition(name: str, folder: Path, progress: Progress) -> Raw:
-    """All parts of such a folder."""
+    """All parts of a folder in this format."""
     files = [f"{part}_{kind}.npy" for part in PARTS for kind in "xy"]
     data_folder = folder_with(folder, ["metadata", *files])
     if data_folder is None:
@@ -58,7 +58,7 @@ def _classes(path: Path) -> int:
     try:
         count = json.loads(path.read_bytes())["num_classes"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise BadFile(f"{path} is JSON that tells num_classes, this does not; get it again") from None
+        raise BadFile(f"{path} is JSON with num_classes, this has none; get it again") from None
     if type(count) is not int or not 1 <= count <= MOST_CLASSES:
         raise BadFile(f"{path}: num_classes is a number from 1 to {MOST_CLASSES}, got {shorten(count)}; get it again")
     return count

@@ -1,4 +1,4 @@
-"""The digits of scikit-learn: 8×8, values 0 to 16, there wherever nasbed is."""
+"""The digits of scikit-learn: 8×8, values 0 to 16, available wherever nasbed is installed."""
 
 from __future__ import annotations
 

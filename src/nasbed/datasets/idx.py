@@ -18,7 +18,7 @@ _UNSIGNED_BYTES = 0x08
 
 
 class IdxDataset(DatasetSource):
-    """MNIST, or a dataset in its likeness."""
+    """MNIST, or a dataset in its format."""
 
     counts = (60_000, 10_000)
     shape = (1, 28, 28)
@@ -42,7 +42,7 @@ def read_idx(path: Path, sides: int) -> NDArray[np.uint8]:
 
 
 def read_idx_folder(name: str, folder: Path, classes: tuple[str, ...], progress: Progress) -> Raw:
-    """The four files of MNIST or of a set in its likeness, all packed or none, ``-idx3`` with a - or a dot."""
+    """The four files of MNIST or of a dataset in its format: all packed or none, a dash or a dot before ``idx3``."""
     for suffix in ("", ".gz"):
         for dash in ("-", "."):
             names = [

@@ -65,7 +65,7 @@ def prepare(
     in the form of the Unseen Data competition can be given any name.
     """
     if store.is_stored(name):
-        say(f"{name} is there already, made from {store.origin(name)}")
+        say(f"{name} exists already, made from {store.origin(name)}")
         return store.read(name)
     base, side = store.name_and_side(name)
     if side is not None:

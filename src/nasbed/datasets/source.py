@@ -124,7 +124,7 @@ def folder_with(folder: Path, names: Iterable[str]) -> Path | None:
 
 def nothing_fits(name: str, folder: Path, layouts: str) -> BadFile:
     return BadFile(
-        f"{name} is read from {layouts}; {shorten(str(folder), 200)} has none of these, whole, to 3 folders down"
+        f"{name} is read from {layouts}; {shorten(str(folder), 200)} has none of these complete, down to 3 folders"
     )
 
 

@@ -17,7 +17,7 @@ from nasbed.optimizers.parameters import Parameters
 from nasbed.optimizers.settings import integer, number
 
 TRIES = 20
-"""How often a trial vector that is no architecture is made anew before a random architecture takes its place; ours."""
+"""How often an invalid trial vector is redrawn before a random architecture replaces it; ours."""
 
 FEWEST = 4
 """A target and the three others that rand1 adds up."""

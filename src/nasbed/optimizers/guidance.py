@@ -48,8 +48,8 @@ class WarmStarted(Optimizer):
 
 
 class FilteredProposals(Optimizer):
-    """A method that is asked for ``candidates`` proposals each time, of which one is evaluated. The method must not
-    wait for results of the others."""
+    """Asks a method for ``candidates`` proposals each time and evaluates one of them. The method must not wait for the
+    results of the others."""
 
     name = "filtered"
     summary = "one of several proposals of another method"
@@ -79,7 +79,7 @@ class FilteredProposals(Optimizer):
 
 
 class FilteredSpace(SpacePart):
-    """A space whose random draws and mutations are chosen among ``candidates`` such. The first candidate is what the
+    """A space whose random draws and mutations are each chosen from ``candidates``. The first candidate is what the
     space itself would draw."""
 
     def __init__(self, space: SearchSpace, candidates: int, choose: Choose) -> None:

@@ -42,7 +42,7 @@ class HEBO(ModelBased):
 
     Ours: 30 generations for their 100, as each tries only architectures that the population has not; the space's own
     mutation and a crossover of codes; a random start for their Sobol sequence; and what is still being evaluated is not
-    proposed again. A maximised objective is turned into the distance from the best value that can be.
+    proposed again. A maximised objective becomes the distance from the best possible value.
     """
 
     name = "hebo"

@@ -85,7 +85,7 @@ class Bracket:
         return Proposal(self._ready.popleft(), self.fidelity)
 
     def tell(self, arch: Architecture, loss: float) -> None:
-        """Note a result. A failed evaluation is never promoted; a bracket in which all failed ends there."""
+        """Note a result. A failed evaluation is never promoted; a bracket ends if all its evaluations failed."""
         self._waiting -= 1
         self._results.append((loss, arch))
         if not self.finished or self._rung + 1 == len(self._schedule):

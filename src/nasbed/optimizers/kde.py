@@ -1,5 +1,4 @@
-"""The tree Parzen estimator as BOHB has it: multivariate kernel densities of the good and of the other
-architectures."""
+"""The tree Parzen estimator of BOHB: multivariate kernel densities of the good and of the other architectures."""
 
 from __future__ import annotations
 
@@ -23,12 +22,13 @@ LEAST = math.log(1e-32)
 
 @dataclass(eq=False, kw_only=True)
 class Parzen:
-    """The settings of the densities, with the defaults of BOHB's reference implementation, HpBandSter.
+    """The settings that KDE and BOHB share, with the defaults of BOHB's reference implementation, HpBandSter.
 
-    ``good`` is the share of evaluations that the first density is of, ``samples`` the points at which the ratio of the
-    two is looked at, ``random_fraction`` the share of proposals drawn without the model, ``min_points`` the fewest
-    evaluations a density is made of (by default, and at least, one more than there are parameters),
-    ``bandwidth_factor`` how much wider numbers are sampled than the density is, ``min_bandwidth`` its least width.
+    ``good`` is the share of evaluations that the first density is fitted to. ``samples`` is the number of points at
+    which the ratio of the two densities is computed. ``random_fraction`` is the share of proposals drawn without the
+    model. ``min_points`` is the fewest evaluations a density is fitted to, by default and at least one more than there
+    are parameters. ``bandwidth_factor`` widens the density that numbers are sampled from; ``min_bandwidth`` is its
+    least width.
     """
 
     good: float = number(0.15, low=0.01, high=0.99)

@@ -1,4 +1,4 @@
-"""What methods share that fit a model to the evaluations so far."""
+"""The part that model-based methods share: they fit a model to the evaluations so far."""
 
 from __future__ import annotations
 

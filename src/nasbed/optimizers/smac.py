@@ -42,7 +42,7 @@ class SMAC(Optimizer):
     ``initial_per_parameter`` 10: that many points of a Sobol sequence a parameter to start with, and
     ``random_fraction`` 0.2 of the proposals drawn at random, are the facade's defaults; so are ``challengers`` 10 000
     and ``local_search_iterations`` 10, the effort spent on the acquisition function. As there, the forest models the
-    logarithm of the loss, counted from the best value that can be; an objective without such a bound is modelled as
+    logarithm of the loss, measured from the best possible value; an objective without such a bound is modelled as
     it is. Failed architectures and invalid configurations are reported as crashed with the worst loss so far.
     """
 

@@ -48,7 +48,7 @@ def score_all(
         network: The network.
         batch: Images and labels on the network's device.
         proxies: The names of the proxies; all registered ones by default.
-        seed: The seed of everything that is drawn, the same for each proxy whichever others are scored.
+        seed: The seed of all random draws. A proxy's score does not depend on the other proxies.
         loss: From logits and labels to the loss; cross-entropy by default.
     """
     check_torch()

@@ -39,5 +39,5 @@ def ntk(passes: Passes) -> float:
     eigenvalues = np.linalg.eigvalsh(kernel)
     precision = len(kernel) * torch.finfo(rows[0].dtype).eps
     if eigenvalues[0] <= precision * eigenvalues[-1]:
-        raise InvalidMeasurement("the kernel is singular, as far as the precision of the gradients tells")
+        raise InvalidMeasurement("the kernel is singular to the precision of the gradients")
     return -float(eigenvalues[-1] / eigenvalues[0])

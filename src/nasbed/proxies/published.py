@@ -55,7 +55,7 @@ def published_scores(
         raise InvalidOption(f"published scores are a .json, .csv or .parquet file, got {path.name}; convert it first")
     negative = set(negated)
     for name in negative - set(table.proxies):
-        raise InvalidOption(f"a proxy is negated that is there, got {shorten(name)}; {nearest(name, table.proxies)}")
+        raise InvalidOption(f"a negated proxy is one of the table, got {shorten(name)}; {nearest(name, table.proxies)}")
     values = {name: -scores if name in negative else scores for name, scores in table.values.items()}
     return ScoreTable(table.about, table.codes, table.seeds, values, table.seconds)
 

@@ -55,7 +55,7 @@ class ScoresAbout:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """Scores by proxy as [architectures, seeds], NaN where there is none; no architecture is there twice."""
+    """Scores by proxy as [architectures, seeds], NaN where there is none; each architecture occurs once."""
 
     about: ScoresAbout
     codes: NDArray[np.int64]  # [architectures, code_length]
@@ -238,7 +238,7 @@ def table_of_rows(
     if len(set(zip(*(indices.tolist() for indices in cells), strict=True))) < len(codes):
         twice, seed = next(pair for pair, count in Counter(zip(codes, seeds, strict=True)).items() if count > 1)
         text = space(about.space).format(space(about.space).architectures(np.array([twice]))[0])
-        raise BadFile(f"an architecture is scored once with each seed, {shorten(text)} is there twice with seed {seed}")
+        raise BadFile(f"an architecture is scored once with each seed, {shorten(text)} occurs twice with seed {seed}")
 
     def numbers(column: Sequence[float]) -> Floats:
         table = np.full(shape, math.nan)

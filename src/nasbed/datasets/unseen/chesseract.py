@@ -63,7 +63,7 @@ class Chesseract(Unseen):
     hygiene: ClassVar[tuple[str, ...]] = ("game", "position")
     licence = "moves of games are facts and free"
     copies: ClassVar[bool] = False
-    """Whether a game that is there twice is two games."""
+    """Whether two copies of a game count as two games."""
 
     def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
         chess_package()
@@ -114,8 +114,8 @@ class Chesseract(Unseen):
 
 
 class ChesseractWithCopies(Chesseract):
-    """What it would be if nobody looked for copies: a game between two of the players is in both their files, so both
-    to train on and to test with. To see what that does to accuracies (docs/baselines.md); no dataset to use."""
+    """The dataset without the search for copies: a game between two of the players is in both their files, so it can be
+    in the training and in the test part. It shows the effect on accuracies (docs/baselines.md); do not use it."""
 
     title = "Chesseract with copies"
     hygiene = ("game",)

@@ -69,7 +69,7 @@ class Draws:
         return members
 
     def distinct(self, limit: int, shape: tuple[int, int], *stream: int) -> Integers:
-        """Rows of numbers below a limit, no two in a row alike, each such row as likely as the others.
+        """Rows of numbers below a limit, distinct within a row; all such rows are equally likely.
 
         >>> rows = Draws(0).distinct(4, (100, 4), 1)
         >>> bool((np.sort(rows, axis=1) == np.arange(4)).all())

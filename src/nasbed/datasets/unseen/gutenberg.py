@@ -90,7 +90,7 @@ class Gutenberg(Unseen):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Windows:
-    """Three words in a row wherever they stand: what they are, padded, whose, and the number of their stretch."""
+    """Every three words in a row: their padded text, their author and the number of their stretch."""
 
     text: Strings
     author: Integers

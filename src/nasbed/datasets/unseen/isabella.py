@@ -28,7 +28,7 @@ class Isabella(Unseen):
 
     - The 64 bands are mel bands; see :mod:`nasbed.datasets.unseen.spectrogram` for rate, window and scale.
     - A recording is cut into five seconds each from its beginning; the rest, and silent snippets, are not used.
-    - Recordings of one work, where the table tells works, are in one part, as one recording is.
+    - All recordings of one work are in one part, where the table names works; so is one recording.
     - Eras are balanced to the image. Material for fewer than the published images makes fewer, in the published
       proportions, and the card says so: no snippet is used twice.
     """

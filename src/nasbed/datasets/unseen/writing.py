@@ -42,7 +42,7 @@ def write_unseen(
         progress: Called while images are written.
     """
     if folder.exists():
-        raise InvalidOption(f"a dataset is written to a new folder, {folder} is there; name another or remove it")
+        raise InvalidOption(f"a dataset is written to a new folder, {folder} exists; name another or remove it")
     dataset.check(generated)
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))

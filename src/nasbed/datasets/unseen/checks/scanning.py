@@ -19,8 +19,8 @@ BLOCK_VALUES = 4_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan:
-    """Digests tell identical images; points tell near ones. Images that are not finite have neither a point nor a
-    range."""
+    """Digests identify equal images, points find near ones. Images with values that are not finite have neither a
+    point nor a range."""
 
     digests: NDArray[np.void]
     points: Points

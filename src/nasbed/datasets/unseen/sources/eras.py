@@ -63,7 +63,7 @@ def read_table(folder: Path) -> tuple[Path, list[Row]]:
         file, era = (record["file"] or "").strip(), _era(record["era"], where)
         parts = PurePosixPath(file).parts
         if not parts or ".." in parts or file.startswith("/") or not (table_folder / file).is_file():
-            raise BadFile(f"{where}: a file is named from the folder of the table and is there, got {shorten(file)}")
+            raise BadFile(f"{where}: a file is named relative to the table's folder and exists, got {shorten(file)}")
         if file in rows:
             raise BadFile(f"{where}: a recording has one line, {shorten(file)} has two; remove one")
         work = (record.get("work") or "").strip() or file
@@ -92,7 +92,7 @@ def read_recordings(folder: Path, rows: list[Row], progress: Progress) -> list[M
         loud = [bool(len(piece) and np.abs(piece).max() >= SILENCE) for _, piece in pieces(path)]
         digest = file_sha256(path)
         if digest in names:
-            raise BadFile(f"a recording is there once, {names[digest]} and {row.file} are the same; remove one")
+            raise BadFile(f"a recording occurs once, {names[digest]} and {row.file} are the same; remove one")
         names[digest] = row.file
         snippets = np.flatnonzero(loud).astype(np.int64)
         recordings.append(MusicRecording(row, path, snippets, len(loud) - len(snippets), digest))
@@ -103,7 +103,7 @@ def read_recordings(folder: Path, rows: list[Row], progress: Progress) -> list[M
 def pieces(path: Path) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """The rate and the samples of each whole five seconds, channels mixed evenly. A shorter remainder is not used.
 
-    Sound that cannot be read to the end that its file tells is an error that names the file.
+    Sound that ends before the length in its header is an error that names the file.
     """
     sound = _soundfile()
     try:

@@ -1,5 +1,4 @@
-"""Raw material: folders and archives that are open_material, files packed or not, and the digests by which they are
-known."""
+"""Raw material: folders and archives, files packed or not, and the digests that identify them."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ def open_material(source: Path | None, needs: str) -> Iterator[Path]:
 
 
 def files_ending(folder: Path, suffix: str) -> dict[str, Path]:
-    """The files of a folder, or a few folders down, whose names end so or so and ``.gz``; by the name without it.
+    """The files with a suffix, packed by gzip or not, in a folder or a few folders down, by their name without ``.gz``.
 
     They come in the order of their names. The same name twice raises.
     """
@@ -42,7 +41,7 @@ def files_ending(folder: Path, suffix: str) -> dict[str, Path]:
             continue
         name = path.name.removesuffix(".gz")
         if name in files:
-            raise BadFile(f"a file is there once, {folder} has {files[name]} and {path}; remove one")
+            raise BadFile(f"a file name occurs once, {folder} has {files[name]} and {path}; remove one")
         files[name] = path
     return dict(sorted(files.items()))
 

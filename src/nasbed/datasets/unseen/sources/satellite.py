@@ -47,7 +47,7 @@ def _patches(folder: Path) -> list[str]:
 
 
 def countries_of(folder: Path, classes: tuple[str, ...]) -> tuple[dict[str, int], str, str]:
-    """The country of each patch by its name, with the name and the SHA-256 of the table that tells it.
+    """The country of each patch by its name, with the name and the SHA-256 of the table it comes from.
 
     The table is ``countries.csv`` in the folder of the patches or above it (columns patch,country), else that of the
     package bigearthnet-common, which is read as a file and never run.
@@ -59,8 +59,8 @@ def countries_of(folder: Path, classes: tuple[str, ...]) -> tuple[dict[str, int]
     packaged = _packaged()
     if packaged is None:
         raise BadFile(
-            f"the country of a patch is told by {TABLE} (patch,country) beside the patches or by the package "
-            "bigearthnet-common, neither is there; pip install bigearthnet-common"
+            f"the country of a patch comes from {TABLE} (patch,country) beside the patches or from the package "
+            "bigearthnet-common, neither exists; pip install bigearthnet-common"
         )
     try:
         data = bz2.decompress(packaged.read_bytes())

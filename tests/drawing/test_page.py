@@ -27,9 +27,10 @@ from nasbed.drawing.blocks import (
     TableCell,
 )
 from nasbed.drawing.figures import write_report
-from nasbed.drawing.interactive import page_panels
 from nasbed.drawing.marks import inline
 from nasbed.drawing.palette import looks
+from nasbed.drawing.panels import page_panels
+from nasbed.evaluation.significance import Interval
 from support.pages import check_page
 
 
@@ -56,7 +57,7 @@ def test_every_block_is_written_and_escaped(tmp_path: Path) -> None:
     """Texts of all blocks are on the page, as texts."""
     hostile = "</script><b>\"'&"
     look = looks(["rs"])["rs"]
-    cell = TableCell(hostile, small=f"small {hostile}", look=look, bar=Bar(0.1, 0.2, 0.3, look.colour))
+    cell = TableCell(hostile, small=f"small {hostile}", look=look, bar=Bar(Interval(0.2, 0.1, 0.3), look.colour))
     card = PageCard(hostile, f"about {hostile}", Figure("chart"), [("fact", f"value {hostile}")])
     blocks = (
         Paragraph(hostile, "note", lead="lead"),

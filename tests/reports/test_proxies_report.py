@@ -140,9 +140,10 @@ def test_labels_do_not_cover_each_other() -> None:
     rng = np.random.default_rng(2)
     points = [(float(x), float(y)) for x, y in 150 + 60 * rng.random((12, 2))]
     names = [f"proxy_{number}" for number in range(12)]
+    middles = [label.middle for label in label_places(points, names, width=380, height=380)]
     boxes = [
-        (each.x - LETTER * len(name) / 2, each.y - LINE / 2, each.x + LETTER * len(name) / 2, each.y + LINE / 2)
-        for each, name in zip(label_places(points, names, width=380, height=380), names, strict=True)
+        (x - LETTER * len(name) / 2, y - LINE / 2, x + LETTER * len(name) / 2, y + LINE / 2)
+        for (x, y), name in zip(middles, names, strict=True)
     ]
     for one, other in combinations(boxes, 2):
         assert (

@@ -15,8 +15,9 @@ from nasbed.benchmarks.places import surrogate_paths
 from nasbed.core.errors import InvalidOption
 from nasbed.oneshot import BonsaiSettings
 from nasbed.oneshot.record import SearchRecord, write_record
+from nasbed.studies.one_shot.failure import Failure, failure
 from nasbed.studies.one_shot.records import embedded_surrogate, group_by_settings, read_searches
-from nasbed.studies.one_shot.study import Failure, OneShotStudy, Stop, failure, one_shot_study
+from nasbed.studies.one_shot.study import OneShotStudy, Stop, one_shot_study
 from support.oneshot_searches import ERROR, FALLING, JUMP, RISING, Additive, nb201_search, search_record
 from support.tables import nb201_table
 

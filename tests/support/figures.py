@@ -34,6 +34,6 @@ class Rendering:
             self._functions["javascript_bundle"] = cache(vl_convert.javascript_bundle)  # two seconds of work
         for name, function in (self._functions if real else PLACEHOLDERS).items():
             setattr(vl_convert, name, function)
-        if drawing := sys.modules.get("nasbed.drawing.interactive"):
-            drawing.runtime.cache_clear()
+        if vega := sys.modules.get("nasbed.drawing.vega"):
+            vega.runtime.cache_clear()
         self.is_real = real

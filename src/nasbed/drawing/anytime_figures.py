@@ -20,19 +20,22 @@ TIME = "simulated time [s]"
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """What panels share, so that they can be compared by eye: both logarithmic, regrets below ``floor`` drawn there."""
+    """The logarithmic axes that panels share, so that they can be compared by eye.
 
-    first_s: float
-    last_s: float
-    floor: float
-    top: float
+    ``times_s`` and ``regrets`` are from the lowest to the highest value; regrets below are drawn at the lowest.
+    """
+
+    times_s: tuple[float, float]
+    regrets: tuple[float, float]
     title: str
     across: str = TIME
 
     @classmethod
     def over(cls, curves: Iterable[Anytime], metric: Metric, *, span: float = math.inf, across: str = TIME) -> Axes:
-        """Wide enough for all curves, or for their last part, from a time ``span`` times shorter than the last.
-        ``across`` says what the curves are over, where it is not time."""
+        """Axes for all curves, or for the part after the last time divided by ``span``.
+
+        ``across`` is the title of the horizontal axis, where that is not time.
+        """
         nonempty = [curve for curve in curves if len(curve.time_s)]
         times = [float(end) for curve in nonempty for end in (curve.time_s[0], curve.time_s[-1])] or [1.0, 10.0]
         first = max(min(times), max(times) / span)
@@ -42,23 +45,23 @@ class Axes:
         floor = max(min(positive) / 2, max(positive) / 1e4)
         unit = f" [{metric.unit}]" if metric.unit else ""
         kind = "test regret" if metric.split == "test" else "regret of the mean"
-        return cls(first, max(times), floor, max(positive) * 1.1, f"{kind}{unit}", across)
+        return cls((first, max(times)), (floor, max(positive) * 1.1), f"{kind}{unit}", across)
 
     def x(self, field: str) -> Any:
-        scale = alt.Scale(type="log", domain=[self.first_s, self.last_s], nice=False)
-        return (
-            alt.X(f"{field}:Q", title=self.across)
-            .scale(scale)
-            .axis(values=log_ticks(self.first_s, self.last_s), grid=False)
-        )
+        scale = alt.Scale(type="log", domain=list(self.times_s), nice=False)
+        return alt.X(f"{field}:Q", title=self.across).scale(scale).axis(values=log_ticks(*self.times_s), grid=False)
 
     def y(self, field: str) -> Any:
-        scale = alt.Scale(type="log", domain=[self.floor, self.top], nice=False, clamp=True)
-        return alt.Y(f"{field}:Q", title=self.title).scale(scale).axis(values=log_ticks(self.floor, self.top))
+        scale = alt.Scale(type="log", domain=list(self.regrets), nice=False, clamp=True)
+        return alt.Y(f"{field}:Q", title=self.title).scale(scale).axis(values=log_ticks(*self.regrets))
+
+    def rows(self, name: str, curve: Anytime) -> list[dict[str, Any]]:
+        """The points of a curve within the axes."""
+        return curve_rows(name, curve, self.times_s[0], self.regrets[0])
 
 
 def curve_rows(name: str, curve: Anytime, first_s: float, floor: float) -> list[dict[str, Any]]:
-    """The points of a curve from a time on; those below the floor lie on it."""
+    """The points of a curve from a time on; those below the floor are moved to it."""
     columns = (curve.time_s.tolist(), curve.median.tolist(), curve.low.tolist(), curve.high.tolist())
     return [
         {"name": name, "x": time, "middle": max(middle, floor), "low": max(low, floor), "high": max(high, floor)}
@@ -68,8 +71,8 @@ def curve_rows(name: str, curve: Anytime, first_s: float, floor: float) -> list[
 
 
 def curve_layers(curves: Mapping[str, Anytime], axes: Axes, colour: Any) -> Chart:
-    """A line and a band for each curve, and points that answer to the pointer."""
-    rows = [row for name, curve in curves.items() for row in curve_rows(name, curve, axes.first_s, axes.floor)]
+    """A line and a band per curve, and points that show a tooltip."""
+    rows = [row for name, curve in curves.items() for row in axes.rows(name, curve)]
     base = alt.Chart(inline(rows)).encode(axes.x("x"), color=colour)
     band = base.mark_area(opacity=0.15, interpolate="step-after").encode(axes.y("low"), alt.Y2("high:Q"))
     line = base.mark_line(interpolate="step-after").encode(axes.y("middle"))
@@ -77,7 +80,14 @@ def curve_layers(curves: Mapping[str, Anytime], axes: Axes, colour: Any) -> Char
 
 
 def panel(curves: Mapping[str, Anytime], axes: Axes, *, width: int, height: int, title: str = "") -> Chart:
-    """Curves in colours, with a legend."""
+    """Curves in colours, with a legend.
+
+    Args:
+        curves: by name.
+        axes: shared with other panels.
+        width, height: in pixels.
+        title: above the panel, if any.
+    """
     colour = alt.Color("name:N", sort=None, title=None).scale(domain=list(curves), range=list(COLOURS[: len(curves)]))
     chart = curve_layers(curves, axes, colour.legend(symbolOpacity=1, symbolType="stroke"))
     chart = chart.properties(width=width, height=height)
@@ -85,10 +95,17 @@ def panel(curves: Mapping[str, Anytime], axes: Axes, *, width: int, height: int,
 
 
 def over_baseline(curve: Anytime, baseline: Anytime, axes: Axes, *, width: int, height: int) -> Chart:
-    """One curve in colour over another that is faint."""
+    """One curve in colour over a faint baseline.
+
+    Args:
+        curve: in colour.
+        baseline: in grey.
+        axes: shared with other panels.
+        width, height: in pixels.
+    """
     layers = []
     for line, colour, opacity, dash in ((baseline, FAINT, 0.2, [4, 3]), (curve, COLOURS[0], 0.25, [1, 0])):
-        base = alt.Chart(inline(curve_rows("", line, axes.first_s, axes.floor))).encode(axes.x("x"))
+        base = alt.Chart(inline(axes.rows("", line))).encode(axes.x("x"))
         layers.append(
             base.mark_area(opacity=opacity, color=colour, interpolate="step-after").encode(
                 axes.y("low"), alt.Y2("high:Q")
@@ -107,5 +124,5 @@ def _reader(base: Any, axes: Axes, *tooltips: Any) -> Chart:
 
 
 def side_by_side(panels: Sequence[Chart]) -> Chart:
-    """In a row, with one legend."""
+    """Panels in a row, with one legend."""
     return alt.hconcat(*panels, spacing=36)

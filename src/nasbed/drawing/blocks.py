@@ -1,4 +1,4 @@
-"""What a section of a page is made of. Each block names the template that writes it; none holds markup."""
+"""The blocks of a page's section. Each block names the template that writes it; none holds markup."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import ClassVar, Literal, Protocol
 
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.palette import Look
+from nasbed.evaluation.significance import Interval
 
 
 class PageBlock(Protocol):
-    """Anything that a template under ``templates/blocks`` writes."""
+    """A block that a template under ``templates/blocks`` writes."""
 
     @property
     def template(self) -> str: ...
@@ -30,17 +31,15 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An interval and its middle, as shares of the widest one in the column."""
+    """An interval and its estimate, as shares of the widest interval in the column."""
 
-    low: float
-    middle: float
-    high: float
+    interval: Interval
     colour: str
 
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell: its text, a smaller line below, a piece of a method's line before it, or a bar in place of text."""
+    """A cell: its text, a smaller line below, a sample of a method's line style before it, or a bar instead of text."""
 
     text: str = ""
     kind: Literal["", "number", "wide", "head", "sure", "holds", "fails", "open"] = ""
@@ -63,7 +62,8 @@ class TableBlock:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart of the page by its name. The legend shows and hides that of a ``method``; ``alert`` marks the title."""
+    """A chart of the page by its name. The legend shows and hides a figure with a ``method``; ``alert`` marks the
+    title."""
 
     name: str
     title: str = ""
@@ -75,7 +75,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class FigureGroup:
-    """Figures below each other, or as cards beside each other, as many as fit."""
+    """Figures in rows, or as cards beside each other, as many as fit."""
 
     figures: tuple[Figure, ...]
     layout: Literal["rows", "cards", "small"] = "rows"
@@ -84,7 +84,7 @@ class FigureGroup:
 
 @dataclass(frozen=True, slots=True)
 class PageCard:
-    """One entry of a catalogue: a name, what it is, a figure, facts."""
+    """One entry of a catalogue: a name, a description, a figure, facts."""
 
     name: str
     text: str
@@ -102,7 +102,7 @@ class PageCards:
 
 @dataclass(frozen=True, slots=True)
 class Legend:
-    """A button a method, which shows or hides it in all figures of the page."""
+    """A button per method, which shows or hides it in all figures of the page."""
 
     looks: Mapping[str, Look]
     template: ClassVar[str] = "legend"
@@ -110,7 +110,7 @@ class Legend:
 
 @dataclass(frozen=True, slots=True)
 class ColourScale:
-    """What the ends of the sequential colour map mean."""
+    """The meaning of the ends of the sequential colour map."""
 
     low: str
     high: str
@@ -119,7 +119,7 @@ class ColourScale:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing as SVG text, on paper of its own: its colours do not follow the page."""
+    """A drawing as SVG text on its own background: its colours do not follow the page's theme."""
 
     svg: str
     template: ClassVar[str] = "picture"
@@ -136,7 +136,7 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class SubSection:
-    """A part of a section under a heading of its own."""
+    """A part of a section with its own heading."""
 
     title: str
     text: str
@@ -146,7 +146,7 @@ class SubSection:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Blocks in two columns, the first as wide as there is room; below each other on a narrow page."""
+    """Blocks in two columns, the first as wide as possible; one below the other on a narrow page."""
 
     blocks: tuple[PageBlock, PageBlock]
     template: ClassVar[str] = "beside"
@@ -158,12 +158,12 @@ def figure(name: str, caption: str = "") -> FigureGroup:
 
 
 def paragraphs(texts: Iterable[str]) -> tuple[Paragraph, ...]:
-    """A paragraph each."""
+    """One paragraph per text."""
     return tuple(Paragraph(text) for text in texts)
 
 
 def table_block(table: NumberTable) -> TableBlock:
-    """A table of texts, its numbers to the right."""
+    """A table of texts, its numbers right-aligned."""
 
     def cells(texts: Sequence[str]) -> tuple[TableCell, ...]:
         return tuple(TableCell(text, "number" if i >= table.numbers else "") for i, text in enumerate(texts))

@@ -72,13 +72,13 @@ def cell_svg(diagrams: Sequence[Diagram]) -> str:
 
 
 def save_cells(diagrams: Sequence[Diagram], path: str | Path) -> None:
-    """Write the picture as SVG, PNG or PDF, as the file's suffix says. The file is there whole or not at all."""
+    """Write the picture as SVG, PNG or PDF by the file's suffix. The file appears only when it is complete."""
     path = Path(path)
     suffix, file = path.suffix.lower(), shorten(str(path))
     if suffix not in (".svg", ".png", ".pdf"):
         raise InvalidOption(f"a picture's file ends in .svg, .png or .pdf, got {file}; change the suffix")
     if not path.parent.is_dir():
-        raise InvalidOption(f"a picture goes into a folder that is there, got {file}; make its folder first")
+        raise InvalidOption(f"a picture goes into an existing folder, got {file}; create its folder first")
     svg = cell_svg(diagrams)
     data = svg.encode()
     if suffix != ".svg":

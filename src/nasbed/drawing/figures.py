@@ -1,4 +1,4 @@
-"""Charts as files for a paper, in SVG, PNG and PDF, and the report that has them on a page too."""
+"""Charts as files in SVG, PNG and PDF, and reports that also show them on a page."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def metric_label(metric: Metric) -> str:
 
 
 def save_figure(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write the figure as SVG, PNG or PDF, as the file's suffix says. The file is there whole or not at all."""
+    """Write the figure as SVG, PNG or PDF by the file's suffix. The file appears only when it is complete."""
     rendered = _rendered(chart, path.suffix.lower().removeprefix("."))
     with complete_file(path) as draft:
         draft.write_bytes(rendered)
 
 
 def save_figures(charts: Mapping[str, alt.TopLevelMixin], folder: Path, formats: Iterable[str]) -> None:
-    """Write every figure by its name in every format into a folder, which is made if need be."""
+    """Write every figure under its name in every format into a folder, which is created if needed."""
     formats = tuple(formats)
     for form in formats:
         _check_format(form)
@@ -68,7 +68,7 @@ def _rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
 
 
 def _without_readers(value: Any) -> Any:
-    """A chart without the layers that only a pointer sees."""
+    """A chart without the invisible layers for tooltips."""
     if isinstance(value, list):
         return [_without_readers(part) for part in value if not (isinstance(part, dict) and part.get("name") == READER)]
     if isinstance(value, dict):
@@ -85,14 +85,14 @@ def write_report(
     numbers: Mapping[str, Any],
     formats: Iterable[str] = ("svg", "png"),
 ) -> None:
-    """Write ``figures/NAME.FORMAT``, ``numbers.json`` and last ``report.html`` into a folder, created if need be.
+    """Write ``figures/NAME.FORMAT``, ``numbers.json`` and last ``report.html`` into a folder, created if needed.
 
     Args:
         folder: where the files go.
         title: the heading of the page.
         sections: the page's sections; their blocks refer to figures by name.
         figures: charts by name.
-        numbers: everything that the page shows, for scripts.
+        numbers: the numbers of the page, for scripts.
         formats: how figures are saved: svg, png, pdf.
     """
     save_figures(figures, folder / "figures", formats)

@@ -43,7 +43,7 @@ Placed = tuple[dict[str, Box], dict[Edge, list[Point]]]
 
 
 def simplified(points: Sequence[Point]) -> list[Point]:
-    """The same line without the points in the middle of a level or upright stretch."""
+    """The same line without the inner points of horizontal and vertical stretches."""
     corners = [points[0]]
     for point, following in pairwise([*points[1:], points[-1]]):
         inside = any(corners[-1][axis] == point[axis] == following[axis] for axis in (0, 1))

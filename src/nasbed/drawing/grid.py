@@ -39,8 +39,8 @@ def _cells(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, Point]:
         if node.at is not None:
             for name, cell in cells.items():
                 if _overlap(cell, node.at):
-                    nodes_here = shorten((name, node.id))
-                    raise InvalidOption(f"fixed nodes lie a column or a row apart, {nodes_here} overlap; move one")
+                    pair = shorten((name, node.id))
+                    raise InvalidOption(f"fixed nodes lie a column or a row apart, {pair} overlap; move one")
             cells[node.id] = node.at
     for node in nodes:
         if node.id not in cells:
@@ -77,18 +77,18 @@ def _route(cells: Mapping[str, Point], source: str, target: str, used: set[tuple
     visited: set[tuple[Point, tuple[int, int]]] = set()
     while queue[0][-1][-1] != goal:
         cost, _, heading, path = heapq.heappop(queue)
-        here = path[-1]
-        if (here, heading) in visited:
+        end = path[-1]
+        if (end, heading) in visited:
             continue
-        visited.add((here, heading))
+        visited.add((end, heading))
         for turn in ((1, 0), (0, 1), (-1, 0), (0, -1)):
-            column, row = xs.index(here[0]) + turn[0], ys.index(here[1]) + turn[1]
+            column, row = xs.index(end[0]) + turn[0], ys.index(end[1]) + turn[1]
             if not (0 <= column < len(xs) and 0 <= row < len(ys)):
                 continue
             neighbour = (xs[column], ys[row])
-            if free(((here[0] + neighbour[0]) / 2, (here[1] + neighbour[1]) / 2), turn):
-                length = abs(neighbour[0] - here[0]) + abs(neighbour[1] - here[1])
-                price = length * (_SHARED if (min(here, neighbour), max(here, neighbour)) in used else 1.0)
+            if free(((end[0] + neighbour[0]) / 2, (end[1] + neighbour[1]) / 2), turn):
+                length = abs(neighbour[0] - end[0]) + abs(neighbour[1] - end[1])
+                price = length * (_SHARED if (min(end, neighbour), max(end, neighbour)) in used else 1.0)
                 bend = _BEND if turn != heading else 0.0
                 heapq.heappush(queue, (cost + price + bend, len(visited), turn, (*path, neighbour)))
     return list(queue[0][-1])

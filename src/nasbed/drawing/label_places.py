@@ -1,4 +1,4 @@
-"""Where names go beside points so that they do not cover each other."""
+"""Places for the names of points so that they do not cover each other."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ DIRECTIONS = 24
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The middle of a name, and the place at its edge that is nearest to its point."""
+    """The middle of a name, the place at its edge that is nearest to its point, and the distance between the two."""
 
-    x: float
-    y: float
-    edge: tuple[float, float]
+    middle: Point
+    edge: Point
     distance: float
-    """From the point to the edge."""
 
 
 def label_places(points: Sequence[Point], names: Sequence[str], *, width: float, height: float) -> list[Label]:
-    """Where to write each point's name, in pixels like the points: the nearest place that covers no point, no other
-    name and no edge, points in crowds being served first; where there is none, the one that covers the least.
+    """The place of each point's name, in pixels like the points.
+
+    It is the nearest place that covers no point, no other name and no edge of the chart, or else the one that covers
+    the least. Points in crowds are placed first.
 
     >>> label_places([(50.0, 50.0)], ["a"], width=100, height=100)
-    [Label(x=61.2, y=50.0, edge=(58.0, 50.0), distance=8.0)]
+    [Label(middle=(61.2, 50.0), edge=(58.0, 50.0), distance=8.0)]
     """
     crowd = [sum(hypot(x - a, y - b) < 60 for a, b in points) for x, y in points]
     dots = [(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in points]
@@ -62,8 +62,8 @@ def label_places(points: Sequence[Point], names: Sequence[str], *, width: float,
 
 
 def _label(point: Point, middle: Point, name: str) -> Label:
-    x, y = _edge(point, middle, LETTER * len(name) / 2)
-    return Label(*middle, (x, y), hypot(point[0] - x, point[1] - y))
+    edge = _edge(point, middle, LETTER * len(name) / 2)
+    return Label(middle, edge, hypot(point[0] - edge[0], point[1] - edge[1]))
 
 
 def _edge(point: Point, middle: Point, half: float) -> Point:

@@ -1,4 +1,4 @@
-"""Where to put the nodes of a small diagram, and how to lead its edges around them.
+"""The layout of a small diagram: places of its nodes, and routes of its edges around them.
 
 A diagram without fixed positions is layered from left to right (Sugiyama, Tagawa and Toda 1981): each node in a column
 after all it reads, each long edge in a lane of its own through the columns that it passes, few crossings, and edges as
@@ -35,7 +35,7 @@ class DiagramLayout:
 
 
 def layout(diagram: Diagram, sizes: Sizes) -> DiagramLayout:
-    """Place a diagram whose nodes, by id, have these (width, height). An edge given twice counts once."""
+    """The layout of a diagram whose nodes have these (width, height) by id. Repeated edges count once."""
     edges = tuple(dict.fromkeys(diagram.edges))
     order = _topological(diagram, edges)
     if any(node.at is not None for node in diagram.nodes):

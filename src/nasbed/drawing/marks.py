@@ -1,4 +1,4 @@
-"""Pieces that several figures are made of."""
+"""Parts shared by several figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Chart = Any
 WIDTH, HEIGHT = 360, 260
 SEQUENTIAL: Final = "viridis"
 DIVERGING: Final = "blueorange"
-"""Colour maps that are read right with any colour vision, and the first in grey too."""
+"""Colour maps that are readable with any colour vision; the first also in grey."""
 
 
 def inline(rows: Sequence[dict[str, Any]]) -> Any:
@@ -28,7 +28,7 @@ def inline(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def series(names: Sequence[str], field: str, title: str | None) -> Any:
-    """A colour for each name, in this order; a single one needs no legend."""
+    """A colour per name, in this order; a single name has no legend."""
     colour = alt.Color(f"{field}:N", sort=list(names), title=title)
     colour = colour.scale(domain=list(names), range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     return colour.legend(symbolOpacity=1) if len(names) > 1 else colour.legend(None)
@@ -55,7 +55,7 @@ def dots(colour: str | None = None) -> dict[str, Any]:
 
 
 def reader(base: Any, tooltip: Sequence[Any]) -> Chart:
-    """Points that cannot be seen and answer to the pointer. They are on pages only: files leave them out."""
+    """Invisible points with tooltips, for pages only: files omit them."""
     return base.mark_point(filled=True, opacity=0, size=160).encode(tooltip=list(tooltip)).properties(name=READER)
 
 
@@ -89,7 +89,7 @@ def rectangles(binned: Binned, scale: float = 1.0) -> list[dict[str, Any]]:
 
 
 def colour_range(cells: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """Colours span most of the architectures: a few outliers must not take the whole range."""
+    """The range of colours, from the 2 % to the 98 % quantile over architectures, so that outliers do not widen it."""
     means = np.repeat([cell["mean"] for cell in cells], [cell["count"] for cell in cells])
     low, high = np.quantile(means, [0.02, 0.98])
     return (float(low), float(high)) if high > low else (float(low), float(low) + 1.0)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NumberTable:
-    """Texts in columns; those from ``numbers`` on are set to the right. ``asides`` are rows that others measured, on
-    data of their own, and ``note`` says where."""
+    """Texts in columns; columns from ``numbers`` on are right-aligned. ``asides`` are rows from other publications or
+    data; ``note`` explains them."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -17,7 +17,7 @@ class NumberTable:
     note: str = ""
 
     def text(self) -> str:
-        """The table in lines, for a terminal, and its note; a number is never broken.
+        """The table as lines for a terminal, and its note. Numbers are never wrapped.
 
         >>> print(NumberTable(("model", "MAE"), (("lgb", "0.5"), ("gin", "12"))).text())
         model  MAE

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from nasbed.evaluation.significance import Interval
 
 MISSING = "–"
-UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+SHORT_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), *SHORT_UNITS)
 
 
 def digits(value: float, count: int = 4) -> str:
@@ -39,7 +40,7 @@ def fixed(value: float, decimals: int = 4) -> str:
 
 
 def span(interval: Interval) -> str:
-    """Where an interval begins and ends.
+    """The ends of an interval.
 
     >>> span(Interval(1.0, 0.5, 2.0))
     '0.5 to 2'
@@ -59,33 +60,32 @@ def spanned(interval: Interval) -> str:
 
 
 def duration(time_s: float) -> str:
-    """A time in the largest unit of which there is one.
+    """A time in the largest unit that does not exceed it, from days to microseconds.
 
     >>> duration(93600.0), duration(90.0), duration(0.0123)
     ('1.08 d', '1.5 min', '12.3 ms')
     """
+    return _in_units(time_s, UNITS)
+
+
+def seconds(time_s: float) -> str:
+    """A short time in seconds, milliseconds or microseconds.
+
+    >>> seconds(0.0000123), seconds(0.0123), seconds(90.0)
+    ('12.3 µs', '12.3 ms', '90 s')
+    """
+    return _in_units(time_s, SHORT_UNITS)
+
+
+def _in_units(time_s: float, units: Sequence[tuple[float, str]]) -> str:
     if not math.isfinite(time_s):
         return MISSING
-    size, unit = next((unit for unit in UNITS if time_s >= unit[0]), UNITS[-1])
+    size, unit = next((unit for unit in units if time_s >= unit[0]), units[-1])
     return f"{time_s / size:.3g} {unit}"
 
 
-def seconds(value: float) -> str:
-    """A short time in seconds or a part of them.
-
-    >>> seconds(0.0000123), seconds(0.0123), seconds(12.3)
-    ('12.3 µs', '12.3 ms', '12.3 s')
-    """
-    if not math.isfinite(value):
-        return MISSING
-    for factor, unit in ((1e6, "µs"), (1e3, "ms")):
-        if value * factor < 1000:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value:.3g} s"
-
-
 def listed(texts: Sequence[str]) -> str:
-    """With commas and a last “and”.
+    """Texts joined by commas and a last “and”.
 
     >>> listed(["params", "nwot", "zen"])
     'params, nwot and zen'

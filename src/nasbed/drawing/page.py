@@ -16,17 +16,17 @@ from nasbed.drawing.blocks import Figure, PageBlock
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from nasbed.drawing.interactive import PagePanel
     from nasbed.drawing.marks import Chart
+    from nasbed.drawing.panels import PagePanel
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
-"""The browser itself refuses to fetch anything for the page. (Vega compiles its expressions: it needs unsafe-eval.)"""
+"""The policy forbids the browser to fetch anything. Vega compiles its expressions, so it needs unsafe-eval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, facts by name, a drawing as SVG text, a paragraph that explains it, HTML that is trusted, and blocks:
-    tables, figures and whatever else :mod:`nasbed.drawing.blocks` has."""
+    """A heading, facts by name, a drawing as SVG text, an explaining paragraph, trusted HTML, and blocks of
+    :mod:`nasbed.drawing.blocks`."""
 
     title: str
     facts: Mapping[str, object]
@@ -42,7 +42,8 @@ def write_page(
     """Write the page; the file appears only when it is complete. Blocks refer to ``charts`` by name."""
     figures = {}
     if charts:
-        from nasbed.drawing.interactive import page_panels, runtime
+        from nasbed.drawing.panels import page_panels
+        from nasbed.drawing.vega import runtime
 
         figures = {name: page_panels(name, chart) for name, chart in charts.items()}
     html = _environment().get_template("page.html").render(
@@ -59,7 +60,7 @@ def write_page(
 
 
 def write_numbers(folder: Path, numbers: Mapping[str, Any]) -> None:
-    """Write ``numbers.json``, the numbers of a page for scripts, into a folder, which is created if need be."""
+    """Write ``numbers.json``, the numbers of a page for scripts, into a folder, which is created if needed."""
     folder.mkdir(parents=True, exist_ok=True)
     with complete_file(folder / "numbers.json") as draft:
         draft.write_text(json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
@@ -85,12 +86,12 @@ def _source(name: str) -> str:
 
 
 def _least_rem(cards: Sequence[Figure], figures: Mapping[str, Sequence[PagePanel]]) -> float:
-    """How narrow cards with these figures may become: as wide as the widest panel needs, and its margins."""
+    """The smallest width of cards with these figures: that of the widest panel and its margins."""
     return 2 + max(figures[figure.name][0].least_rem for figure in cards)
 
 
 def _script_json(value: Any) -> Any:
-    """JSON that no text in it can end: a less-than sign never stands for itself."""
+    """JSON for a script element: less-than signs are escaped, so that no text can end the element."""
     from markupsafe import Markup
 
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
@@ -98,7 +99,7 @@ def _script_json(value: Any) -> Any:
 
 
 def _readable(fact: object) -> str:
-    """Digits of a whole number in groups of three."""
+    """A fact as text, the digits of an integer in groups of three."""
     try:
         return f"{fact:,d}".replace(",", "\u2009")
     except (TypeError, ValueError):

@@ -7,9 +7,9 @@ from typing import Any
 from nasbed.drawing.palette import COLOURS, HUES, INK
 
 NUMBER = ",.6~r"
-"""Numbers beside the pointer: up to six digits, thousands apart, never an exponent or a prefix."""
+"""The format of numbers in tooltips: up to six digits, thousands separated, no exponent, no prefix."""
 READER = "reader"
-"""The name of layers that only a pointer sees."""
+"""The name of invisible layers that only have tooltips."""
 _TOOLTIP = {"tooltip": {"content": "encoding"}}
 _TEXT = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
 
@@ -25,7 +25,7 @@ FILE_THEME: dict[str, Any] = {
     "line": {"strokeWidth": 2},
     "mark": {"aria": False},
 }
-"""A chart that stands alone."""
+"""The theme of charts in files."""
 
 PAGE_THEME: dict[str, Any] = {
     "background": "transparent",
@@ -50,4 +50,4 @@ PAGE_THEME: dict[str, Any] = {
     "tooltipFormat": {"numberFormat": NUMBER},
     **dict.fromkeys(("point", "circle", "square", "rect", "bar", "tick"), _TOOLTIP),
 }
-"""A chart on a page: as wide as its place, its legend above it, its marks answering to the pointer."""
+"""The theme of charts on a page: as wide as their place, the legend above, with tooltips."""

@@ -1,7 +1,7 @@
-"""Whether a difference between methods is more than chance over seeds.
+"""Tests of differences between methods over seeds.
 
-The tests of Demšar (2006), Statistical comparisons of classifiers over multiple data sets, with seeds for data sets.
-Losses throughout: lower is better.
+They follow Demšar (2006), Statistical comparisons of classifiers over multiple data sets, with seeds as data sets. All
+values are losses: lower is better.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
@@ -24,7 +25,7 @@ Statistic = Literal["mean", "median"]
 
 @dataclass(frozen=True, slots=True)
 class Pairwise:
-    """Every two methods compared. Both are symmetric ``[methods, methods]`` with 1 on the diagonal."""
+    """P-values of all pairs of methods, raw and corrected: symmetric ``[methods, methods]``, 1 on the diagonal."""
 
     p: NDArray[np.float64]
     holm: NDArray[np.float64]  # corrected for the number of pairs
@@ -32,7 +33,7 @@ class Pairwise:
 
 @dataclass(frozen=True, slots=True)
 class Friedman:
-    """Whether any of several methods ranks differently from the others at all."""
+    """The statistic and the p-value of the hypothesis that all methods rank alike."""
 
     statistic: float
     p: float
@@ -157,12 +158,7 @@ def superiority(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def bootstrap_interval(
-    sample: ArrayLike,
-    rng: np.random.Generator,
-    *,
-    statistic: Statistic = "mean",
-    level: float = 0.95,
-    resamples: int = 2000,
+    sample: ArrayLike, rng: Generator, *, statistic: Statistic = "mean", level: float = 0.95, resamples: int = 2000
 ) -> Interval:
     """A percentile bootstrap interval for a mean or median. Missing values are left out.
 
@@ -181,44 +177,48 @@ def bootstrap_interval(
     values = _present(sample)
     if not len(values):
         return Interval(*[float("nan")] * 3)
-    function = np.mean if statistic == "mean" else np.median
-    resampled = function(values[rng.integers(len(values), size=(resamples, len(values)))], axis=1)
-    low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(function(values)), float(low), float(high))
+    estimate, resampled = _resampled(values, statistic, rng, resamples)
+    return _percentile_interval(estimate, resampled, level)
 
 
 def bootstrap_difference(
     x: ArrayLike,
     y: ArrayLike,
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     statistic: Statistic = "mean",
     level: float = 0.95,
     resamples: int = 2000,
 ) -> Interval:
-    """A percentile bootstrap interval for the mean or median of ``x`` less that of ``y``, which are resampled
-    independently.
+    """A percentile bootstrap interval for the mean or median of ``x`` less that of ``y``, resampled independently.
 
     Args:
-        x: The first values.
-        y: The second values.
-        rng: Draws the resamples.
-        statistic: The mean or the median.
-        level: The level of the interval.
-        resamples: The number of resamples.
+        x, y: The values.
+        rng, statistic, level, resamples: As for :func:`bootstrap_interval`.
 
     >>> bootstrap_difference([3.0, 3.0], [1.0, 1.0], np.random.default_rng(0))
     Interval(estimate=2.0, low=2.0, high=2.0)
     """
-    function = np.mean if statistic == "mean" else np.median
     first, second = _present(x), _present(y)
     if not len(first) or not len(second):
         return Interval(*[float("nan")] * 3)
-    resampled = [
-        function(values[rng.integers(len(values), size=(resamples, len(values)))], axis=1) for values in (first, second)
-    ]
-    low, high = np.quantile(resampled[0] - resampled[1], [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(function(first) - function(second)), float(low), float(high))
+    estimate, resampled = _resampled(first, statistic, rng, resamples)
+    subtrahend, resampled_subtrahend = _resampled(second, statistic, rng, resamples)
+    return _percentile_interval(estimate - subtrahend, resampled - resampled_subtrahend, level)
+
+
+def _resampled(
+    values: NDArray[np.float64], statistic: Statistic, rng: Generator, resamples: int
+) -> tuple[np.float64, NDArray[np.float64]]:
+    """The statistic of the values, and of each bootstrap resample."""
+    function = np.mean if statistic == "mean" else np.median
+    drawn = values[rng.integers(len(values), size=(resamples, len(values)))]
+    return np.float64(function(values)), function(drawn, axis=1)
+
+
+def _percentile_interval(estimate: np.float64, resampled: NDArray[np.float64], level: float) -> Interval:
+    low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(estimate), float(low), float(high))
 
 
 def _column(values: ArrayLike) -> NDArray[np.float64]:

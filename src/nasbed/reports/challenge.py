@@ -1,4 +1,4 @@
-"""The leaderboard of a challenge: a table, and a page with a bar for each submission on each dataset."""
+"""The leaderboard of a challenge: a table, and a page with a bar per submission and dataset."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAILED_COLOUR = "#98a2b3"
 
 
 def score_table(board: Leaderboard) -> NumberTable:
-    """A row a submission, a column a dataset: its score, and its accuracy in brackets."""
+    """A row per submission, a column per dataset: the score, and the accuracy in brackets."""
     rows = tuple(
         (
             MISSING if standing.place is None else str(standing.place),
@@ -78,7 +78,7 @@ def _numbers(standing: Standing) -> dict[str, dict[str, Any]]:
 
 
 def score_chart(board: Leaderboard, dataset: str) -> Chart:
-    """A bar a submission, from 0, in the order of the leaderboard; what failed is grey and says so."""
+    """A bar per submission in the order of the leaderboard; failed ones are grey and labelled."""
     rows = [
         {
             "submission": standing.submission,
@@ -102,7 +102,7 @@ def score_chart(board: Leaderboard, dataset: str) -> Chart:
 
 
 def write_leaderboard(board: Leaderboard, folder: Path) -> None:
-    """Write ``report.html`` and ``numbers.json`` into a folder, which is created if need be."""
+    """Write ``report.html`` and ``numbers.json`` into a folder, which is created if needed."""
     folder.mkdir(parents=True, exist_ok=True)
     write_numbers(folder, leaderboard_numbers(board))
     results = [result for standing in board.standings for result in standing.results.values()]

@@ -30,12 +30,12 @@ TEXTS = {
 
 
 def write_tuning_report(path: Path, tuned: Tuned, *, command: str = "", next_command: str = "") -> None:
-    """Write one page that needs nothing else."""
+    """Write one self-contained page about a tuning."""
     charts: dict[str, Chart] = {"trials": _trials(tuned)}
     panels = _panels(tuned)
     charts |= {f"setting-{name}": chart for name, chart in panels.items()}
     sections = [
-        Section("What was found", _found(tuned, next_command), text=_lead(tuned)),
+        Section("What was found", _best_facts(tuned, next_command), text=_lead(tuned)),
         Section("Score over trials", {}, text=TEXTS["trials"], blocks=[figure("trials")]),
     ]
     if panels:
@@ -71,15 +71,15 @@ def _lead(tuned: Tuned) -> str:
     text = f"{len(tuned.trials)} trials, {failed} of which failed. " if failed else f"{len(tuned.trials)} trials. "
     if tuned.best.number == 0:
         return text + "None was better on the validation part than the default settings."
-    was, now = tuned.score(tuned.default), tuned.score(tuned.best)
+    default, best = tuned.score(tuned.default), tuned.score(tuned.best)
     return text + (
-        f"Trial {tuned.best.number} has the best {SCORES[tuned.setup.score]} on the validation part: {_text(now)}, "
-        f"where the default settings have {_text(was)}. The best of many is overrated by the part that chose it; its "
-        "figures on the test part, which nothing was chosen on, are those to believe."
+        f"Trial {tuned.best.number} has the best {SCORES[tuned.setup.score]} on the validation part: {_text(best)}, "
+        f"where the default settings have {_text(default)}. The best of many is overrated by the part that chose it; "
+        "its figures on the test part, which nothing was chosen on, are those to believe."
     )
 
 
-def _found(tuned: Tuned, next_command: str) -> dict[str, object]:
+def _best_facts(tuned: Tuned, next_command: str) -> dict[str, object]:
     facts: dict[str, object] = {
         name: f"{best} on validation (defaults {default}), {test} on test"
         for name, default, best, test in tuning_rows(tuned)
@@ -135,7 +135,7 @@ def _value(value: Any) -> str:
 
 
 def _usable(tuned: Tuned) -> list[TuningTrial]:
-    """Trials that ended well at the highest budget."""
+    """Trials that succeeded at the highest budget."""
     return [trial for trial in tuned.trials if trial.figures and trial.budget == tuned.best.budget]
 
 
@@ -143,7 +143,7 @@ def _usable(tuned: Tuned) -> list[TuningTrial]:
 
 
 def _lowest(tuned: Tuned, trials: list[TuningTrial]) -> float:
-    """The lower edge of the score: a few trials that went wrong must not take the whole axis."""
+    """The lower edge of the score's axis, above the worst trials: a few bad ones must not take up the axis."""
     scores = sorted(trial.figures[tuned.setup.score] for trial in trials)
     default = tuned.score(tuned.default)
     middle, best = scores[len(scores) // 2], scores[-1]
@@ -196,7 +196,7 @@ def _trials(tuned: Tuned) -> Chart:
 
 
 def _panels(tuned: Tuned) -> dict[str, Chart]:
-    """A small figure for each setting that was tuned."""
+    """A small figure per tuned setting."""
     trials = [trial for trial in _usable(tuned) if trial.values]
     if not trials:
         return {}

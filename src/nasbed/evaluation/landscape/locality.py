@@ -1,4 +1,4 @@
-"""Whether neighbouring architectures are alike: random walks through a table (section 3.3, Figure 6)."""
+"""Locality, the similarity of neighbouring architectures, by random walks through a table (section 3.3, Figure 6)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nasbed.spaces.base import Codes
 
 @dataclass(frozen=True, slots=True)
 class Autocorrelation:
-    """The autocorrelation of a metric along random walks, and how much of the table they could see."""
+    """The autocorrelation of a metric along random walks, and the part of the table that they could reach."""
 
     lags: NDArray[np.int64]
     correlations: NDArray[np.float64]
@@ -31,18 +31,17 @@ class Autocorrelation:
 
     @property
     def noise_lag(self) -> int | None:
-        """The first of three lags in a row at which the correlation is no more than two standard errors above zero, if
-        there are such."""
+        """The first of three lags in a row at which the correlation is at most two standard errors above zero."""
         lost = self.correlations <= 2 * self.standard_errors
         runs = np.flatnonzero(lost[:-2] & lost[1:-1] & lost[2:])
         return int(self.lags[runs[0]]) if len(runs) else None
 
 
 def neighbor_graph(space: SearchSpace, codes: Codes) -> Any:
-    """Which rows of a table are one edit apart, as a symmetric ``scipy.sparse.csr_array`` of ones.
+    """The rows of a table that are one edit apart, as a symmetric ``scipy.sparse.csr_array`` of ones.
 
-    ``codes`` are canonical, each once. In NAS-Bench-101 two cells are neighbours if *some* encodings of them differ in
-    one label or edge.
+    ``codes`` are canonical and distinct. In NAS-Bench-101 two cells are neighbours if *some* encodings of them differ
+    in one label or edge.
 
     >>> from nasbed import space
     >>> nb201 = space("nb201")
@@ -65,30 +64,24 @@ def neighbor_graph(space: SearchSpace, codes: Codes) -> Any:
 
 
 def random_walk_autocorrelation(
-    graph: Any,
-    values: ArrayLike,
-    rng: np.random.Generator,
-    *,
-    lags: int = 64,
-    steps: int = 2000,
-    walks: int = 500,
+    graph: Any, values: ArrayLike, rng: np.random.Generator, *, lags: int = 64, steps: int = 2000, walks: int = 500
 ) -> Autocorrelation:
     """The autocorrelation of ``values`` along random walks on a :func:`neighbor_graph` (RWA, section 3.3).
 
     A step leads to a neighbour that is in the table and has a value. Architectures without such a neighbour cannot be
-    walked, and a walk never leaves the connected part that it starts in; mixing parts would leave a correlation at
-    every lag that only says that parts differ. So all walks go through the largest part, and the result says how many
-    architectures it has. In a sample of a space that part is more ragged than the space: walks double back more often,
-    and the correlation falls more slowly than in the whole; :func:`space_walk_autocorrelation` corrects for that.
+    walked, and a walk never leaves the connected part that it starts in. Mixing parts would leave a correlation at
+    every lag that only shows that parts differ. So all walks go through the largest part, and the result has its size.
+    In a sample of a space that part is more ragged than the space: walks double back more often, and the correlation
+    falls more slowly than in the whole space. :func:`space_walk_autocorrelation` corrects for that.
 
-    Of two architectures with ``d`` and ``e`` neighbours, the step between them has weight ``1 / max(d, e)``. Where all
-    have the same number of neighbours every step is equally likely; elsewhere an architecture that thousands of others
-    are one edit from (many NAS-Bench-101 cells lose all but a short path with one edge) is not visited thousands of
-    times as often. Many walks side by side, each started in the stationary distribution, estimate the same as a single
-    long one, and their spread gives the error.
+    The step between two architectures with ``d`` and ``e`` neighbours has weight ``1 / max(d, e)``. Where all have the
+    same number of neighbours, every step is equally likely. Elsewhere, an architecture that thousands of others are one
+    edit from (many NAS-Bench-101 cells lose all but a short path with one edge) is not visited thousands of times as
+    often. Many parallel walks, each started in the stationary distribution, estimate the same as a single long one, and
+    their spread gives the error.
 
     Args:
-        graph: The neighbours of each row, as :func:`neighbor_graph` gives them.
+        graph: The neighbours of each row, from :func:`neighbor_graph`.
         values: The metric of each row, NaN where it is missing.
         rng: Draws the starts and the steps.
         lags: The largest lag.
@@ -120,30 +113,20 @@ def random_walk_autocorrelation(
 
 
 def space_walk_autocorrelation(
-    graph: Any,
-    values: ArrayLike,
-    rng: np.random.Generator,
-    *,
-    lags: int = 64,
-    steps: int = 2000,
-    walks: int = 2000,
+    graph: Any, values: ArrayLike, rng: np.random.Generator, *, lags: int = 64, steps: int = 2000, walks: int = 2000
 ) -> Autocorrelation:
     """:func:`random_walk_autocorrelation` of a whole space, estimated from a table that is a sample of it.
 
-    ``graph`` is that of all architectures of the space, ``values`` is NaN for those that were not measured. Walks go
-    anywhere; two visits ``lag`` steps apart count if both were measured. A walk that has come back to where it was
-    meets two measured visits more often than one that has not; such pairs count by the fraction of the space that was
-    measured. If that is a uniform sample, the result estimates the correlation of the full table. Its error, from the
-    spread between walks, does not hold the choice of the sample itself, which at short lags can be the larger part:
-    with a tenth of NAS-Bench-201, 0.04 at lag 1.
+    Walks visit every architecture of the space; two visits ``lag`` steps apart count if both were measured. A walk that
+    returned to where it was has two measured visits more often than one that did not, so such pairs are weighted by the
+    fraction of the space that was measured. If the table is a uniform sample, the result estimates the correlation of
+    the full table. Its error is the spread between walks and does not include the choice of the sample, which at short
+    lags can be the larger part: with a tenth of NAS-Bench-201, 0.04 at lag 1.
 
     Args:
         graph: The neighbours of every architecture of the space.
         values: The metric of each architecture, NaN where it was not measured.
-        rng: Draws the starts and the steps.
-        lags: The largest lag.
-        steps: The length of a walk.
-        walks: The number of walks.
+        rng, lags, steps, walks: As for :func:`random_walk_autocorrelation`.
 
     >>> from scipy.sparse import csr_array
     >>> ring = csr_array(np.roll(np.eye(4), 1, axis=1) + np.roll(np.eye(4), -1, axis=1))
@@ -171,7 +154,7 @@ def _checked(graph: Any, values: ArrayLike, *, lags: int, steps: int, walks: int
 
 
 def _walk(graph: Any, rng: np.random.Generator, *, steps: int, walks: int) -> NDArray[np.int64]:
-    """The nodes visited, ``[steps, walks]``, by walks that start in their stationary distribution."""
+    """The visited nodes, ``[steps, walks]``, of walks that start in their stationary distribution."""
     targets = graph.indices
     degrees = np.diff(graph.indptr)
     sources = np.repeat(np.arange(len(degrees)), degrees)
@@ -180,9 +163,9 @@ def _walk(graph: Any, rng: np.random.Generator, *, steps: int, walks: int) -> ND
     visited = np.empty((steps, walks), dtype=np.int64)
     visited[0] = sources[_draw_links(edges, np.zeros(walks), edges[-1], rng)]
     for step in range(1, steps):
-        here = visited[step - 1]
-        link = _draw_links(edges, nodes[here], nodes[here + 1], rng)
-        visited[step] = targets[np.clip(link, graph.indptr[here], graph.indptr[here + 1] - 1)]
+        current = visited[step - 1]
+        link = _draw_links(edges, nodes[current], nodes[current + 1], rng)
+        visited[step] = targets[np.clip(link, graph.indptr[current], graph.indptr[current + 1] - 1)]
     return visited
 
 
@@ -199,8 +182,10 @@ def _draw_links(
 def _autocorrelation(
     column: NDArray[np.float64], visited: NDArray[np.int64], *, lags: int, sampled: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Correlation at each lag over all pairs of visits with two values, and its standard error as that of a ratio of
-    sums over walks. Pairs of visits to one node count ``sampled``."""
+    """The correlation at each lag over all pairs of measured visits, and its standard error.
+
+    The error is that of a ratio of sums over walks. Pairs of visits to the same node have weight ``sampled``.
+    """
     walked = column[visited]
     present = ~np.isnan(walked)
     correlations, errors = np.full(lags + 1, np.nan), np.full(lags + 1, np.nan)

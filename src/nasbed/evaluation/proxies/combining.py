@@ -142,12 +142,7 @@ def measures_for(items: int, *, top_percent: float = 1, weight: float = 0.5) -> 
 
 
 def combine_proxies(
-    task: RankedTask,
-    rng: np.random.Generator,
-    *,
-    halves: int = 20,
-    top_percent: float = 1,
-    weight: float = 0.5,
+    task: RankedTask, rng: np.random.Generator, *, halves: int = 20, top_percent: float = 1, weight: float = 0.5
 ) -> dict[str, Halves]:
     """Rank averages of proxies against the best single proxy, chosen on one half of the architectures and measured on
     the other.

@@ -252,7 +252,7 @@ def _estimate(by_seed: Sequence[Mapping[str, float]], measure: str) -> float:
 def _comparisons(
     baseline: str, by_seed: Mapping[str, Sequence[Mapping[str, float]]], resampled: Mapping[str, Floats]
 ) -> dict[str, dict[str, BaselineComparison]]:
-    """By proxy and headline measure; nothing where either has none."""
+    """By proxy and headline measure; a measure that either proxy lacks is absent."""
     comparisons: dict[str, dict[str, BaselineComparison]] = {name: {} for name in by_seed}
     for place, measure in enumerate(HEADLINES):
         differences = {}
@@ -260,7 +260,7 @@ def _comparisons(
             estimate = _estimate(by_seed[name], measure) - _estimate(by_seed[baseline], measure)
             if name != baseline and estimate == estimate:
                 differences[name] = _difference(estimate, resampled[name][place] - resampled[baseline][place])
-        corrected = holm([each.p for each in differences.values()]).tolist()
+        corrected = holm([difference.p for difference in differences.values()]).tolist()
         for (name, difference), p in zip(differences.items(), corrected, strict=True):
             comparisons[name][measure] = BaselineComparison(difference, p)
     return comparisons

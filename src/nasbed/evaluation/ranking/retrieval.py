@@ -1,6 +1,6 @@
-"""What the highest scored items are worth: measures at a depth k.
+"""Measures of the k highest scored items.
 
-Equal scores are ranked by the rule ``ties`` of :mod:`nasbed.evaluation.ranking.ties`, for each of these measures.
+All of them rank equal scores by the rule ``ties`` of :mod:`nasbed.evaluation.ranking.ties`.
 """
 
 from __future__ import annotations
@@ -33,11 +33,7 @@ def recall_at(truth: ArrayLike, scores: ArrayLike, *, k: int, best: int, ties: T
     """The share of the truly best items that are among the ``k`` highest scored.
 
     Args:
-        truth: The true values.
-        scores: The scores of the same items.
-        k: How many of the highest scored items count.
-        best: How many of the highest true values count as the best.
-        ties: The rule for equal items.
+        truth, scores, k, best, ties: As for :func:`precision_at`.
 
     >>> round(recall_at([9, 8, 7, 6, 5], [5, 1, 4, 3, 2], k=2, best=3), 3)
     0.667
@@ -46,9 +42,9 @@ def recall_at(truth: ArrayLike, scores: ArrayLike, *, k: int, best: int, ties: T
 
 
 def best_rank_at(truth: ArrayLike, scores: ArrayLike, *, k: int, ties: Ties = "average") -> float:
-    """The true rank of the best item among the ``k`` highest scored: what a search finds that can afford to train k.
+    """The true rank of the best item among the ``k`` highest scored: the result of a search that can train k.
 
-    1 is the best there is. Equal true values are equally good: they share the smallest of their ranks, by all rules.
+    1 is the best. Equal true values are equally good: they share the smallest of their ranks, by all rules.
 
     >>> best_rank_at([9, 8, 7, 6], [1, 2, 3, 4], k=2), best_rank_at([9, 8, 7, 6], [0, 0, 0, 0], k=1)
     (3.0, 2.5)
@@ -74,8 +70,8 @@ def ndcg_at(truth: ArrayLike, scores: ArrayLike, *, k: int, ties: Ties = "averag
     """The normalised discounted cumulative gain (Järvelin & Kekäläinen 2002): true values of the ``k`` highest scored,
     each over log2(rank + 1), as a share of the most that is possible.
 
-    Gains are the true values themselves, finite and at least 0. Where all accuracies are alike, subtract what a poor
-    item has, or every scoring seems good. NaN if all are 0.
+    Gains are the true values, finite and at least 0. Where all accuracies are similar, subtract that of a poor item;
+    otherwise every scoring seems good. NaN if all are 0.
 
     >>> round(ndcg_at([3, 2, 0], [1, 2, 3], k=3), 4)
     0.648

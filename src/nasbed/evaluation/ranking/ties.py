@@ -1,12 +1,12 @@
-"""Where equal items stand in a ranking.
+"""Ranks of equal items.
 
-A measure that looks at the first k items has to say which of several equal ones they are. The rules, by name:
+A measure of the first k items must decide which of several equal ones they are. The rules, by name:
 
 - ``average``: the mean of the measure over all orders of the equal items, those of the truth and those of the scores
   drawn independently (Corsi & Urbano 2024 call the overlap of this rule RBO^a);
 - ``pessimistic``: the order of equal items for which the scores do worst, a guarantee;
 - ``optimistic``: the one for which they do best;
-- ``index``: the item that comes first in the input comes first, as a stable sort has it.
+- ``index``: the item that comes first in the input comes first, as in a stable sort.
 
 All but ``index`` do not depend on the order of the input.
 """
@@ -36,7 +36,8 @@ class RankRange:
         return self.first is not self.last and bool((self.first != self.last).any())
 
     def chance(self, depth: int) -> Floats:
-        """Of each item to be among the first ``depth``, all orders of equal items being equally likely."""
+        """The probability of each item to be among the first ``depth``, all orders of equal items being equally
+        likely."""
         return np.clip((depth - self.first + 1) / (self.last - self.first + 1), 0.0, 1.0)
 
 
@@ -59,13 +60,14 @@ def rank_ranges(values: Floats) -> RankRange:
 
 
 def ranks_of(truth: RankRange, scores: RankRange, ties: Ties) -> tuple[Integers, Integers]:
-    """The rank of each item, 1 to n without equals, by truth and by scores.
+    """The rank of each item by truth and by scores, 1 to n without equals.
 
-    ``pessimistic`` puts the worst of the other column first among equals, and opposite ways those that are equal in
-    both; so the overlap of any two prefixes is as small as an order can make it. ``optimistic`` does the opposite.
+    ``pessimistic`` ranks equal items by the other column, the worst first, and items that are equal in both in opposite
+    orders. The overlap of any two prefixes is then as small as possible. ``optimistic`` does the opposite.
 
-    >>> one = rank_ranges(np.array([2.0, 1.0, 1.0]))
-    >>> [ranks.tolist() for ranks in ranks_of(one, one, "pessimistic")], ranks_of(one, one, "index")[1].tolist()
+    >>> ranges = rank_ranges(np.array([2.0, 1.0, 1.0]))
+    >>> first, second = ranks_of(ranges, ranges, "pessimistic")
+    >>> [first.tolist(), second.tolist()], ranks_of(ranges, ranges, "index")[1].tolist()
     ([[1, 3, 2], [1, 2, 3]], [1, 2, 3])
     """
     if ties == "index":
@@ -91,7 +93,7 @@ def checked_ties(ties: Ties) -> Ties:
 
 
 def _ranked(ranges: RankRange, tie_breaker: Integers | None) -> Integers:
-    """Ranks by place, among equals by the smaller ``then``, among those by position."""
+    """Ranks by place, among equals by the smaller ``tie_breaker``, then by position."""
     if not ranges.tied:
         return ranges.first
     keys = [ranges.first] if tie_breaker is None else [tie_breaker, ranges.first]

@@ -1,4 +1,4 @@
-"""What the page of a comparison shows, as plain numbers: evaluation's results in the shape of tables and curves."""
+"""The numbers on the page of a comparison: results of evaluation as tables and curves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nasbed.experiments.runs import Runs
 from nasbed.spaces.base import SearchSpace
 
 POINTS = 70
-"""Places at which a curve is drawn."""
+"""Points per curve."""
 
 Floats = NDArray[np.float64]
 
@@ -72,10 +72,10 @@ class Comparison:
     """Mean ranks over seeds with 95 % bootstrap intervals; none for a single method."""
     second: Metric | None
     over_second: Sequence[MethodCurve]
-    """The least validation regret of any architecture that costs at most so much: of parameters, latency …"""
+    """The smallest validation regret within a limit on parameters, latency …"""
     visited: Sequence[VisitedArchitectures]
     explained: tuple[float, float]
-    """The shares of the variance that the two components of ``visited`` have."""
+    """The shares of the variance explained by the two components of ``visited``."""
     best: BestArchitecture | None
 
 
@@ -87,8 +87,15 @@ def comparison(
     points_a_method: int = 120,
     stale: Mapping[str, str] | None = None,
 ) -> Comparison:
-    """The numbers behind the page; ``rng`` draws the bootstrap samples first, as for the summary alone, and then the
-    evaluations of which the plane shows a sample. ``stale`` says why runs of a method are out of date."""
+    """The numbers behind the page.
+
+    Args:
+        runs: the runs to compare.
+        benchmark: judges the runs.
+        rng: draws the bootstrap samples first, as for the summary alone, and then the evaluations on the plane.
+        points_a_method: the most evaluations per method on the plane.
+        stale: the reason per method whose runs are out of date.
+    """
     finished = runs.finished
     judged = judge(finished, benchmark)
     traded = tradeoffs(finished, benchmark, best=judged.validation_best)
@@ -173,7 +180,7 @@ def _curves(
 
 
 def _steps(traded: Tradeoffs) -> list[tuple[str, Floats, Floats]]:
-    """Each front up to the highest cost on any: what is found for less is there for more."""
+    """Each front extended to the highest cost of all, as a cheaper architecture also meets a higher limit."""
     return [
         (front.method, np.append(front.cost, traded.reference[0]), np.append(front.regret, front.regret[-1]))
         for front in traded.fronts
@@ -220,9 +227,9 @@ def _visited(
 
 
 def principal_plane(features: Floats) -> tuple[Floats, tuple[float, float]]:
-    """Rows on the plane of their two main components, and the shares of the variance that these have.
+    """Rows on the plane of their two main components, and the shares of the variance that these explain.
 
-    The sign of a component is that which makes its largest loading positive: the plane is the same on every machine.
+    The sign of a component makes its largest loading positive, so that the plane is the same on every machine.
 
     >>> plane, shares = principal_plane(np.array([[0.0, 0.0], [2.0, 0.0], [4.0, 0.0]]))
     >>> plane.tolist(), shares

@@ -1,4 +1,4 @@
-"""The figures of a comparison, made for a page, where legend and width are the page's, or to stand alone."""
+"""The figures of a comparison, for a page, which has its own legend and width, or as files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from nasbed.spaces.base import SearchSpace
 
 WIDTH, HEIGHT, PANEL = 460, 300, 170
 EARLY_TO_LATE = alt.SchemeParams(name=SEQUENTIAL, extent=[0.2, 0.9])
-"""Without the ends of the colour map, which are lost on a black or a white page."""
+"""The colour map without its ends, which are invisible on a black or a white page."""
 
 
 def floor_of(values: Iterable[float]) -> float:
-    """Where a logarithmic axis ends: half of the smallest positive value. What is zero or less is drawn there."""
+    """The lower end of a logarithmic axis, where values of zero or less are drawn: half the smallest positive one."""
     positive = [value for value in values if 0 < value < math.inf]
     return min(positive) / 2 if positive else 1e-3
 
@@ -31,7 +31,15 @@ def floor_of(values: Iterable[float]) -> float:
 def curves_figure(
     curves: Sequence[MethodCurve], styles: Mapping[str, Look], *, x: str, y: str, on_page: bool, ranks: bool = False
 ) -> Chart:
-    """A line and a band a method; the pointer reads the nearest point. Ranks have a linear axis, the best on top."""
+    """A line and a band per method, with a tooltip for the point nearest to the pointer.
+
+    Args:
+        curves: one per method.
+        styles: colours and dashes by method.
+        x, y: the titles of the axes.
+        on_page: whether the figure is for a page or for a file.
+        ranks: whether values are ranks, which have a linear axis with the best on top.
+    """
     values = np.concatenate(
         [np.concatenate([curve.low, curve.middle, curve.high]) for curve in curves] or [np.empty(0)]
     )
@@ -74,7 +82,7 @@ def curves_figure(
 
 
 def ecdf_figure(compared: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> Chart:
-    """Which fraction of a method's runs ended with at most a regret."""
+    """The fraction of a method's runs that ended with at most a regret."""
     floor = floor_of(value for finals in compared.finals.values() for value in finals.tolist())
     furthest = max([max(value, floor) for finals in compared.finals.values() for value in finals.tolist()], default=1.0)
     rows = []
@@ -105,9 +113,9 @@ def ecdf_figure(compared: Comparison, styles: Mapping[str, Look], *, on_page: bo
 
 
 def plane_panel(part: VisitedArchitectures, compared: Comparison, space: SearchSpace, *, on_page: bool) -> Chart:
-    """What one method evaluated, early to late, on the plane that all methods share."""
-    everything = np.concatenate([other_part.xy for other_part in compared.visited])
-    low, high = everything.min(axis=0) - 0.1, everything.max(axis=0) + 0.1
+    """The architectures that one method evaluated, early to late, on the plane that all methods share."""
+    points = np.concatenate([visited.xy for visited in compared.visited])
+    low, high = points.min(axis=0) - 0.1, points.max(axis=0) + 0.1
     texts = [space.format(arch) for arch in space.architectures(part.codes)] if on_page else [""] * len(part.codes)
     columns = (part.xy[:, 0].round(3).tolist(), part.xy[:, 1].round(3).tolist(), part.when.round(3).tolist())
     rows = [
@@ -127,14 +135,14 @@ def plane_panel(part: VisitedArchitectures, compared: Comparison, space: SearchS
 
 
 def plane_figure(compared: Comparison, space: SearchSpace, *, columns: int = 4) -> Chart:
-    """All panels as one figure, to stand alone."""
+    """All panels as one figure, for a file."""
     return alt.concat(
         *(plane_panel(part, compared, space, on_page=False) for part in compared.visited), columns=columns
     )
 
 
 def _rounded(column: NDArray[np.float64]) -> list[float]:
-    """Four digits: more than can be seen, and a page a third smaller."""
+    """Values with four digits: more than can be seen, for a page that is a third smaller."""
     return [float(f"{value:.4g}") for value in column.tolist()]
 
 

@@ -1,4 +1,4 @@
-"""The page of a comparison: what was run, who wins and how surely, how each method got there, and what it found."""
+"""The page of a comparison: the standings and their significance, curves over time, the best architecture, the runs."""
 
 from __future__ import annotations
 
@@ -55,11 +55,16 @@ def write_comparison(
     rng: np.random.Generator,
     stale: Mapping[str, str] | None = None,
 ) -> ComparisonSummary:
-    """Write ``report.html``, one page that needs nothing else, its figures as SVG, PNG and PDF into ``figures/``, and
-    its numbers into ``numbers.json``.
+    """Write ``report.html``, a self-contained page, its figures as SVG, PNG and PDF, and ``numbers.json``.
 
-    ``rng`` draws the bootstrap samples and the evaluations that are shown. ``stale`` says why stored runs of a method
-    are out of date. Returns what the page's tables are made of.
+    Args:
+        out: the folder.
+        runs: the runs to compare.
+        benchmark: judges the runs.
+        rng: draws the bootstrap samples and the evaluations that are shown.
+        stale: the reason per method whose stored runs are out of date.
+
+    Returns the summary behind the page's tables.
     """
     out = Path(out)
     compared = comparison(runs, benchmark, rng=rng, stale=stale)
@@ -78,19 +83,15 @@ def write_comparison(
         sections.append(_figures_section(compared, styles, charts))
     sections.append(_best_section(compared, benchmark))
     sections.append(Section("What was run", _setup_facts(runs, summary)))
-    write_page(
-        out / "report.html",
-        f"Architecture search on {runs.setup.benchmark}",
-        sections,
-        charts=charts | panels,
-    )
+    title = f"Architecture search on {runs.setup.benchmark}"
+    write_page(out / "report.html", title, sections, charts=charts | panels)
     with complete_file(out / "numbers.json") as draft:
         draft.write_text(json.dumps(summary.numbers(), indent=1) + "\n")
     return summary
 
 
 def _figures_section(compared: Comparison, styles: Mapping[str, Look], charts: Mapping[str, Chart]) -> Section:
-    """All figures under one legend, which stays in sight."""
+    """All figures under one legend, which stays visible."""
     curves = tuple(
         Figure(name, f"over {x}", label=f"regret over {x}")
         for name, x in (("time", TIME), ("evaluations", EVALUATIONS))
@@ -121,7 +122,7 @@ def _figures_section(compared: Comparison, styles: Mapping[str, Look], charts: M
 
 
 def _charts(compared: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> dict[str, Chart]:
-    """The figures by name; none where no run found anything."""
+    """The figures by name; empty where no run found anything."""
     label = regret_label(compared.summary)
     charts: dict[str, Chart] = {}
     if compared.over_time:
@@ -198,7 +199,7 @@ def _standings_blocks(summary: ComparisonSummary, styles: Mapping[str, Look]) ->
 
 
 def _second_text(compared: Comparison) -> str:
-    """What the trade-off is, and what a hypervolume is measured from."""
+    """The meaning of the trade-off, and the reference point of hypervolumes."""
     assert compared.second is not None
     cost, regret = compared.summary.reference
     unit, of = (f" {symbol}" if symbol else "" for symbol in (compared.second.unit, compared.summary.unit))

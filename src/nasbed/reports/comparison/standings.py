@@ -1,4 +1,4 @@
-"""Who wins, in words and in the cells of a table: the same text on the page and in the terminal."""
+"""The standings in words and in the cells of a table: the same text on the page and in the terminal."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from nasbed.evaluation.remarks import Remark, percent
 from nasbed.evaluation.summary import ComparisonSummary, MethodSummary
 
 MARK = "*"
-"""Beside a method that has a remark."""
+"""Marks a method that has a remark."""
 OUT_OF_DATE = "out of date"
-"""Beside a method some of whose stored runs no longer hold; a note says why."""
+"""Marks a method with stored runs that no longer hold; a note gives the reason."""
 MOST_NAMED = 4
 TEST = "Wilcoxon's signed-rank test by seed, Holm's correction"
 
 
 def regret_label(summary: ComparisonSummary) -> str:
-    """What methods are compared by, as the title of an axis or a column."""
+    """The regret by which methods are compared, as the title of an axis or a column."""
     return f"{summary.kind} regret" + (f" [{summary.unit}]" if summary.unit else "")
 
 
 def regret_meaning(summary: ComparisonSummary) -> str:
-    """What the regret is the distance of, and to what."""
+    """The definition of the regret."""
     if not summary.judged_by:
         return f"{summary.kind} regret is the distance of the best value found to {_best(summary)} in any of these runs"
     return (
@@ -32,7 +32,7 @@ def regret_meaning(summary: ComparisonSummary) -> str:
 
 
 def best_is(summary: ComparisonSummary) -> str:
-    """Whose best the regret is the distance to."""
+    """Which best value the regret is measured from."""
     return "of these runs" if summary.best_of_runs else "known"
 
 
@@ -60,7 +60,7 @@ def verdict(summary: ComparisonSummary) -> str:
 
 
 def _cause(summary: ComparisonSummary) -> str:
-    """Why nothing was found: what broke the first run, or what the benchmark refused."""
+    """Why nothing was found: the error of the first broken run, or the benchmark's refusal."""
     broken = summary.broken()
     if broken:
         return f"Broke: {broken[0][1]}"
@@ -105,7 +105,7 @@ def table(summary: ComparisonSummary) -> tuple[tuple[str, ...], list[tuple[str, 
 
 
 def caption(summary: ComparisonSummary) -> str:
-    """What the columns of the table are."""
+    """The meaning of the table's columns."""
     meaning = regret_meaning(summary)
     return (
         f"{meaning[0].upper()}{meaning[1:]}. Intervals are 95 % bootstrap intervals over seeds. Significantly better: "
@@ -116,7 +116,7 @@ def caption(summary: ComparisonSummary) -> str:
 
 
 def footnotes(summary: ComparisonSummary) -> list[str]:
-    """What the table means, what to know of it, and which runs broke."""
+    """The meaning of the table, remarks, and the runs that broke."""
     meaning = regret_meaning(summary)
     lines = [
         f"{meaning[0].upper()}{meaning[1:]}; in brackets, 95 % bootstrap intervals. Beats: p < 0.05 by {TEST}.",
@@ -129,11 +129,9 @@ def footnotes(summary: ComparisonSummary) -> list[str]:
 
 
 def beaten(summary: ComparisonSummary, standing: MethodSummary) -> str:
-    """The methods that it is significantly better than; those that it is not, where these are fewer to name."""
-    worse, rivals = (
-        summary.beats(standing.method),
-        [rival.method for rival in summary.standings() if rival is not standing],
-    )
+    """The methods that a method is significantly better than, or all but the others where those are fewer."""
+    worse = summary.beats(standing.method)
+    rivals = [rival.method for rival in summary.standings() if rival is not standing]
     not_worse = [method for method in rivals if method not in worse]
     if not worse:
         return MISSING

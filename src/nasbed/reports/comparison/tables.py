@@ -14,7 +14,7 @@ from nasbed.reports.comparison.standings import OUT_OF_DATE, TEST, beaten, calle
 
 
 def standings_table(summary: ComparisonSummary, styles: Mapping[str, Look]) -> TableBlock:
-    """Methods, the best first."""
+    """A row per method, the best first."""
     numbers = ("median", "mean rank"), ("runs", "time to best", "thinking", "failed", "repeated")
     heads = (
         TableCell("method"),
@@ -74,14 +74,13 @@ def _bar(interval: Interval, look: Look, widest: float) -> Bar | None:
     """The interval as a line and the mean as a dot, all methods on one scale from zero."""
     if not math.isfinite(interval.estimate):
         return None
-    low, middle, high = (
-        max(end, 0.0) / widest if widest > 0 else 0.0 for end in (interval.low, interval.estimate, interval.high)
-    )
-    return Bar(low, middle, high, look.colour)
+    ends = (interval.estimate, interval.low, interval.high)
+    shares = (max(end, 0.0) / widest if widest > 0 else 0.0 for end in ends)
+    return Bar(Interval(*shares), look.colour)
 
 
 def pairs_table(summary: ComparisonSummary) -> Sequence[PageBlock]:
-    """P-values of all pairs, folded away; nothing for a single method."""
+    """P-values of all pairs, folded away; empty for a single method."""
     if len(summary.methods) < 2:
         return ()
     standings = summary.standings()
@@ -102,7 +101,7 @@ def _p(value: float, same: bool) -> TableCell:
 
 
 def failures_table(summary: ComparisonSummary) -> Sequence[PageBlock]:
-    """The runs that broke, with what broke them; nothing where none did."""
+    """The runs that broke, with their errors; empty where none did."""
     broken = summary.broken()
     if not broken:
         return ()

@@ -1,4 +1,4 @@
-"""What the page of a fitted surrogate shows: its predictions beside the evaluations that it has not seen."""
+"""The numbers on the page of a fitted surrogate: its predictions beside held-out evaluations."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.evaluation.significance import Interval
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.artefact_manifest import ArtefactManifest
 from nasbed.surrogates.examples import Examples
@@ -21,13 +22,11 @@ MOST_BINS, FEWEST_A_BIN = 10, 20
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Evaluations of like predicted value: where they lie, their residuals' quantiles, how many their intervals
-    hold."""
+    """Evaluations of similar predicted value: its median, the median and the 5 % and 95 % quantiles of their
+    residuals, and the share that 90 % intervals hold."""
 
     predicted: float
-    low: float
-    middle: float
-    high: float
+    residual: Interval
     coverage: float
     raw_coverage: float
     count: int
@@ -35,21 +34,21 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class FitData:
-    """One entry an evaluation of the test part; ``raw_…`` takes the spread between members for the deviation."""
+    """One entry per evaluation of the test part; ``raw_…`` uses the spread between members as the deviation."""
 
     truth: Floats
     predicted: Floats
     std: Floats
     bins: tuple[Bin, ...]
     coverage: tuple[float, ...]
-    """Of the central intervals, for each of ``LEVELS``."""
+    """The coverage of central intervals at ``LEVELS``."""
     raw_coverage: tuple[float, ...]
     runtime_s: Floats
     predicted_runtime_s: Floats
 
 
 def fit_data(artefact: Artefact, test: Examples, *, runtime_method: str | None = None) -> FitData:
-    """Compare an artefact with evaluations that it was not fitted on; runtimes of one method alone, if it is named."""
+    """Compare an artefact with held-out evaluations. With ``runtime_method``, runtimes are of that method only."""
     prediction = artefact.ensemble.predict(test.codes)
     runtime, predicted_runtime = np.empty(0), np.empty(0)
     if artefact.runtime is not None:
@@ -71,20 +70,22 @@ def fit_data(artefact: Artefact, test: Examples, *, runtime_method: str | None =
 
 
 def _bins(truth: Floats, mean: Floats, std: Floats, spread: Floats) -> tuple[Bin, ...]:
-    """As many evaluations in each, by predicted value."""
+    """Bins of equal size, by predicted value."""
     number = int(np.clip(len(truth) // FEWEST_A_BIN, 1, MOST_BINS))
     bins = []
     for rows in np.array_split(np.argsort(mean, kind="stable"), number):
         low, middle, high = np.quantile(truth[rows] - mean[rows], [0.05, 0.5, 0.95]).tolist()
         calibrated = coverage(truth[rows], mean[rows], std[rows])
         raw = coverage(truth[rows], mean[rows], spread[rows])
-        bins.append(Bin(float(np.median(mean[rows])), low, middle, high, calibrated, raw, len(rows)))
+        bins.append(Bin(float(np.median(mean[rows])), Interval(middle, low, high), calibrated, raw, len(rows)))
     return tuple(bins)
 
 
 def figure_rows(about: ArtefactManifest, times: Mapping[str, float] | None = None) -> list[tuple[str, str]]:
-    """The figures of the test part, named for people, those that there are; where only some methods' evaluations were
-    fitted, those of all architectures of the others; then times in seconds."""
+    """The figures of the test part that exist, with readable names, then times in seconds.
+
+    Where only some methods' evaluations were fitted, there are also figures of all architectures of the others.
+    """
     unit = f" [{about.metric.unit}]" if about.metric.unit else ""
     figures = [
         ("R²", "r2", "{:.4f}"),

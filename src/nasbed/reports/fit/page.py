@@ -1,4 +1,4 @@
-"""The page of a fitted surrogate: how near its predictions come, how honest its intervals are, what it was made of."""
+"""The page of a fitted surrogate: the errors of its predictions, the coverage of its intervals, its provenance."""
 
 from __future__ import annotations
 
@@ -53,8 +53,16 @@ def write_fit_report(
     times: Mapping[str, float] | None = None,
     command: str = "",
 ) -> None:
-    """Write one page that needs nothing else. ``test`` is the part that the artefact was not fitted on, ``times`` are
-    seconds by name."""
+    """Write one self-contained page about a fitted surrogate.
+
+    Args:
+        path: the page's file.
+        artefact: the fitted surrogate.
+        test: held-out evaluations.
+        runtime_method: restricts runtimes to those of one method.
+        times: seconds by name.
+        command: the command that fitted the surrogate.
+    """
     about = artefact.manifest
     data = fit_data(artefact, test, runtime_method=runtime_method)
     charts = _charts(data, about.metric)
@@ -121,7 +129,7 @@ def _charts(data: FitData, metric: Metric) -> dict[str, Chart]:
 
 
 def _sample(count: int) -> Any:
-    """Row numbers to draw: all, or a random sample of as many as a page can carry."""
+    """The rows to draw: all, or a random sample of ``MOST_POINTS``."""
     if count <= MOST_POINTS:
         return np.arange(count)
     return np.sort(np.random.default_rng(0).choice(count, MOST_POINTS, replace=False))
@@ -173,7 +181,10 @@ def _residuals(data: FitData, metric: Metric) -> Chart:
         y=_axis("y", "measured minus predicted"),
         tooltip=_tips(x="predicted", y="residual"),
     )
-    bins = [{"x": bin.predicted, "low": bin.low, "middle": bin.middle, "high": bin.high} for bin in data.bins]
+    bins = [
+        {"x": bin.predicted, "low": bin.residual.low, "middle": bin.residual.estimate, "high": bin.residual.high}
+        for bin in data.bins
+    ]
     base = alt.Chart(inline(bins)).encode(x="x:Q")
     band = base.mark_area(color=HUES[1], opacity=0.22).encode(y="low:Q", y2="high:Q")
     line = base.mark_line(color=HUES[1]).encode(y="middle:Q")

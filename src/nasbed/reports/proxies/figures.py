@@ -18,14 +18,15 @@ CELL_WIDTH, CELL_HEIGHT = 76, 25
 SIDE = 380
 PANELS_A_ROW = 2
 FAR = 10
-"""Pixels from a point to its name, from which on a line leads there."""
+"""Pixels from a point to its name above which a line joins them."""
 TRAINING = "one training"
 HIGH = 0.5
-"""A correlation over all architectures from which on a proxy is taken for good."""
+"""The correlation over all architectures at which a proxy counts as good."""
 
 
 def proxies_figures(judged: Sequence[JudgedTask]) -> dict[str, Chart]:
-    """By name: ``spearman``, ``top`` and ``overlap`` are proxies by tasks, ``global-against-top`` is a panel a task."""
+    """Charts by name: ``spearman``, ``top`` and ``overlap`` are proxies by tasks, ``global-against-top`` has a panel
+    per task."""
     names = task_titles(judged)
     order = ordered_proxies(judged)
     top = " / ".join(dict.fromkeys(f"{task.yardstick.top_percent:g} %" for task in judged))
@@ -42,7 +43,7 @@ def proxies_figures(judged: Sequence[JudgedTask]) -> dict[str, Chart]:
 
 
 def task_titles(judged: Sequence[JudgedTask]) -> list[str]:
-    """The names of tasks, those that come again with a number."""
+    """The names of tasks, repeated ones with a number."""
     titles: list[str] = []
     for task in judged:
         again = sum(earlier.name == task.name for earlier in judged[: len(titles)])
@@ -64,7 +65,7 @@ def ordered_proxies(judged: Sequence[JudgedTask]) -> list[str]:
 def _heat_map(
     judged: Sequence[JudgedTask], names: Sequence[str], order: Sequence[str], measure: str, title: str, *, across: bool
 ) -> Chart:
-    """``across`` colours from 0 to the most there is, otherwise from -1 to 1."""
+    """``across`` colours from 0 to the highest value, otherwise colours are from -1 to 1."""
     rows: list[dict[str, Any]] = []
     for name, task in zip(names, judged, strict=True):
         values = {judged_proxy.name: judged_proxy.value(measure) for judged_proxy in task.proxies}
@@ -114,15 +115,16 @@ def _scatter(judged: Sequence[JudgedTask], names: Sequence[str]) -> Chart:
 
 
 def _domain(judged: Sequence[JudgedTask]) -> tuple[float, float]:
-    """One range for both axes of all panels, so that the diagonal is one and panels compare."""
-    ends = [0.0, 0.5]
+    """One range for both axes of all panels, so that panels can be compared and the diagonal means equality."""
+    values = [0.0, 0.5]
     for task in judged:
-        for each in task.proxies:
-            measured = each.measures["spearman"], each.measures["top_spearman"]
-            ends += [value for each in measured for value in (each.value, each.low, each.high) if isfinite(value)]
+        for proxy in task.proxies:
+            for measure in (proxy.measures["spearman"], proxy.measures["top_spearman"]):
+                values += measure.value, measure.low, measure.high
         if task.ceiling is not None:
-            ends += [each for each in (task.ceiling.spearman, task.ceiling.top_spearman) if isfinite(each)]
-    return max(-1.0, min(ends) - 0.05), min(1.0, max(ends) + 0.05)
+            values += task.ceiling.spearman, task.ceiling.top_spearman
+    finite = [value for value in values if isfinite(value)]
+    return max(-1.0, min(finite) - 0.05), min(1.0, max(finite) + 0.05)
 
 
 def _panel(name: str, task: JudgedTask, domain: tuple[float, float]) -> Chart:
@@ -173,7 +175,7 @@ def _panel(name: str, task: JudgedTask, domain: tuple[float, float]) -> Chart:
 
 
 def _points(task: JudgedTask, domain: tuple[float, float]) -> list[dict[str, Any]]:
-    """A row a proxy that has both correlations; those that are lost among the best have a kind of their own."""
+    """A row per proxy that has both correlations; proxies whose correlation is lost at the top have their own kind."""
     rows: list[dict[str, Any]] = []
     for proxy in task.proxies:
         over_all, at_top = proxy.measures["spearman"], proxy.measures["top_spearman"]
@@ -192,15 +194,15 @@ def _points(task: JudgedTask, domain: tuple[float, float]) -> list[dict[str, Any
     pixels = [((row["x"] - start) / span * SIDE, (1 - (row["y"] - start) / span) * SIDE) for row in rows]
     labels = label_places(pixels, [row["name"] for row in rows], width=SIDE, height=SIDE)
     for row, label in zip(rows, labels, strict=True):
-        for field, (across, down) in (("label", (label.x, label.y)), ("edge", label.edge)):
+        for field, (across, down) in (("label", label.middle), ("edge", label.edge)):
             row |= {f"{field}_x": start + across / SIDE * span, f"{field}_y": start + (1 - down / SIDE) * span}
         row["far"] = label.distance > FAR
     return rows
 
 
 def lost_at_the_top(task: JudgedTask, name: str) -> bool:
-    """Whether a proxy has a Spearman correlation of 0.5 or more over all architectures, and one within the top that is
-    not told from 0 or below it."""
+    """Whether a proxy's Spearman correlation is 0.5 or more over all architectures, and within the top negative or not
+    significantly above 0."""
     measures = task.proxy(name).measures
     top = measures["top_spearman"]
     return measures["spearman"].value >= HIGH and isfinite(top.value) and (top.low <= 0 or top.value <= 0)

@@ -1,4 +1,4 @@
-"""Judged proxies in words and numbers: a paragraph, tables, and all of it as plain data."""
+"""Judged proxies in words and numbers: a paragraph, tables, and plain data for JSON."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nasbed.evaluation.proxies import HEADLINES, JudgedProxy, JudgedTask, Measur
 from nasbed.reports.proxies.figures import HIGH, lost_at_the_top, ordered_proxies, task_titles
 
 WIDEST = 16
-"""Letters of a proxy's name in a terminal."""
+"""The most letters of a proxy's name in a terminal."""
 MARKS = {"better": "+", "worse": "\u2212", "": " "}
 
 
 def headline_names(task: JudgedTask) -> dict[str, str]:
-    """The headline measures as people call them."""
+    """The readable names of the headline measures."""
     return dict(zip(HEADLINES, ("Spearman", f"top {task.yardstick.top_percent:g} %", "RBO"), strict=True))
 
 
@@ -32,7 +32,7 @@ def in_order(task: JudgedTask) -> list[JudgedProxy]:
 
 
 def outcome(task: JudgedTask) -> str:
-    """What came out, in a paragraph made of the numbers."""
+    """The outcome in one paragraph."""
     ranked = [proxy for proxy in in_order(task) if isfinite(proxy.value("spearman"))]
     if not ranked:
         return "No proxy has a correlation with the truth."
@@ -85,7 +85,7 @@ def _change(proxy: JudgedProxy) -> str:
 
 
 def signed(value: float) -> str:
-    """Two decimals with a real minus."""
+    """A number with two decimals and a typographic minus."""
     return fixed(value, 2).replace("-", "\u2212")
 
 
@@ -93,7 +93,7 @@ def signed(value: float) -> str:
 
 
 def short_table(task: JudgedTask) -> NumberTable:
-    """For a terminal: the headline measures with intervals and what a search would find."""
+    """For a terminal: the headline measures with intervals, and the true rank of a search's result."""
     names = headline_names(task)
     columns = ("proxy", *names.values(), f"best of {task.yardstick.k}")
     rows = tuple(

@@ -15,23 +15,15 @@ from numpy.typing import NDArray
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, nearest
 from nasbed.core.metric import Metric
-from nasbed.evaluation.ranking.correlation import spearman
 from nasbed.oneshot.record import SearchRecord
 from nasbed.oneshot.stopping import STOPPING_RULES, stopped
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
+from nasbed.studies.one_shot.failure import LOSS, WINDOW, Failure, agreement, failure
 from nasbed.studies.one_shot.predictions import expected_objectives, random_predictions
 from nasbed.studies.one_shot.records import group_by_settings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-RANDOM = 1000
-LEAST_EPOCHS = 3
-"""The fewest epochs for a rank correlation."""
-WINDOW = 5
-"""Epochs per window: the best window is compared with the last one to decide whether a search goes wrong."""
-LOSS = 0.5
-"""The smallest loss that counts as going wrong, in standard deviations of random architectures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +33,6 @@ class Stop:
     after: int
     architecture_epoch: int
     prediction: float
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """From ``epoch`` to the end the prediction gets worse by ``lost``, while the supernet's accuracy rises by
-    ``gained``. Both are differences of means over windows."""
-
-    epoch: int
-    lost: float
-    gained: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +154,7 @@ def one_shot_study(
     benchmark: Benchmark,
     *,
     rules: Sequence[str] = tuple(STOPPING_RULES),
-    random: int = RANDOM,
+    random: int = 1000,
     rng: np.random.Generator,
 ) -> OneShotStudy:
     """Compare searches of the benchmark's space with the benchmark's predictions, epoch by epoch.
@@ -284,38 +266,6 @@ def has_measurements(rule: str, epochs: Sequence[SearchEpoch]) -> bool:
     if rule == "eigenvalue":
         return all(epoch.eigenvalue is not None for epoch in epochs)
     return rule != "skips" or all(epoch.skips for epoch in epochs)
-
-
-def agreement(supernet: Floats, prediction: Floats) -> float:
-    """Spearman's rank correlation over epochs; NaN for fewer than three, or if one of them never changes.
-
-    >>> round(agreement(np.array([10.0, 20.0, 30.0]), np.array([3.0, 1.0, 2.0])), 6)
-    -0.5
-    """
-    return spearman(supernet, prediction) if len(supernet) >= LEAST_EPOCHS else float("nan")
-
-
-def failure(prediction: Floats, supernet: Floats, *, spread: float) -> Failure | None:
-    """Where a search goes wrong, if it does.
-
-    Of the windows of ``WINDOW`` epochs that end before the last one begins, the one with the best mean is compared with
-    the last. Every prediction of the last must be worse than every one of the best, their means must differ by ``LOSS``
-    · ``spread`` or more, and the mean accuracy of the supernet must rise. Any sequence is worse in the end than at its
-    best: 0.4 % of independent predictions meet these conditions in 10 epochs, 3 % in 50 and 7 % in 100.
-
-    >>> failure(np.repeat([62.0, 58.0], 5), np.repeat([30.0, 50.0], 5), spread=2.0)
-    Failure(epoch=5, lost=4.0, gained=20.0)
-    """
-    finite = np.flatnonzero(np.isfinite(prediction))
-    if len(finite) < 2 * WINDOW:
-        return None
-    windows = np.lib.stride_tricks.sliding_window_view(prediction[finite], WINDOW)
-    accuracies = np.lib.stride_tricks.sliding_window_view(supernet[finite], WINDOW).mean(axis=1)
-    best = int(np.argmax(windows[:-WINDOW].mean(axis=1)))
-    lost, gained = float(windows[best].mean() - windows[-1].mean()), float(accuracies[-1] - accuracies[best])
-    if windows[-1].max() >= windows[best].min() or lost < LOSS * spread or gained <= 0:
-        return None
-    return Failure(int(finite[best + WINDOW - 1]) + 1, lost, gained)
 
 
 def _end(searched: Searched) -> int | None:

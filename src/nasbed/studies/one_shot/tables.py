@@ -11,7 +11,8 @@ import numpy as np
 from nasbed.core.json_values import plain
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING, fixed, listed, seconds
-from nasbed.studies.one_shot.study import LEAST_EPOCHS, LOSS, WINDOW, OneShotStudy, WatchedMethod, WatchedSearch
+from nasbed.studies.one_shot.failure import LEAST_EPOCHS, LOSS, WINDOW
+from nasbed.studies.one_shot.study import OneShotStudy, WatchedMethod, WatchedSearch
 
 RULE = (
     f"A search goes wrong where every prediction of its last {WINDOW} epochs is worse than every one of its best "

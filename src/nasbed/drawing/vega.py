@@ -1,0 +1,82 @@
+"""Charts as Vega specifications for a page, and the runtime that draws them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from nasbed.drawing.palette import COLOURS, HUES
+from nasbed.drawing.themes import PAGE_THEME
+
+LEGEND_WIDTH = 310
+"""Pixels per row of legend entries, so that they fit a narrow window."""
+TALLEST = 460
+"""The height in pixels up to which a square chart grows with its place."""
+
+
+def chart_size(chart: Mapping[str, Any], key: str) -> float:
+    """The ``width`` or ``height`` of a chart in pixels, of its layers where it has none, 0 if unknown."""
+    sizes = [chart.get(key), *(layer.get(key) for layer in chart.get("layer", ()))]
+    return next((size for size in sizes if isinstance(size, int | float)), 0.0)
+
+
+def is_square(chart: Mapping[str, Any]) -> bool:
+    """Whether a chart is as wide as it is high."""
+    return chart_size(chart, "width") == chart_size(chart, "height") > 0
+
+
+def specification(chart: Mapping[str, Any]) -> dict[str, Any]:
+    """A single or layered Vega-Lite chart as a Vega specification as wide as its place on the page."""
+    import vl_convert
+
+    names = list(_names(chart))
+    columns = max(1, LEGEND_WIDTH // (34 + 7 * max(map(len, names), default=1)))
+    theme = PAGE_THEME | {"legend": PAGE_THEME["legend"] | {"columns": columns}}
+    description = {key: value for key, value in chart.items() if key != "$schema"}
+    description |= {"width": "container", "config": theme, "autosize": {"type": "fit-x", "contains": "padding"}}
+    description["padding"] = {"left": 5, "top": 5, "bottom": 5, "right": 5 + _slanted(chart)}
+    text = json.dumps(description).replace(f'"{COLOURS[6]}"', f'"{HUES[6]}"')  # black is lost on a dark page
+    compiled: dict[str, Any] = vl_convert.vegalite_to_vega(text)
+    compiled.pop("$schema", None)
+    if is_square(chart):
+        height = chart_size(chart, "height")
+        compiled.pop("height", None)
+        compiled["signals"] = [
+            *compiled.get("signals", ()),
+            {"name": "height", "update": f"clamp(0.8 * width, {min(height, 200)}, {max(height, TALLEST)})"},
+        ]
+    return compiled
+
+
+def _slanted(chart: Mapping[str, Any]) -> float:
+    """Pixels by which the last slanted label above a matrix extends to the right."""
+    for unit in (chart, *chart.get("layer", ())):
+        x = unit.get("encoding", {}).get("x", {})
+        if (x.get("axis") or {}).get("labelAngle", 0) and isinstance(x.get("sort"), list):
+            return max(0.0, 5.6 * len(str(x["sort"][-1])) - 24)
+    return 0.0
+
+
+def _names(value: Any) -> Iterator[str]:
+    """The entries of legends: texts in the domains of colours, shapes and dashes."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            if key in ("color", "shape", "strokeDash") and isinstance(part, dict):
+                domain = (part.get("scale") or {}).get("domain", ())
+                yield from (name for name in domain if isinstance(name, str))
+            elif key not in ("datasets", "data"):
+                yield from _names(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _names(part)
+
+
+@cache
+def runtime() -> str:
+    """Vega as one script, which defines ``vegaEmbed``."""
+    import vl_convert
+
+    bundle = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    return bundle.replace("</script", "<\\/script")

@@ -33,6 +33,7 @@ def labels(chart: Chart, folder: Path) -> list[str]:
     return [text for group in groups for text in re.findall(r">([^<]+)</text>", group)]
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("first_s", "last_s"), [(0.004, 0.3), (0.01, 12.0), (50.0, 9e6), (1e5, 4e9)])
 def test_times_are_plain_numbers(first_s: float, last_s: float, tmp_path: Path) -> None:
     times = np.geomspace(first_s, last_s, 30)
@@ -57,6 +58,7 @@ def test_log_ticks_lie_on_the_axis() -> None:
     assert len(log_ticks(0.004, 0.3)) >= 4
 
 
+@pytest.mark.figures
 def test_prefixed_format_would_be_seen(tmp_path: Path) -> None:
     chart = alt.Chart(inline([{"x": 0.01}, {"x": 0.04}])).mark_point().encode(alt.X("x:Q").axis(format="~s"))
     assert any(text.endswith("m") for text in labels(chart, tmp_path))

@@ -71,7 +71,7 @@ def fbnet_chain() -> Diagram:
     labels = [VOCABULARIES["fbnet"][i % 9] for i in range(len(places))]
     blocks = [Node(str(i), label, at=at) for i, (label, at) in enumerate(zip(labels, places, strict=True))]
     nodes = (Node("in", "input", "input", (0, 0)), *blocks, Node("out", "output", "output", (2, 6)))
-    return Diagram("FBNet", nodes, tuple((one.id, other.id) for one, other in pairwise(nodes)))
+    return Diagram("FBNet", nodes, tuple((source.id, target.id) for source, target in pairwise(nodes)))
 
 
 PICTURES = {
@@ -89,21 +89,21 @@ def texts(svg: str) -> Counter[str]:
 
 def fills(svg: str) -> dict[str, set[str]]:
     """The colours of the boxes under each text."""
-    found: dict[str, set[str]] = {}
+    colours: dict[str, set[str]] = {}
     for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
         rect, text = group.find(f"{SVG}rect"), group.find(f"{SVG}text")
         if "data-node" in group.attrib and rect is not None and text is not None:
-            found.setdefault("".join(text.itertext()), set()).add(rect.attrib["fill"])
-    return found
+            colours.setdefault("".join(text.itertext()), set()).add(rect.attrib["fill"])
+    return colours
 
 
 def curve(path: str, steps: int = 40) -> list[Point]:
     """Points along an SVG path of absolute moves, lines and quadratic and cubic curves."""
-    here, points = (0.0, 0.0), []
+    current, points = (0.0, 0.0), []
     for command, arguments in re.findall(r"([MLQC])([^MLQCZ]*)", path):
         numbers = [float(number) for number in re.findall(r"-?[\d.]+", arguments)]
-        control = [here, *zip(numbers[::2], numbers[1::2], strict=True)]
-        here = control[-1]
+        control = [current, *zip(numbers[::2], numbers[1::2], strict=True)]
+        current = control[-1]
         if command == "M":
             continue
         for t in (step / steps for step in range(steps + 1)):
@@ -138,8 +138,8 @@ def test_cell_svg_arrows_touch_only_their_own_nodes(diagrams: list[Diagram]) -> 
     for (boxes, edges), diagram in zip(drawn, diagrams, strict=True):
         assert set(boxes) == {node.id for node in diagram.nodes}
         assert set(edges) == set(diagram.edges)
-        for one, other in combinations(boxes.values(), 2):
-            assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+        for box, rival in combinations(boxes.values(), 2):
+            assert box[2] <= rival[0] or rival[2] <= box[0] or box[3] <= rival[1] or rival[3] <= box[1]
         for edge, points in edges.items():
             for name, (left, top, right, bottom) in boxes.items():
                 if name not in edge:
@@ -170,8 +170,8 @@ def test_cell_svg_colours_an_operation_the_same_in_every_picture(vocabulary: lis
 
 def test_cell_svg_shares_colours_only_beyond_the_palette() -> None:
     labels = [f"operation {i}" for i in range(2 * len(PALETTE))]
-    found = fills(cell_svg([Diagram("", tuple(Node(label, label) for label in labels), ())]))
-    assert Counter(colour for (colour,) in found.values()) == dict.fromkeys(PALETTE, 2)
+    colours = fills(cell_svg([Diagram("", tuple(Node(label, label) for label in labels), ())]))
+    assert Counter(colour for (colour,) in colours.values()) == dict.fromkeys(PALETTE, 2)
 
 
 @pictures

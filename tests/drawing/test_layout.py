@@ -42,7 +42,7 @@ def fixed_dags(draw: st.DrawFn) -> Diagram:
     halves = st.tuples(st.integers(0, 8), st.integers(0, 8))
     free: list[tuple[int, int]] = []
     for cell in draw(st.lists(halves, min_size=40, max_size=80)):
-        if all(max(abs(cell[0] - other[0]), abs(cell[1] - other[1])) >= 2 for other in free):
+        if all(max(abs(cell[0] - taken_cell[0]), abs(cell[1] - taken_cell[1])) >= 2 for taken_cell in free):
             free.append(cell)
     nodes = [
         Node(node.id, node.label, node.kind, (free[i][0] / 2, free[i][1] / 2) if i < len(free) else None)
@@ -68,8 +68,8 @@ def drawn(points: tuple[Point, ...], steps: int = 24) -> list[Point]:
     return result
 
 
-def overlap(one: Box, other: Box) -> bool:
-    return one.left < other.right and other.left < one.right and one.top < other.bottom and other.top < one.bottom
+def overlap(box: Box, rival: Box) -> bool:
+    return box.left < rival.right and rival.left < box.right and box.top < rival.bottom and rival.top < box.bottom
 
 
 def inside(point: Point, box: Box) -> bool:
@@ -83,8 +83,8 @@ def crossings(plan: DiagramLayout) -> int:
         return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
     count = 0
-    for one, other in combinations(plan.edges, 2):
-        first, second = drawn(plan.edges[one], steps=7), drawn(plan.edges[other], steps=9)  # no sample on a middle
+    for edge, rival in combinations(plan.edges, 2):
+        first, second = drawn(plan.edges[edge], steps=7), drawn(plan.edges[rival], steps=9)  # no sample on a middle
         for a, b in pairwise(first):
             for c, d in pairwise(second):
                 count += side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
@@ -97,11 +97,11 @@ def test_layout_keeps_boxes_apart_and_edges_out_of_other_boxes(diagram: Diagram)
     sizes = varied_sizes(diagram)
     plan = layout(diagram, sizes)
     assert {name: (box.width, box.height) for name, box in plan.boxes.items()} == sizes
-    assert not any(overlap(one, other) for one, other in combinations(plan.boxes.values(), 2))
+    assert not any(overlap(box, rival) for box, rival in combinations(plan.boxes.values(), 2))
     assert set(plan.edges) == set(diagram.edges)
     for edge, points in plan.edges.items():
-        others = [box for name, box in plan.boxes.items() if name not in edge]
-        assert not any(inside(point, box) for point in drawn(points) for box in others)
+        obstacles = [box for name, box in plan.boxes.items() if name not in edge]
+        assert not any(inside(point, box) for point in drawn(points) for box in obstacles)
     everything = [point for line in plan.edges.values() for point in line]
     everything += [corner for box in plan.boxes.values() for corner in ((box.left, box.top), (box.right, box.bottom))]
     assert all(-1e-6 <= x <= plan.width + 1e-6 and -1e-6 <= y <= plan.height + 1e-6 for x, y in everything)
@@ -114,7 +114,7 @@ def test_layout_leads_every_edge_forward(diagram: Diagram) -> None:
     for (source, target), points in plan.edges.items():
         assert points[0][0] == pytest.approx(plan.boxes[source].right)
         assert points[-1][0] == pytest.approx(plan.boxes[target].left)
-        assert all(one[0] < other[0] for one, other in pairwise(points))
+        assert all(start[0] < end[0] for start, end in pairwise(points))
         assert points[-2][1] == points[-1][1], "an arrowhead needs a level end"
 
 

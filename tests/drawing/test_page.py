@@ -11,7 +11,6 @@ import numpy as np
 from nasbed import space
 from nasbed.drawing import Section, cell_svg, write_page
 from nasbed.drawing.blocks import (
-    Bar,
     Beside,
     ColourScale,
     Details,
@@ -57,7 +56,7 @@ def test_every_block_is_written_and_escaped(tmp_path: Path) -> None:
     """Texts of all blocks are on the page, as texts."""
     hostile = "</script><b>\"'&"
     look = looks(["rs"])["rs"]
-    cell = TableCell(hostile, small=f"small {hostile}", look=look, bar=Bar(Interval(0.2, 0.1, 0.3), look.colour))
+    cell = TableCell(hostile, small=f"small {hostile}", look=look, bar=Interval(0.2, 0.1, 0.3), bar_colour=look.colour)
     card = PageCard(hostile, f"about {hostile}", Figure("chart"), [("fact", f"value {hostile}")])
     blocks = (
         Paragraph(hostile, "note", lead="lead"),
@@ -87,12 +86,12 @@ def test_every_block_is_written_and_escaped(tmp_path: Path) -> None:
 
 def test_charts_beside_each_other_become_panels() -> None:
     """The page arranges them; a chart that stands alone keeps its name, stacked ones share their place."""
-    one = alt.Chart(inline([{"x": 1}]), title="One", width=300, height=200).mark_point().encode(alt.X("x:Q"))
-    rows = alt.vconcat(alt.hconcat(one, one), alt.hconcat(one))
-    assert [panel.name for panel in page_panels("figure", one)] == ["figure"]
+    single = alt.Chart(inline([{"x": 1}]), title="One", width=300, height=200).mark_point().encode(alt.X("x:Q"))
+    rows = alt.vconcat(alt.hconcat(single, single), alt.hconcat(single))
+    assert [panel.name for panel in page_panels("figure", single)] == ["figure"]
     panels = page_panels("figure", rows)
     assert [panel.name for panel in panels] == ["figure-1", "figure-2", "figure-3"]
-    assert not panels[0].stacked and page_panels("figure", alt.vconcat(one, one))[0].stacked
+    assert not panels[0].stacked and page_panels("figure", alt.vconcat(single, single))[0].stacked
     for panel in panels:
         assert panel.title == "One" and "title" not in panel.specification
         assert any("containerSize" in str(signal) for signal in panel.specification["signals"])
@@ -102,5 +101,5 @@ def test_importing_the_package_loads_no_template_engine() -> None:
     code = (
         "import sys, nasbed, nasbed.drawing; print([m for m in ('jinja2', 'altair', 'vl_convert') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"

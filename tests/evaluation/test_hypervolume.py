@@ -32,9 +32,9 @@ def test_hypervolume_of_integer_points_is_the_count_of_dominated_cells(rows: lis
 
 @given(ANY_POINTS)
 def test_non_dominated_is_its_definition(rows: list[tuple[int, ...]]) -> None:
-    for row, kept in zip(rows, non_dominated(rows), strict=True):
-        dominated = any(all(a <= b for a, b in zip(other, row, strict=True)) and other != row for other in rows)
-        assert kept == (not dominated)
+    for row, is_kept in zip(rows, non_dominated(rows), strict=True):
+        dominated = any(all(a <= b for a, b in zip(rival, row, strict=True)) and rival != row for rival in rows)
+        assert is_kept == (not dominated)
 
 
 @given(points(3), st.permutations(range(3)))
@@ -55,9 +55,9 @@ def test_hypervolume_of_a_straight_front_is_its_staircase(count: int) -> None:
 
 
 def test_hypervolume_in_five_objectives_of_two_boxes_is_by_inclusion_and_exclusion() -> None:
-    one, other = np.array([0.0, 0.5, 0.2, 0.9, 0.1]), np.array([0.5, 0.0, 0.4, 0.3, 0.6])
-    expected = np.prod(1 - one) + np.prod(1 - other) - np.prod(1 - np.maximum(one, other))
-    assert hypervolume([one, other], np.ones(5)) == pytest.approx(expected)
+    first, second = np.array([0.0, 0.5, 0.2, 0.9, 0.1]), np.array([0.5, 0.0, 0.4, 0.3, 0.6])
+    expected = np.prod(1 - first) + np.prod(1 - second) - np.prod(1 - np.maximum(first, second))
+    assert hypervolume([first, second], np.ones(5)) == pytest.approx(expected)
 
 
 def test_hypervolume_ignores_what_is_beyond_the_reference_or_missing() -> None:

@@ -107,8 +107,8 @@ def test_benchmark_that_knows_its_best_answer_is_asked_for_it() -> None:
 
 
 @pytest.fixture
-def known(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
-    """A benchmark of somebody else's under a name, as a plug-in would have it; without noise."""
+def third_party(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
+    """A benchmark from a third party under a name, as from a plug-in; without noise."""
     benchmark = NoiseFree(Modelled())
     for module in (comparing, methods):
         monkeypatch.setattr(module, "load", {"third-party": benchmark}.__getitem__)
@@ -116,7 +116,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     return benchmark
 
 
-def compared(name: str, out: Path) -> Runs:
+def compare_two(name: str, out: Path) -> Runs:
     return comparing.compare(name, ["rs", "re"], seeds=3, budget="40ev", out=out, engine=SerialEngine())
 
 
@@ -127,19 +127,23 @@ def table_of(folder: Path) -> TabularBenchmark:
     return TabularBenchmark(write_results(folder, About("ours", "nb201", (Measured.objective,)), [rows]))
 
 
-def test_comparison_and_report_are_those_of_a_table_with_the_same_answers(known: Benchmark, tmp_path: Path) -> None:
-    theirs = compared("third-party", tmp_path / "theirs")
+def test_comparison_and_report_are_those_of_a_table_with_the_same_answers(
+    third_party: Benchmark, tmp_path: Path
+) -> None:
+    foreign_runs = compare_two("third-party", tmp_path / "theirs")
     table = table_of(tmp_path / "table")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comparing, "load", {"ours": table}.__getitem__)
-        ours = compared("ours", tmp_path / "ours")
-    assert judge(theirs, known).judge == judge(ours, table).judge == Measured.objective
-    for one, other in zip(judge(theirs, known).trajectories, judge(ours, table).trajectories, strict=True):
-        np.testing.assert_array_equal(one.test_regret, other.test_regret)
-        np.testing.assert_array_equal(one.incumbent, other.incumbent)
+        table_runs = compare_two("ours", tmp_path / "ours")
+    assert judge(foreign_runs, third_party).judge == judge(table_runs, table).judge == Measured.objective
+    for foreign, native in zip(
+        judge(foreign_runs, third_party).trajectories, judge(table_runs, table).trajectories, strict=True
+    ):
+        np.testing.assert_array_equal(foreign.test_regret, native.test_regret)
+        np.testing.assert_array_equal(foreign.incumbent, native.incumbent)
     summaries = [
         write_comparison(tmp_path / f"report-{number}", runs, benchmark, rng=np.random.default_rng(0))
-        for number, (runs, benchmark) in enumerate([(theirs, known), (ours, table)])
+        for number, (runs, benchmark) in enumerate([(foreign_runs, third_party), (table_runs, table)])
     ]
     standings = [
         [(line.method, line.test_regret, line.mean_rank) for line in summary.standings()] for summary in summaries
@@ -148,7 +152,7 @@ def test_comparison_and_report_are_those_of_a_table_with_the_same_answers(known:
     assert (tmp_path / "report-0" / "report.html").is_file()
 
 
-def test_study_of_methods_runs_on_a_benchmark_without_test_results(known: Benchmark, tmp_path: Path) -> None:
+def test_study_of_methods_runs_on_a_benchmark_without_test_results(third_party: Benchmark, tmp_path: Path) -> None:
     study = methods.methods_study(
         "third-party", seeds=2, budget="30ev", out=tmp_path, names=["re"], engine=SerialEngine()
     )
@@ -156,7 +160,7 @@ def test_study_of_methods_runs_on_a_benchmark_without_test_results(known: Benchm
     assert all(np.isfinite(method.finals).all() for method in study.methods)
 
 
-def test_benchmark_that_holds_next_to_nothing_is_not_searched(known: Benchmark, tmp_path: Path) -> None:
+def test_benchmark_that_holds_next_to_nothing_is_not_searched(third_party: Benchmark, tmp_path: Path) -> None:
     class Sparse(Modelled):
         held_count = 1
 
@@ -166,4 +170,4 @@ def test_benchmark_that_holds_next_to_nothing_is_not_searched(known: Benchmark, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comparing, "load", {"sparse": Sparse()}.__getitem__)
         with pytest.raises(InvalidOption, match=r"a table is searched if it holds 50 % .* third-party holds 0 of"):
-            compared("sparse", tmp_path)
+            compare_two("sparse", tmp_path)

@@ -34,22 +34,22 @@ def exact(graph: Any, values: np.ndarray, lags: int) -> Any:
     stationary = weights.sum(axis=1) / weights.sum()
     step = weights / weights.sum(axis=1, keepdims=True)
     centred = values - stationary @ values
-    moved, found = centred.copy(), []
+    moved, correlations = centred.copy(), []
     for _ in range(lags + 1):
-        found.append((stationary * centred) @ moved)
+        correlations.append((stationary * centred) @ moved)
         moved = step @ moved
-    return np.array(found) / found[0]
+    return np.array(correlations) / correlations[0]
 
 
 def test_walk_on_an_additive_landscape_has_the_closed_form() -> None:
     """For a sum of independent effects over n choices of m options each, r(k) = (1 - m / (n (m - 1)))^k."""
     effects = np.random.default_rng(0).normal(size=(6, 5))
     values = sum(effects[place][ALL201[:, place]] for place in range(6))
-    found = random_walk_autocorrelation(neighbor_graph(NB201, ALL201), values, np.random.default_rng(1), lags=20)
+    result = random_walk_autocorrelation(neighbor_graph(NB201, ALL201), values, np.random.default_rng(1), lags=20)
     expected = (1 - 5 / (6 * 4)) ** np.arange(21)
-    assert found.coverage == 1 and found.isolated == 0
-    assert (np.abs(found.correlations - expected) < 5 * found.standard_errors + 1e-9).all()
-    assert found.standard_errors.max() < 0.02
+    assert result.coverage == 1 and result.isolated == 0
+    assert (np.abs(result.correlations - expected) < 5 * result.standard_errors + 1e-9).all()
+    assert result.standard_errors.max() < 0.02
 
 
 def test_walk_on_an_uneven_graph_is_the_exact_chain() -> None:
@@ -57,8 +57,8 @@ def test_walk_on_an_uneven_graph_is_the_exact_chain() -> None:
     wheel = nx.barabasi_albert_graph(60, 2, seed=3)
     graph = csr_array(nx.to_scipy_sparse_array(wheel))
     values = rng.normal(size=60)
-    found = random_walk_autocorrelation(graph, values, rng, lags=12)
-    assert (np.abs(found.correlations - exact(graph, values, 12)) < 5 * found.standard_errors + 0.01).all()
+    result = random_walk_autocorrelation(graph, values, rng, lags=12)
+    assert (np.abs(result.correlations - exact(graph, values, 12)) < 5 * result.standard_errors + 0.01).all()
 
 
 def test_walk_through_a_sample_of_a_space_estimates_the_whole() -> None:
@@ -66,17 +66,19 @@ def test_walk_through_a_sample_of_a_space_estimates_the_whole() -> None:
     effects = np.random.default_rng(4).normal(size=(6, 5))
     values = sum(effects[place][ALL201[:, place]] for place in range(6))
     graph = neighbor_graph(NB201, ALL201)
-    whole, present = [], []
+    estimates, present = [], []
     for seed in range(10):
         rng = np.random.default_rng(seed)
         sampled = np.where(rng.random(len(values)) < 0.1, values, np.nan)
         options = {"lags": 12, "steps": 300}
-        whole.append(space_walk_autocorrelation(graph, sampled, rng, **options, walks=1000))
+        estimates.append(space_walk_autocorrelation(graph, sampled, rng, **options, walks=1000))
         present.append(random_walk_autocorrelation(graph, sampled, rng, **options))
     expected = (1 - 5 / 24) ** np.arange(13)
-    assert np.abs(np.mean([each.correlations for each in whole], axis=0) - expected).max() < 3 * 0.045 / np.sqrt(10)
-    assert all(each.coverage < 1 for each in present)
-    ragged = np.mean([each.correlations for each in present], axis=0)
+    assert np.abs(
+        np.mean([estimate.correlations for estimate in estimates], axis=0) - expected
+    ).max() < 3 * 0.045 / np.sqrt(10)
+    assert all(walked.coverage < 1 for walked in present)
+    ragged = np.mean([walked.correlations for walked in present], axis=0)
     assert (ragged[4:] > expected[4:] + 0.05).all()  # it doubles back
 
 
@@ -85,17 +87,17 @@ def test_walk_reports_what_it_cannot_reach() -> None:
     graph = csr_array(nx.to_scipy_sparse_array(nx.Graph([(0, 1), (1, 2), (3, 4), (5, 5), (2, 6)])))
     graph.setdiag(0)
     graph.eliminate_zeros()
-    found = random_walk_autocorrelation(graph, [1, 2, 3, 4, 5, 6, np.nan], np.random.default_rng(0), lags=3)
-    assert (found.reachable, found.isolated, found.total) == (3, 1, 6)
+    result = random_walk_autocorrelation(graph, [1, 2, 3, 4, 5, 6, np.nan], np.random.default_rng(0), lags=3)
+    assert (result.reachable, result.isolated, result.total) == (3, 1, 6)
 
 
 def test_walk_is_decided_by_its_generator_and_refuses_what_cannot_be_walked() -> None:
     graph = neighbor_graph(NB201, ALL201[:500])
     values = ALL201[:500].sum(axis=1)
-    one, same, other = (
+    first, same, different = (
         random_walk_autocorrelation(graph, values, np.random.default_rng(seed), walks=20) for seed in (1, 1, 2)
     )
-    assert (one.correlations == same.correlations).all() and (one.correlations != other.correlations).any()
+    assert (first.correlations == same.correlations).all() and (first.correlations != different.correlations).any()
     lonely = csr_array((3, 3))
     for call in (
         lambda: random_walk_autocorrelation(lonely, [1.0, 2.0, 3.0], np.random.default_rng(0)),
@@ -117,19 +119,19 @@ def as_graph(code: tuple[int, ...]) -> nx.DiGraph:
 def pruned(graph: nx.DiGraph) -> nx.DiGraph | None:
     names = nx.get_node_attributes(graph, "op")
     start, end = (next(node for node, op in names.items() if op == name) for name in ("input", "output"))
-    kept = ({start} | nx.descendants(graph, start)) & ({end} | nx.ancestors(graph, end))
-    return graph.subgraph(kept) if {start, end} <= kept else None
+    inner = ({start} | nx.descendants(graph, start)) & ({end} | nx.ancestors(graph, end))
+    return graph.subgraph(inner) if {start, end} <= inner else None
 
 
-def same(one: nx.DiGraph, other: nx.DiGraph) -> bool:
-    return bool(nx.is_isomorphic(one, other, node_match=lambda a, b: a["op"] == b["op"]))
+def same(first: nx.DiGraph, second: nx.DiGraph) -> bool:
+    return bool(nx.is_isomorphic(first, second, node_match=lambda a, b: a["op"] == b["op"]))
 
 
 def test_nb101_neighbors_are_those_of_graphs_edited_one_by_one() -> None:
     codes = np.array([arch.code for arch, _ in zip(NB101.enumerate(), range(91), strict=False)])
-    found = neighbor_graph(NB101, codes).toarray()
+    graph_rows = neighbor_graph(NB101, codes).toarray()
     graphs = [as_graph(tuple(code)) for code in codes.tolist()]
-    expected = np.zeros_like(found)
+    expected = np.zeros_like(graph_rows)
     for row, graph in enumerate(graphs):
         edited = []
         for node in graph:
@@ -140,11 +142,11 @@ def test_nb101_neighbors_are_those_of_graphs_edited_one_by_one() -> None:
         for edge in graph.edges:
             fewer = graph.copy()
             fewer.remove_edge(*edge)
-            edited += [rest] if (rest := pruned(fewer)) is not None else []
-        for other, target in enumerate(graphs):
-            if other != row and any(same(each, target) for each in edited if len(each) == len(target)):
-                expected[row, other] = expected[other, row] = 1
-    np.testing.assert_array_equal(found, expected)
+            edited += [reduced] if (reduced := pruned(fewer)) is not None else []
+        for column, target in enumerate(graphs):
+            if column != row and any(same(candidate, target) for candidate in edited if len(candidate) == len(target)):
+                expected[row, column] = expected[column, row] = 1
+    np.testing.assert_array_equal(graph_rows, expected)
 
 
 @pytest.mark.parametrize("name", ["transnas-macro", "transnas-micro"])
@@ -154,7 +156,7 @@ def test_neighbors_of_other_spaces_are_what_the_space_lists(name: str) -> None:
     graph = neighbor_graph(searched, searched.codes(archs)).tolil()
     place = {arch: row for row, arch in enumerate(archs)}
     for row in range(0, len(archs), 29):
-        near = {place[other] for other in searched.neighbors(archs[row]) if other in place}
+        near = {place[neighbour] for neighbour in searched.neighbors(archs[row]) if neighbour in place}
         assert set(graph.rows[row]) == near
 
 
@@ -171,9 +173,9 @@ def padded(code: tuple[int, ...]) -> tuple[np.ndarray, list[str | None]]:
     return full, labels
 
 
-def slow_distance(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+def slow_distance(first: tuple[int, ...], second: tuple[int, ...]) -> int:
     """Over every numbering of the vertices: edges that differ, and labels where both have one."""
-    (matrix, ops), (target, names) = padded(one), padded(other)
+    (matrix, ops), (target, names) = padded(first), padded(second)
     best = 99
     for order in permutations(range(1, 6)):
         numbering = [0, *order, 6]
@@ -210,11 +212,11 @@ def test_fitness_distance_correlation_is_that_of_scipy(direction: str) -> None:
     rng = np.random.default_rng(8)
     values = rng.normal(size=len(ALL201))
     values[::9] = np.nan
-    found = fitness_distance_correlation(NB201, ALL201, values, direction=direction)  # type: ignore[arg-type]
+    result = fitness_distance_correlation(NB201, ALL201, values, direction=direction)  # type: ignore[arg-type]
     best = int(np.nanargmax(values) if direction == "maximize" else np.nanargmin(values))
     hamming = (ALL201[best] != ALL201).sum(axis=1)
-    there = ~np.isnan(values)
-    assert found.best == best and (found.distances == hamming).all()
-    assert found.correlation == pytest.approx(scipy.stats.pearsonr(hamming[there], values[there]).statistic)
-    assert found.by_distance.means[0] == values[best]
-    assert found.fraction_within(0) == 1 / 15625 and found.fraction_within(6) == 1
+    present = ~np.isnan(values)
+    assert result.best == best and (result.distances == hamming).all()
+    assert result.correlation == pytest.approx(scipy.stats.pearsonr(hamming[present], values[present]).statistic)
+    assert result.by_distance.means[0] == values[best]
+    assert result.fraction_within(0) == 1 / 15625 and result.fraction_within(6) == 1

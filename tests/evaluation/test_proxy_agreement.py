@@ -23,32 +23,34 @@ def table(*seeds: np.ndarray, codes: list[tuple[int, ...]] = CODES, proxy: str =
 
 def test_equal_up_to_a_factor_is_equal_and_monotone_agrees() -> None:
     scores = np.arange(1.0, 41.0)
-    (found,) = agreements(table(scores * 1e6), table(scores))
-    assert found.equal and found.correlation == pytest.approx(1) and found.count == 40
-    assert np.isnan(found.own) and np.isnan(found.other_own)
-    (found,) = agreements(table(scores**3), table(scores))
-    assert not found.equal and found.correlation == pytest.approx(1)
-    (found,) = agreements(table(-scores), table(scores))
-    assert not found.equal and found.correlation == pytest.approx(-1)
+    (agreement,) = agreements(table(scores * 1e6), table(scores))
+    assert agreement.equal and agreement.correlation == pytest.approx(1) and agreement.count == 40
+    assert np.isnan(agreement.own) and np.isnan(agreement.other_own)
+    (agreement,) = agreements(table(scores**3), table(scores))
+    assert not agreement.equal and agreement.correlation == pytest.approx(1)
+    (agreement,) = agreements(table(-scores), table(scores))
+    assert not agreement.equal and agreement.correlation == pytest.approx(-1)
 
 
 def test_seeds_are_compared_with_each_other() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=40)
     noisy = table(*(truth + rng.normal(scale=0.5, size=40) for _ in range(4)))
-    (found,) = agreements(noisy, table(truth, truth))
-    assert found.other_own == pytest.approx(1)
-    assert 0.5 < found.own < found.correlation < 1  # a mean over seeds is nearer to the truth than seeds to each other
+    (agreement,) = agreements(noisy, table(truth, truth))
+    assert agreement.other_own == pytest.approx(1)
+    assert (
+        0.5 < agreement.own < agreement.correlation < 1
+    )  # a mean over seeds is nearer to the truth than seeds to each other
 
 
 def test_only_what_both_have_counts() -> None:
     scores = np.arange(40.0)
     holes = scores.copy()
     holes[:5] = np.nan
-    (found,) = agreements(table(holes[10:], codes=CODES[10:]), table(scores[::-1].copy(), codes=CODES[::-1]))
-    assert found.count == 30 and found.correlation == pytest.approx(1)
-    (found,) = agreements(table(holes), table(scores))
-    assert found.count == 35
+    (agreement,) = agreements(table(holes[10:], codes=CODES[10:]), table(scores[::-1].copy(), codes=CODES[::-1]))
+    assert agreement.count == 30 and agreement.correlation == pytest.approx(1)
+    (agreement,) = agreements(table(holes), table(scores))
+    assert agreement.count == 35
     with pytest.raises(InvalidOption, match="these share 0 and 40"):
         agreements(table(scores), table(scores, proxy="nwot"))
     with pytest.raises(InvalidOption, match="these share 1 and 1"):

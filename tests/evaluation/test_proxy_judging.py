@@ -42,9 +42,9 @@ def judged(task: RankedTask, **options: Any) -> JudgedTask:
     return judge_proxies(task, np.random.default_rng(0), **({"resamples": 20} | options))
 
 
-def shown(found: object) -> str:
+def shown(value: object) -> str:
     """Every number of it; NaN is like NaN."""
-    return repr(found)
+    return repr(value)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_judging_gives_the_figures_of_the_published_scores(
     benchmark = TabularBenchmark(write_results(tmp_path / "table", About("published/nb201", "nb201", (TEST,)), [rows]))
     task = task_of(table_of_rows(ScoresAbout("nb201"), codes, [0] * len(codes), columns), benchmark)
     assert len(task) == 9445 and task.left_out == 0 and task.repeats is None
-    found = judged(task, resamples=2)
+    result = judged(task, resamples=2)
     over_all = {
         "params": 0.799,
         "synflow": 0.778,
@@ -93,10 +93,10 @@ def test_judging_gives_the_figures_of_the_published_scores(
         "fisher": 0.552,
         "zen": 0.115,
     }
-    assert {name: round(found.proxy(name).value("spearman"), 3) for name in over_all} == over_all
-    assert round(found.proxy("params").value("top_spearman"), 3) == 0.443
-    assert round(found.proxy("jacov").value("top_spearman"), 3) == -0.008
-    assert found.yardstick.top == 94
+    assert {name: round(result.proxy(name).value("spearman"), 3) for name in over_all} == over_all
+    assert round(result.proxy("params").value("top_spearman"), 3) == 0.443
+    assert round(result.proxy("jacov").value("top_spearman"), 3) == -0.008
+    assert result.yardstick.top == 94
 
 
 # --- tasks -----------------------------------------------------------------------------------------------------------
@@ -104,8 +104,8 @@ def test_judging_gives_the_figures_of_the_published_scores(
 
 def test_task_joins_scores_and_table(table: TabularBenchmark) -> None:
     inside = np.array(table.cache.codes[:100])
-    known = {tuple(code) for code in table.cache.codes.tolist()}
-    outside = np.array([code for code in CODES.tolist() if tuple(code) not in known][:7])
+    codes = {tuple(code) for code in table.cache.codes.tolist()}
+    outside = np.array([code for code in CODES.tolist() if tuple(code) not in codes][:7])
     scores = scored(np.concatenate([outside, inside[::-1]]))
     task = task_of(scores, table)
     assert task.metric == TEST and task.left_out == 7 and task.name == "generated/nb201"
@@ -114,9 +114,9 @@ def test_task_joins_scores_and_table(table: TabularBenchmark) -> None:
     assert task.scores["nwot"].tolist() == scores.values["nwot"][7:].tolist()
     assert task.seconds["nwot"] == 0.5 and np.isnan(task.seconds["params"])
     assert task.repeats is not None and task.repeats.mean(axis=1) == pytest.approx(task.truth)
-    other = task_of(scores, table, metric=VALIDATION.key, name="mine")
-    assert other.metric == VALIDATION and other.name == "mine"
-    assert other.truth == pytest.approx(table.expected_many(inside[::-1]).values[VALIDATION])
+    by_validation = task_of(scores, table, metric=VALIDATION.key, name="mine")
+    assert by_validation.metric == VALIDATION and by_validation.name == "mine"
+    assert by_validation.truth == pytest.approx(table.expected_many(inside[::-1]).values[VALIDATION])
 
 
 def test_task_negates_what_is_to_be_minimised(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_task_negates_what_is_to_be_minimised(tmp_path: Path) -> None:
 
 
 def test_task_refuses_what_cannot_be_joined(table: TabularBenchmark) -> None:
-    known = {tuple(code) for code in table.cache.codes.tolist()}
-    outside = np.array([code for code in CODES.tolist() if tuple(code) not in known][:7])
+    codes = {tuple(code) for code in table.cache.codes.tolist()}
+    outside = np.array([code for code in CODES.tolist() if tuple(code) not in codes][:7])
     with pytest.raises(InvalidOption, match="none of the 7 scored has a test_accuracy"):
         task_of(scored(outside), table)
     nb101 = space("nb101")
@@ -145,8 +145,8 @@ def test_task_refuses_what_cannot_be_joined(table: TabularBenchmark) -> None:
 
 
 def test_perfect_and_reversed_scores_are_the_ends(truth: np.ndarray) -> None:
-    found = judged(made_task(truth, params=truth, reverse=-truth), top_percent=5)
-    perfect, reverse = found.proxy("params"), found.proxy("reverse")
+    result = judged(made_task(truth, params=truth, reverse=-truth), top_percent=5)
+    perfect, reverse = result.proxy("params"), result.proxy("reverse")
     ones = ("spearman", "top_spearman", "rbo", "kendall", "rbo_textbook", "precision", "recall", "best_rank", "ndcg")
     assert [perfect.value(name) for name in ones] == pytest.approx([1] * len(ones))
     assert [reverse.value(name) for name in ("spearman", "top_spearman", "kendall")] == pytest.approx([-1] * 3)
@@ -157,18 +157,18 @@ def test_perfect_and_reversed_scores_are_the_ends(truth: np.ndarray) -> None:
 def test_only_the_order_of_scores_counts(truth: np.ndarray) -> None:
     rng = np.random.default_rng(3)
     scores = truth + rng.normal(size=len(truth))
-    one, other = (judged(made_task(truth, params=column)) for column in (scores, np.exp(scores / 10)))
+    first, second = (judged(made_task(truth, params=column)) for column in (scores, np.exp(scores / 10)))
     for measure in MEASURES:
-        assert shown(one.proxy("params").measures[measure]) == shown(other.proxy("params").measures[measure])
+        assert shown(first.proxy("params").measures[measure]) == shown(second.proxy("params").measures[measure])
 
 
 def test_measures_are_means_over_seeds(truth: np.ndarray) -> None:
     rng = np.random.default_rng(4)
     several = truth[:, None] + rng.normal(size=(len(truth), 3))
-    found = judged(made_task(truth, params=several)).proxy("params")
+    proxy = judged(made_task(truth, params=several)).proxy("params")
     by_seed = [spearman(truth, column) for column in several.T]
-    assert found.seeds == 3 and found.value("spearman") == pytest.approx(np.mean(by_seed))
-    assert found.measures["spearman"].std == pytest.approx(np.std(by_seed, ddof=1))
+    assert proxy.seeds == 3 and proxy.value("spearman") == pytest.approx(np.mean(by_seed))
+    assert proxy.measures["spearman"].std == pytest.approx(np.std(by_seed, ddof=1))
     assert np.isnan(judged(made_task(truth, params=several[:, 0])).proxy("params").measures["spearman"].std)
 
 
@@ -177,38 +177,38 @@ def test_missing_scores_come_last_and_are_counted(truth: np.ndarray) -> None:
     scores = truth + rng.normal(size=len(truth))
     gaps = np.where(np.arange(len(truth)) % 5 == 0, np.nan, scores)
     lowest = np.where(np.isnan(gaps), scores.min() - 1, scores)
-    found = judged(made_task(truth, params=gaps, lowest=lowest))
-    assert found.proxy("params").missing == 100 and found.proxy("lowest").missing == 0
+    result = judged(made_task(truth, params=gaps, lowest=lowest))
+    assert result.proxy("params").missing == 100 and result.proxy("lowest").missing == 0
     for measure in MEASURES:
-        assert found.proxy("params").value(measure) == found.proxy("lowest").value(measure)
-    assert "params has no score for 100 architectures: ranked last" in found.notes
+        assert result.proxy("params").value(measure) == result.proxy("lowest").value(measure)
+    assert "params has no score for 100 architectures: ranked last" in result.notes
 
 
 def test_a_seed_without_scores_is_left_out_and_told(truth: np.ndarray) -> None:
     scores = np.stack([truth, np.full(len(truth), np.nan)], axis=1)
-    found = judged(made_task(truth, params=scores, empty=np.full((len(truth), 2), np.nan)))
-    params, empty = found.proxy("params"), found.proxy("empty")
+    result = judged(made_task(truth, params=scores, empty=np.full((len(truth), 2), np.nan)))
+    params, empty = result.proxy("params"), result.proxy("empty")
     assert params.value("spearman") == 1 and (params.seeds, params.empty_seeds, params.missing) == (1, 1, 0)
     assert (empty.seeds, empty.empty_seeds, empty.missing) == (0, 2, 500)
-    assert {each.reason for each in empty.measures.values()} == {"there is no score at all"} and not empty.against
-    assert "params has no score at all with 1 of its seeds: left out" in found.notes
+    assert {measure.reason for measure in empty.measures.values()} == {"there is no score at all"} and not empty.against
+    assert "params has no score at all with 1 of its seeds: left out" in result.notes
 
 
 def test_constant_scores_have_no_correlation_and_the_overlap_of_chance(truth: np.ndarray) -> None:
-    found = judged(made_task(truth, params=truth, constant=np.ones(len(truth))))
-    constant = found.proxy("constant")
+    result = judged(made_task(truth, params=truth, constant=np.ones(len(truth))))
+    constant = result.proxy("constant")
     for measure in ("spearman", "top_spearman", "kendall", "sparse_kendall"):
         assert np.isnan(constant.value(measure)) and constant.measures[measure].reason == "all scores are equal"
-    assert constant.value("rbo") == pytest.approx(found.chance_rbo)
+    assert constant.value("rbo") == pytest.approx(result.chance_rbo)
     assert list(constant.against) == ["rbo"]
-    p, depths = found.yardstick.p, np.arange(1, 501)
+    p, depths = result.yardstick.p, np.arange(1, 501)
     weights = p ** (depths - 1.0)
-    assert found.chance_rbo == pytest.approx((weights * depths**2 / 500).sum() / (weights * depths).sum())
+    assert result.chance_rbo == pytest.approx((weights * depths**2 / 500).sum() / (weights * depths).sum())
 
 
 def test_ties_everywhere_are_no_obstacle() -> None:
-    found = judged(made_task(np.ones(200), params=np.ones(200)))
-    assert np.isnan(found.proxy("params").value("spearman"))
+    result = judged(made_task(np.ones(200), params=np.ones(200)))
+    assert np.isnan(result.proxy("params").value("spearman"))
     half = judged(made_task(np.arange(200) % 2, params=np.arange(200) % 2), top_percent=10)
     assert half.proxy("params").value("spearman") == pytest.approx(1)
     assert half.proxy("params").measures["top_spearman"].reason == "all scores in the top are equal"
@@ -218,20 +218,21 @@ def test_a_small_top_is_told(truth: np.ndarray) -> None:
     small = judged(made_task(truth[:300], params=truth[:300]))
     assert small.yardstick.top == 3 and "the top 1 % are 3 architectures: too few to say much" in small.notes
     for count, words in ((150, "a single one"), (50, "less than one")):
-        found = judged(made_task(truth[:count], params=truth[:count]))
-        top = found.proxy("params").measures["top_spearman"]
+        result = judged(made_task(truth[:count], params=truth[:count]))
+        top = result.proxy("params").measures["top_spearman"]
         assert np.isnan(top.value) and top.reason == f"the top 1 % of {count} architectures is {words}"
-        assert top.reason in found.notes and found.proxy("params").value("spearman") == pytest.approx(1)
+        assert top.reason in result.notes and result.proxy("params").value("spearman") == pytest.approx(1)
         assert (
-            np.isnan(found.proxy("params").value("rbo")) and found.proxy("params").measures["rbo"].reason in found.notes
+            np.isnan(result.proxy("params").value("rbo"))
+            and result.proxy("params").measures["rbo"].reason in result.notes
         )
-    two = judged(made_task(truth[:2], params=truth[:2]))
-    assert two.proxy("params").value("kendall") == 1
+    smallest = judged(made_task(truth[:2], params=truth[:2]))
+    assert smallest.proxy("params").value("kendall") == 1
 
 
 def test_negative_truth_has_no_gains(truth: np.ndarray) -> None:
-    found = judged(made_task(-truth, params=-truth)).proxy("params").measures["ndcg"]
-    assert np.isnan(found.value) and found.reason.startswith("gains are at least 0")
+    ndcg = judged(made_task(-truth, params=-truth)).proxy("params").measures["ndcg"]
+    assert np.isnan(ndcg.value) and ndcg.reason.startswith("gains are at least 0")
 
 
 def test_judging_refuses_bad_options(truth: np.ndarray) -> None:
@@ -276,19 +277,19 @@ def test_resampled_headlines_are_those_of_the_plain_bootstrap(truth: np.ndarray)
 def test_the_question_is_whether_a_proxy_beats_the_baseline(truth: np.ndarray) -> None:
     rng = np.random.default_rng(8)
     better, params, same = (truth + noise * rng.normal(size=len(truth)) for noise in (0.3, 2.0, 2.0))
-    found = judged(made_task(truth, better=better, params=params, same=same, worse=-truth), resamples=400)
-    assert found.baseline == "params" and not found.proxy("params").against
-    verdicts = {name: found.proxy(name).against["spearman"].verdict for name in ("better", "same", "worse")}
+    result = judged(made_task(truth, better=better, params=params, same=same, worse=-truth), resamples=400)
+    assert result.baseline == "params" and not result.proxy("params").against
+    verdicts = {name: result.proxy(name).against["spearman"].verdict for name in ("better", "same", "worse")}
     assert verdicts == {"better": "better", "same": "", "worse": "worse"}
-    against = found.proxy("better").against["spearman"]
+    against = result.proxy("better").against["spearman"]
     assert against.holm >= against.difference.p and against.difference.low > 0
-    few = judged(made_task(truth, better=better, params=params, worse=-truth), resamples=50)
-    assert any("no difference can be significant; take more than 80" in note for note in few.notes)
+    coarse = judged(made_task(truth, better=better, params=params, worse=-truth), resamples=50)
+    assert any("no difference can be significant; take more than 80" in note for note in coarse.notes)
 
 
 def test_without_params_the_best_is_the_baseline(truth: np.ndarray) -> None:
-    found = judged(made_task(truth, poor=-truth, good=truth))
-    assert found.baseline == "good" and any("the baseline is good" in note for note in found.notes)
+    result = judged(made_task(truth, poor=-truth, good=truth))
+    assert result.baseline == "good" and any("the baseline is good" in note for note in result.notes)
     assert (
         judge_proxies(
             made_task(truth, poor=-truth, good=truth), np.random.default_rng(0), resamples=9, baseline="poor"
@@ -299,8 +300,8 @@ def test_without_params_the_best_is_the_baseline(truth: np.ndarray) -> None:
 
 def test_the_same_generator_gives_the_same_numbers(truth: np.ndarray) -> None:
     task = made_task(truth, params=np.round(truth), nwot=-truth)
-    one, other = judged(task), judged(task)
-    assert shown(one) == shown(other)
+    first, second = judged(task), judged(task)
+    assert shown(first) == shown(second)
 
 
 # --- the noise of the truth ------------------------------------------------------------------------------------------
@@ -314,21 +315,21 @@ def with_repeats(repeats: np.ndarray) -> RankedTask:
 def test_noise_ceiling_is_the_correlation_of_normal_values() -> None:
     rng = np.random.default_rng(9)
     values, spread = rng.normal(size=(8000, 1)), 0.7
-    found = noise_ceiling(with_repeats(90 + values + spread * rng.normal(size=(8000, 3))))
-    assert found is not None and (found.trainings, found.architectures) == (3, 8000)
+    ceiling = noise_ceiling(with_repeats(90 + values + spread * rng.normal(size=(8000, 3))))
+    assert ceiling is not None and (ceiling.trainings, ceiling.architectures) == (3, 8000)
     pearson = 1 / np.sqrt((1 + spread**2) * (1 + spread**2 / 2))
-    assert found.spearman == pytest.approx(6 / np.pi * np.arcsin(pearson / 2), abs=0.01)
-    assert found.top_spearman < found.spearman and 0 < found.rbo < 1
+    assert ceiling.spearman == pytest.approx(6 / np.pi * np.arcsin(pearson / 2), abs=0.01)
+    assert ceiling.top_spearman < ceiling.spearman and 0 < ceiling.rbo < 1
 
 
 def test_noise_ceiling_takes_what_is_repeated() -> None:
     exact = np.repeat(90 + np.random.default_rng(10).normal(size=(400, 1)), 3, axis=1)
     exact[:100, 1:] = np.nan
     exact[100:200, 2] = np.nan
-    found = noise_ceiling(with_repeats(exact))
-    assert found is not None and found.architectures == 300
-    assert [found.spearman, found.rbo] == pytest.approx([1, 1])
-    assert np.isnan(found.top_spearman)  # of 3 architectures: any order of so few says nothing
+    ceiling = noise_ceiling(with_repeats(exact))
+    assert ceiling is not None and ceiling.architectures == 300
+    assert [ceiling.spearman, ceiling.rbo] == pytest.approx([1, 1])
+    assert np.isnan(ceiling.top_spearman)  # of 3 architectures: any order of so few says nothing
     wider = noise_ceiling(with_repeats(exact), top_percent=5)
     assert wider is not None and wider.top_spearman == pytest.approx(1)
     assert noise_ceiling(made_task(exact[:, 0], params=exact[:, 0])) is None

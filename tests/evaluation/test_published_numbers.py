@@ -48,34 +48,34 @@ IDS = {"LGBoost": "lgb", "XGBoost": "xgb", "NGBoost": "ngb", "μ-SVR": "nusvr", 
 
 def rows(table: str) -> dict[str, list[float]]:
     """By our id; NaN for what the paper calls undefined."""
-    found = {}
+    rows = {}
     for line in table.strip().splitlines():
         name, *numbers = line.split()
-        found[IDS.get(name, name.lower())] = [math.nan if text == "undef." else float(text) for text in numbers]
-    return found
+        rows[IDS.get(name, name.lower())] = [math.nan if text == "undef." else float(text) for text in numbers]
+    return rows
 
 
 def of(space: str, metric: Metric = PERCENT) -> Published:
-    found = published(space, metric)
-    assert found is not None
-    return found
+    tables = published(space, metric)
+    assert tables is not None
+    return tables
 
 
 def test_table_2_is_the_papers() -> None:
     fits = of("darts").fits
-    assert {model: [each.r2, each.sparse_kendall] for model, each in fits.items()} == rows(TABLE_2)
+    assert {model: [fit.r2, fit.sparse_kendall] for model, fit in fits.items()} == rows(TABLE_2)
     assert set(fits) <= set(SURROGATES)
 
 
 def test_table_3_is_the_papers_in_the_metrics_unit() -> None:
     for metric, scale in ((FRACTION, 1), (PERCENT, 100)):
-        found = of("darts", metric).table
-        assert list(found) == list(rows(TABLE_3))
+        rows_of_models = of("darts", metric).table
+        assert list(rows_of_models) == list(rows(TABLE_3))
         for model, (mae, std, kl) in rows(TABLE_3).items():
-            each = found[model]
-            assert each.mae == pytest.approx(scale * mae)
-            assert each.std == pytest.approx(scale * std, nan_ok=True)
-            assert each.kl == pytest.approx(kl, nan_ok=True)
+            row = rows_of_models[model]
+            assert row.mae == pytest.approx(scale * mae)
+            assert row.std == pytest.approx(scale * std, nan_ok=True)
+            assert row.kl == pytest.approx(kl, nan_ok=True)
 
 
 @pytest.mark.parametrize("model", ["lgb", "xgb", "gin"])
@@ -84,9 +84,9 @@ def test_table_7_is_the_papers(model: str) -> None:
     methods = [name.lower() for name in TABLE_7_HEAD.split()]
     assert sorted(paper.looo) == sorted(methods)
     for place, method in enumerate(methods):
-        found = paper.left_out(method, model)
-        assert found is not None
-        assert (found.r2, found.sparse_kendall) == (rows(TABLE_7_R2)[model][place], rows(TABLE_7_SKT)[model][place])
+        row = paper.left_out(method, model)
+        assert row is not None
+        assert (row.r2, row.sparse_kendall) == (rows(TABLE_7_R2)[model][place], rows(TABLE_7_SKT)[model][place])
 
 
 def test_left_out_knows_other_spellings_and_says_nothing_of_others() -> None:

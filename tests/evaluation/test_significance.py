@@ -61,16 +61,16 @@ def test_mann_whitney_and_superiority_are_scipys(columns: tuple[list[float], lis
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_keeps_the_order_and_lies_between_none_and_bonferroni(p: list[float]) -> None:
-    found = holm(p)
-    assert (found >= np.array(p)).all() and (found <= np.minimum(1, len(p) * np.array(p)) + 1e-15).all()
-    assert (np.diff(found[np.argsort(p)]) >= 0).all()
+    corrected = holm(p)
+    assert (corrected >= np.array(p)).all() and (corrected <= np.minimum(1, len(p) * np.array(p)) + 1e-15).all()
+    assert (np.diff(corrected[np.argsort(p)]) >= 0).all()
     level = 0.05  # the definition: reject from the smallest on, each at level / (how many are left)
     rejected = 0
-    for position, each in enumerate(sorted(p)):
-        if each * (len(p) - position) > level:
+    for position, raw in enumerate(sorted(p)):
+        if raw * (len(p) - position) > level:
             break
         rejected += 1
-    assert int((found <= level).sum()) == rejected
+    assert int((corrected <= level).sum()) == rejected
 
 
 def test_holm_holds_the_familywise_level() -> None:
@@ -101,12 +101,12 @@ def test_critical_difference_has_the_published_critical_values(methods: int, q05
 @given(st.permutations(range(8)))
 def test_comparisons_do_not_depend_on_the_order_of_the_seeds(order: list[int]) -> None:
     table = np.random.default_rng(3).normal(size=(4, 8))
-    for found, again in (
+    for result, again in (
         (pairwise(table).holm, pairwise(table[:, order]).holm),
         (pairwise(table, test="mann-whitney").p, pairwise(table[:, order], test="mann-whitney").p),
         (ranks(table)[:, order], ranks(table[:, order])),
     ):
-        np.testing.assert_allclose(found, again)
+        np.testing.assert_allclose(result, again)
 
 
 @given(st.lists(st.lists(st.integers(0, 6), min_size=4, max_size=4), min_size=2, max_size=5))
@@ -132,16 +132,16 @@ def test_bootstrap_intervals_cover_about_as_often_as_they_say(statistic: str) ->
     covered = 0
     for _ in range(300):
         x, y = rng.normal(size=40) + 1, rng.normal(size=40)
-        found = bootstrap_difference(x, y, rng, statistic=statistic, resamples=300)  # type: ignore[arg-type]
-        covered += found.low <= 1 <= found.high
+        interval = bootstrap_difference(x, y, rng, statistic=statistic, resamples=300)  # type: ignore[arg-type]
+        covered += interval.low <= 1 <= interval.high
     assert 0.90 <= covered / 300 <= 0.99
 
 
 def test_bootstrap_interval_of_a_mean_is_as_wide_as_its_standard_error_says() -> None:
     values = np.random.default_rng(7).normal(size=400)
-    found = bootstrap_interval([*values, np.nan], np.random.default_rng(8), resamples=4000)
-    assert found.estimate == pytest.approx(values.mean())
-    assert found.high - found.low == pytest.approx(2 * 1.96 * values.std() / 20, rel=0.05)
+    interval = bootstrap_interval([*values, np.nan], np.random.default_rng(8), resamples=4000)
+    assert interval.estimate == pytest.approx(values.mean())
+    assert interval.high - interval.low == pytest.approx(2 * 1.96 * values.std() / 20, rel=0.05)
 
 
 def test_comparisons_of_nothing_find_nothing() -> None:

@@ -70,13 +70,13 @@ def test_judge_regrets_are_the_definition_of_section_2_6(runs: Runs, table: Coun
     judged = judge(runs, table)
     assert table.judgements == before + 1
     _, best = table.optimum()
-    for run, found in zip(runs.runs, judged.trajectories, strict=True):
+    for run, trajectory in zip(runs.runs, judged.trajectories, strict=True):
         for end in (0, 7, 29):
-            held = int(np.argmax(run.value[: end + 1]))
-            assert found.incumbent[end] == held and found.time_s[end] == run.end_s[end]
-            assert found.test_regret[end] == best - table.mean_test(run.codes[held : held + 1])[0]
-        assert (found.test_regret >= 0).all() and (found.validation_regret >= 0).all()
-        assert (np.diff(found.validation_regret) <= 0).all()
+            incumbent = int(np.argmax(run.value[: end + 1]))
+            assert trajectory.incumbent[end] == incumbent and trajectory.time_s[end] == run.end_s[end]
+            assert trajectory.test_regret[end] == best - table.mean_test(run.codes[incumbent : incumbent + 1])[0]
+        assert (trajectory.test_regret >= 0).all() and (trajectory.validation_regret >= 0).all()
+        assert (np.diff(trajectory.validation_regret) <= 0).all()
 
 
 def test_best_validation_is_the_tables_at_the_fidelities_used(runs: Runs, table: Counting) -> None:
@@ -90,13 +90,13 @@ def test_best_validation_is_the_tables_at_the_fidelities_used(runs: Runs, table:
 
 
 def test_summarise_tells_a_better_method_from_a_worse_one(runs: Runs, table: Counting) -> None:
-    found = summarise(runs, table, np.random.default_rng(0))
-    worse, better = found.methods
+    summary = summarise(runs, table, np.random.default_rng(0))
+    worse, better = summary.methods
     assert (worse.method, better.method, worse.seeds, better.seeds) == ("rs", "thorough", 20, 20)
     assert better.test_regret.high < worse.test_regret.low and better.mean_rank.high < worse.mean_rank.low
     assert better.area.estimate < worse.area.estimate
-    assert found.holm[0, 1] < 0.01 and found.friedman_p < 0.01 and found.superiority[1, 0] > 0.8
-    assert found.critical_difference == critical_difference(2, 20) and found.common_seeds == 20
+    assert summary.holm[0, 1] < 0.01 and summary.friedman_p < 0.01 and summary.superiority[1, 0] > 0.8
+    assert summary.critical_difference == critical_difference(2, 20) and summary.common_seeds == 20
     assert worse.evaluations == 30 and worse.thinking_s > 0 and worse.time_to_best_s > 0
     finals = [judge(runs, table).of("rs")[seed].test_regret[-1] for seed in range(20)]
     assert worse.test_regret.estimate == pytest.approx(np.mean(finals))
@@ -106,24 +106,24 @@ def test_summarise_tells_a_better_method_from_a_worse_one(runs: Runs, table: Cou
 def test_summarise_does_not_depend_on_the_order_of_the_runs(runs: Runs, table: Counting) -> None:
     order = [*range(20)[::-1], *np.random.default_rng(1).permutation(np.arange(20, 40))]
     again = Runs(runs.setup, [runs.runs[position] for position in order])
-    one, other = (summarise(each, table, np.random.default_rng(0)).numbers() for each in (runs, again))
-    assert one == other
+    first, second = (summarise(order, table, np.random.default_rng(0)).numbers() for order in (runs, again))
+    assert first == second
 
 
 def test_summarise_is_json_and_names_the_runs_that_broke(runs: Runs, table: Counting) -> None:
     broken = [search(Breaks, table, seed) for seed in range(3)]
     nothing = replace(broken[0], seed=3, value=np.array([np.nan]))
-    found = summarise(Runs(runs.setup, [*runs.runs, *broken, nothing]), table, np.random.default_rng(0))
-    numbers = json.loads(json.dumps(found.numbers(), allow_nan=False))
+    summary = summarise(Runs(runs.setup, [*runs.runs, *broken, nothing]), table, np.random.default_rng(0))
+    numbers = json.loads(json.dumps(summary.numbers(), allow_nan=False))
     row = numbers["methods"][2]
     assert row["seeds"] == 4 and numbers["common_seeds"] == 4 and numbers["judged_by"] == "test_accuracy"
-    assert row["errors"] == dict.fromkeys("0123", found.broken()[0][1])
+    assert row["errors"] == dict.fromkeys("0123", summary.broken()[0][1])
     assert row["mean_rank"] == {"estimate": 3, "low": 3, "high": 3}
     assert row["evaluations"] is row["test_regret"]["estimate"] is row["thinking_s"] is None
-    ((method, error, seeds),) = found.broken()
+    ((method, error, seeds),) = summary.broken()
     assert (method, seeds) == ("breaks", [0, 1, 2, 3])
     assert re.fullmatch(r"RuntimeError: on purpose \(test_summary.py, line \d+\)", error)
-    assert [each.method for each in found.standings()] == ["thorough", "rs", "breaks"]
+    assert [standing.method for standing in summary.standings()] == ["thorough", "rs", "breaks"]
 
 
 def test_summarise_leaves_a_broken_run_out_of_all_but_the_ranks_and_tests(runs: Runs, table: Counting) -> None:
@@ -131,40 +131,40 @@ def test_summarise_leaves_a_broken_run_out_of_all_but_the_ranks_and_tests(runs: 
     assert lucky.method == "thorough"
     mixed = Runs(runs.setup, [lucky if run is runs.runs[25] else run for run in runs.runs])
     without = Runs(runs.setup, [run for run in runs.runs if run is not runs.runs[25]])
-    found, rest = (summarise(each, table, np.random.default_rng(0)) for each in (mixed, without))
-    assert found.common_seeds == 20 and rest.common_seeds == 19
-    for one, other in zip(found.methods, rest.methods, strict=True):
+    summary, remaining = (summarise(subset, table, np.random.default_rng(0)) for subset in (mixed, without))
+    assert summary.common_seeds == 20 and remaining.common_seeds == 19
+    for method, same_method in zip(summary.methods, remaining.methods, strict=True):
         for name in ("test_regret", "validation_regret", "area"):
-            assert getattr(one, name).estimate == getattr(other, name).estimate
+            assert getattr(method, name).estimate == getattr(same_method, name).estimate
         for name in ("evaluations", "time_to_best_s", "thinking_s", "test_regret_median", "repeated"):
-            assert getattr(one, name) == getattr(other, name)
-    ranks = {each.method: each.mean_rank.estimate for each in found.methods}
-    better = {each.method: each.mean_rank.estimate * 19 for each in rest.methods}
+            assert getattr(method, name) == getattr(same_method, name)
+    ranks = {standing.method: standing.mean_rank.estimate for standing in summary.methods}
+    better = {standing.method: standing.mean_rank.estimate * 19 for standing in remaining.methods}
     assert ranks == pytest.approx({"rs": (better["rs"] + 1) / 20, "thorough": (better["thorough"] + 2) / 20})
-    assert found.methods[1].finished == 19 and found.methods[1].errors == {lucky.seed: "RuntimeError: x"}
+    assert summary.methods[1].finished == 19 and summary.methods[1].errors == {lucky.seed: "RuntimeError: x"}
 
 
 def test_summarise_ranks_broken_runs_equal_and_last(runs: Runs, table: Counting) -> None:
     breaks = [replace(run, method=name, error="x") for name in ("a", "b") for run in runs.runs[:20]]
-    found = summarise(Runs(runs.setup, [*breaks, *runs.runs]), table, np.random.default_rng(0))
-    assert [each.mean_rank.estimate for each in found.methods[:2]] == [3.5, 3.5]
-    assert found.holm[0, 1] == 1 and found.superiority[0, 1] == 0.5
-    assert set(found.beats("rs")) == {"a", "b"} and found.beats("a") == []
+    summary = summarise(Runs(runs.setup, [*breaks, *runs.runs]), table, np.random.default_rng(0))
+    assert [method.mean_rank.estimate for method in summary.methods[:2]] == [3.5, 3.5]
+    assert summary.holm[0, 1] == 1 and summary.superiority[0, 1] == 0.5
+    assert set(summary.beats("rs")) == {"a", "b"} and summary.beats("a") == []
 
 
 def test_summarise_puts_a_method_that_mostly_breaks_last(runs: Runs, table: Counting) -> None:
     mostly = [replace(run, error="x" if run.seed % 4 else "") if run.method == "thorough" else run for run in runs.runs]
-    found = summarise(Runs(runs.setup, mostly), table, np.random.default_rng(0))
-    worse, better = found.methods
-    assert found.regret(better).estimate < found.regret(worse).estimate
-    assert [each.method for each in found.standings()] == ["rs", "thorough"]
-    assert "thorough" not in found.beats("thorough") and found.beats("thorough") == []
+    summary = summarise(Runs(runs.setup, mostly), table, np.random.default_rng(0))
+    worse, better = summary.methods
+    assert summary.regret(better).estimate < summary.regret(worse).estimate
+    assert [standing.method for standing in summary.standings()] == ["rs", "thorough"]
+    assert "thorough" not in summary.beats("thorough") and summary.beats("thorough") == []
 
 
 def test_summarise_one_method_and_one_seed(runs: Runs, table: Counting) -> None:
-    found = summarise(Runs(runs.setup, runs.runs[:1]), table, np.random.default_rng(0))
-    assert found.methods[0].mean_rank.estimate == 1 and np.isnan(found.friedman_p)
-    assert found.numbers()["critical_difference"] is None
+    summary = summarise(Runs(runs.setup, runs.runs[:1]), table, np.random.default_rng(0))
+    assert summary.methods[0].mean_rank.estimate == 1 and np.isnan(summary.friedman_p)
+    assert summary.numbers()["critical_difference"] is None
     with pytest.raises(NasbedError, match="1 run or more"):
         summarise(Runs(runs.setup, []), table, np.random.default_rng(0))
 
@@ -176,14 +176,14 @@ def test_summarise_without_test_results_judges_by_mean_validation(runs: Runs, ta
             return None
 
     bare = NoTest(table.results)
-    found = summarise(runs, bare, np.random.default_rng(0))
-    assert found.judged_by == "validation_accuracy"
-    assert found.test_best == table.cache.mean("validation_accuracy", 200).max() < found.validation_best
-    assert all(each.test_regret.estimate > 0 for each in found.methods)
-    numbers = found.numbers()
-    assert numbers["compared_by"] == "mean_validation_regret" and numbers["mean_validation_best"] == found.test_best
-    for row, each in zip(numbers["methods"], found.methods, strict=True):
-        assert row["mean_validation_regret"]["estimate"] == each.test_regret.estimate
-        assert row["mean_validation_regret_median"] == each.test_regret_median
+    summary = summarise(runs, bare, np.random.default_rng(0))
+    assert summary.judged_by == "validation_accuracy"
+    assert summary.test_best == table.cache.mean("validation_accuracy", 200).max() < summary.validation_best
+    assert all(method.test_regret.estimate > 0 for method in summary.methods)
+    numbers = summary.numbers()
+    assert numbers["compared_by"] == "mean_validation_regret" and numbers["mean_validation_best"] == summary.test_best
+    for row, method in zip(numbers["methods"], summary.methods, strict=True):
+        assert row["mean_validation_regret"]["estimate"] == method.test_regret.estimate
+        assert row["mean_validation_regret_median"] == method.test_regret_median
     assert not [name for row in (numbers, *numbers["methods"]) for name in row if "test" in name]
     assert summarise(runs, table, np.random.default_rng(0)).numbers()["compared_by"] == "test_regret"

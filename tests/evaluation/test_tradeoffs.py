@@ -50,9 +50,9 @@ def runs_of(*runs: Run, **settings: dict[str, str]) -> Runs:
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
 def test_cheapest_first_is_the_front_without_its_doubles(points: list[tuple[int, int]]) -> None:
     table = np.array(points, dtype=float).reshape(-1, 2)
-    kept = cheapest_first(table[:, 0], table[:, 1])
-    assert np.all(np.diff(table[kept], axis=0) * [1, -1] > 0)
-    assert {tuple(row) for row in table[kept]} == {tuple(row) for row in table[non_dominated(table)]}
+    front = cheapest_first(table[:, 0], table[:, 1])
+    assert np.all(np.diff(table[front], axis=0) * [1, -1] > 0)
+    assert {tuple(row) for row in table[front]} == {tuple(row) for row in table[non_dominated(table)]}
 
 
 def test_cheapest_first_leaves_missing_values_out() -> None:
@@ -60,41 +60,41 @@ def test_cheapest_first_leaves_missing_values_out() -> None:
 
 
 def test_tradeoffs_measure_the_share_of_the_box_by_hand() -> None:
-    one = run("a", 0, [1.0, 2.0, 3.0, 3.0], [6.0, 4.0, 2.0, 5.0])
-    other = run("b", 0, [2.0, 5.0], [10.0, 3.0])
-    found = tradeoffs(runs_of(one, other), measured(LOSS, PARAMETERS), best=2.0)
-    assert found is not None and found.ideal == (1.0, 0.0) and found.reference == (5.0, 8.0)
-    assert found.fronts[0].cost.tolist() == [1, 2, 3] and found.fronts[0].regret.tolist() == [4, 2, 0]
-    assert found.hypervolumes("a") == {0: pytest.approx((4 * 4 + 3 * 2 + 2 * 2) / (4 * 8))}
-    assert found.hypervolumes("b") == {0: 0.0}
+    first = run("a", 0, [1.0, 2.0, 3.0, 3.0], [6.0, 4.0, 2.0, 5.0])
+    second = run("b", 0, [2.0, 5.0], [10.0, 3.0])
+    result = tradeoffs(runs_of(first, second), measured(LOSS, PARAMETERS), best=2.0)
+    assert result is not None and result.ideal == (1.0, 0.0) and result.reference == (5.0, 8.0)
+    assert result.fronts[0].cost.tolist() == [1, 2, 3] and result.fronts[0].regret.tolist() == [4, 2, 0]
+    assert result.hypervolumes("a") == {0: pytest.approx((4 * 4 + 3 * 2 + 2 * 2) / (4 * 8))}
+    assert result.hypervolumes("b") == {0: 0.0}
 
 
-def test_tradeoffs_take_the_second_metric_that_was_asked_for() -> None:
-    one = run("a", 0, [1.0, 2.0], [2.0, 1.0])
-    both = measured(LOSS, LATENCY, PARAMETERS)
+def test_tradeoffs_take_the_second_metric_of_the_setting() -> None:
+    single = run("a", 0, [1.0, 2.0], [2.0, 1.0])
+    full = measured(LOSS, LATENCY, PARAMETERS)
     for runs, benchmark, key in (
-        (runs_of(one), both, "parameters"),
-        (runs_of(one, nsga2={"second": "latency"}), both, "latency"),
-        (runs_of(one), measured(LOSS, LATENCY), "latency"),
+        (runs_of(single), full, "parameters"),
+        (runs_of(single, nsga2={"second": "latency"}), full, "latency"),
+        (runs_of(single), measured(LOSS, LATENCY), "latency"),
     ):
-        found = tradeoffs(runs, benchmark, best=0.0)
-        assert found is not None and found.second.key == key
-    assert tradeoffs(runs_of(one), measured(LOSS), best=0.0) is None
+        result = tradeoffs(runs, benchmark, best=0.0)
+        assert result is not None and result.second.key == key
+    assert tradeoffs(runs_of(single), measured(LOSS), best=0.0) is None
 
 
 def test_tradeoffs_are_of_the_highest_fidelity() -> None:
     short = run("a", 0, [1.0], [0.0], fidelity=1)
-    found = tradeoffs(runs_of(short, run("b", 0, [2.0], [5.0], fidelity=9)), measured(LOSS, PARAMETERS), best=0.0)
-    assert found is not None and [len(each.cost) for each in found.fronts] == [0, 1]
-    assert np.isnan(found.hypervolumes("a")[0]) and np.isnan(found.hypervolumes("b")[0])
+    result = tradeoffs(runs_of(short, run("b", 0, [2.0], [5.0], fidelity=9)), measured(LOSS, PARAMETERS), best=0.0)
+    assert result is not None and [len(front.cost) for front in result.fronts] == [0, 1]
+    assert np.isnan(result.hypervolumes("a")[0]) and np.isnan(result.hypervolumes("b")[0])
 
 
 def test_repeated_share_counts_isomorphic_cells_at_one_fidelity() -> None:
     nb101 = space("nb101")
     rng = np.random.default_rng(0)
     cells = [nb101.sample(rng) for _ in range(40)]
-    other = next(arch for arch in cells if nb101.canonical(arch) != arch)
-    codes = nb101.codes([other, nb101.canonical(other), other, other])
+    isomorph = next(arch for arch in cells if nb101.canonical(arch) != arch)
+    codes = nb101.codes([isomorph, nb101.canonical(isomorph), isomorph, isomorph])
     same = replace(run("a", 0, [1.0] * 4, [1.0] * 4), codes=codes)
     assert repeated_share(same, nb101) == 0.75
     assert repeated_share(replace(same, fidelity=np.array([1, 1, 9, 9])), nb101) == 0.5

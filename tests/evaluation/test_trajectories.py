@@ -30,10 +30,10 @@ DIRECTIONS = st.sampled_from(["maximize", "minimize"])
 
 @given(st.lists(st.tuples(st.integers(0, 5) | st.just(math.nan), st.sampled_from([4, 12, 108])), max_size=30))
 def test_incumbent_index_is_the_first_best_at_the_highest_fidelity_so_far(rows: list[tuple[float, int]]) -> None:
-    found = incumbent_index([v for v, _ in rows], "minimize", fidelity=[f for _, f in rows])
+    indices = incumbent_index([v for v, _ in rows], "minimize", fidelity=[f for _, f in rows])
     for end in range(1, len(rows) + 1):
-        seen = [(-f, v, i) for i, (v, f) in enumerate(rows[:end]) if v == v]
-        assert found[end - 1] == (min(seen)[2] if seen else -1)
+        candidates = [(-f, v, i) for i, (v, f) in enumerate(rows[:end]) if v == v]
+        assert indices[end - 1] == (min(candidates)[2] if candidates else -1)
 
 
 @given(VALUES, DIRECTIONS)
@@ -41,10 +41,10 @@ def test_incumbent_is_monotone_skips_missing_values_and_is_the_value_of_its_inde
     values: list[float], direction: Direction
 ) -> None:
     best, index = incumbent(values, direction), incumbent_index(values, direction)
-    begun = index >= 0
-    assert np.array_equal(np.isnan(best), ~begun)
-    np.testing.assert_array_equal(best[begun], np.array(values)[index[begun]])
-    steps = np.diff(best[begun])
+    started = index >= 0
+    assert np.array_equal(np.isnan(best), ~started)
+    np.testing.assert_array_equal(best[started], np.array(values)[index[started]])
+    steps = np.diff(best[started])
     assert (steps >= 0).all() if direction == "maximize" else (steps <= 0).all()
 
 
@@ -53,17 +53,17 @@ def test_regret_of_incumbents_is_never_negative_falls_and_ends_at_zero(
     values: list[float], direction: Direction
 ) -> None:
     best = float(np.nanmax(values) if direction == "maximize" else np.nanmin(values))
-    found = regret(incumbent(values, direction), direction, best=best)
-    found = found[~np.isnan(found)]
-    assert (found >= 0).all() and (np.diff(found) <= 0).all() and found[-1] == 0
+    regrets = regret(incumbent(values, direction), direction, best=best)
+    regrets = regrets[~np.isnan(regrets)]
+    assert (regrets >= 0).all() and (np.diff(regrets) <= 0).all() and regrets[-1] == 0
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 100), st.floats(-5, 5)), max_size=20), st.floats(0.05, 200))
 def test_at_times_is_the_last_value_until_then(rows: list[tuple[float, float]], moment: float) -> None:
     rows = sorted(rows, key=lambda row: row[0])
     before = [value for time, value in rows if time <= moment]
-    (found,) = at_times([t for t, _ in rows], [v for _, v in rows], grid_s=[moment])
-    assert found == before[-1] if before else math.isnan(found)
+    (value,) = at_times([t for t, _ in rows], [v for _, v in rows], grid_s=[moment])
+    assert value == before[-1] if before else math.isnan(value)
 
 
 def test_area_under_curve_is_the_limit_of_sums_on_a_fine_grid() -> None:
@@ -82,10 +82,10 @@ def test_area_under_curve_is_the_limit_of_sums_on_a_fine_grid() -> None:
 @given(st.permutations(range(7)))
 def test_bands_do_not_depend_on_the_order_of_the_seeds(order: list[int]) -> None:
     curves = np.random.default_rng(1).normal(size=(7, 5))
-    one, other = bands(curves, level=0.8), bands(curves[order], level=0.8)
+    bands_in_order, bands_shuffled = bands(curves, level=0.8), bands(curves[order], level=0.8)
     for name in ("mean", "standard_error", "median", "low", "high"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
-    assert (one.low <= one.median).all() and (one.median <= one.high).all()
+        np.testing.assert_allclose(getattr(bands_in_order, name), getattr(bands_shuffled, name), rtol=1e-12)
+    assert (bands_in_order.low <= bands_in_order.median).all() and (bands_in_order.median <= bands_in_order.high).all()
 
 
 def test_time_to_target_and_final_values() -> None:

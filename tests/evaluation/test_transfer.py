@@ -12,12 +12,12 @@ from nasbed.evaluation import hyperparameter_transfer
 
 def test_transfer_is_the_definition_written_out() -> None:
     table = np.random.default_rng(0).random((30, 8))
-    found = hyperparameter_transfer(table, direction="maximize")
+    transfer = hyperparameter_transfer(table, direction="maximize")
     means = [np.mean([table[a, h] for a in range(30)]) for h in range(8)]
     chosen = max(range(8), key=lambda h: means[h])
     tuned = [max(table[a]) for a in range(30)]
-    assert found.chosen == chosen and found.tuned.tolist() == tuned
-    assert found.spearman == pytest.approx(scipy.stats.spearmanr(tuned, table[:, chosen]).statistic)
+    assert transfer.chosen == chosen and transfer.tuned.tolist() == tuned
+    assert transfer.spearman == pytest.approx(scipy.stats.spearmanr(tuned, table[:, chosen]).statistic)
 
 
 def test_transfer_is_perfect_where_hyperparameters_only_add() -> None:
@@ -30,10 +30,10 @@ def test_transfer_is_perfect_where_hyperparameters_only_add() -> None:
 def test_transfer_does_not_depend_on_direction_or_order() -> None:
     rng = np.random.default_rng(2)
     table = rng.random((25, 7))
-    found = hyperparameter_transfer(table, direction="minimize")
-    assert hyperparameter_transfer(-table, direction="maximize").spearman == pytest.approx(found.spearman)
+    transfer = hyperparameter_transfer(table, direction="minimize")
+    assert hyperparameter_transfer(-table, direction="maximize").spearman == pytest.approx(transfer.spearman)
     shuffled = table[rng.permutation(25)][:, rng.permutation(7)]
-    assert hyperparameter_transfer(shuffled, direction="minimize").spearman == pytest.approx(found.spearman)
+    assert hyperparameter_transfer(shuffled, direction="minimize").spearman == pytest.approx(transfer.spearman)
 
 
 def test_transfer_refuses_holes() -> None:

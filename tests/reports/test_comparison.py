@@ -92,14 +92,14 @@ def test_comparison_takes_any_runs(case: str, tmp_path: Path) -> None:
 
 
 def test_comparison_finals_and_curves_agree_with_the_summary() -> None:
-    found = comparison(three_methods(), Formula(TEST), rng=np.random.default_rng(0))
-    summary = found.summary
-    for each in summary.methods:
-        assert summary.regret(each).estimate == pytest.approx(found.finals[each.method].mean())
-        assert summary.median(each) == pytest.approx(np.median(found.finals[each.method]))
-    last = {curve.method: curve.middle[-1] for curve in found.rank_over_time}
-    assert last == pytest.approx({each.method: each.mean_rank.estimate for each in summary.methods})
-    assert found.best is not None and found.best.regret == min(finals.min() for finals in found.finals.values())
+    result = comparison(three_methods(), Formula(TEST), rng=np.random.default_rng(0))
+    summary = result.summary
+    for method in summary.methods:
+        assert summary.regret(method).estimate == pytest.approx(result.finals[method.method].mean())
+        assert summary.median(method) == pytest.approx(np.median(result.finals[method.method]))
+    last = {curve.method: curve.middle[-1] for curve in result.rank_over_time}
+    assert last == pytest.approx({method.method: method.mean_rank.estimate for method in summary.methods})
+    assert result.best is not None and result.best.regret == min(finals.min() for finals in result.finals.values())
 
 
 def test_comparison_draws_trade_offs_where_costs_are_known(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_comparison_draws_trade_offs_where_costs_are_known(tmp_path: Path) -> No
     assert "figure-tradeoff" in reader.charts and "Regret against parameters" in reader.text
     assert (tmp_path / "figures" / "tradeoff.svg").is_file()
     numbers = json.loads((tmp_path / "numbers.json").read_text())
-    for each in numbers["methods"]:
-        assert f"{each['hypervolume']['estimate']:.4f}" in reader.text
+    for method in numbers["methods"]:
+        assert f"{method['hypervolume']['estimate']:.4f}" in reader.text
 
 
 def test_looks_are_all_different() -> None:

@@ -29,13 +29,13 @@ def artefact(tmp_path_factory: pytest.TempPathFactory) -> Artefact:
 
 def test_fit_data_counts_what_intervals_hold(artefact: Artefact) -> None:
     """Shares rise with the level, and the bins together are the whole."""
-    found = fit_data(artefact, TEST)
-    assert sorted(found.coverage) == list(found.coverage)
-    assert len(found.coverage) == len(found.raw_coverage) == len(LEVELS)
-    assert sum(each.count for each in found.bins) == len(TEST)
-    mean = sum(each.coverage * each.count for each in found.bins) / len(TEST)
-    assert mean == pytest.approx(found.coverage[LEVELS.index(0.9)])
-    assert np.array_equal(found.runtime_s, TEST.cost_s)
+    data = fit_data(artefact, TEST)
+    assert sorted(data.coverage) == list(data.coverage)
+    assert len(data.coverage) == len(data.raw_coverage) == len(LEVELS)
+    assert sum(bin.count for bin in data.bins) == len(TEST)
+    mean = sum(bin.coverage * bin.count for bin in data.bins) / len(TEST)
+    assert mean == pytest.approx(data.coverage[LEVELS.index(0.9)])
+    assert np.array_equal(data.runtime_s, TEST.cost_s)
     of_one = fit_data(artefact, TEST, runtime_method="rs")
     assert len(of_one.runtime_s) == (TEST.method == "rs").sum()
     unknown = replace(TEST, cost_s=np.full(len(TEST), np.nan))

@@ -20,7 +20,7 @@ BENCHMARKS = {"addnist": 92.08, "language": 85.0}
 
 
 def result(submission: str, dataset: str, raw: float | None, **changed: object) -> Result:
-    made = Result(
+    finished = Result(
         submission=submission,
         dataset=dataset,
         ended="crash" if raw is None else "finished",
@@ -41,10 +41,10 @@ def result(submission: str, dataset: str, raw: float | None, **changed: object) 
         versions={},
         date="2024-06-17T12:00:00+00:00",
     )
-    return replace(made, **changed)  # type: ignore[arg-type]
+    return replace(finished, **changed)  # type: ignore[arg-type]
 
 
-def some() -> list[Result]:
+def results() -> list[Result]:
     return [
         result("late", "addnist", 92.08),
         result("late", "language", 85.0),
@@ -59,28 +59,28 @@ def some() -> list[Result]:
 
 
 def test_leaderboard_places_ties_and_those_that_were_not_run_on_all() -> None:
-    board = leaderboard(some())
-    assert [(each.submission, each.place) for each in board.standings] == [
+    board = leaderboard(results())
+    assert [(standing.submission, standing.place) for standing in board.standings] == [
         ("best", 1),
         ("also-late", 2),
         ("late", 2),
         ("broken", 4),
         ("partial", None),
     ]
-    assert [each.total for each in board.standings] == pytest.approx([15, 0, 0, -5, 10])
+    assert [standing.total for standing in board.standings] == pytest.approx([15, 0, 0, -5, 10])
     assert any("partial was not run on every dataset" in note for note in board.notes)
-    assert [each.submission for each in board.failures] == ["broken"]
+    assert [result.submission for result in board.failures] == ["broken"]
 
 
 def test_leaderboard_table_tells_scores_accuracies_and_failures() -> None:
-    lines = score_table(leaderboard(some())).text().splitlines()
+    lines = score_table(leaderboard(results())).text().splitlines()
     assert lines[1].split() == ["1", "best", "5.000", "(96.04", "%)", "10.000", "(100.00", "%)", "15.000"]
     assert "-10.000 (failed)" in lines[4] and lines[5].split()[2] == "–"
-    assert "no</b>, at NAS" in failure_table(leaderboard(some())).text()
+    assert "no</b>, at NAS" in failure_table(leaderboard(results())).text()
 
 
 def test_leaderboard_page_shows_a_bar_for_each_and_escapes_what_strangers_wrote(tmp_path: Path) -> None:
-    write_leaderboard(leaderboard(some()), tmp_path / "page")
+    write_leaderboard(leaderboard(results()), tmp_path / "page")
     html = (tmp_path / "page" / "report.html").read_text()
     assert (
         len(check_page(tmp_path / "page" / "report.html").charts) == 2
@@ -100,14 +100,14 @@ def test_leaderboard_notes_what_makes_runs_unlike() -> None:
 
 
 def test_results_are_read_back_as_written_and_none_twice(tmp_path: Path) -> None:
-    for each in some():
-        write_result(tmp_path / "runs" / each.submission / each.dataset, each, b"log", None)
-    assert sorted(read_results([tmp_path / "runs"]), key=str) == sorted(some(), key=str)
+    for entry in results():
+        write_result(tmp_path / "runs" / entry.submission / entry.dataset, entry, b"log", None)
+    assert sorted(read_results([tmp_path / "runs"]), key=str) == sorted(results(), key=str)
     with pytest.raises(InvalidOption, match="runs once on a dataset"):
         read_results([tmp_path / "runs", tmp_path / "runs"])
     path = tmp_path / "runs" / "best" / "addnist" / "result.json"
-    whole = path.read_text()
-    for spoilt in (whole[:50], "[]", whole.replace('"score": ', '"score": "x'), whole.replace('"seed"', '"seeds"')):
+    text = path.read_text()
+    for spoilt in (text[:50], "[]", text.replace('"score": ', '"score": "x'), text.replace('"seed"', '"seeds"')):
         path.write_text(spoilt)
         with pytest.raises(BadFile, match="no result of a challenge"):
             read_results([tmp_path / "runs"])

@@ -42,8 +42,8 @@ def task(name: str, *, repeats: bool = False, seeds: int = 1, more: dict[str, np
     )
 
 
-def judged(found: RankedTask, **options: Any) -> JudgedTask:
-    return judge_proxies(found, np.random.default_rng(1), **({"top_percent": 10, "resamples": 200} | options))
+def judged(task: RankedTask, **options: Any) -> JudgedTask:
+    return judge_proxies(task, np.random.default_rng(1), **({"top_percent": 10, "resamples": 200} | options))
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +57,10 @@ def tasks() -> list[JudgedTask]:
 
 
 def test_words_name_who_is_lost_at_the_top(tasks: list[JudgedTask]) -> None:
-    told = outcome(tasks[0])
-    assert "not told from zero, or below it, within the top 10 %: broad (0.9" in told
-    assert "top 10 % sharp (1.00)" in told and "One training predicts the mean of the others" in told
-    assert "Over all, broad is significantly better than params" in told
+    text = outcome(tasks[0])
+    assert "not told from zero, or below it, within the top 10 %: broad (0.9" in text
+    assert "top 10 % sharp (1.00)" in text and "One training predicts the mean of the others" in text
+    assert "Over all, broad is significantly better than params" in text
     silent = judged(
         RankedTask(
             "none", ACCURACY, "nb201", np.zeros((50, 6), dtype=np.int64), np.arange(50.0), {"params": np.ones((50, 1))}
@@ -70,8 +70,8 @@ def test_words_name_who_is_lost_at_the_top(tasks: list[JudgedTask]) -> None:
 
 
 def test_terminal_table_fits_and_marks_what_is_missing(tasks: list[JudgedTask]) -> None:
-    for each in tasks:
-        assert max(map(len, short_table(each).text().splitlines())) <= 100
+    for task in tasks:
+        assert max(map(len, short_table(task).text().splitlines())) <= 100
     rows = {row[0]: row for row in short_table(tasks[1]).rows}
     assert all(cell.strip() == MISSING for cell in rows["empty"][1:])
     assert rows["constant"][1].strip() == MISSING and rows["constant"][3].startswith("0.")
@@ -121,10 +121,10 @@ def test_report_is_whole_and_escaped(tasks: list[JudgedTask], tmp_path: Path) ->
 
 
 def test_report_of_too_few_architectures_is_drawn(tmp_path: Path) -> None:
-    few = RankedTask(
+    small = RankedTask(
         "few", ACCURACY, "nb201", np.zeros((3, 6), dtype=np.int64), np.arange(3.0), {"nwot": np.ones((3, 2))}
     )
-    write_proxies_report([judged(few, top_percent=1)], tmp_path / "out", formats=["svg"])
+    write_proxies_report([judged(small, top_percent=1)], tmp_path / "out", formats=["svg"])
     assert "less than one" in (tmp_path / "out" / "report.html").read_text()
 
 
@@ -145,9 +145,9 @@ def test_labels_do_not_cover_each_other() -> None:
         (x - LETTER * len(name) / 2, y - LINE / 2, x + LETTER * len(name) / 2, y + LINE / 2)
         for (x, y), name in zip(middles, names, strict=True)
     ]
-    for one, other in combinations(boxes, 2):
+    for box, rival in combinations(boxes, 2):
         assert (
-            one[2] <= other[0] + 0.2 or other[2] <= one[0] + 0.2 or one[3] <= other[1] + 0.2 or other[3] <= one[1] + 0.2
+            box[2] <= rival[0] + 0.2 or rival[2] <= box[0] + 0.2 or box[3] <= rival[1] + 0.2 or rival[3] <= box[1] + 0.2
         )
     assert all(min(left, top) >= 0 and max(right, bottom) <= 380 for left, top, right, bottom in boxes)
     assert label_places([], [], width=10, height=10) == []

@@ -30,7 +30,7 @@ SMALL_GROUPS = {"methods": (RS, RE), "rates": (Variant("1", "re"), Variant("4", 
 SEEDS = 8
 
 
-def study_of(table: str, out: Path, told: list[str]) -> GeneralisationStudy:
+def study_of(table: str, out: Path, spaces: list[str]) -> GeneralisationStudy:
     return generalisation_study(
         table,
         seeds=SEEDS,
@@ -38,7 +38,7 @@ def study_of(table: str, out: Path, told: list[str]) -> GeneralisationStudy:
         out=out,
         engine=SerialEngine(),
         groups=SMALL_GROUPS,
-        progress=told.append,
+        progress=spaces.append,
     )
 
 
@@ -51,16 +51,16 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def ran(table: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[GeneralisationStudy, Path, list[str]]:
-    out, told = tmp_path_factory.mktemp("study"), list[str]()
-    return study_of(table, out, told), out, told
+    out, spaces = tmp_path_factory.mktemp("study"), list[str]()
+    return study_of(table, out, spaces), out, spaces
 
 
 def test_generalisation_study_runs_every_variant_once_in_both_spaces(
     ran: tuple[GeneralisationStudy, Path, list[str]],
 ) -> None:
-    study, out, told = ran
+    study, out, spaces = ran
     assert sorted(variants(SMALL_GROUPS)) == ["re", "re-mutation_rate-4", "rs"]
-    assert told == ["small"] * 3 * SEEDS + ["full"] * 3 * SEEDS
+    assert spaces == ["small"] * 3 * SEEDS + ["full"] * 3 * SEEDS
     assert (study.small.architectures, study.full.architectures) == (4**6, 5**6)
     inside = load_runs(out / "runs" / "small" / "re").runs
     assert all(not (run.codes == 4).any() for run in inside)
@@ -85,9 +85,9 @@ def test_generalisation_study_goes_on_where_it_stopped(
     ran: tuple[GeneralisationStudy, Path, list[str]], table: str
 ) -> None:
     study, out, _ = ran
-    told: list[str] = []
-    assert study_of(table, out, told).correlations == study.correlations
-    assert not told
+    spaces: list[str] = []
+    assert study_of(table, out, spaces).correlations == study.correlations
+    assert not spaces
 
 
 def test_ordering_is_reversed_only_where_the_difference_is_more_than_luck() -> None:
@@ -117,9 +117,9 @@ def trajectory(seed: int, times: list[float], regrets: list[float]) -> Trajector
 
 def test_anytime_is_the_median_and_quartiles_of_step_functions() -> None:
     runs = [trajectory(seed, [1.0, 10.0 * (seed + 1)], [5.0, float(seed)]) for seed in range(3)]
-    found = anytime(runs, points=3)
-    assert found.time_s.tolist() == pytest.approx([1.0, 30**0.5, 30.0])
-    assert found.median.tolist() == [5.0, 5.0, 1.0] and found.low[-1] == 0.5 and found.high[-1] == 1.5
+    curve = anytime(runs, points=3)
+    assert curve.time_s.tolist() == pytest.approx([1.0, 30**0.5, 30.0])
+    assert curve.median.tolist() == [5.0, 5.0, 1.0] and curve.low[-1] == 0.5 and curve.high[-1] == 1.5
     assert final_regrets(runs[::-1]).tolist() == [0.0, 1.0, 2.0]
 
 

@@ -20,10 +20,10 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
     def called(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["nasbed", "study", "local-search", *arguments])
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit_info:
             main()
         shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
+        return int(exit_info.value.code or 0), shown.out, shown.err
 
     return called
 
@@ -37,8 +37,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_local_search_prints_a_table_and_the_outcome(run: Run, table: str, tmp_path: Path) -> None:
     options = ("--optimizers", "rs", "--seeds", "3", "--budget", "100ev", "--processes", "1", "--format", "svg")
-    status, shown, told = run(table, "--out", str(tmp_path / "out"), *options)
-    assert status == 0, told
+    status, shown, messages = run(table, "--out", str(tmp_path / "out"), *options)
+    assert status == 0, messages
     lines = shown.splitlines()
     assert lines[0].split("  ")[0] == "evaluations" and "100 (100%)" in lines[0]
     assert "Local search is" in shown and lines[-1].endswith("report.html")
@@ -54,6 +54,6 @@ def test_local_search_refuses_bad_input_in_one_line(run: Run, table: str, tmp_pa
         (("--early", "1"), "above 0 and below 1, got 1"),
         (("--format", "gif"), "svg, png, pdf"),
     ):
-        status, _, told = run(table, "--out", str(out), *options)
-        assert status == 2 and words in told and len(told.splitlines()) == 1, told
+        status, _, messages = run(table, "--out", str(out), *options)
+        assert status == 2 and words in messages and len(messages.splitlines()) == 1, messages
     assert not out.exists()

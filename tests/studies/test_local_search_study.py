@@ -55,11 +55,11 @@ def study_of(curves: dict[str, list[Trajectory]]) -> LocalSearchStudy:
 def test_moments_have_the_places_and_exact_p_values(curves: dict[str, list[Trajectory]]) -> None:
     """All ten pairs differ the same way: 2 / 2¹⁰ for each of two tests, so Holm doubles both."""
     study = study_of(curves)
-    assert [each.at for each in study.moments] == [1, 3, 10, 30, 100]
-    assert [each.place for each in study.moments] == [3, 3, 3, 3, 2]
+    assert [moment.at for moment in study.moments] == [1, 3, 10, 30, 100]
+    assert [moment.place for moment in study.moments] == [3, 3, 3, 3, 2]
     for moment in study.moments:
         assert list(moment.p.values()) == pytest.approx([2 * 2**-9] * 2)
-        assert sum(each.estimate for each in moment.ranks.values()) == pytest.approx(6)
+        assert sum(rank.estimate for rank in moment.ranks.values()) == pytest.approx(6)
     assert study.early.better == ["rs", "re"] and study.late.better == ["re"] and study.late.beaten == ["rs"]
     assert study.late.regrets["ls"].estimate == pytest.approx(2 + 0.045)
 
@@ -82,9 +82,9 @@ def test_outcome_says_what_the_numbers_say(curves: dict[str, list[Trajectory]]) 
 
 def test_too_few_seeds_say_nothing_of_the_paper(curves: dict[str, list[Trajectory]]) -> None:
     """Five pairs and two tests: 2 / 2⁵ · 2 = 0.125 at the least."""
-    few = study_of({name: own[:5] for name, own in curves.items()})
-    assert min(few.late.p.values()) == pytest.approx(0.125)
-    text = outcome(replace(few, seeds=5))
+    small = study_of({name: own[:5] for name, own in curves.items()})
+    assert min(small.late.p.values()) == pytest.approx(0.125)
+    text = outcome(replace(small, seeds=5))
     assert text.endswith(
         "With 5 seeds and 2 other methods no difference can be significant, however large: run more seeds."
     )
@@ -95,7 +95,7 @@ def test_moments_before_a_run_has_found_anything_are_left_out(curves: dict[str, 
     late = curves["rs"][3]
     curves["rs"][3] = Trajectory("rs", 3, late.time_s[4:], late.incumbent[4:], late.validation_regret[4:],
                                  late.test_regret[4:])  # fmt: skip
-    assert [each.at for each in study_of(curves).moments] == [10, 30, 100]
+    assert [moment.at for moment in study_of(curves).moments] == [10, 30, 100]
     with pytest.raises(InvalidOption, match="no seed finished"):
         study_of({"ls": curves["ls"][:3], "rs": curves["rs"][3:]})
 
@@ -114,9 +114,9 @@ def test_late_is_what_a_comparison_of_the_same_runs_says(searched: tuple[Path, L
     out, study = searched
     runs = load_runs(out)
     summary = summarise(runs, load(runs.setup.benchmark), np.random.default_rng(0))
-    for each in summary.methods:
-        assert study.late.regrets[each.method].estimate == pytest.approx(summary.regret(each).estimate)
-        assert study.late.ranks[each.method].estimate == pytest.approx(each.mean_rank.estimate)
+    for method in summary.methods:
+        assert study.late.regrets[method.method].estimate == pytest.approx(summary.regret(method).estimate)
+        assert study.late.ranks[method.method].estimate == pytest.approx(method.mean_rank.estimate)
     assert study.best == summary.best and study.metric.key == summary.judged_by
 
 
@@ -125,11 +125,11 @@ def test_seconds_are_a_budget_too_and_runs_are_not_run_again(
 ) -> None:
     out, study = searched
     table = load_runs(out).setup.benchmark
-    told: list[str] = []
+    methods: list[str] = []
     again = local_search_study(
-        table, rivals=["rs"], seeds=6, budget="120ev", out=out, progress=lambda *each: told.append(each[0])
+        table, rivals=["rs"], seeds=6, budget="120ev", out=out, progress=lambda *run: methods.append(run[0])
     )
-    assert not told and again.late.regrets["ls"].estimate == study.late.regrets["ls"].estimate
+    assert not methods and again.late.regrets["ls"].estimate == study.late.regrets["ls"].estimate
     timed = local_search_study(
         table, rivals=["rs"], seeds=3, budget="3e5s", early=0.5, out=tmp_path, engine=SerialEngine()
     )

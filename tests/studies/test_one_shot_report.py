@@ -95,27 +95,27 @@ def test_a_search_that_ends_worse_than_random_is_not_said_to_go_well(tmp_path: P
             search_record("both", 4, nb201_search(FALLING)), search_record("both", 5, poor), search_record("fair", 0, fair), search_record("brief", 0, brief),
         ]  # fmt: skip
         study = one_shot_study(records, Additive(metric), random=200, rng=np.random.default_rng(0))
-        said = {each.name: failure_words(study, each) for each in study.methods}
+        words = {method.name: failure_words(study, method) for method in study.methods}
         behind = abs(study.reference.mean - (42.0 if metric is ACCURACY else 58.0))
         points = f"{behind:.2f} points"
         than = "worse than the mean of random architectures"
         assert behind > study.reference.std / 2
-        assert said["poor"] == f"By the rule it does not decline, but it ends {points} {than} (seed 0)."
-        assert said["mixed"] == (
+        assert words["poor"] == f"By the rule it does not decline, but it ends {points} {than} (seed 0)."
+        assert words["mixed"] == (
             f"By the rule no search declines, but 2 of 3 end {points} in the mean {than} (seeds 1 and 2)."
         )
-        assert said["both"].startswith("1 of 2 goes wrong (seed 4): ")
-        assert said["both"].endswith(f" Of the others, 1 ends {points} {than} (seed 5).")
-        assert said["fair"] == "It does not go wrong."
-        assert said["brief"] == "Whether it goes wrong cannot be told from fewer than 10 epochs."
+        assert words["both"].startswith("1 of 2 goes wrong (seed 4): ")
+        assert words["both"].endswith(f" Of the others, 1 ends {points} {than} (seed 5).")
+        assert words["fair"] == "It does not go wrong."
+        assert words["brief"] == "Whether it goes wrong cannot be told from fewer than 10 epochs."
         column = {(row[0], row[1]): row[-1] for row in search_table(study).rows}
         assert column["poor", "0"] == "no, ends worse than random" and column["mixed", "0"] == "no"
         assert column["brief", "0"] == "too short, ends worse than random"
         write_one_shot_report(study, tmp_path / metric.name, formats=())
         page = unescape((tmp_path / metric.name / "report.html").read_text(encoding="utf-8"))
-        assert f'<h3 class="alert">poor: {said["poor"]}' in page
+        assert f'<h3 class="alert">poor: {words["poor"]}' in page
         numbers = json.loads((tmp_path / metric.name / "numbers.json").read_text())["methods"]
-        search = next(each for each in numbers if each["name"] == "poor")["searches"][0]
+        search = next(method for method in numbers if method["name"] == "poor")["searches"][0]
         assert search["worse_than_random"] and search["behind_random"] == pytest.approx(behind)
 
 
@@ -135,7 +135,7 @@ def test_page_has_every_number_and_the_rule(folder: Path, study: OneShotStudy) -
     page = unescape((folder / "report.html").read_text(encoding="utf-8"))
     for table in (method_table(study), search_table(study)):
         assert all(cell in page for row in table.rows for cell in row) and table.note in page
-    assert all(each in page for each in outcome(study)) and RULE in page
+    assert all(text in page for text in outcome(study)) and RULE in page
     assert f'<h3 class="alert">darts: {WORDS}' in page
     assert list(search_table(study).rows[0]) == ["darts", "0", "12", "24 s", "54.00", "84.00, 1", "74.00, 7", "84.00, 5, after 10", "6", "95.0", "-0.96",
             "from 5, by 24.00"]  # fmt: skip

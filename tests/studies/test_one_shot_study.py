@@ -78,15 +78,15 @@ def test_failure_is_rare_among_independent_predictions() -> None:
     """Ten epochs in any order: one in 252 has the five worst last."""
     rng = np.random.default_rng(0)
     drawn = [failure(rng.normal(size=10), np.arange(10.0), spread=1.0) for _ in range(4000)]
-    assert np.mean([each is not None for each in drawn]) == pytest.approx(1 / 252, abs=0.003)
+    assert np.mean([failed is not None for failed in drawn]) == pytest.approx(1 / 252, abs=0.003)
 
 
 def test_less_is_better_turns_everything_round() -> None:
     more = study_of(search_record("darts", 0, nb201_search(FALLING, RISING, JUMP)))
     less = study_of(search_record("darts", 0, nb201_search(FALLING, RISING, JUMP)), benchmark=Additive(ERROR))
-    (one,), (other,) = more.methods[0].searches, less.methods[0].searches
-    assert other.final == 46 and other.prediction[other.best or 0] == 16
-    assert other.failure == one.failure and other.correlation == pytest.approx(one.correlation)
+    (by_accuracy,), (by_error,) = more.methods[0].searches, less.methods[0].searches
+    assert by_error.final == 46 and by_error.prediction[by_error.best or 0] == 16
+    assert by_error.failure == by_accuracy.failure and by_error.correlation == pytest.approx(by_accuracy.correlation)
     assert less.reference.best == pytest.approx(100 - more.reference.best)
 
 
@@ -95,15 +95,15 @@ def test_an_architecture_that_stays_has_no_correlation_and_stops_nowhere() -> No
     assert math.isnan(own.correlation) and own.failure is None
     assert own.stops == {"skips": None}, "eigenvalues were not measured"
     assert own.at_stop("skips") == 84 and math.isnan(own.at_stop("eigenvalue"))
-    (few,) = study_of(search_record("gdas", 0, nb201_search([0, 1]))).methods[0].searches
-    assert math.isnan(few.correlation) and not few.long_enough
+    (short,) = study_of(search_record("gdas", 0, nb201_search([0, 1]))).methods[0].searches
+    assert math.isnan(short.correlation) and not short.long_enough
     (three,) = study_of(search_record("gdas", 0, nb201_search([0, 1, 2]))).methods[0].searches
     assert three.correlation == pytest.approx(-1)
 
 
 def test_a_rule_stops_nothing_after_the_last_epoch() -> None:
-    (whole,) = study_of(search_record("gdas", 0, nb201_search([0, 1, 2]))).methods[0].searches
-    assert whole.stops == {"skips": None}
+    (complete,) = study_of(search_record("gdas", 0, nb201_search([0, 1, 2]))).methods[0].searches
+    assert complete.stops == {"skips": None}
     (cut,) = study_of(search_record("gdas", 0, nb201_search([0, 1, 2], status="stopped"))).methods[0].searches
     assert cut.stops == {"skips": Stop(3, 3, 74.0)}
 
@@ -118,28 +118,30 @@ def test_a_search_that_was_stopped_ends_with_what_it_took() -> None:
 
 
 def test_diverged_searches_have_no_end_and_leave_the_mean() -> None:
-    ended = search_record("darts", 0, nb201_search([0, 2, 4]))
+    diverging = search_record("darts", 0, nb201_search([0, 2, 4]))
     shorter = search_record("darts", 2, nb201_search([2, 2]))
     diverged = search_record("darts", 1, nb201_search([6], status="diverged"))
     empty = search_record("gdas", 0, nb201_search([6], status="diverged"))
     empty = SearchRecord(**{name: getattr(empty, name) for name in empty.__slots__} | {"searched": _without(empty)})
-    study = study_of(ended, diverged, shorter, empty)
+    study = study_of(diverging, diverged, shorter, empty)
     (method,) = study.methods
-    assert [each.seed for each in method.searches] == [0, 1, 2] and math.isnan(method.searches[1].final)
-    assert method.mean(lambda each: each.prediction).tolist() == [79, 74], "84, 74 and 74, 74, as far as both go"
+    assert [search.seed for search in method.searches] == [0, 1, 2] and math.isnan(method.searches[1].final)
+    assert method.mean(lambda search: search.prediction).tolist() == [79, 74], "84, 74 and 74, 74, as far as both go"
     assert study.left_out == {"gdas, seed 0": "the loss is no number"}
     with pytest.raises(InvalidOption, match="with an epoch or more"):
         study_of(empty)
 
 
 def _without(of: SearchRecord) -> object:
-    found = of.searched
-    return type(found)("diverged", None, (), 0.0, found.reason)
+    searched = of.searched
+    return type(searched)("diverged", None, (), 0.0, searched.reason)
 
 
 def test_searches_are_grouped_by_all_but_the_seed() -> None:
     a, b = search_record("darts", 1, nb201_search([0])), search_record("darts", 0, nb201_search([0]))
-    assert {name: [each.seed for each in own] for name, own in group_by_settings([a, b]).items()} == {"darts": [0, 1]}
+    assert {name: [record.seed for record in own] for name, own in group_by_settings([a, b]).items()} == {
+        "darts": [0, 1]
+    }
     longer, set_ = (
         search_record("darts", 0, nb201_search([0]), epochs=50),
         search_record("darts", 0, nb201_search([0]), rate=0.1),
@@ -158,20 +160,23 @@ def test_searches_are_found_in_files_and_below_folders(tmp_path: Path) -> None:
         write_record(
             search_record("darts", seed, nb201_search(FALLING)), tmp_path / "all" / f"darts-{seed}" / "search.json"
         )
-    one = tmp_path / "all" / "darts-1" / "search.json"
-    assert [each.seed for each in read_searches([one, tmp_path / "all", one.parent])] == [1, 0]
+    file = tmp_path / "all" / "darts-1" / "search.json"
+    assert [record.seed for record in read_searches([file, tmp_path / "all", file.parent])] == [1, 0]
     pruned = replace(search_record("bonsai-net", 0, nb201_search([0])), space="bonsai", settings=BonsaiSettings())
     write_record(pruned, tmp_path / "all" / "bonsai" / "search.json")
-    assert [each.seed for each in read_searches([one, tmp_path / "all"])] == [1, 0]  # without a supernet, and left out
+    assert [record.seed for record in read_searches([file, tmp_path / "all"])] == [
+        1,
+        0,
+    ]  # without a supernet, and left out
     (tmp_path / "none").mkdir()
     with pytest.raises(InvalidOption, match=r"none has none"):
         read_searches([tmp_path / "none"])
 
 
 def test_benchmark_must_answer_for_the_searched_space(tmp_path: Path) -> None:
-    other = search_record("darts", 0, nb201_search(FALLING), space_name="darts")
+    foreign = search_record("darts", 0, nb201_search(FALLING), space_name="darts")
     with pytest.raises(InvalidOption, match="is in the space darts, additive answers for nb201; name a benchmark"):
-        study_of(other)
+        study_of(foreign)
     part = nb201_table(tmp_path / "part", share=0.01)
     with pytest.raises(InvalidOption, match="use a surrogate, or a table of the whole space"):
         one_shot_study([search_record("darts", 0, nb201_search(FALLING))], part, rng=np.random.default_rng(0))
@@ -185,18 +190,18 @@ def test_a_table_of_nb201_watches_by_its_means_with_and_without_the_word(tmp_pat
     table = nb201_table(tmp_path / "nb201")
     own = search_record("darts", 0, nb201_search(FALLING, RISING))
     plain, mean = (
-        one_shot_study([own], each, rng=np.random.default_rng(0))
-        for each in (table, load(f"{tmp_path / 'nb201'}:mean"))
+        one_shot_study([own], benchmark, rng=np.random.default_rng(0))
+        for benchmark in (table, load(f"{tmp_path / 'nb201'}:mean"))
     )
-    found = plain.methods[0].searches[0].prediction
-    assert found == pytest.approx(PREDICTED, abs=1.5), "the mean of three with a deviation of 0.5"
-    assert np.array_equal(found, mean.methods[0].searches[0].prediction) and plain.benchmark == mean.benchmark
+    prediction = plain.methods[0].searches[0].prediction
+    assert prediction == pytest.approx(PREDICTED, abs=1.5), "the mean of three with a deviation of 0.5"
+    assert np.array_equal(prediction, mean.methods[0].searches[0].prediction) and plain.benchmark == mean.benchmark
     assert plain.measured and plain.dataset == "generated"
 
 
 def test_the_surrogate_that_comes_with_the_package_watches_darts() -> None:
     name = embedded_surrogate("darts")
-    newest = max(each for each in surrogate_paths() if each.startswith("snb-darts-cifar10-16-lgb-v"))
+    newest = max(name for name in surrogate_paths() if name.startswith("snb-darts-cifar10-16-lgb-v"))
     assert name == newest and load(name).space.name == "darts"
     with pytest.raises(InvalidOption, match="no surrogate of nb201 comes with the package"):
         embedded_surrogate("nb201")

@@ -28,7 +28,7 @@ def curve(end: float) -> Anytime:
 
 
 def place(name: str) -> SpaceResult:
-    lines = [VariantResult(each, curve(end), np.full(4, end)) for each, end in (("RS", 2.0), ("NRE", 1.0), ("RE", 0.0))]
+    lines = [VariantResult(name, curve(end), np.full(4, end)) for name, end in (("RS", 2.0), ("NRE", 1.0), ("RE", 0.0))]
     orderings = [Ordering("RS", "NRE", 1.0, 0.001), Ordering("NRE", "RE", 1.0, 0.2)]
     return SpaceResult(name, 10, 94.0, {"methods": lines}, orderings, 0, (3, 40))
 

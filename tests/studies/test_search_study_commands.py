@@ -27,11 +27,11 @@ def test_study_methods_writes_a_page_and_resumes(table: str, tmp_path: Path) -> 
     out = tmp_path / "page"
     options = ("--optimizers", "re,nsga2", "--seeds", "2", "--budget", "20ev", "--processes", "1", "--format", "svg")
     for _ in range(2):
-        done = run("methods", table, "--out", str(out), *options)
-        assert done.returncode == 0, done.stderr
-        assert "random search" in done.stdout and "report.html" in done.stdout
-        assert "left out: nsga2" in done.stderr  # the table has no parameters
-        assert "\nre never left its start: it takes 100 evaluations and a run has 20." in done.stdout
+        result = run("methods", table, "--out", str(out), *options)
+        assert result.returncode == 0, result.stderr
+        assert "random search" in result.stdout and "report.html" in result.stdout
+        assert "left out: nsga2" in result.stderr  # the table has no parameters
+        assert "\nre never left its start: it takes 100 evaluations and a run has 20." in result.stdout
     page = (out / "report.html").read_text()
     assert "<dt>remark</dt><dd>re never left its start" in page
     assert "<dt>failed evaluations</dt><dd>0 of 40</dd>" in page
@@ -45,6 +45,6 @@ def test_search_study_refuses_bad_input_in_one_line(table: str, tmp_path: Path) 
         (("generalisation", table, "--out", str(out), "--budget", "soon"), "such as 500ev or 1e6s"),
         (("methods", table, "--out", str(out), "--optimizers", "rx"), "no optimizer is called 'rx'"),
     ):
-        done = run(*arguments)
-        assert done.returncode == 2 and words in done.stderr and len(done.stderr.splitlines()) == 1
+        result = run(*arguments)
+        assert result.returncode == 2 and words in result.stderr and len(result.stderr.splitlines()) == 1
     assert not out.exists()

@@ -27,9 +27,9 @@ def run(*arguments: str) -> Result:
 
 def refusal(*arguments: str) -> str:
     """What the command line would print as its one line."""
-    done = run(*arguments)
-    assert isinstance(done.exception, NasbedError), done.output
-    text = str(done.exception)
+    result = run(*arguments)
+    assert isinstance(result.exception, NasbedError), result.output
+    text = str(result.exception)
     assert "\n" not in text
     return text
 
@@ -41,27 +41,29 @@ def darts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for place, (method, seed) in enumerate((("darts", 0), ("darts", 1), ("pc-darts", 0))):
         rng = np.random.default_rng(place)
         archs = [space("darts").sample(rng) for _ in FALLING]
-        found = search_result(archs, FALLING, RISING, JUMP)
+        searched = search_result(archs, FALLING, RISING, JUMP)
         write_record(
-            search_record(method, seed, found, space_name="darts"), folder / f"{method}-{seed}" / "search.json"
+            search_record(method, seed, searched, space_name="darts"), folder / f"{method}-{seed}" / "search.json"
         )
     return folder
 
 
 def test_one_shot_prints_a_table_and_writes_a_page_by_the_embedded_surrogate(darts: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = run(str(darts), "--random", "100", "--out", str(out), "--format", "svg")
-    assert done.exit_code == 0, done.exception
-    lines = done.output.splitlines()
+    result = run(str(darts), "--random", "100", "--out", str(out), "--format", "svg")
+    assert result.exit_code == 0, result.exception
+    lines = result.output.splitlines()
     assert lines[0].split()[:2] == ["method", "seeds"] and lines[1].split()[:2] == ["darts", "2"]
-    assert lines[-1].endswith("report.html") and "random, best of 100" in done.output
-    assert "The searches ran on digits" in done.output and "stopped by eigenvalue" in lines[0]
+    assert lines[-1].endswith("report.html") and "random, best of 100" in result.output
+    assert "The searches ran on digits" in result.output and "stopped by eigenvalue" in lines[0]
     numbers = json.loads((out / "numbers.json").read_text())
     assert numbers["benchmark"] == embedded_surrogate("darts") and (out / "report.html").is_file()
     rng = np.random.default_rng(2)
     expected = [load(numbers["benchmark"]).expected(space("darts").sample(rng)) for _ in FALLING]
     own = numbers["methods"][1]["searches"][0]
-    assert own["prediction"] == pytest.approx([each.values[load(numbers["benchmark"]).objective] for each in expected])
+    assert own["prediction"] == pytest.approx(
+        [observation.values[load(numbers["benchmark"]).objective] for observation in expected]
+    )
 
 
 def test_one_shot_prints_json_and_watches_other_spaces_by_their_tables(tmp_path: Path) -> None:

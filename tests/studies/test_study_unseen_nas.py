@@ -27,18 +27,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: str) -> Result:
-    done = CliRunner().invoke(APP, arguments, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done
+    result = CliRunner().invoke(APP, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
 
 
 def test_methods_are_run_once_shown_beside_the_paper_and_compared(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     shared = ("--data", str(folder), "--results", str(file), *SMALL.split())
-    found = run("--nas", "pc-darts, bonsai-net,gdas", "--set", "supernet.batch=32", *shared)
-    assert "3 results were added" in found.stderr and "gutenberg, pc-darts 0: search" in found.stderr
+    result = run("--nas", "pc-darts, bonsai-net,gdas", "--set", "supernet.batch=32", *shared)
+    assert "3 results were added" in result.stderr and "gutenberg, pc-darts 0: search" in result.stderr
     assert (tmp_path / "r.jsonl.checkpoints").is_dir()
-    assert "measure rs-darts" in found.stdout and "s1]" in found.stdout and "gdas (not in the paper)" in found.stdout
+    assert "measure rs-darts" in result.stdout and "s1]" in result.stdout and "gdas (not in the paper)" in result.stdout
     out = tmp_path / "page"
     chance = run(
         *("--nas", "rs-darts,rs-bonsai", "--seeds", "2", "--together", "--processes", "2"),
@@ -58,7 +58,7 @@ def test_methods_are_run_once_shown_beside_the_paper_and_compared(folder: Path, 
     again = run("--nas", "rs-darts,pc-darts", "--set", "supernet.batch=32", *shared, "--json")
     assert "has all results already" in again.stderr and file.read_bytes() == before
     numbers = json.loads(again.stdout)
-    measured = {each["model"]: each for each in numbers["measured"]}
+    measured = {cell["model"]: cell for cell in numbers["measured"]}
     assert set(measured) == {"pc-darts", "bonsai-net", "gdas", "rs-darts", "rs-bonsai"}
     assert measured["pc-darts"]["published"] == 49.12 and measured["gdas"]["published"] is None
     assert measured["pc-darts"]["search"]["batch"] == 32 and measured["rs-darts"]["architectures"] == 2

@@ -19,9 +19,9 @@ STUDY = unseen_study(RESULTS)
 
 def accuracies(dataset: str, model: str, search_seed: int = 0) -> list[float]:
     return [
-        each.test_accuracy or 0.0
-        for each in RESULTS
-        if (each.dataset, each.model, each.search_seed) == (dataset, model, search_seed)
+        result.test_accuracy or 0.0
+        for result in RESULTS
+        if (result.dataset, result.model, result.search_seed) == (dataset, model, search_seed)
     ]
 
 
@@ -29,15 +29,18 @@ def test_table_has_every_found_architecture_the_best_of_a_dataset_and_space_firs
     table = found_table(STUDY)
     assert table is not None and len(table.rows) == 28
     assert list(dict.fromkeys(row[0] for row in table.rows)) == ["AddNIST", "Language", "Chesseract", "cifar10@16"]
-    ours, chance = accuracies("addnist", "pc-darts"), [fmean(accuracies("addnist", "rs-darts", at)) for at in range(5)]
+    pc_darts, chance = (
+        accuracies("addnist", "pc-darts"),
+        [fmean(accuracies("addnist", "rs-darts", at)) for at in range(5)],
+    )
     assert table.rows[0] == (
         "AddNIST",
         "pc-darts",
         "0",
         "20 + 8",
-        f"{fmean(ours):.2f} ± {stdev(ours):.2f}",
+        f"{fmean(pc_darts):.2f} ± {stdev(pc_darts):.2f}",
         f"{fmean(chance):.2f} ± {stdev(chance):.2f} (5)",
-        f"{fmean(ours) - fmean(chance):+.2f}",
+        f"{fmean(pc_darts) - fmean(chance):+.2f}",
         "5 of 5",
     )
     for dataset in ("AddNIST", "Language", "Chesseract", "cifar10@16"):
@@ -62,16 +65,16 @@ def test_figure_has_a_panel_a_dataset_with_points_and_those_by_chance() -> None:
     assert list(drawn) == ["AddNIST", "Language", "Chesseract", "cifar10@16"]
     ticks, _, points = drawn["AddNIST"]
     assert len(points) == 7 and len(ticks) == 35
-    (one,) = (row for row in points if row["method"] == "darts2")
-    ours = accuracies("addnist", "darts2")
-    assert one["accuracy"] == pytest.approx(fmean(ours), abs=1e-4)
-    assert one["high"] - one["low"] == pytest.approx(2 * stdev(ours), abs=1e-3)
+    (point,) = (row for row in points if row["method"] == "darts2")
+    values = accuracies("addnist", "darts2")
+    assert point["accuracy"] == pytest.approx(fmean(values), abs=1e-4)
+    assert point["high"] - point["low"] == pytest.approx(2 * stdev(values), abs=1e-3)
     chance = [fmean(accuracies("addnist", "rs-darts", at)) for at in range(5)]
     assert [row["accuracy"] for row in ticks if row["method"] == "darts2"] == pytest.approx(chance, abs=1e-4)
 
 
 def again(models: tuple[str, ...], **changes: Any) -> list[UnseenResult]:
-    return [replace(each, **changes) for each in RESULTS if each.dataset == "addnist" and each.model in models]
+    return [replace(result, **changes) for result in RESULTS if result.dataset == "addnist" and result.model in models]
 
 
 def test_rows_of_one_method_are_told_apart_by_what_differs() -> None:

@@ -62,26 +62,35 @@ def test_searches_of_another_kind_are_refused(tmp_path: Path, change: dict[str, 
 
 
 def test_found_is_compared_by_its_mean_with_each_random_one() -> None:
-    found = [replace(FOUND, seed=seed, test_accuracy=value) for seed, value in enumerate((95.0, 96.0, 97.0))]
-    (one,) = chance_comparisons([*found, *by_chance(94.0, 95.0, 95.5, 96.5, 98.0)])
-    assert (one.mean, one.beaten, one.equalled) == (96.0, 3, 0) and one.difference == pytest.approx(0.2)
-    assert comparison_text(one, "AddNIST") == (
+    trainings = [replace(FOUND, seed=seed, test_accuracy=value) for seed, value in enumerate((95.0, 96.0, 97.0))]
+    (comparison,) = chance_comparisons([*trainings, *by_chance(94.0, 95.0, 95.5, 96.5, 98.0)])
+    assert (comparison.mean, comparison.beaten, comparison.equalled) == (
+        96.0,
+        3,
+        0,
+    ) and comparison.difference == pytest.approx(0.2)
+    assert comparison_text(comparison, "AddNIST") == (
         "AddNIST, pc-darts, 50 epochs of search with seed 0: 96.00 ± 1.00 % over 3 trainings of 64 epochs; 5 architectures "
         "by chance: 95.80 ± 1.52 %, from 94.00 to 98.00. It is 0.20 points above their mean; it beats 3 of 5; one more by "
         "chance would beat as many with a chance of 3 in 6."
     )
-    assert "Of 1 found architecture 1 is above the mean of those by chance, and 0 above all" in summary_lines([one])[0]
+    assert (
+        "Of 1 found architecture 1 is above the mean of those by chance, and 0 above all"
+        in summary_lines([comparison])[0]
+    )
 
 
 def test_random_architecture_with_several_trainings_counts_once_and_last_bits_are_no_victory() -> None:
     chance = [replace(CHANCE, seed=seed, test_accuracy=value) for seed, value in enumerate((94.0, 96.0))]
-    (one,) = chance_comparisons([replace(FOUND, test_accuracy=95.0000001), *chance])
-    assert one.by_chance == (95.0,) and (one.beaten, one.equalled) == (0, 1)
-    assert comparison_text(one, "AddNIST").endswith("It is 0.00 points above that; it beats 0 of 1 and equals 1.")
+    (comparison,) = chance_comparisons([replace(FOUND, test_accuracy=95.0000001), *chance])
+    assert comparison.by_chance == (95.0,) and (comparison.beaten, comparison.equalled) == (0, 1)
+    assert comparison_text(comparison, "AddNIST").endswith(
+        "It is 0.00 points above that; it beats 0 of 1 and equals 1."
+    )
 
 
 @pytest.mark.parametrize(
-    "other",
+    "changes",
     [
         {"epochs": 32},
         {"dataset_hash": "b"},
@@ -91,11 +100,11 @@ def test_random_architecture_with_several_trainings_counts_once_and_last_bits_ar
         {"status": "diverged", "test_accuracy": None},
     ],
 )
-def test_found_is_compared_with_nothing_that_was_trained_otherwise(other: dict[str, object]) -> None:
-    (one,) = chance_comparisons([FOUND, replace(CHANCE, **other)])  # type: ignore[arg-type]
-    assert one.by_chance == () and one.difference is None
-    assert "no architecture by chance was trained alike: measure rs-darts." in comparison_text(one, "AddNIST")
-    assert summary_lines([one]) == []
+def test_found_is_compared_with_nothing_that_was_trained_otherwise(changes: dict[str, object]) -> None:
+    (comparison,) = chance_comparisons([FOUND, replace(CHANCE, **changes)])  # type: ignore[arg-type]
+    assert comparison.by_chance == () and comparison.difference is None
+    assert "no architecture by chance was trained alike: measure rs-darts." in comparison_text(comparison, "AddNIST")
+    assert summary_lines([comparison]) == []
 
 
 def test_tables_show_methods_with_their_search_and_others_apart() -> None:

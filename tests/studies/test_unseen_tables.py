@@ -37,10 +37,10 @@ def test_tables_say_what_the_papers_text_says() -> None:
     paper = published()
 
     def winners(columns: tuple[str, ...], table: str) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        datasets: dict[str, list[str]] = {}
         for dataset, row in getattr(paper, table).items():
-            found.setdefault(max(columns, key=lambda column: row[column]), []).append(dataset)
-        return found
+            datasets.setdefault(max(columns, key=lambda column: row[column]), []).append(dataset)
+        return datasets
 
     cnn = winners(tuple(paper.cnn_titles), "cnn")
     assert cnn["alexnet"] == ["addnist", "multnist", "gutenberg"]  # "highest accuracy on three of the eight"
@@ -71,9 +71,9 @@ def test_resnet18_column_is_what_the_datasets_themselves_say() -> None:
 
     paper = published()
     for name in paper.datasets:
-        found = UNSEEN.get(name)
-        assert found.benchmark == paper.accuracy(name, "resnet18") and found.counts == paper.images[name]
-        assert paper.chance[name] == pytest.approx(100 / len(found.classes))
+        dataset = UNSEEN.get(name)
+        assert dataset.benchmark == paper.accuracy(name, "resnet18") and dataset.counts == paper.images[name]
+        assert paper.chance[name] == pytest.approx(100 / len(dataset.classes))
 
 
 def test_remarks_name_the_random_searches_that_beat_table_3() -> None:

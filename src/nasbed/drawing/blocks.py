@@ -30,22 +30,16 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """An interval and its estimate, as shares of the widest interval in the column."""
-
-    interval: Interval
-    colour: str
-
-
-@dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell: its text, a smaller line below, a sample of a method's line style before it, or a bar instead of text."""
+    """A cell: its text, a smaller line below, a sample of a method's line style before it, or a bar instead of text.
+    The bar is an interval, as shares of the widest one in the column."""
 
     text: str = ""
     kind: Literal["", "number", "wide", "head", "sure", "holds", "fails", "open"] = ""
     small: str = ""
     look: Look | None = None
-    bar: Bar | None = None
+    bar: Interval | None = None
+    bar_colour: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,24 +9,25 @@ from typing import Any
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.vega import TALLEST, chart_size, is_square, specification
 
-CONCATENATED = ("hconcat", "vconcat", "concat")
-REM = 16
-AXIS = 56
-"""The width in pixels of an axis with its title."""
-
 
 @dataclass(frozen=True, slots=True)
 class PagePanel:
-    """A single chart. ``stacked`` panels share an axis and are arranged below each other."""
+    """A single chart.
+
+    Panels are arranged below each other where one would be narrower than ``least_rem``, or if they are ``stacked``,
+    which means that they share an axis. ``most_rem`` limits the width of a square chart or a matrix of coloured cells;
+    it is 0 for all other charts.
+    """
 
     name: str
     title: str
     specification: Mapping[str, Any]
     least_rem: float
-    """Narrower than this, panels go below each other."""
     most_rem: float
-    """How wide a square chart or a matrix of coloured cells may become; 0 for all other charts."""
     stacked: bool
+
+
+CONCATENATED = ("hconcat", "vconcat", "concat")
 
 
 def page_panels(name: str, chart: Chart) -> list[PagePanel]:
@@ -68,6 +69,11 @@ def _take_title(chart: dict[str, Any]) -> str:
     title = chart.pop("title", "")
     text = title.get("text", "") if isinstance(title, dict) else title
     return ", ".join(text) if isinstance(text, list) else text
+
+
+REM = 16
+AXIS = 56
+"""The width in pixels of an axis with its title."""
 
 
 def _least_rem(chart: Mapping[str, Any]) -> float:

@@ -41,6 +41,8 @@ class Friedman:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
+    """An estimate and the ends of its interval."""
+
     estimate: float
     low: float
     high: float

@@ -47,7 +47,7 @@ def test_weight_at_great_depth_tends_to_its_integral(c: float, inner: InnerSum) 
 @pytest.mark.parametrize("depth", [2, 3, 7, 100, 5000, 1_000_000])
 def test_weight_falls_with_p_from_one_to_nothing(depth: int, inner: InnerSum) -> None:
     odds = np.linspace(-30, 30, 61)
-    weights = np.array([top_weight(float(1 / (1 + np.exp(-each))), depth, inner=inner) for each in odds])
+    weights = np.array([top_weight(float(1 / (1 + np.exp(-odd))), depth, inner=inner) for odd in odds])
     assert (np.diff(weights) <= 1e-9).all()
     assert weights[0] == pytest.approx(1.0) and 0 < weights[-1] < 1e-3 * depth
     assert (weights <= 1 + 1e-12).all()
@@ -104,16 +104,16 @@ def test_persistence_for_a_top_of_one_item() -> None:
 
 def test_weight_of_the_top_is_what_it_decides() -> None:
     """Rankings that agree on the first ranks, then not at all, have the weight of those ranks by Webber's sum."""
-    shared, rest = 20, 4000
+    shared, unshared = 20, 4000
     top = list(range(shared))
-    one = top + list(range(shared, shared + rest))
-    other = top + list(range(shared + rest, shared + 2 * rest))
-    ranks = [np.zeros(shared + 2 * rest), np.zeros(shared + 2 * rest)]
-    for column, order in zip(ranks, (one, other), strict=True):
+    first = top + list(range(shared, shared + unshared))
+    second = top + list(range(shared + unshared, shared + 2 * unshared))
+    ranks = [np.zeros(shared + 2 * unshared), np.zeros(shared + 2 * unshared)]
+    for column, order in zip(ranks, (first, second), strict=True):
         missing = sorted(set(range(len(column))) - set(order))
         column[order + missing] = -np.arange(len(column))
     p = persistence_for(2000, top_percent=1, weight=0.7, inner="webber")
-    assert rbo_extrapolated(*ranks, p=p, depth=shared + rest) == pytest.approx(0.7, abs=1e-6)
+    assert rbo_extrapolated(*ranks, p=p, depth=shared + unshared) == pytest.approx(0.7, abs=1e-6)
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0, -0.1, 2.0, math.nan])

@@ -33,30 +33,30 @@ P = st.floats(0.01, 0.999)
 
 def scored(order: str, universe: str) -> list[int]:
     """Scores that rank letters in an order, the rest of the universe behind in its own."""
-    ranked = order + "".join(each for each in universe if each not in order)
-    return [-ranked.index(each) for each in universe]
+    ranked = order + "".join(letter for letter in universe if letter not in order)
+    return [-ranked.index(letter) for letter in universe]
 
 
 def by_sets(truth: Any, scores: Any) -> list[int]:
     """Equation 3, word for word, for columns without ties."""
-    one, other = (sorted(range(len(column)), key=lambda i: -column[i]) for column in (truth, scores))
-    return [len(set(one[:d]) & set(other[:d])) for d in range(1, len(one) + 1)]
+    first, second = (sorted(range(len(column)), key=lambda i: -column[i]) for column in (truth, scores))
+    return [len(set(first[:d]) & set(second[:d])) for d in range(1, len(first) + 1)]
 
 
 def all_orders(values: list[int]) -> np.ndarray:
     """The ranks [orders, items] in every order that puts higher values first."""
     ranks = [np.argsort(order) + 1 for order in permutations(range(len(values)))]
-    kept = [each for each in ranks if (np.diff(np.array(values)[np.argsort(each)]) <= 0).all()]
-    return np.array(kept)
+    compatible = [order for order in ranks if (np.diff(np.array(values)[np.argsort(order)]) <= 0).all()]
+    return np.array(compatible)
 
 
 def test_overlap_of_webbers_example() -> None:
     """Webber et al. (2010), figure of a ranking abcdefg and a ranking zcavwxy with their agreements at each depth."""
     universe = "abcdefgvwxyz"
     truth, scores = scored("abcdefg", universe), scored("zcavwxy", universe)
-    found = overlaps(truth, scores)[:7]
-    assert found.tolist() == [0, 0, 2, 2, 2, 2, 2]
-    assert (found / np.arange(1, 8)).round(3).tolist() == [0, 0, 0.667, 0.5, 0.4, 0.333, 0.286]
+    result = overlaps(truth, scores)[:7]
+    assert result.tolist() == [0, 0, 2, 2, 2, 2, 2]
+    assert (result / np.arange(1, 8)).round(3).tolist() == [0, 0, 0.667, 0.5, 0.4, 0.333, 0.286]
     by_hand = 0.1 * sum(0.9 ** (d - 1) * 2 / d for d in range(3, 8))
     assert rbo_truncated(truth, scores, p=0.9, depth=7) == pytest.approx(by_hand)
     assert rbo_extrapolated(truth, scores, p=0.9, depth=7) == pytest.approx(by_hand + 0.9**7 * 2 / 7)
@@ -89,8 +89,8 @@ def test_rbo_is_its_definition_by_sets(columns: tuple[list[int], list[int]], p: 
 @given(TIED)
 def test_tie_rules_are_mean_least_and_most_over_all_orders(columns: tuple[list[int], list[int]]) -> None:
     depths = np.arange(1, len(columns[0]) + 1)
-    one, other = ((all_orders(column)[:, :, None] <= depths).astype(np.int64) for column in columns)
-    every = np.einsum("aid,bid->abd", one, other).reshape(-1, len(depths))
+    first, second = ((all_orders(column)[:, :, None] <= depths).astype(np.int64) for column in columns)
+    every = np.einsum("aid,bid->abd", first, second).reshape(-1, len(depths))
     np.testing.assert_allclose(overlaps(*columns, ties="average"), every.mean(axis=0), atol=1e-12)
     np.testing.assert_array_equal(overlaps(*columns, ties="pessimistic"), every.min(axis=0))
     np.testing.assert_array_equal(overlaps(*columns, ties="optimistic"), every.max(axis=0))
@@ -117,12 +117,12 @@ def test_rbo_is_symmetric_and_knows_nothing_but_order(
     columns: tuple[list[int], list[int]], rule: Ties, measure: Callable[..., float], p: float
 ) -> None:
     truth, scores = columns
-    found = measure(truth, scores, p=p, ties=rule)
-    assert measure(scores, truth, p=p, ties=rule) == pytest.approx(found)
-    assert measure(np.exp(truth), np.array(scores) * 2 - 7, p=p, ties=rule) == pytest.approx(found)
-    assert found >= 0
+    value = measure(truth, scores, p=p, ties=rule)
+    assert measure(scores, truth, p=p, ties=rule) == pytest.approx(value)
+    assert measure(np.exp(truth), np.array(scores) * 2 - 7, p=p, ties=rule) == pytest.approx(value)
+    assert value >= 0
     if measure is not rbo_counted:
-        assert found <= 1 + 1e-12
+        assert value <= 1 + 1e-12
 
 
 @given(LONG_TIED)
@@ -196,5 +196,5 @@ def test_mean_overlap_of_a_long_ranking_with_ties_is_exact() -> None:
     rng = np.random.default_rng(5)
     pairs = rng.permutation(100_000)
     truth, scores = np.repeat(np.arange(100_000), 2), np.repeat(pairs, 2)
-    whole = 2 * overlaps(np.arange(100_000), pairs)
-    np.testing.assert_array_equal(overlaps(truth, scores)[1::2], whole)
+    total = 2 * overlaps(np.arange(100_000), pairs)
+    np.testing.assert_array_equal(overlaps(truth, scores)[1::2], total)

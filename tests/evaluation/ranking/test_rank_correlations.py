@@ -38,7 +38,7 @@ def proxies(accuracies: Path, scores: Path) -> tuple[np.ndarray, dict[str, np.nd
 
     table, scored = pq.read_table(accuracies).to_pydict(), pq.read_table(scores).to_pydict()
     accuracy = dict(zip(table["arch_str"], table["cifar10_test"], strict=True))
-    truth = np.array([accuracy[each] for each in scored.pop("arch_str")])
+    truth = np.array([accuracy[text] for text in scored.pop("arch_str")])
     return truth, {name: np.array(column) for name, column in scored.items()}
 
 
@@ -60,8 +60,8 @@ def test_spearman_within_the_top_percent_is_the_published(
 ) -> None:
     """94 networks, of which the last has the accuracy of the 95th: the figures take the one that comes first."""
     truth, scores = published
-    found = within_top(truth, scores[proxy], percent=1, measure=spearman, ties="index")
-    assert round(found, 3) == expected
+    value = within_top(truth, scores[proxy], percent=1, measure=spearman, ties="index")
+    assert round(value, 3) == expected
     assert in_top(truth, percent=1, ties="index").sum() == 94 and in_top(truth, percent=1).sum() == 95
 
 
@@ -81,16 +81,16 @@ def test_correlations_are_symmetric_and_know_nothing_but_order(
     columns: tuple[list[float], list[float]], measure: Callable[..., float]
 ) -> None:
     truth, scores = map(np.array, columns)
-    found = measure(truth, scores)
-    assert measure(scores, truth) == pytest.approx(found, nan_ok=True)
-    assert measure(np.exp(truth), 3 * scores - 1) == pytest.approx(found, nan_ok=True)
-    assert measure(truth, -scores) == pytest.approx(-found, nan_ok=True)
+    value = measure(truth, scores)
+    assert measure(scores, truth) == pytest.approx(value, nan_ok=True)
+    assert measure(np.exp(truth), 3 * scores - 1) == pytest.approx(value, nan_ok=True)
+    assert measure(truth, -scores) == pytest.approx(-value, nan_ok=True)
 
 
 def test_kendall_counts_pairs() -> None:
     truth, scores = np.random.default_rng(0).integers(0, 6, (2, 40)).astype(float)
-    one, other = (np.sign(np.subtract.outer(column, column))[np.triu_indices(40, 1)] for column in (truth, scores))
-    expected = (one * other).sum() / np.sqrt((one != 0).sum() * (other != 0).sum())
+    first, second = (np.sign(np.subtract.outer(column, column))[np.triu_indices(40, 1)] for column in (truth, scores))
+    expected = (first * second).sum() / np.sqrt((first != 0).sum() * (second != 0).sum())
     assert kendall(truth, scores) == pytest.approx(expected)
 
 

@@ -92,13 +92,13 @@ def test_measures_refuse_what_is_no_ranking(
 @pytest.mark.parametrize("name", MEASURES)
 def test_measures_of_constant_scores_are_stated_and_never_an_error(name: str) -> None:
     """Correlations have none; what ranks equal items by a rule has a number."""
-    found = MEASURES[name]([1.0, 2.0, 3.0, 4.0], [7.0, 7.0, 7.0, 7.0])
+    value = MEASURES[name]([1.0, 2.0, 3.0, 4.0], [7.0, 7.0, 7.0, 7.0])
     correlation = name in ("spearman", "kendall", "sparse_kendall", "within_top") or name.endswith(
         ("bootstrap", "spearman")
     )
-    assert np.isnan(found).all() == correlation
-    both = MEASURES[name]([7.0, 7.0, 7.0, 7.0], [7.0, 7.0, 7.0, 7.0])
-    assert np.isnan(both).all() == correlation
+    assert np.isnan(value).all() == correlation
+    all_equal = MEASURES[name]([7.0, 7.0, 7.0, 7.0], [7.0, 7.0, 7.0, 7.0])
+    assert np.isnan(all_equal).all() == correlation
 
 
 @pytest.mark.parametrize("measure", [rbo_counted, rbo_normalised, rbo_truncated, rbo_extrapolated])

@@ -34,14 +34,14 @@ def plain_ndcg(truth: list[int], order: list[int], k: int) -> float:
     return float(np.array(truth)[order[:k]] @ discounts / ideal)
 
 
-def held(measure: Callable[..., float], every: list[float], *args: object, **options: object) -> None:
+def check_rules(measure: Callable[..., float], every: list[float], *args: object, **options: object) -> None:
     """The rules give the mean, the extremes and one of all the orders."""
     assert measure(*args, **options) == pytest.approx(np.mean(every))
     ends = [measure(*args, **options, ties=rule) for rule in ("pessimistic", "optimistic")]
     if measure is best_rank_at:
         ends = ends[::-1]
     assert ends == pytest.approx([min(every), max(every)])
-    assert any(measure(*args, **options, ties="index") == pytest.approx(each) for each in every)
+    assert any(measure(*args, **options, ties="index") == pytest.approx(value) for value in every)
 
 
 @examples(25)
@@ -51,12 +51,16 @@ def test_tie_rules_are_mean_worst_and_best_over_all_orders(
 ) -> None:
     truth, scores = columns
     k, best = (data.draw(st.integers(1, len(truth))) for _ in range(2))
-    both = [len(set(one[:best]) & set(other[:k])) for one in orders(truth) for other in orders(scores)]
-    held(precision_at, [each / k for each in both], truth, scores, k=k, best=best)
-    held(recall_at, [each / best for each in both], truth, scores, k=k, best=best)
-    held(best_rank_at, [plain_best_rank(truth, order, k) for order in orders(scores)], truth, scores, k=k)
+    hits = [
+        len(set(true_order[:best]) & set(score_order[:k]))
+        for true_order in orders(truth)
+        for score_order in orders(scores)
+    ]
+    check_rules(precision_at, [count / k for count in hits], truth, scores, k=k, best=best)
+    check_rules(recall_at, [count / best for count in hits], truth, scores, k=k, best=best)
+    check_rules(best_rank_at, [plain_best_rank(truth, order, k) for order in orders(scores)], truth, scores, k=k)
     if any(truth):
-        held(ndcg_at, [plain_ndcg(truth, order, k) for order in orders(scores)], truth, scores, k=k)
+        check_rules(ndcg_at, [plain_ndcg(truth, order, k) for order in orders(scores)], truth, scores, k=k)
 
 
 @given(LONG, st.integers(0, 49))
@@ -81,7 +85,7 @@ def test_measures_at_k_keep_their_bounds(columns: tuple[list[int], list[int]], a
     assert best_rank_at(truth, scores, k=count) == pytest.approx(1)
     assert best_rank_at(truth, truth, k=k) == pytest.approx(1)
     for rule in ("average", "pessimistic", "optimistic", "index"):
-        ranks = [best_rank_at(truth, scores, k=each, ties=rule) for each in range(1, count + 1)]
+        ranks = [best_rank_at(truth, scores, k=depth, ties=rule) for depth in range(1, count + 1)]
         assert (np.diff(ranks) <= 1e-9).all() and min(ranks) >= 1 - 1e-9 and max(ranks) <= count
 
 
@@ -95,11 +99,11 @@ def test_measures_at_k_do_not_depend_on_the_order_of_the_input(
     k = 1 + len(order) // 3
     for rule in ("average", "pessimistic", "optimistic"):
         for measure in (precision_at, recall_at):
-            found, again = (measure(*each, k=k, best=2, ties=rule) for each in (columns, moved))
-            assert found == pytest.approx(again)
-        for other in (best_rank_at, ndcg_at):
-            found, again = (other(*each, k=k, ties=rule) for each in (columns, moved))
-            assert found == pytest.approx(again, nan_ok=True)
+            value, again = (measure(*pair, k=k, best=2, ties=rule) for pair in (columns, moved))
+            assert value == pytest.approx(again)
+        for measure_at_k in (best_rank_at, ndcg_at):
+            value, again = (measure_at_k(*pair, k=k, ties=rule) for pair in (columns, moved))
+            assert value == pytest.approx(again, nan_ok=True)
 
 
 @pytest.mark.parametrize("items, k", [(10, 1), (10, 4), (1000, 7), (100_000, 50)])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
+from nasbed.evaluation.anytime import Floats
 from nasbed.evaluation.judging import JudgedRuns, Trajectory, judge
 from nasbed.evaluation.ranks import mean_ranks
 from nasbed.evaluation.summary import ComparisonSummary, summarise
@@ -22,8 +23,6 @@ from nasbed.spaces.base import SearchSpace
 
 POINTS = 70
 """Points per curve."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from nasbed.drawing.blocks import Bar, Details, PageBlock, Paragraph, TableBlock, TableCell
+from nasbed.drawing.blocks import Details, PageBlock, Paragraph, TableBlock, TableCell
 from nasbed.drawing.number_texts import duration, share, short, span
 from nasbed.drawing.palette import Look
 from nasbed.evaluation.significance import Interval
@@ -43,7 +43,7 @@ def _row(summary: ComparisonSummary, method: MethodSummary, look: Look, widest: 
     return (
         TableCell(called(summary, method), small=OUT_OF_DATE if method.out_of_date else "", look=look),
         _number(short(regret.estimate), span(regret)),
-        TableCell(bar=_bar(regret, look, widest)),
+        TableCell(bar=_bar(regret, widest), bar_colour=look.colour),
         _number(short(summary.median(method))),
         _number(short(method.mean_rank.estimate), span(method.mean_rank)),
         TableCell(beaten(summary, method), "wide"),
@@ -70,13 +70,13 @@ def hypervolume_table(summary: ComparisonSummary, styles: Mapping[str, Look]) ->
     return TableBlock((TableCell("method"), _number("mean hypervolume"), _number("95 % interval")), rows)
 
 
-def _bar(interval: Interval, look: Look, widest: float) -> Bar | None:
+def _bar(interval: Interval, widest: float) -> Interval | None:
     """The interval as a line and the mean as a dot, all methods on one scale from zero."""
     if not math.isfinite(interval.estimate):
         return None
     ends = (interval.estimate, interval.low, interval.high)
     shares = (max(end, 0.0) / widest if widest > 0 else 0.0 for end in ends)
-    return Bar(Interval(*shares), look.colour)
+    return Interval(*shares)
 
 
 def pairs_table(summary: ComparisonSummary) -> Sequence[PageBlock]:

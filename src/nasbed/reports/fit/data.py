@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nasbed.evaluation.anytime import Floats
 from nasbed.evaluation.significance import Interval
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.artefact_manifest import ArtefactManifest
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.scores import coverage
-
-Floats = NDArray[np.float64]
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 MOST_BINS, FEWEST_A_BIN = 10, 20

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nasbed.benchmarks.catalog import load
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
-from nasbed.evaluation.anytime import Anytime, anytime, regret_of
+from nasbed.evaluation.anytime import Anytime, Floats, anytime, regret_of
 from nasbed.evaluation.judging import Trajectory, judge
 from nasbed.evaluation.ranks import mean_ranks
 from nasbed.evaluation.remarks import Remark, failed_evaluations, run_remarks
@@ -26,8 +25,6 @@ from nasbed.evaluation.trajectories import at_times, time_grid
 from nasbed.experiments.compare import compare, short_name
 from nasbed.experiments.runs import Runs
 from nasbed.experiments.simulate import Budget
-
-Floats = NDArray[np.float64]
 
 SUBJECT = "ls"
 RIVALS = ("rs", "re", "bananas")

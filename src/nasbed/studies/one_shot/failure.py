@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nasbed.evaluation.ranking.columns import Floats
 from nasbed.evaluation.ranking.correlation import spearman
-
-Floats = NDArray[np.float64]
 
 LEAST_EPOCHS = 3
 """The fewest epochs for a rank correlation."""

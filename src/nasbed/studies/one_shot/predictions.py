@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption
+from nasbed.evaluation.ranking.columns import Floats
 from nasbed.results.store import Results
 
-Floats = NDArray[np.float64]
 RANDOM_SEARCH = "rs"
 
 

@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, nearest
 from nasbed.core.metric import Metric
+from nasbed.evaluation.ranking.columns import Floats, Integers
 from nasbed.oneshot.record import SearchRecord
 from nasbed.oneshot.stopping import STOPPING_RULES, stopped
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
 from nasbed.studies.one_shot.failure import LOSS, WINDOW, Failure, agreement, failure
 from nasbed.studies.one_shot.predictions import expected_objectives, random_predictions
 from nasbed.studies.one_shot.records import group_by_settings
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +47,11 @@ class WatchedSearch:
     seed: int
     status: str
     reason: str
-    epochs: Ints
+    epochs: Integers
     time_s: Floats
     prediction: Floats
     supernet: Floats
-    skips: Mapping[str, Ints]
+    skips: Mapping[str, Integers]
     end: int | None
     best: int | None
     stops: Mapping[str, Stop | None]

@@ -112,7 +112,7 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     benchmark = NoiseFree(Modelled())
     for module in (comparing, methods):
         monkeypatch.setattr(module, "load", {"third-party": benchmark}.__getitem__)
-    monkeypatch.setattr(comparing, "_OPENED", {})
+    monkeypatch.setattr(comparing, "_BENCHMARKS", {})
     return benchmark
 
 

@@ -159,8 +159,8 @@ def unseen(
             train_seeds=train_seeds,
             together=together,
         )
-        kept = checkpoints or file.with_name(f"{file.name}.checkpoints")
-        _measure(plan, data, file, kept, device=device, threads=threads, processes=processes)
+        folder = checkpoints or file.with_name(f"{file.name}.checkpoints")
+        _measure(plan, data, file, folder, device=device, threads=threads, processes=processes)
         shown += [file] if file not in shown else []
 
     from nasbed.experiments.unseen.results import read_results

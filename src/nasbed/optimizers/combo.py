@@ -22,29 +22,35 @@ class COMBO(ModelBased):
     """Bayesian optimisation with a diffusion kernel on the Cartesian product of the choice graphs (Oh et al. 2019), as
     the Surrogate NAS Benchmarks ran it.
 
-    From appendix C.3 of the latter: ``initial`` random architectures 100, and random ones until that many have ended;
-    ``starts`` of the ascent 30. From the authors' code: the priors, ``burn_in`` 100 sweeps of slice sampling at the
-    first proposal, expected improvement averaged over ``samples`` 10 draws of the hyperparameters, and an ascent to
-    the best neighbour from the best of random architectures and ``spray`` 10 neighbours of the incumbent.
+    Each proposal is the end of an ascent of expected improvement to the best neighbour. The ascents start from the best
+    of random architectures and neighbours of the incumbent. The priors and the settings are those of the authors' code,
+    except ``initial`` and ``starts``, from appendix C.3 of the latter, and ``sweeps``, ``candidates`` and ``keep``,
+    which are ours, for speed.
 
-    Our own, for speed: ``sweeps`` 1 new draw for each proposal, so that most of the ten are from the proposals before,
-    where the authors make ten anew; ``candidates`` 500 random architectures, not 20 000; ``keep`` 0.5, the share of
-    the ascents, those ahead, that goes on after each step, not all. Also ours: losses are standardised, which frees
-    the priors of units; what failed counts as the worst loss so far; what is pending is believed to turn out as the
-    process expects. Parameters become graphs as :class:`~nasbed.optimizers.choice_graphs.ChoiceGraphs` says.
+    Also ours: losses are standardised, so the priors do not depend on units. A failed evaluation counts as the worst
+    loss so far. A pending one is assumed to turn out as the process expects. Parameters become graphs as described in
+    :class:`~nasbed.optimizers.choice_graphs.ChoiceGraphs`.
     """
 
     name = "combo"
     summary = "Bayesian optimisation with a Gaussian process on the graph of all choices"
 
     initial: int = integer(100, low=1)
+    """Evaluations that end before the model is used; until then proposals are random."""
     starts: int = integer(30, low=1)
+    """Ascents."""
     samples: int = integer(10, low=1)
+    """Draws of the hyperparameters over which expected improvement is averaged."""
     burn_in: int = integer(100, low=0)
+    """Sweeps of slice sampling before the first proposal."""
     sweeps: int = integer(1, low=1)
+    """New draws for each proposal; the other draws are from earlier proposals. The authors draw all anew."""
     candidates: int = integer(500, low=1)
+    """Random architectures from which ascents may start. The authors take 20 000."""
     spray: int = integer(10, low=0)
+    """Neighbours of the incumbent from which ascents may start."""
     keep: float = number(0.5, low=0, high=1)
+    """The share of the ascents, the best ones, that continue after each step. The authors continue all."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

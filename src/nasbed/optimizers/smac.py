@@ -39,11 +39,9 @@ class SMAC(Optimizer):
     """The package SMAC3 with its facade for hyperparameter optimisation (Lindauer et al. 2022), each architecture
     evaluated once.
 
-    ``initial_per_parameter`` 10: that many points of a Sobol sequence a parameter to start with, and
-    ``random_fraction`` 0.2 of the proposals drawn at random, are the facade's defaults; so are ``challengers`` 10 000
-    and ``local_search_iterations`` 10, the effort spent on the acquisition function. As there, the forest models the
-    logarithm of the loss, measured from the best possible value; an objective without such a bound is modelled as
-    it is. Failed architectures and invalid configurations are reported as crashed with the worst loss so far.
+    The settings and their defaults are the facade's. As there, the forest models the logarithm of the loss, measured
+    from the best possible value; an objective without such a bound is modelled as it is. Failed architectures and
+    invalid configurations are reported as crashed with the worst loss so far.
     """
 
     name = "smac"
@@ -52,9 +50,13 @@ class SMAC(Optimizer):
     filtered = "never"
 
     initial_per_parameter: int = integer(10, low=1)
+    """Points of a Sobol sequence to start with, for each parameter."""
     random_fraction: float = number(0.2, low=0, high=1)
+    """The share of proposals that are drawn at random."""
     challengers: int = integer(10_000, low=1)
+    """Configurations at which the acquisition function is computed."""
     local_search_iterations: int = integer(10, low=0)
+    """Local searches for its maximum."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -268,7 +268,9 @@ def test_build_refuses_other_values_and_spaces_without_a_network(monkeypatch: py
         build("|none~0|")  # type: ignore[arg-type]
     with pytest.raises(InvalidArchitecture):
         build(Architecture("nb201", (0, 0, 0, 0, 0, 9)))
-    with pytest.raises(UnknownName, match="the space 'fcnet' has no network; those with one: darts, fbnet, nb101"):
+    with pytest.raises(
+        UnknownName, match="the space 'fcnet' has no network; those with one: bonsai, darts, fbnet, nb101"
+    ):
         build(sampled("fcnet")[0])
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingDependency, match=r"pip install 'nasbed\[torch\]'"):

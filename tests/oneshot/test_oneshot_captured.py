@@ -185,7 +185,10 @@ def test_gdas_chooses_by_its_parameters_as_they_are_now() -> None:
     method: Any = supernet_method("gdas", "nb201", learning_rate=100.0)
     first = method.mixing(Chance(5, CPU)).selected
     method.alphas.data = method.alphas.data.clone()
-    method._known = (method._known[0], method._known[1].clone())  # as it is on a GPU, where it shares no memory
+    method._host_copy = (
+        method._host_copy[0],
+        method._host_copy[1].clone(),
+    )  # as it is on a GPU, where it shares no memory
     mover = torch.optim.Adam(method.parameters(), lr=100.0, foreach=True)
     assert type(method.optimizer()) is torch.optim.Adam and not method.optimizer().defaults["fused"]
     wanted = (torch.arange(method.alphas.numel()) % 3 == 0).reshape(method.alphas.shape)

@@ -20,7 +20,7 @@ from nasbed.oneshot import METHODS, SEARCHED_SPACES, SearchSettings  # noqa: E40
 from nasbed.oneshot.cells import Layout  # noqa: E402
 from nasbed.oneshot.chance import Chance  # noqa: E402
 from nasbed.oneshot.dirichlet import dirichlet  # noqa: E402
-from nasbed.oneshot.methods.base import Method  # noqa: E402
+from nasbed.oneshot.methods.base import SupernetMethod  # noqa: E402
 from nasbed.oneshot.spaces.base import SupernetSize  # noqa: E402
 from nasbed.oneshot.steps import Step  # noqa: E402
 from nasbed.spaces.darts.cell import OPERATIONS  # noqa: E402
@@ -30,7 +30,7 @@ from support.supernet_methods import SUPERNET_METHODS, supernet_method  # noqa: 
 CPU = torch.device("cpu")
 
 
-def step_of(method: Method) -> Step:
+def step_of(method: SupernetMethod) -> Step:
     """A step on noise, with a small supernet."""
     torch.manual_seed(0)
     size = SupernetSize(8, 3 if method.space.name == "darts" else 1, (1, 8, 8), classes=3)
@@ -152,7 +152,7 @@ def test_drnas_halves_the_operations_of_each_edge_before_its_second_stage() -> N
         assert one.layout() == Layout(6, ((tuple(range(8)),) * 14,) * 2)
     one.begin(25, 50)
     assert one.layout().partial == 4
-    assert torch.equal(torch.tensor(one.layout().kept), strongest)
+    assert torch.equal(torch.tensor(one.layout().candidates), strongest)
     weights = one.mixing(Chance(0, CPU)).operations
     assert ((weights > 0).sum(dim=-1) <= 4).all()
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 14))
@@ -164,7 +164,7 @@ def test_drnas_never_prunes_all_that_carries_something() -> None:
     with torch.no_grad():
         one.get_parameter("betas")[..., -1] = 5.0
     one.begin(3, 4)
-    kept = one.layout().kept
+    kept = one.layout().candidates
     assert kept is not None
     assert all(row[0] != len(OPERATIONS) for table in kept for row in table)
     nasbed.space("darts").validate(one.architecture())
@@ -310,9 +310,9 @@ def test_methods_refuse_options_they_do_not_have() -> None:
 
 @patch.dict(METHODS._entries)
 def test_a_method_of_its_own_needs_a_class_and_a_line() -> None:
-    from nasbed.oneshot.methods.darts import Darts
+    from nasbed.oneshot.methods.darts import DartsMethod
 
-    class Sharp(Darts):
+    class Sharp(DartsMethod):
         def expected(self) -> Any:
             from nasbed.oneshot.mixing import Mixing
 

@@ -221,7 +221,7 @@ def test_wider_supernet_goes_on_from_the_narrower_one() -> None:
     cells, size = searched.cells(with_none=True), sized("darts", channels=12)
     before = searched.supernet(size, cells, Layout(partial=6))
     kept = (((2, 3, 4, 6),) * len(cells.edges),) * 2
-    after = searched.supernet(size, cells, Layout(partial=4, kept=kept))
+    after = searched.supernet(size, cells, Layout(partial=4, candidates=kept))
     widen(after, before)
     for name in ("sep_conv_3x3", "dil_conv_5x5"):
         old, new = (cast(MixedEdge, net.mixed(0)[3]).operations[name] for net in (before, after))

@@ -22,7 +22,7 @@ METHODS: Registry[type[OneShotMethod]] = Registry("one-shot method", group="nasb
 METHODS.add_entries(
     "nasbed.oneshot.methods",
     {
-        "darts": "darts:Darts",
+        "darts": "darts:DartsMethod",
         "darts2": "darts2:Darts2",
         "gdas": "gdas:Gdas",
         "pc-darts": "pc_darts:PCDarts",

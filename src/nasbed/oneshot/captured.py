@@ -25,20 +25,20 @@ def is_captured(device: torch.device) -> bool:
 
 
 class CapturedLoss:
-    """The loss of one supernet, each kind of gradient recorded when it is first asked for.
+    """The loss of one supernet. Each kind of gradient is recorded when it is first needed.
 
-    It is None where it cannot be had: on a CPU, of a mixing that computes some operations and not others, and once a
-    recording has failed. What it gives stays; only the gradients left in the supernet are overwritten by the next call.
+    The loss is None on a CPU, for a mixing that computes only selected operations, and after a recording has failed.
+    A returned loss stays valid. Only the gradients in the supernet are overwritten by the next call.
     """
 
     def __init__(self, supernet: Supernet, recipe: Recipe) -> None:
         self._supernet, self._recipe = supernet, recipe
         self._recordings: dict[Kind, Recording] = {}
         self._failed = False
-        self._pool: Any = None  # one for all: only one works at a time
+        self._pool: Any = None  # shared by all recordings, since only one runs at a time
 
     def weight_gradient(self, batch: Batch, mixing: Mixing) -> Tensor | None:
-        """Leave the gradient by the weights in the supernet, and give the loss."""
+        """Store the gradient by the weights in the supernet, and return the loss."""
         recording = self._recording(batch, mixing, by_weights=True, by_mixing=False)
         if recording is None:
             return None
@@ -49,28 +49,32 @@ class CapturedLoss:
     def loss(self, batch: Batch, mixing: Mixing, weights: Mapping[str, Tensor] | None = None) -> Tensor | None:
         """A loss from which first gradients flow to the mixing and to these weights, where they require one."""
         named = dict(self._supernet.named_parameters())
-        given = [] if weights is None else [weights[name] for name in named]
-        by_weights = any(each.requires_grad for each in given)
-        by_mixing = any(each.requires_grad for each in _weighing(mixing))
+        replacements = [] if weights is None else [weights[name] for name in named]
+        by_weights = any(tensor.requires_grad for tensor in replacements)
+        by_mixing = any(tensor.requires_grad for tensor in _weighing(mixing))
         recording = self._recording(batch, mixing, by_weights=by_weights, by_mixing=by_mixing)
         if recording is None:
             return None
         own: list[Tensor] = list(named.values())
         with torch.no_grad():
-            if given:
+            if replacements:
                 before = list(torch._foreach_mul(own, 1.0))
-                torch._foreach_copy_(own, [each.detach() for each in given])
+                torch._foreach_copy_(own, [weight.detach() for weight in replacements])
                 value = recording(*batch, *_weighing(mixing))
                 torch._foreach_copy_(own, before)
             else:
                 value = recording(*batch, *_weighing(mixing))
-        found = {id(weight): gradient for weight, gradient in recording.by_weights}
-        slopes = [*recording.by_inputs[len(batch) :], *(found.get(id(weight)) for weight in own[: len(given)])]
-        known: Tensor = _Known.apply(value, _copied(slopes), *_weighing(mixing), *given)  # type: ignore[no-untyped-call]
-        return known
+        gradients = {id(weight): gradient for weight, gradient in recording.by_weights}
+        slopes = [
+            *recording.by_inputs[len(batch) :],
+            *(gradients.get(id(weight)) for weight in own[: len(replacements)]),
+        ]
+        inputs = [*_weighing(mixing), *replacements]
+        loss: Tensor = _PrecomputedGradient.apply(value, _copied(slopes), *inputs)  # type: ignore[no-untyped-call]
+        return loss
 
     def close(self) -> None:
-        """Let go the memory of the recordings, the gradients in the supernet with it."""
+        """Free the memory of the recordings and the gradients in the supernet."""
         for recording in self._recordings.values():
             recording.close()
         if self._recordings:
@@ -85,25 +89,25 @@ class CapturedLoss:
         kind = (by_weights, by_mixing, mixing.edges is not None, batch[0].shape)
         if kind not in self._recordings:
             try:
-                self._recordings[kind] = self._made(batch, mixing, by_weights=by_weights, by_mixing=by_mixing)
+                self._recordings[kind] = self._record(batch, mixing, by_weights=by_weights, by_mixing=by_mixing)
             except RuntimeError:
                 self._failed = True
                 self.close()
                 return None
         return self._recordings[kind]
 
-    def _made(self, batch: Batch, mixing: Mixing, *, by_weights: bool, by_mixing: bool) -> Recording:
+    def _record(self, batch: Batch, mixing: Mixing, *, by_weights: bool, by_mixing: bool) -> Recording:
         def loss(images: Tensor, labels: Tensor, operations: Tensor, edges: Tensor | None = None) -> Tensor:
             return supernet_loss(self._supernet, (images, labels), Mixing(operations, edges), self._recipe)
 
-        weighing = [each.detach().requires_grad_(by_mixing) for each in _weighing(mixing)]
+        weighing = [tensor.detach().requires_grad_(by_mixing) for tensor in _weighing(mixing)]
         if self._pool is None:
             self._pool = torch.cuda.graph_pool_handle()
         return Recording(self._supernet, loss, [*batch, *weighing], weights=by_weights, pool=self._pool)
 
 
-class _Known(torch.autograd.Function):
-    """A number whose gradient by some tensors is known beforehand."""
+class _PrecomputedGradient(torch.autograd.Function):
+    """A number whose gradients by its inputs are computed beforehand."""
 
     @staticmethod
     def forward(ctx: Any, value: Tensor, slopes: Sequence[Tensor | None], *by: Tensor) -> Tensor:
@@ -113,8 +117,8 @@ class _Known(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        known = [slope for slope in ctx.slopes if slope is not None]
-        scaled = iter(torch._foreach_mul(known, gradients[0]))
+        slopes = [slope for slope in ctx.slopes if slope is not None]
+        scaled = iter(torch._foreach_mul(slopes, gradients[0]))
         return None, None, *(None if slope is None else next(scaled) for slope in ctx.slopes)
 
 
@@ -123,5 +127,5 @@ def _weighing(mixing: Mixing) -> list[Tensor]:
 
 
 def _copied(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:
-    copies = iter(torch._foreach_mul([each for each in tensors if each is not None], 1.0))
-    return [None if each is None else next(copies) for each in tensors]
+    copies = iter(torch._foreach_mul([tensor for tensor in tensors if tensor is not None], 1.0))
+    return [None if tensor is None else next(copies) for tensor in tensors]

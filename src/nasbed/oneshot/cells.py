@@ -11,11 +11,11 @@ NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class SupernetCells:
     """``kinds`` are the cells that have architectures of their own (normal and reduction in DARTS). All have the same
     ``edges``, pairs (source, target) with those into one node side by side, and the same candidate ``operations``.
 
-    >>> Cells(("cell",), ((0, 1), (0, 2), (1, 2)), ("none", "skip_connect")).incoming
+    >>> SupernetCells(("cell",), ((0, 1), (0, 2), (1, 2)), ("none", "skip_connect")).incoming
     ((0, 1), (1, 3))
     """
 
@@ -44,10 +44,10 @@ class Cells:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """What a method wants of its supernet beside the cells. One channel in ``partial`` goes through the operations of
-    an edge, the others pass by; ``kept[kind][edge]`` are the candidates that are there at all, None for all of them."""
+    an edge, the others pass by; ``candidates[kind][edge]`` are those that exist at all, None for all of them."""
 
     partial: int = 1
-    kept: tuple[tuple[tuple[int, ...], ...], ...] | None = None
+    candidates: tuple[tuple[tuple[int, ...], ...], ...] | None = None
 
     def __post_init__(self) -> None:
         if type(self.partial) is not int or self.partial < 1:

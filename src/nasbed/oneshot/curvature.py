@@ -1,5 +1,5 @@
-"""How sharply the validation loss bends with the architecture parameters (Zela et al., 1909.09656): its dominant
-eigenvalue rises before DARTS goes wrong."""
+"""The curvature of the validation loss in the architecture parameters (Zela et al., 1909.09656). Its dominant
+eigenvalue rises before DARTS degenerates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nasbed.oneshot.spaces.base import Supernet
 from nasbed.training.recipe import Recipe
 
 if TYPE_CHECKING:
-    from nasbed.oneshot.methods.base import Method
+    from nasbed.oneshot.methods.base import SupernetMethod
 
 
 def dominant_eigenvalue(
@@ -26,12 +26,17 @@ def dominant_eigenvalue(
     products: int = 40,
     tolerance: float = 1e-3,
 ) -> float:
-    """The eigenvalue of largest magnitude of a loss's Hessian, which may be negative, from products of the Hessian and
-    a vector alone.
+    """The eigenvalue of largest magnitude of a loss's Hessian; it may be negative.
 
-    It is Lanczos's iteration: power iteration that remembers its vectors, and so needs a few products where the latter
-    needs a hundred. It ends when the estimate changes by less than ``tolerance`` of itself, twice in a row, or after so
-    many products. The generator is of the first vector, on the parameters' device.
+    Lanczos's iteration needs only products of the Hessian and a vector. It keeps its vectors, and so takes a few
+    products where power iteration takes a hundred.
+
+    Args:
+        loss: Computes the loss.
+        parameters: What the Hessian is by.
+        generator: Draws the first vector; on the parameters' device.
+        products: The largest number of products.
+        tolerance: The iteration ends when two successive relative changes of the estimate are at most this.
     """
     moved = list(parameters)
     slopes = _flat(torch.autograd.grad(loss(), moved, create_graph=True, materialize_grads=True))
@@ -42,30 +47,37 @@ def dominant_eigenvalue(
     images: list[Tensor] = []
     estimates: list[float] = []
     while len(images) < min(products, len(first)):
-        found = torch.autograd.grad(slopes, moved, basis[-1], retain_graph=True, materialize_grads=True)
-        images.append(_flat(found).detach())
-        known = torch.stack(basis)
-        projected = known @ torch.stack(images).T
+        product = torch.autograd.grad(slopes, moved, basis[-1], retain_graph=True, materialize_grads=True)
+        images.append(_flat(product).detach())
+        vectors = torch.stack(basis)
+        projected = vectors @ torch.stack(images).T
         values = torch.linalg.eigvalsh(((projected + projected.T) / 2).double().cpu())
         estimates.append(float(values[values.abs().argmax()]))
         changes = [abs(after - before) for before, after in pairwise(estimates[-3:])]
         if len(changes) == 2 and max(changes) <= tolerance * abs(estimates[-1]):
             break
-        rest = images[-1]
-        for _ in range(2):  # once more for what rounding left
-            rest = rest - known.T @ (known @ rest)
-        length = torch.linalg.vector_norm(rest)
-        if float(length) <= torch.finfo(rest.dtype).eps * max(abs(estimates[-1]), 1e-30):
+        residual = images[-1]
+        for _ in range(2):  # the second time removes what rounding left
+            residual = residual - vectors.T @ (vectors @ residual)
+        length = torch.linalg.vector_norm(residual)
+        if float(length) <= torch.finfo(residual.dtype).eps * max(abs(estimates[-1]), 1e-30):
             break
-        basis.append(rest / length)
+        basis.append(residual / length)
     return estimates[-1]
 
 
 def search_eigenvalue(
-    supernet: Supernet, method: Method, batch: Batch, recipe: Recipe, generator: torch.Generator
+    supernet: Supernet, method: SupernetMethod, batch: Batch, recipe: Recipe, generator: torch.Generator
 ) -> float | None:
-    """That of a search now, on one batch, weights fixed and by the method's mixing without chance; None for a method
-    without parameters."""
+    """The dominant eigenvalue of a search in its present state; None for a method without parameters.
+
+    Args:
+        supernet: The supernet, whose weights are fixed.
+        method: The method, whose expected mixing is used.
+        batch: The validation images and labels.
+        recipe: The recipe of the search.
+        generator: Draws the first vector.
+    """
     parameters = list(method.parameters())
     if not parameters:
         return None
@@ -76,4 +88,4 @@ def search_eigenvalue(
 
 
 def _flat(tensors: Sequence[Tensor]) -> Tensor:
-    return torch.cat([each.reshape(-1) for each in tensors])
+    return torch.cat([tensor.reshape(-1) for tensor in tensors])

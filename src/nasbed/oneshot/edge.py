@@ -18,7 +18,7 @@ MakeOperation = Callable[[str, int, int], nn.Module | None]
 
 
 class MixedEdge(nn.Module):
-    """``candidates`` are the names of those that are there, by their place among all.
+    """``candidates`` are the names of those that exist, by their place among all.
 
     With ``partial`` above 1, one channel in so many goes through the operations (PC-DARTS, section 3.2). The others
     pass by, through a 2x2 max-pooling where the stride is 2, and then all are shuffled, so that the next edge takes
@@ -39,8 +39,8 @@ class MixedEdge(nn.Module):
             )
         self.channels, self.stride, self.through = channels, stride, channels // partial
         self.names = dict(candidates)
-        made = {name: make(name, self.through, stride) for name in candidates.values()}
-        self.operations = nn.ModuleDict({name: module for name, module in made.items() if module is not None})
+        modules = {name: make(name, self.through, stride) for name in candidates.values()}
+        self.operations = nn.ModuleDict({name: module for name, module in modules.items() if module is not None})
         self.free = frozenset(name for name, module in self.operations.items() if not list(module.parameters()))
         places = [place for place, name in self.names.items() if name in self.operations]
         self.register_buffer("places", torch.tensor(places, dtype=torch.int64), persistent=False)

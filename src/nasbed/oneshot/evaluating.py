@@ -21,11 +21,17 @@ GPU_PIXELS = 2**20
 def supernet_accuracy(
     supernet: Supernet, mixing: Mixing, images: TrainingImages, recipe: Recipe, *, limit: int | None = None
 ) -> float:
-    """The images that a supernet names correctly, in per cent, of all or of the first so many, rounded up to whole
-    batches; NaN if any output is no finite number.
+    """The accuracy of a supernet, in per cent; NaN if any output is no finite number.
 
-    Normalisations go by the batch, so all batches are about equally large. On a GPU there are few large ones, which
-    take it little more time than small ones; the accuracy is then slightly another one than on a CPU.
+    Normalisations go by the batch, so all batches are about equally large. A GPU gets few large ones, which take it
+    little more time than small ones. The accuracy there differs slightly from that on a CPU.
+
+    Args:
+        supernet: The supernet.
+        mixing: How it mixes its operations.
+        images: Those to classify.
+        recipe: Its batch size and precision.
+        limit: Only the first so many images, rounded up to whole batches; None for all.
     """
     least = least_batch(images.labels.device, images.side, limit)
     batches = max(1, len(images) // max(recipe.batch, least))

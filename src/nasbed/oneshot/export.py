@@ -37,14 +37,14 @@ def export_search(record: SearchRecord, folder: str | Path) -> Results:
     )
     epochs = searched.epochs
     rows = Rows.of(
-        space.codes([each.architecture for each in epochs]),
+        space.codes([epoch.architecture for epoch in epochs]),
         {
-            SUPERNET_ACCURACY.key: np.array([each.validation_accuracy for each in epochs]),
-            SUPERNET_LOSS.key: np.array([each.train_loss for each in epochs]),
+            SUPERNET_ACCURACY.key: np.array([epoch.validation_accuracy for epoch in epochs]),
+            SUPERNET_LOSS.key: np.array([epoch.train_loss for epoch in epochs]),
         },
-        fidelity=np.array([each.epoch for each in epochs], dtype=np.int64),
+        fidelity=np.array([epoch.epoch for epoch in epochs], dtype=np.int64),
         seed=record.seed,
-        train_time_s=np.array([each.search_time_s for each in epochs]),
+        train_time_s=np.array([epoch.search_time_s for epoch in epochs]),
         method=record.method,
     )
     return write_results(folder, about, [rows])

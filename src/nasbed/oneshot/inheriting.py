@@ -8,27 +8,36 @@ from torch import nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
-from nasbed.oneshot.cells import Cells
+from nasbed.oneshot.cells import SupernetCells
 from nasbed.oneshot.spaces.base import SearchedSpace, Supernet
 
 
-def inherit(network: nn.Module, supernet: Supernet, arch: Architecture, space: SearchedSpace, cells: Cells) -> None:
-    """Give an architecture's network the weights that its operations have in a supernet of the same size.
+def inherit(
+    network: nn.Module, supernet: Supernet, arch: Architecture, space: SearchedSpace, cells: SupernetCells
+) -> None:
+    """Copy the weights of an architecture's operations from a supernet of the same size to its own network.
 
-    A supernet keeps no running statistics, and unless it is ``affine`` no scale and shift in its batch normalisations:
-    those of the network stay as they are, one and zero in a network just built.
+    A supernet has no running statistics, and unless it is ``affine`` no scale and shift in its batch normalisations.
+    Those of the network stay as they are, one and zero in a new network.
+
+    Args:
+        network: The network of the architecture.
+        supernet: The supernet.
+        arch: The architecture.
+        space: Its space.
+        cells: The cells of the supernet.
     """
     for own, shared in space.counterparts(network, supernet, arch, cells):
-        given = shared.state_dict()
+        inherited = shared.state_dict()
         for name, value in own.state_dict().items():
-            if name not in given:
+            if name not in inherited:
                 continue
-            if given[name].shape != value.shape:
+            if inherited[name].shape != value.shape:
                 raise InvalidOption(
                     f"a network inherits from a supernet of its size, got {tuple(value.shape)} and "
-                    f"{tuple(given[name].shape)} at {name}; build both alike, and without partial channels"
+                    f"{tuple(inherited[name].shape)} at {name}; build both alike, and without partial channels"
                 )
-            value.copy_(given[name])
+            value.copy_(inherited[name])
 
 
 def widen(supernet: Supernet, before: Supernet) -> None:
@@ -39,12 +48,12 @@ def widen(supernet: Supernet, before: Supernet) -> None:
     an operation before go on computing what they did, and the new ones begin afresh. Where strided skips put their two
     halves side by side, the second half moves on by the channels added to the first.
     """
-    given = before.state_dict()
+    inherited = before.state_dict()
     with torch.no_grad():
         for name, value in supernet.state_dict().items():
-            if name not in given or given[name].dim() != value.dim():
+            if name not in inherited or inherited[name].dim() != value.dim():
                 continue
-            old = given[name]
+            old = inherited[name]
             shared = tuple(slice(0, min(pair)) for pair in zip(value.shape, old.shape, strict=True))
             if value.dim() == 4 and value.shape[1] > old.shape[1]:
                 value[: old.shape[0], old.shape[1] :] = 0.0

@@ -21,7 +21,15 @@ Batch = tuple[Tensor, Tensor]
 def supernet_loss(
     supernet: Supernet, batch: Batch, mixing: Mixing, recipe: Recipe, weights: Mapping[str, Tensor] | None = None
 ) -> Tensor:
-    """Cross entropy in nats of a supernet, or of what it would be with other weights, by their names."""
+    """The cross entropy of a supernet, in nats.
+
+    Args:
+        supernet: The supernet.
+        batch: Images and labels.
+        mixing: How the supernet mixes its operations.
+        recipe: Its precision.
+        weights: Weights by name to use in place of the supernet's own.
+    """
     images, labels = batch
     with computing(recipe, images.device):
         if weights is None:

@@ -31,12 +31,12 @@ class EdgeMixing:
 
 
 def by_edge(mixing: Mixing) -> list[list[EdgeMixing]]:
-    """A mixing taken apart once for a whole forward pass, however many cells share its weights: by kind and edge."""
-    taken = []
+    """A mixing split by kind and edge, once per forward pass, however many cells share its weights."""
+    kinds = []
     for kind, table in enumerate(mixing.operations.unbind()):
         edges = (None,) * len(table) if mixing.edges is None else mixing.edges[kind].unbind()
         chosen: tuple[tuple[int, ...] | None, ...] = (None,) * len(table)
         if mixing.selected is not None:
             chosen = tuple(() if op is None else (op,) for op in mixing.selected[kind])
-        taken.append([EdgeMixing(*each) for each in zip(table.unbind(), edges, chosen, strict=True)])
-    return taken
+        kinds.append([EdgeMixing(*parts) for parts in zip(table.unbind(), edges, chosen, strict=True)])
+    return kinds

@@ -76,7 +76,7 @@ def read_record(path: str | Path) -> SearchRecord:
     path = Path(path)
     earlier = str(format_of(path)).startswith(EARLIER_FORMAT[:-1])
     format_, read = (EARLIER_FORMAT, _earlier_record) if earlier else (FORMAT, _record)
-    return read_sealed(path, format_, read, what="a search; nasbed oneshot writes one, search.json")
+    return read_sealed(path, format_, read, subject="a search; nasbed oneshot writes one, search.json")
 
 
 def _record(data: Mapping[str, Any]) -> SearchRecord:

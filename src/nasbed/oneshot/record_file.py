@@ -1,4 +1,4 @@
-"""Records of searches as files: JSON with its own checksum, there whole or not at all, read whole or refused."""
+"""Records of searches as files: JSON with its own checksum, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -24,27 +24,29 @@ def write_sealed(data: Mapping[str, Any], path: Path) -> None:
 
 def format_of(path: Path) -> str | None:
     """What a file says that it is, if it is such an object."""
-    found = _object(_content(path))
-    return None if found is None else str(found.get("format"))
+    data = _object(_content(path))
+    return None if data is None else str(data.get("format"))
 
 
-def read_sealed(path: Path, format: str, made: Callable[[Mapping[str, Any]], T], *, what: str) -> T:
-    """What ``made`` makes of the object in a file; raises unless it is of that format and unchanged since it was
-    written. ``what`` says what else it should have been."""
+def read_sealed(path: Path, format: str, parse: Callable[[Mapping[str, Any]], T], *, subject: str) -> T:
+    """The object in a file, parsed. Raises unless it has that format and is unchanged since it was written.
+    ``subject`` completes the error "is no record of …"."""
     content = _content(path)
     data = _object(content)
     if data is None or not str(data.get("format")).startswith(format[:-1]):
-        raise BadFile(f"{path} is no record of {what}")
+        raise BadFile(f"{path} is no record of {subject}")
     if data["format"] != format:
         raise BadFile(f"{path} is a {shorten(data['format'])}, this nasbed reads {format!r}; use the one that wrote it")
     if not is_sealed(content, data):
         raise BadFile(f"{path} does not have its own SHA-256, so that it was changed; search again, or get it anew")
     try:
-        return made(data)
+        return parse(data)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        told = f"it lacks {error}" if isinstance(error, KeyError) and not isinstance(error, NasbedError) else str(error)
+        reason = (
+            f"it lacks {error}" if isinstance(error, KeyError) and not isinstance(error, NasbedError) else str(error)
+        )
         raise BadFile(
-            f"{path} is no complete record of a search: {' '.join(told.split())}; search again, or get it anew"
+            f"{path} is no complete record of a search: {' '.join(reason.split())}; search again, or get it anew"
         ) from None
 
 

@@ -18,7 +18,7 @@ from nasbed.training.recipe import Recipe
 from nasbed.training.steps import move
 
 if TYPE_CHECKING:
-    from nasbed.oneshot.methods.base import Method
+    from nasbed.oneshot.methods.base import SupernetMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Step:
     def loss(self, batch: Batch, mixing: Mixing, weights: Mapping[str, Tensor] | None = None) -> Tensor:
         """Cross entropy in nats of the supernet, or of what it would be with other weights, by their names. First
         gradients flow to the mixing and to the weights that are named; those of the supernet count as constant."""
-        found = None if self.captured is None else self.captured.loss(batch, mixing, weights)
-        return supernet_loss(self.supernet, batch, mixing, self.recipe, weights) if found is None else found
+        loss = None if self.captured is None else self.captured.loss(batch, mixing, weights)
+        return supernet_loss(self.supernet, batch, mixing, self.recipe, weights) if loss is None else loss
 
 
 def weight_step(step: Step, mixing: Mixing) -> Tensor:
-    """Move the weights once, and give the loss from before. Those of operations that were not computed stay."""
+    """Move the weights once, and return the loss before the step. Weights of operations that were not computed stay."""
     step.optimizer.zero_grad(set_to_none=True)
     loss = None if step.captured is None else step.captured.weight_gradient(step.train, mixing)
     if loss is None:
@@ -55,7 +55,7 @@ def weight_step(step: Step, mixing: Mixing) -> Tensor:
     return loss.detach()
 
 
-def architecture_step(step: Step, method: Method, optimizer: torch.optim.Optimizer) -> None:
+def architecture_step(step: Step, method: SupernetMethod, optimizer: torch.optim.Optimizer) -> None:
     """Move the architecture parameters once."""
     gradients = method.gradients(step)
     for parameter, gradient in zip(method.parameters(), gradients, strict=True):

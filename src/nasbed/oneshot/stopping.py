@@ -23,12 +23,12 @@ def eigenvalue_rule(epochs: Sequence[SearchEpoch], *, window: int = 5, ratio: fl
     divided by the mean over the one that ends now, is below ``ratio``. Take the architecture from before the rise, that
     of the epoch at which the former ended (Zela et al., 1909.09656). Nothing stops a search whose
     eigenvalues were not measured."""
-    values = [each.eigenvalue for each in epochs[-2 * window :]]
-    known = [value for value in values if value is not None]
-    if len(known) < 2 * window:
+    values = [epoch.eigenvalue for epoch in epochs[-2 * window :]]
+    measured = [value for value in values if value is not None]
+    if len(measured) < 2 * window:
         return None
-    before, now = sum(known[:window]), sum(known[window:])
-    return epochs[-1 - window] if now > 0 and before / now < ratio else None
+    before, after = sum(measured[:window]), sum(measured[window:])
+    return epochs[-1 - window] if after > 0 and before / after < ratio else None
 
 
 STOPPING_RULES: dict[str, StoppingRule] = {"skips": skip_rule, "eigenvalue": eigenvalue_rule}
@@ -37,7 +37,7 @@ STOPPING_RULES: dict[str, StoppingRule] = {"skips": skip_rule, "eigenvalue": eig
 def stopped(epochs: Sequence[SearchEpoch], rule: StoppingRule) -> tuple[int, SearchEpoch] | None:
     """When a rule would have stopped a finished search: after how many epochs, and with which of them."""
     for count in range(1, len(epochs) + 1):
-        taken = rule(epochs[:count])
-        if taken is not None:
-            return count, taken
+        chosen = rule(epochs[:count])
+        if chosen is not None:
+            return count, chosen
     return None

@@ -25,7 +25,7 @@ from nasbed.training.draws import epoch_draws, epoch_words, initial_weights
 from nasbed.training.optimizers import recipe_optimizer
 
 if TYPE_CHECKING:
-    from nasbed.oneshot.methods.base import Method
+    from nasbed.oneshot.methods.base import SupernetMethod
 
 LEAST_JUDGED = 1_024
 """On so many images or more the supernet is judged after an epoch, however few the epoch had."""
@@ -34,7 +34,7 @@ LEAST_JUDGED = 1_024
 class SupernetSearch(RunningSearch):
     """A supernet with a method and what moves both."""
 
-    def __init__(self, setup: SearchSetup, method: Method) -> None:
+    def __init__(self, setup: SearchSetup, method: SupernetMethod) -> None:
         super().__init__(setup)
         assert isinstance(setup.settings, SearchSettings)
         settings, dataset, self.space = setup.settings, setup.dataset, method.space

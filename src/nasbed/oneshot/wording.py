@@ -77,11 +77,11 @@ class BonsaiWording(SearchWording):
         self.target, self.all = settings.target, BonsaiGenotype.full(settings.frame()).kept
 
     def progress(self, epoch: SearchEpoch) -> str:
-        compression = epoch.figures["compression_loss"]
-        return f"{_accuracy_text(epoch)}loss {epoch.train_loss:.3f}  compression {compression:.3f}  {self._kept(epoch)}"
+        losses = f"loss {epoch.train_loss:.3f}  compression {epoch.figures['compression_loss']:.3f}"
+        return f"{_accuracy_text(epoch)}{losses}  {self._kept_text(epoch)}"
 
     def new_architecture(self, epoch: SearchEpoch, before: Architecture | None) -> str:
-        text = f"keeps {self._kept(epoch)}, {_grouped(epoch.figures['network_parameters'])} parameters"
+        text = f"keeps {self._kept_text(epoch)}, {_grouped(epoch.figures['network_parameters'])} parameters"
         if before is None:
             return text
         old, new = BonsaiGenotype.of(before), BonsaiGenotype.of(epoch.architecture)
@@ -104,7 +104,7 @@ class BonsaiWording(SearchWording):
     def cell_lines(self, arch: Architecture) -> list[str]:
         return bonsai_wording.cell_lines(BonsaiGenotype.of(arch))
 
-    def _kept(self, epoch: SearchEpoch) -> str:
+    def _kept_text(self, epoch: SearchEpoch) -> str:
         return f"{epoch.figures['operations']} of {self.all} operations"
 
 
@@ -138,8 +138,8 @@ def changes(before: Architecture, after: Architecture, space: SearchedSpace) -> 
         for edge in space.cells(with_none=False).edges:
             was, is_ = old[kind].get(edge), edges.get(edge)
             if was != is_:
-                how = f"{was} ⇒ {is_}" if was and is_ else f"+{is_}" if is_ else f"−{was}"
-                parts.append(f"{edge[0]}→{edge[1]} {how}")
+                change = f"{was} ⇒ {is_}" if was and is_ else f"+{is_}" if is_ else f"−{was}"
+                parts.append(f"{edge[0]}→{edge[1]} {change}")
         if parts:
             more = f" and {len(parts) - MOST_CHANGES} more" if len(parts) > MOST_CHANGES else ""
             texts.append(f"{kind}: {', '.join(parts[:MOST_CHANGES])}{more}")

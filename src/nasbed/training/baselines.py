@@ -1,10 +1,11 @@
-"""The training of a network that nobody searched for, and its accuracy on the validation images epoch by epoch."""
+"""The training of a baseline network, and its accuracy on the validation images epoch by epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 import torch
 
@@ -14,14 +15,18 @@ from nasbed.training.devices import chance_kept, chosen_device
 from nasbed.training.evaluating import accuracy
 from nasbed.training.images import TrainingImages
 from nasbed.training.loop import train_network
+from nasbed.training.options import RunOptions
 from nasbed.training.outcome import EpochEnd, Trained
 from nasbed.training.recipe import Recipe
+
+BaselineCallback = Callable[[EpochEnd, float | None], None]
+"""Called with the end of an epoch and the validation accuracy in per cent, None without validation images."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineRun:
-    """What came of a training. ``validated`` has the accuracy in per cent after each epoch, counted from 1, that was
-    trained in this call: after a checkpoint those before it are missing."""
+    """The outcome of a training. ``validated`` has the accuracy in per cent after each epoch, counted from 1, that this
+    call trained. The epochs before a checkpoint are missing."""
 
     outcome: Trained
     validated: dict[int, float | None]
@@ -41,21 +46,27 @@ def train_baseline(
     dataset: Dataset,
     recipe: Recipe,
     *,
-    seed: int = 0,
-    epochs: int | None = None,
-    device: str | torch.device = "cpu",
-    checkpoint: Path | None = None,
-    progress: Callable[[EpochEnd, float | None], None] | None = None,
+    checkpoint: str | Path | None = None,
+    progress: BaselineCallback | None = None,
+    **options: Unpack[RunOptions],
 ) -> BaselineRun:
-    """Train a baseline as a recipe says, and measure its last weights; no epoch is chosen by its validation accuracy.
+    """Train a baseline by a recipe, and measure its last weights. No epoch is chosen by its validation accuracy.
 
-    On a GPU channels are kept last in memory, which changes speed alone.
+    On a GPU the channels are last in memory, which changes only the speed.
+
+    Args:
+        name: One of ``BASELINES``.
+        dataset: The images.
+        recipe: How to train.
+        checkpoint: The training is saved in this file after every epoch, and resumes from there if the file exists.
+        progress: Called after every epoch.
+        options: ``seed``, ``epochs`` and ``device``, as of :func:`train_network`.
     """
-    where = chosen_device(device)
-    network = seeded_baseline(name, dataset, seed)
-    if where.type == "cuda":
+    device = chosen_device(options.get("device", "cpu"))
+    network = seeded_baseline(name, dataset, options.get("seed", 0))
+    if device.type == "cuda":
         network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    images = TrainingImages(dataset, recipe, where)
+    images = TrainingImages(dataset, recipe, device)
     validated: dict[int, float | None] = {}
 
     def report_epoch(end: EpochEnd) -> None:
@@ -67,12 +78,10 @@ def train_baseline(
         network,
         dataset,
         recipe,
-        seed=seed,
-        epochs=epochs,
-        device=where,
         checkpoint=checkpoint,
         progress=report_epoch,
         images=images,
         called=f"the baseline {name}",
+        **options,
     )
     return BaselineRun(outcome, validated, sum(weight.numel() for weight in network.parameters()))

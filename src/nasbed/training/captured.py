@@ -45,14 +45,14 @@ class CapturedGradient:
         self._recording = Recording(network, loss, batch)
 
     def __call__(self, batch: tuple[Tensor, Tensor], *, seed: int) -> tuple[Tensor, Tensor]:
-        """Leave the gradient of a batch in the network, and give the loss and the number of correct predictions: all
-        are overwritten by the next call. The seed is of what the network drops."""
+        """Store the gradient of a batch in the network, and return the loss and the number of correct predictions. The
+        next call overwrites all three. The seed is of what the network drops."""
         for weight, gradient in self._recording.by_weights:
             weight.grad = gradient
         set_chance(self._recording.device, seed)
         return self._recording(*batch), self._correct
 
     def close(self) -> None:
-        """Let go the memory of the graph, the gradients in the network with it."""
+        """Free the memory of the graph and the gradients in the network."""
         self._recording.close()
         self._network.zero_grad(set_to_none=True)

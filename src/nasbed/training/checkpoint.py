@@ -1,4 +1,4 @@
-"""A training, or other work, on disk, so that it goes on where it was interrupted. A checkpoint holds numbers and
+"""Checkpoints of trainings and other work, which resume where they were interrupted. A checkpoint holds numbers and
 texts, no code."""
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ class CheckpointKind:
     name: str
     begin: str
 
-    def write(self, path: Path, of: Mapping[str, Any], content: Mapping[str, Any]) -> None:
-        """Write a checkpoint; the one before is replaced in one step. ``of`` is what makes its matter the one it is,
-        the content tensors, numbers and texts in any nesting."""
+    def write(self, path: Path, identity: Mapping[str, Any], content: Mapping[str, Any]) -> None:
+        """Write a checkpoint; it replaces the previous one in one step. ``identity`` says which work it belongs to.
+        The content is tensors, numbers and texts in any nesting."""
         file = io.BytesIO()
-        torch.save({"identity": json.dumps(of), **content}, file)
+        torch.save({"identity": json.dumps(identity), **content}, file)
         body = file.getvalue()
         path.parent.mkdir(parents=True, exist_ok=True)
         with complete_file(path) as draft:
             draft.write_bytes(self.head + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
-    def read(self, path: Path, of: Mapping[str, Any]) -> dict[str, Any]:
-        """What was written. The checkpoint of another matter is refused."""
+    def read(self, path: Path, identity: Mapping[str, Any]) -> dict[str, Any]:
+        """What was written. Raises for the checkpoint of other work."""
         content = self.content(path)
         try:
-            stored, expected = json.loads(content["identity"]), json.loads(json.dumps(of))
+            stored, expected = json.loads(content["identity"]), json.loads(json.dumps(identity))
             differing = [name for name in {**expected, **stored} if expected.get(name) != stored.get(name)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise self.damaged(path, shorten(str(error), 100)) from None
@@ -58,7 +58,7 @@ class CheckpointKind:
         return BadFile(f"the checkpoint {path} is damaged: {reason}; remove it and {self.begin} from the beginning")
 
     def content(self, path: Path) -> dict[str, Any]:
-        """What was written, whatever it is of."""
+        """What was written, whatever its identity."""
         try:
             head, _, body = path.read_bytes().partition(b"\n")
         except OSError as error:
@@ -79,8 +79,9 @@ TRAINING = CheckpointKind(b"nasbed checkpoint 1 ", "training", "train")
 
 @dataclass(slots=True)
 class TrainingState:
-    """How far a training is: epochs done, the seconds they took, the mean loss and the training accuracy of the last,
-    and the validation accuracies of the learning curve, if any. Checkpoints of earlier versions lack the last two."""
+    """How far a training is: completed epochs, the seconds they took, the mean loss and the training accuracy of the
+    last, and the validation accuracies of the learning curve, if any. Checkpoints of earlier versions lack the last
+    two."""
 
     epochs: int = 0
     train_time_s: float = 0.0
@@ -90,16 +91,36 @@ class TrainingState:
 
 
 def identity(network: str, dataset: Dataset, recipe: Recipe, *, seed: int, epochs: int) -> dict[str, Any]:
-    """What makes a training the one it is; the recipe's name and source say nothing about that."""
+    """Everything that decides the outcome of a training. The recipe's name and source do not.
+
+    Args:
+        network: The name of the network.
+        dataset: The images.
+        recipe: How to train.
+        seed: The seed of the training.
+        epochs: Its length.
+    """
     settings = {name: value for name, value in recipe.settings().items() if name not in ("name", "source", "epochs")}
     facts = {"network": network, "dataset": f"{dataset.name} {dataset.hash}", "seed": seed, "epochs": epochs}
     return facts | {f"the recipe's {name}": value for name, value in settings.items()}
 
 
 def save(
-    path: Path, of: Mapping[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer, progress: TrainingState
+    path: Path,
+    training: Mapping[str, Any],
+    network: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    progress: TrainingState,
 ) -> None:
-    """Write the checkpoint of a training."""
+    """Write the checkpoint of a training.
+
+    Args:
+        path: The file.
+        training: Its :func:`identity`.
+        network: The network.
+        optimizer: Its optimizer.
+        progress: How far the training is.
+    """
     content = {
         "epochs": progress.epochs,
         "train_time_s": progress.train_time_s,
@@ -109,12 +130,14 @@ def save(
         "network": network.state_dict(),
         "optimizer": optimizer.state_dict(),
     }
-    TRAINING.write(path, of, content)
+    TRAINING.write(path, training, content)
 
 
-def resume(path: Path, of: Mapping[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer) -> TrainingState:
-    """Put a network and its optimizer where a checkpoint left them. One of another training is refused."""
-    content = TRAINING.read(path, of)
+def resume(
+    path: Path, training: Mapping[str, Any], network: nn.Module, optimizer: torch.optim.Optimizer
+) -> TrainingState:
+    """Restore a network and its optimizer from a checkpoint. Raises for the checkpoint of another training."""
+    content = TRAINING.read(path, training)
     try:
         network.load_state_dict(content["network"])
         optimizer.load_state_dict(content["optimizer"])

@@ -29,7 +29,7 @@ def chosen_device(name: str | torch.device) -> torch.device:
 
 @contextmanager
 def chance_kept(device: torch.device) -> Iterator[None]:
-    """Whatever is drawn inside, torch's own generators are left as they were."""
+    """Restore torch's own generators afterwards, whatever is drawn inside."""
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         yield
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -29,11 +28,10 @@ from nasbed.training.draws import epoch_draws, epoch_words, initial_weights, ste
 from nasbed.training.evaluating import accuracy, check_validation
 from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
+from nasbed.training.options import EpochCallback, TrainingOptions
 from nasbed.training.outcome import EpochEnd, Trained
 from nasbed.training.recipe import Recipe
 from nasbed.training.steps import move, step
-
-Told = Callable[[EpochEnd], None]
 
 
 def train(
@@ -41,37 +39,23 @@ def train(
     dataset: Dataset,
     recipe: Recipe,
     *,
-    seed: int = 0,
-    epochs: int | None = None,
-    device: str | torch.device = "cpu",
     checkpoint: str | Path | None = None,
-    progress: Told | None = None,
-    images: TrainingImages | None = None,
-    learning_curve: bool = False,
+    **options: Unpack[TrainingOptions],
 ) -> Trained:
-    """Train an architecture as a recipe says, and measure it.
+    """Train an architecture by a recipe, and measure it.
 
-    ``epochs`` is one of the recipe's budgets, the largest by default. With a ``checkpoint`` the training is saved there
-    after every epoch, and goes on from there if the file exists. ``images`` spares making them anew from the dataset
-    where several networks are trained on one device; they are those of this dataset and recipe. ``learning_curve``
-    measures the validation accuracy after every epoch; nothing else about the training changes.
+    Args:
+        arch: The architecture; its initial weights are those of the seed.
+        dataset: The images.
+        recipe: How to train.
+        checkpoint: The training is saved in this file after every epoch, and resumes from there if the file exists.
+        options: ``seed``, ``epochs``, ``device``, ``progress``, ``images`` and ``learning_curve``, see
+            :func:`train_network`.
     """
     with chance_kept(torch.device("cpu")):
         network = recipe_network(arch, dataset, recipe)
-    initial_weights(network, seed)
-    return train_network(
-        network,
-        dataset,
-        recipe,
-        seed=seed,
-        epochs=epochs,
-        device=device,
-        checkpoint=checkpoint,
-        progress=progress,
-        images=images,
-        learning_curve=learning_curve,
-        called=arch.to_json(),
-    )
+    initial_weights(network, options.get("seed", 0))
+    return train_network(network, dataset, recipe, checkpoint=checkpoint, called=arch.to_json(), **options)
 
 
 def train_network(
@@ -83,17 +67,29 @@ def train_network(
     epochs: int | None = None,
     device: str | torch.device = "cpu",
     checkpoint: str | Path | None = None,
-    progress: Told | None = None,
+    progress: EpochCallback | None = None,
     images: TrainingImages | None = None,
     learning_curve: bool = False,
     called: str | None = None,
 ) -> Trained:
     """:func:`train` of any network that turns images into logits, from the weights that it has.
 
-    It is trained in place, moved to the device, and left in evaluation mode. ``called`` tells networks apart in their
-    checkpoints; by default it is a digest of the names and shapes of their weights. A recipe with ``drop_path`` needs a
-    network with a method ``set_drop_path``, one with an ``auxiliary_weight`` a network that in training mode gives a
-    pair of logits.
+    It is trained in place, moved to the device, and left in evaluation mode. A recipe with ``drop_path`` needs a
+    network with a method ``set_drop_path``. One with an ``auxiliary_weight`` needs a network that returns a pair of
+    logits in training mode.
+
+    Args:
+        network: The network with its first weights.
+        dataset: The images.
+        recipe: How to train.
+        seed: Of the order of images and what else chance decides.
+        epochs: One of the recipe's budgets, the largest by default.
+        device: Where to compute.
+        checkpoint: The training is saved in this file after every epoch, and resumes from there if the file exists.
+        progress: Called after every epoch.
+        images: Those of this dataset and recipe, where several networks are trained on one device.
+        learning_curve: Measure the validation accuracy after every epoch; nothing else about the training changes.
+        called: The network's name in its checkpoint; by default a digest of the names and shapes of its weights.
     """
     checkpoint = None if checkpoint is None else Path(checkpoint)
     chosen = chosen_device(device)
@@ -104,9 +100,9 @@ def train_network(
         check_validation(images, recipe)
     training = _Training(network.to(chosen), images, recipe, seed, budget)
     state = TrainingState()
-    of = checkpoints.identity(called or _shapes(network), dataset, recipe, seed=seed, epochs=budget)
+    identity = checkpoints.identity(called or _shapes(network), dataset, recipe, seed=seed, epochs=budget)
     if checkpoint is not None and checkpoint.exists():
-        state = checkpoints.resume(checkpoint, of, network, training.optimizer)
+        state = checkpoints.resume(checkpoint, identity, network, training.optimizer)
         if learning_curve and len(state.curve) < state.epochs:
             raise InvalidOption(
                 f"{checkpoint} is of a training without a learning curve, {state.epochs} epochs on; resume it without "
@@ -124,7 +120,7 @@ def train_network(
                 curve = (*state.curve, accuracy(network, images, "valid", recipe)) if learning_curve else ()
                 state = TrainingState(state.epochs + 1, seconds, loss, train_accuracy, curve)
                 if checkpoint is not None:
-                    checkpoints.save(checkpoint, of, network, training.optimizer, state)
+                    checkpoints.save(checkpoint, identity, network, training.optimizer, state)
                 if progress is not None:
                     progress(EpochEnd(state.epochs, budget, loss, training.last_rate(state.epochs), seconds))
         return _measured(training, state, learning_curve)
@@ -154,11 +150,11 @@ class _Training:
         self.steps = recipe.steps_per_epoch(len(images))
         self.optimizer = recipe_optimizer(network, recipe)
         self._captured: CapturedGradient | None = None
-        self._begun = False
+        self._is_started = False
 
     def epoch(self, number: int) -> _EpochFigures:
         """Train for an epoch, counted from 0. On a CPU it ends at the first step whose loss is no finite number;
-        elsewhere asking at each step would cost more than the rest of an epoch."""
+        on a GPU asking at each step would cost more than the rest of an epoch."""
         recipe, images, network = self.recipe, self.images, self.network
         device = images.labels.device
         network.train()
@@ -181,8 +177,8 @@ class _Training:
 
     def _step(self, batch: tuple[Tensor, Tensor], *, rate: float, seeds: tuple[int, int]) -> tuple[Tensor, Tensor]:
         network, optimizer, recipe = self.network, self.optimizer, self.recipe
-        if not self._begun:
-            self._captured, self._begun = captured_gradient(network, recipe, batch), True
+        if not self._is_started:
+            self._captured, self._is_started = captured_gradient(network, recipe, batch), True
         if self._captured is None:
             return step(network, optimizer, recipe, batch, rate=rate, seeds=seeds)
         figures = self._captured(batch, seed=seeds[1])
@@ -190,7 +186,7 @@ class _Training:
         return figures
 
     def close(self) -> None:
-        """Let go what training alone needs."""
+        """Free what only training needs."""
         if self._captured is not None:
             self._captured.close()
             self._captured = None

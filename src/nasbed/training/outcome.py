@@ -1,4 +1,4 @@
-"""What is trained and what came of it, whichever way it is trained."""
+"""Trainings and their outcomes, alone or in a population."""
 
 from __future__ import annotations
 
@@ -57,8 +57,16 @@ class Trained:
         train_accuracy: float | None,
         curve: Sequence[float | None] | None = None,
     ) -> Trained:
-        """The outcome of a training that ended with a finite loss: ok, or diverged where the accuracy on the
-        validation or test images is NaN, since an output was no finite number."""
+        """The outcome of a training that ended with a finite loss: ok, or diverged where an accuracy is NaN.
+
+        Args:
+            train_time_s: Without evaluation.
+            validation: Accuracy in per cent; NaN where an output is no finite number, None without images.
+            test: The same on the test images.
+            train_loss: Mean over the last epoch's batches, in nats.
+            train_accuracy: On the last epoch's batches, in per cent.
+            curve: The validation accuracy after each epoch, where a learning curve was asked for.
+        """
         if any(value is not None and math.isnan(value) for value in (validation, test)):
             reason = "an output of the trained network is no finite number"
             return cls("diverged", train_time_s, reason=reason)
@@ -78,8 +86,8 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class EpochEnd:
-    """What a training tells after each epoch: how many of how many are done, the mean loss of this one, the learning
-    rate of its last step, the seconds trained so far."""
+    """What a training reports after each epoch: how many of how many epochs are done, the mean loss of this one, the
+    learning rate of its last step, the seconds trained so far."""
 
     done: int
     epochs: int

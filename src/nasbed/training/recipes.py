@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from nasbed.core.registry import Registry
@@ -25,6 +26,21 @@ def _small(name: str, *, batch: int, skeleton: Mapping[str, Any] | None = None, 
         source=f"for trying things out on a CPU; not from a paper{note}",
     )
 
+
+_COLLECT = Recipe(
+    name="collect",
+    epochs=(1, 2, 4, 8),
+    batch=128,
+    learning_rate=0.1,
+    warm_up=0.05,
+    nesterov=True,
+    weight_decay=5e-4,
+    flip=True,
+    split=(40_000, 10_000),
+    epoch_images=12_800,
+    precision="bfloat16",
+)
+"""What the recipes of the embedded tables have in common."""
 
 for _recipe in (
     Recipe(
@@ -93,64 +109,36 @@ for _recipe in (
     _small("small-nb101", batch=32, skeleton={"channels": 16, "stacks": 2, "cells_per_stack": 1}),
     _small("small-nb201", batch=32, skeleton={"channels": 8, "cells_per_stage": 1}),
     _small("small-darts", batch=64, skeleton={"channels": 4, "cells": 3}),
-    Recipe(
+    replace(
+        _COLLECT,
         name="collect-darts",
         epochs=(3,),
         batch=96,
-        learning_rate=0.1,
-        warm_up=0.05,
-        nesterov=True,
-        weight_decay=5e-4,
-        flip=True,
-        split=(40_000, 10_000),
-        precision="bfloat16",
+        epoch_images=None,
         skeleton={"channels": 8, "cells": 5},
         source="the embedded DARTS data: short enough for populations of thousands; see docs/datasheet.md",
     ),
-    Recipe(
+    replace(
+        _COLLECT,
         name="collect-nb101",
-        epochs=(1, 2, 4, 8),
-        batch=128,
-        learning_rate=0.1,
-        warm_up=0.05,
-        nesterov=True,
-        weight_decay=5e-4,
-        flip=True,
-        split=(40_000, 10_000),
-        epoch_images=12_800,
-        precision="bfloat16",
         skeleton={"channels": 16, "stacks": 3, "cells_per_stack": 1},
         source="the embedded table of NAS-Bench-101 cells; see docs/datasheet.md",
     ),
-    Recipe(
+    replace(
+        _COLLECT,
         name="collect-nb201",
-        epochs=(1, 2, 4, 8),
-        batch=128,
-        learning_rate=0.1,
-        warm_up=0.05,
-        nesterov=True,
-        weight_decay=5e-4,
-        epoch_images=12_800,
-        precision="bfloat16",
+        flip=False,
+        split=None,
         skeleton={"channels": 16, "cells_per_stage": 1},
         source=(
             "tables of NAS-Bench-201 cells on unseen datasets; not from a paper. No flips, since digits, letters and "
             "chess boards are not the same mirrored, and the published split of a dataset that has one"
         ),
     ),
-    Recipe(
+    replace(
+        _COLLECT,
         name="collect-fbnet",
-        epochs=(1, 2, 4, 8),
-        batch=128,
-        learning_rate=0.1,
-        warm_up=0.05,
-        nesterov=True,
-        weight_decay=5e-4,
         label_smoothing=0.1,
-        flip=True,
-        split=(40_000, 10_000),
-        epoch_images=12_800,
-        precision="bfloat16",
         skeleton={
             "stage_channels": (8, 12, 16, 32, 56, 92, 176),
             "stage_strides": (1, 1, 2, 2, 1, 1, 1),

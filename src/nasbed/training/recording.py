@@ -58,34 +58,35 @@ class Recording:
         return self._value
 
     def close(self) -> None:
-        """Let go the memory of the graph; those to whom its gradients were given let go of them too."""
+        """Free the memory of the graph. Its gradients are no longer valid."""
         self._graph.reset()
         self.by_weights.clear()
         self.by_inputs.clear()
 
     def _rehearse(self, stream: torch.cuda.Stream) -> None:
-        """Three times, as torch advises, so that libraries choose and allocate before the recording. The last time no
-        operation may wait for the device, since a recording that fails for it is harder to clear away."""
-        here = torch.cuda.current_stream()
-        stream.wait_stream(here)
+        """Compute the loss three times, as torch advises, so that libraries choose and allocate before the recording.
+        The last time an operation that waits for the device raises, since a failed recording is harder to clear
+        away."""
+        caller = torch.cuda.current_stream()
+        stream.wait_stream(caller)
         try:
             with torch.cuda.stream(stream):
-                for manner in (nullcontext(), nullcontext(), _waiting_refused()):
+                for context in (nullcontext(), nullcontext(), _waiting_refused()):
                     self._forget()
-                    with manner:
+                    with context:
                         self._work()
         finally:
-            here.wait_stream(stream)
+            caller.wait_stream(stream)
 
     def _record(self, stream: torch.cuda.Stream) -> Tensor:
         generator = torch.cuda.default_generators[self.device.index]
-        here, chance = torch.cuda.current_stream(), generator.clone_state()
+        caller, chance = torch.cuda.current_stream(), generator.clone_state()
         self._forget()  # a gradient made while recording is written, not added to
         try:
             with torch.cuda.graph(self._graph, pool=self._pool, stream=stream, capture_error_mode="thread_local"):
                 return self._work()
         except RuntimeError:  # torch leaves its stream, generator and allocator as in the midst of recording
-            torch.cuda.set_stream(here)
+            torch.cuda.set_stream(caller)
             generator.graphsafe_set_state(chance)
             _FAILED.append(self._graph)
             with suppress(RuntimeError):
@@ -107,7 +108,7 @@ class Recording:
 
 @contextmanager
 def buffers_kept(network: nn.Module) -> Iterator[None]:
-    """Whatever happens inside, the buffers of a network are left as they were; if it fails, without gradients."""
+    """Restore the buffers of a network afterwards; after an error, clear its gradients."""
     before = [(buffer, buffer.clone()) for buffer in network.buffers()]
     try:
         yield

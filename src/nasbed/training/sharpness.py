@@ -13,9 +13,9 @@ TINY = 1e-12
 
 
 def sharpness_aware_gradient(network: nn.Module, radius: float, loss: Callable[[], Tensor]) -> Tensor:
-    """Leave in the network the gradient at the weights moved by ``radius`` along their gradient, the weights being as
-    before, and give the loss before the move. ``loss`` is computed twice, of one batch; the statistics of batch
-    normalisations follow the first time only.
+    """Store in the network the gradient at weights that are moved by ``radius`` along their gradient, and return the
+    loss before the move. The weights end as they were. ``loss`` is computed twice, of one batch; the statistics of
+    batch normalisations follow only the first.
     """
     before = loss()
     before.backward()  # type: ignore[no-untyped-call]

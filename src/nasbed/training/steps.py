@@ -60,9 +60,18 @@ def step(
     rate: float,
     seeds: tuple[int, int],
 ) -> tuple[Tensor, Tensor]:
-    """Move the weights once, and give the loss and the number of correct predictions from before; of mixed images the
-    label with the larger share is the correct one. The seeds are of how images are mixed and of what the network
-    drops; torch's own generator is set to the latter."""
+    """Move the weights once, and return the loss and the number of correct predictions before the step.
+
+    Of mixed images the label with the larger share is the correct one.
+
+    Args:
+        network: The network in training mode.
+        optimizer: What moves its weights.
+        recipe: How to train.
+        batch: Images and labels.
+        rate: The learning rate of the step.
+        seeds: Of how images are mixed, and of what the network drops; torch's own generator is set to the second.
+    """
     images, labels = batch
     device = images.device
     targets: Targets = [(1.0, labels)]

@@ -12,7 +12,7 @@ import torch
 from nasbed.core.errors import InvalidOption, nearest, shorten
 from nasbed.datasets.dataset import Dataset
 from nasbed.oneshot import STOPPING_RULES, BonsaiSettings, SearchSettings, settings_type
-from nasbed.oneshot.methods.base import Method, OneShotMethod
+from nasbed.oneshot.methods.base import OneShotMethod, SupernetMethod
 from nasbed.terminal.settings import settings_by_key
 
 OWN_OPTIONS = frozenset({"epochs", "channels", "batch", "epoch_images", "precision"})
@@ -81,7 +81,7 @@ def _split_settings(method: str, kind: type[OneShotMethod], texts: list[str]) ->
         elif name in own:
             raise InvalidOption(f"{key} has an option of its own; give --{name.replace('_', '-')}")
         elif name not in names:
-            plain = name.removeprefix(Method.settings_prefix)
+            plain = name.removeprefix(SupernetMethod.settings_prefix)
             if plain != name:
                 raise InvalidOption(f"the settings of {method} stand alone, got {key!r}; give --set {plain}=…")
             owner = "a supernet" if prefix else method

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Unpack
 
 import torch
 
@@ -11,10 +11,10 @@ from nasbed.core.versions import package_versions
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import UnseenResult
-from nasbed.training.baselines import train_baseline
+from nasbed.training.baselines import BaselineCallback, train_baseline
 from nasbed.training.devices import chosen_device
 from nasbed.training.images import recipe_split
-from nasbed.training.outcome import EpochEnd
+from nasbed.training.options import RunOptions
 from nasbed.training.recipe import Recipe
 
 
@@ -24,43 +24,30 @@ def measured_baseline(
     recipe: Recipe,
     *,
     paper: str | None = None,
-    seed: int = 0,
-    epochs: int | None = None,
-    device: str | torch.device = "cpu",
     checkpoint: Path | None = None,
-    progress: Callable[[EpochEnd, float | None], None] | None = None,
+    progress: BaselineCallback | None = None,
+    **options: Unpack[RunOptions],
 ) -> UnseenResult:
-    """Train a baseline and return its result.
+    """Train a baseline, and return its result with everything that reproduces it.
 
     Args:
-        model: The id of the network.
-        dataset: What it is trained on.
-        recipe: How it is trained.
+        model: The name of the baseline.
+        dataset: The images.
+        recipe: How to train.
         paper: Which of the paper's datasets this one is; by default the one of its name.
-        seed: The seed of the weights and of the order of the images.
-        epochs: One of the recipe's budgets; by default the largest.
-        device: Where to train.
-        checkpoint: The file that keeps the training after every epoch.
-        progress: Called after each epoch, with the validation accuracy where it was measured.
+        checkpoint: The training is saved in this file after every epoch, and resumes from there if the file exists.
+        progress: Called after every epoch.
+        options: ``seed``, ``epochs`` and ``device`` of the training.
     """
     called = dataset.name if paper is None else published().dataset_called(paper)
-    where = chosen_device(device)
-    run = train_baseline(
-        model,
-        dataset,
-        recipe,
-        seed=seed,
-        epochs=epochs,
-        device=where,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
+    device = chosen_device(options.get("device", "cpu"))
+    run = train_baseline(model, dataset, recipe, checkpoint=checkpoint, progress=progress, **options)
     split, outcome = recipe_split(dataset, recipe), run.outcome
     return UnseenResult(
         dataset=called,
         model=model,
-        epochs=recipe.budget(epochs),
-        seed=seed,
+        epochs=recipe.budget(options.get("epochs")),
+        seed=options.get("seed", 0),
         status=outcome.status,
         test_accuracy=outcome.test_accuracy,
         validation_accuracy=outcome.validation_accuracy,
@@ -71,7 +58,7 @@ def measured_baseline(
         images=(len(split.train), len(split.valid), len(dataset.test)),
         parameters=run.parameters,
         recipe=recipe.settings(),
-        device=device_name(where),
+        device=device_name(device),
         versions=versions(),
         reason=outcome.reason,
     )

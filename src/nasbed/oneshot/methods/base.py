@@ -61,7 +61,7 @@ class OneShotMethod(ABC):
         """How searches are described to people."""
 
 
-class Method(nn.Module, OneShotMethod):
+class SupernetMethod(nn.Module, OneShotMethod):
     """A strategy for a supernet. Its parameters are the architecture parameters, if any; with its buffers they are all
     of its state, so that a search goes on from them.
 
@@ -84,7 +84,7 @@ class Method(nn.Module, OneShotMethod):
         self.adam_betas = (adam_betas[0], adam_betas[1])
 
     @classmethod
-    def create(cls, space: SearchedSpace, *, seed: int, options: Mapping[str, Any]) -> Method:
+    def create(cls, space: SearchedSpace, *, seed: int, options: Mapping[str, Any]) -> SupernetMethod:
         """A method with its first parameters."""
         try:
             return cls(space, seed=seed, **options)  # type: ignore[call-arg]
@@ -159,3 +159,7 @@ class Method(nn.Module, OneShotMethod):
             torch.zeros_like(parameter) if gradient is None else gradient
             for parameter, gradient in zip(moved, gradients, strict=True)
         ]
+
+
+Method = SupernetMethod
+"""Former name, until version 0.3."""

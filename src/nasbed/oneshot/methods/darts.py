@@ -7,12 +7,12 @@ from typing import Any
 from torch import nn
 
 from nasbed.oneshot.chance import Chance, normal_parameters
-from nasbed.oneshot.methods.base import Method
+from nasbed.oneshot.methods.base import SupernetMethod
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import SearchedSpace
 
 
-class Darts(Method):
+class DartsMethod(SupernetMethod):
     """Every edge mixes its operations by a softmax of its parameters. ``with_none`` adds an operation that carries
     nothing, which takes its share of the softmax and is never kept."""
 

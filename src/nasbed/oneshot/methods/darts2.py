@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nasbed.oneshot.methods.darts import Darts
+from nasbed.oneshot.methods.darts import DartsMethod
 from nasbed.oneshot.spaces.base import SearchedSpace
 from nasbed.oneshot.steps import Step
 
@@ -16,7 +16,7 @@ Loss = Callable[[Sequence[Tensor]], Tensor]
 """A loss at some weights and at the architecture parameters as they are."""
 
 
-class Darts2(Darts):
+class Darts2(DartsMethod):
     """``radius`` is that of the finite difference: its step is this divided by the norm of the gradient."""
 
     def __init__(self, space: SearchedSpace, *, radius: float = 0.01, **settings: Any) -> None:
@@ -57,21 +57,31 @@ def unrolled_gradient(
 ) -> list[Tensor]:
     """The gradient of the validation loss by architecture parameters, at the weights that one step of SGD would give.
 
-    DARTS, equations 7 and 8: the product of a second derivative with the gradient at those weights is a difference of
-    two first ones, at weights moved by ``radius`` divided by the gradient's norm to either side. The step has momentum
-    and weight decay as the weights' optimizer has; clipping is left out. Where the loss does not depend on a parameter,
-    its gradient is zeros.
+    DARTS, equations 7 and 8. The product of a second derivative and the gradient at those weights is a difference of
+    two first derivatives. The step has the momentum and weight decay of the weights' optimizer, but no clipping. Where
+    the loss does not depend on a parameter, its gradient is zeros.
+
+    Args:
+        train: The training loss.
+        valid: The validation loss.
+        weights: The weights of the supernet.
+        parameters: The architecture parameters.
+        rate: The learning rate of the step.
+        velocities: The momentum buffer of each weight, None where there is none yet.
+        momentum: Of the step.
+        weight_decay: Of the step.
+        radius: For the finite difference the weights move to either side by this divided by the gradient's norm.
     """
     fixed = [weight.detach() for weight in weights]
     current = [weight.detach().requires_grad_() for weight in weights]
     moved = torch._foreach_add(_gradients(train(current), current), torch._foreach_mul(fixed, weight_decay))
-    known = [place for place, velocity in enumerate(velocities or ()) if velocity is not None]
-    if velocities is not None and known:
-        going = torch._foreach_mul([velocities[place] for place in known], momentum)  # type: ignore[misc]
-        torch._foreach_add_([moved[place] for place in known], going)
-    unrolled = [each.requires_grad_() for each in torch._foreach_sub(fixed, torch._foreach_mul(moved, rate))]
-    both = _gradients(valid(unrolled), [*parameters, *unrolled])
-    direct, ahead = both[: len(parameters)], both[len(parameters) :]
+    moving = [place for place, velocity in enumerate(velocities or ()) if velocity is not None]
+    if velocities is not None and moving:
+        going = torch._foreach_mul([velocities[place] for place in moving], momentum)  # type: ignore[misc]
+        torch._foreach_add_([moved[place] for place in moving], going)
+    unrolled = [weight.requires_grad_() for weight in torch._foreach_sub(fixed, torch._foreach_mul(moved, rate))]
+    gradients = _gradients(valid(unrolled), [*parameters, *unrolled])
+    direct, ahead = gradients[: len(parameters)], gradients[len(parameters) :]
     size = radius / torch.linalg.vector_norm(torch.stack(torch._foreach_norm(ahead)))
     sides = [
         _gradients(train(torch._foreach_add(fixed, torch._foreach_mul(ahead, sign * size))), parameters)
@@ -81,5 +91,8 @@ def unrolled_gradient(
 
 
 def _gradients(loss: Tensor, by: Sequence[Tensor]) -> list[Tensor]:
-    found = torch.autograd.grad(loss, list(by), allow_unused=True)
-    return [torch.zeros_like(each) if gradient is None else gradient for each, gradient in zip(by, found, strict=True)]
+    gradients = torch.autograd.grad(loss, list(by), allow_unused=True)
+    return [
+        torch.zeros_like(tensor) if gradient is None else gradient
+        for tensor, gradient in zip(by, gradients, strict=True)
+    ]

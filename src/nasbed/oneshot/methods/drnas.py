@@ -14,13 +14,13 @@ from nasbed.core.errors import InvalidOption
 from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.chance import Chance, normal_parameters
 from nasbed.oneshot.dirichlet import dirichlet
-from nasbed.oneshot.methods.base import Method
+from nasbed.oneshot.methods.base import SupernetMethod
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.running import as_array
 from nasbed.oneshot.spaces.base import SearchedSpace
 
 
-class DrNAS(Method):
+class DrNAS(SupernetMethod):
     """Each edge has the concentrations elu(beta) + 1 of a Dirichlet distribution, from which every step draws its
     weights; in the end the mean counts. ``anchor`` times the squared distance of the concentrations from 1 is added to
     the validation loss, which keeps them near the flat distribution; there is no weight decay beside it.
@@ -66,20 +66,20 @@ class DrNAS(Method):
 
     def learns(self, epoch: int, epochs: int) -> bool:
         stage = self._stage(epoch, epochs)
-        first = next(each for each in range(epochs) if self._stage(each, epochs) == stage)
-        length = sum(self._stage(each, epochs) == stage for each in range(epochs))
+        first = next(number for number in range(epochs) if self._stage(number, epochs) == stage)
+        length = sum(self._stage(number, epochs) == stage for number in range(epochs))
         return epoch - first >= int(self.warm_up * length)
 
     def layout(self) -> Layout:
-        kept = tuple(tuple(tuple(row) for row in table) for table in self.present.tolist())
-        return Layout(self.partial[int(self.stage)], kept)
+        candidates = tuple(tuple(tuple(row) for row in table) for table in self.present.tolist())
+        return Layout(self.partial[int(self.stage)], candidates)
 
     def mixing(self, chance: Chance) -> Mixing:
         return self._spread(dirichlet(self.concentrations(), chance.generator()))
 
     def expected(self) -> Mixing:
-        found = self.concentrations()
-        return self._spread(found / found.sum(dim=-1, keepdim=True))
+        concentrations = self.concentrations()
+        return self._spread(concentrations / concentrations.sum(dim=-1, keepdim=True))
 
     def concentrations(self) -> Tensor:
         """Of the candidates that are still present."""

@@ -8,21 +8,21 @@ import torch
 from torch import Tensor
 
 from nasbed.oneshot.chance import Chance
-from nasbed.oneshot.methods.darts import Darts
+from nasbed.oneshot.methods.darts import DartsMethod
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import SearchedSpace
 
 
-class Gdas(Darts):
+class Gdas(DartsMethod):
     """Each edge takes the operation that is strongest after Gumbel noise, and only that is computed. Backwards, the
     choice is a softmax at a temperature that falls evenly from the first epoch to the last.
 
-    The host chooses, since it has to know which operations to launch. It waits for the device when the parameters have
-    moved since, which is once a step.
+    The host chooses, since it launches the operations. It waits for the device after the parameters have moved, once a
+    step.
     """
 
     temperature: Tensor
-    _known: tuple[tuple[int, int], Tensor] | None = None  # the parameters as the host saw them last, and when
+    _host_copy: tuple[tuple[int, int], Tensor] | None = None  # the version of the parameters and their copy on the host
 
     def __init__(
         self,
@@ -37,13 +37,13 @@ class Gdas(Darts):
         self.register_buffer("temperature", torch.tensor(first_temperature))
 
     def begin(self, epoch: int, epochs: int) -> None:
-        done = epoch / max(epochs - 1, 1)
-        self.temperature.fill_(self.first_temperature + done * (self.last_temperature - self.first_temperature))
+        progress = epoch / max(epochs - 1, 1)
+        self.temperature.fill_(self.first_temperature + progress * (self.last_temperature - self.first_temperature))
 
     def mixing(self, chance: Chance) -> Mixing:
-        known = self._on_host()
-        noise = torch.empty_like(known).exponential_(generator=chance.host_generator()).clamp_min(1e-20).log()
-        chosen = (known.log_softmax(dim=-1) - noise).argmax(dim=-1)
+        alphas = self._on_host()
+        noise = torch.empty_like(alphas).exponential_(generator=chance.host_generator()).clamp_min(1e-20).log()
+        chosen = (alphas.log_softmax(dim=-1) - noise).argmax(dim=-1)
         noisy = self.alphas.log_softmax(dim=-1) - noise.to(self.alphas.device, non_blocking=True)
         return self._hard((noisy / self.temperature).softmax(dim=-1), chosen)
 
@@ -53,10 +53,10 @@ class Gdas(Darts):
             return self._hard(self.alphas.softmax(dim=-1), self._on_host().argmax(dim=-1))
 
     def _on_host(self) -> Tensor:
-        seen = self.alphas._version, self.alphas.data_ptr()
-        if self._known is None or self._known[0] != seen:
-            self._known = seen, self.alphas.detach().cpu()
-        return self._known[1]
+        version = self.alphas._version, self.alphas.data_ptr()
+        if self._host_copy is None or self._host_copy[0] != version:
+            self._host_copy = version, self.alphas.detach().cpu()
+        return self._host_copy[1]
 
     def _hard(self, soft: Tensor, chosen: Tensor) -> Mixing:
         """One where chosen and zero elsewhere, with the gradient of the soft weights."""

@@ -9,13 +9,13 @@ from torch import Tensor, nn
 
 from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.chance import normal_parameters
-from nasbed.oneshot.methods.darts import Darts
+from nasbed.oneshot.methods.darts import DartsMethod
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.running import as_array
 from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
 
 
-class PCDarts(Darts):
+class PCDarts(DartsMethod):
     """One channel in ``partial`` goes through the operations; what each edge into a node carries is weighed by a
     softmax over these edges, which counts in the end too. In the first ``warm_up`` of the epochs (15 of 50) only
     weights are trained."""

@@ -8,13 +8,13 @@ from torch import Tensor
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.oneshot.chance import Chance
-from nasbed.oneshot.methods.base import Judge, Method
+from nasbed.oneshot.methods.base import Judge, SupernetMethod
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import SearchedSpace
 from nasbed.spaces import space as named_space
 
 
-class RandomWS(Method):
+class RandomWS(SupernetMethod):
     """Each step trains the weights of one architecture, drawn uniformly. In the end ``samples`` more are drawn and
     judged by the shared weights on ``judged_images`` validation images, None for all; the best is the result. After the
     other epochs that is done with ``epoch_samples``, to have something to show. There are no parameters."""

@@ -93,7 +93,7 @@ class Compression(nn.Module):
 
     operations: Tensor
     inputs: Tensor
-    one: Tensor
+    one_input: Tensor
 
     def __init__(self, frame: Frame) -> None:
         super().__init__()
@@ -105,13 +105,13 @@ class Compression(nn.Module):
             _fill(inputs[cell], frame.inputs(cell), [1] * (cell + 1))
         self.register_buffer("operations", operations / operations.sum(dim=1, keepdim=True))
         self.register_buffer("inputs", inputs / inputs.sum(dim=1, keepdim=True))
-        self.register_buffer("one", inputs.sum(dim=1).reciprocal())
+        self.register_buffer("one_input", inputs.sum(dim=1).reciprocal())
 
     def forward(self, gates: Tensor, aim: float) -> tuple[Tensor, Tensor]:
         """The Euclidean distance, over the cells, of the share of size that is open from the aim, and of the share of
         inputs from one input alone."""
         return torch.linalg.vector_norm(self.operations @ gates - aim), torch.linalg.vector_norm(
-            self.inputs @ gates - self.one
+            self.inputs @ gates - self.one_input
         )
 
 

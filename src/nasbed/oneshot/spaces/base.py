@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
-from nasbed.oneshot.cells import Cells, Layout
-from nasbed.oneshot.edge import MakeOperation, MixedEdge
+from nasbed.oneshot.cells import Layout, SupernetCells
 from nasbed.oneshot.mixing import Mixing
-from nasbed.oneshot.norms import searching_norms
 
 Strengths = NDArray[Any]
 """How strong each candidate is, ``[kinds, edges, candidates]``, 0 or more."""
@@ -58,11 +56,11 @@ class SearchedSpace(ABC):
     name: str
 
     @abstractmethod
-    def cells(self, *, with_none: bool) -> Cells:
+    def cells(self, *, with_none: bool) -> SupernetCells:
         """The cells with their candidates, among them one that carries nothing if asked for or if the space has it."""
 
     @abstractmethod
-    def supernet(self, size: SupernetSize, cells: Cells, layout: Layout) -> Supernet:
+    def supernet(self, size: SupernetSize, cells: SupernetCells, layout: Layout) -> Supernet:
         """A supernet with torch's own initial weights."""
 
     @abstractmethod
@@ -70,15 +68,17 @@ class SearchedSpace(ABC):
         """What stands around the cells, for ``networks.build``."""
 
     @abstractmethod
-    def strongest(self, strengths: Strengths, cells: Cells) -> Architecture:
+    def strongest(self, strengths: Strengths, cells: SupernetCells) -> Architecture:
         """The architecture that keeps the strongest operations."""
 
     @abstractmethod
-    def selected(self, arch: Architecture, cells: Cells) -> Selected:
+    def selected(self, arch: Architecture, cells: SupernetCells) -> Selected:
         """Which candidate each edge of an architecture has, None for an edge that it has not."""
 
     @abstractmethod
-    def counterparts(self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: Cells) -> Counterparts:
+    def counterparts(
+        self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: SupernetCells
+    ) -> Counterparts:
         """The parts of an architecture's network, each with what computes the same in the supernet."""
 
     def skips(self, arch: Architecture) -> dict[str, int]:
@@ -90,7 +90,7 @@ class SearchedSpace(ABC):
     def one_hot(
         self,
         arch: Architecture,
-        cells: Cells,
+        cells: SupernetCells,
         *,
         device: torch.device | Literal["cpu"] = "cpu",
         dtype: torch.dtype = torch.float32,
@@ -103,52 +103,3 @@ class SearchedSpace(ABC):
                 if op is not None:
                     weights[kind, edge, op] = 1.0
         return Mixing(weights.to(device, non_blocking=True), selected=chosen)
-
-
-def mixed_edges(
-    make: MakeOperation,
-    cells: Cells,
-    layout: Layout,
-    *,
-    kind: int,
-    channels: int,
-    strides: Sequence[int],
-    size: SupernetSize,
-) -> nn.ModuleList:
-    """The edges of one cell."""
-
-    def made(name: str, channels: int, stride: int) -> nn.Module | None:
-        module = make(name, channels, stride)
-        if module is None:
-            return None
-        if size.normalised_pools and "pool" in name:
-            module = nn.Sequential(module, nn.BatchNorm2d(channels))
-        searching_norms(module, affine=size.affine)
-        return module
-
-    edges = nn.ModuleList()
-    for edge, stride in enumerate(strides):
-        kept = range(len(cells.operations)) if layout.kept is None else layout.kept[kind][edge]
-        candidates = {place: cells.operations[place] for place in kept}
-        edges.append(MixedEdge(made, candidates, channels=channels, stride=stride, partial=layout.partial))
-    return edges
-
-
-def mixed_operation(edge: nn.Module, cells: Cells, place: int | None) -> nn.Module:
-    """A candidate of a mixed edge."""
-    assert isinstance(edge, MixedEdge) and place is not None
-    return edge.operations[cells.operations[place]]
-
-
-def by_source(nodes: int) -> list[dict[str, Tensor]]:
-    """For each node of a cell, what edges from it share in one forward pass."""
-    return [{} for _ in range(nodes)]
-
-
-def node_sum(terms: Sequence[Tensor | None]) -> Tensor | None:
-    """The sum of what is there."""
-    total: Tensor | None = None
-    for term in terms:
-        if term is not None:
-            total = term if total is None else total + term
-    return total

@@ -10,21 +10,11 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.networks.darts import DartsCell, DartsNetwork, operation
-from nasbed.oneshot.cells import NONE, Cells, Layout
+from nasbed.oneshot.cells import NONE, Layout, SupernetCells
 from nasbed.oneshot.mixing import EdgeMixing, Mixing, by_edge
 from nasbed.oneshot.norms import searching_norms
-from nasbed.oneshot.spaces.base import (
-    Counterparts,
-    SearchedSpace,
-    Selected,
-    Strengths,
-    Supernet,
-    SupernetSize,
-    by_source,
-    mixed_edges,
-    mixed_operation,
-    node_sum,
-)
+from nasbed.oneshot.spaces.base import Counterparts, SearchedSpace, Selected, Strengths, Supernet, SupernetSize
+from nasbed.oneshot.spaces.mixed_cells import by_source, mixed_edges, mixed_operation, node_sum
 from nasbed.spaces.darts.cell import CELL_LENGTH, EDGE_OFFSET, INPUTS, NODES, OPERATIONS, node_edges, with_edges
 from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.spaces.darts.genotype import CELL_KINDS
@@ -36,7 +26,7 @@ EDGES = tuple((source, node) for node in NODES for source in range(node))
 class DartsSupernet(Supernet):
     """A network of the space whose cells have no operations, and beside each cell its mixed edges."""
 
-    def __init__(self, skeleton: DartsSkeleton, size: SupernetSize, cells: Cells, layout: Layout) -> None:
+    def __init__(self, skeleton: DartsSkeleton, size: SupernetSize, cells: SupernetCells, layout: Layout) -> None:
         super().__init__()
         self.frame = DartsNetwork([], [], skeleton)
         searching_norms(self.frame, affine=size.affine)
@@ -57,23 +47,23 @@ class DartsSupernet(Supernet):
             )
 
     def forward(self, x: Tensor, mixing: Mixing) -> Tensor:
-        taken = by_edge(mixing)
+        mixings = by_edge(mixing)
         before_last = last = self.frame.stem(x)
         for position, cell in enumerate(self.frame.cells):
             kind = int(position in self.reductions)
-            before_last, last = last, self._cell(position, cast(DartsCell, cell), (before_last, last), taken[kind])
+            before_last, last = last, self._cell(position, cast(DartsCell, cell), (before_last, last), mixings[kind])
         logits: Tensor = self.frame.head(last)
         return logits
 
     def mixed(self, position: int) -> nn.ModuleList:
         return cast(nn.ModuleList, self.edges[position])
 
-    def _cell(self, position: int, cell: DartsCell, inputs: tuple[Tensor, Tensor], taken: list[EdgeMixing]) -> Tensor:
+    def _cell(self, position: int, cell: DartsCell, inputs: tuple[Tensor, Tensor], mixings: list[EdgeMixing]) -> Tensor:
         nodes: list[Tensor] = [cell.before_last(inputs[0]), cell.last(inputs[1])]
         edges, shared = self.mixed(position), by_source(NODES[-1])
         for node in NODES:
             places = [(source, EDGE_OFFSET[node] + source) for source in range(node)]
-            total = node_sum([edges[place](nodes[source], taken[place], shared[source]) for source, place in places])
+            total = node_sum([edges[place](nodes[source], mixings[place], shared[source]) for source, place in places])
             nodes.append(self._zeros(nodes, position) if total is None else total)
         return torch.cat(nodes[INPUTS:], dim=1)
 
@@ -86,8 +76,8 @@ class DartsSupernet(Supernet):
 class _Darts(SearchedSpace):
     name = "darts"
 
-    def cells(self, *, with_none: bool) -> Cells:
-        return Cells(tuple(CELL_KINDS), EDGES, (*OPERATIONS, NONE) if with_none else OPERATIONS)
+    def cells(self, *, with_none: bool) -> SupernetCells:
+        return SupernetCells(tuple(CELL_KINDS), EDGES, (*OPERATIONS, NONE) if with_none else OPERATIONS)
 
     def skeleton(self, size: SupernetSize) -> DartsSkeleton:
         return DartsSkeleton(
@@ -98,10 +88,10 @@ class _Darts(SearchedSpace):
             classes=size.classes,
         )
 
-    def supernet(self, size: SupernetSize, cells: Cells, layout: Layout) -> DartsSupernet:
+    def supernet(self, size: SupernetSize, cells: SupernetCells, layout: Layout) -> DartsSupernet:
         return DartsSupernet(self.skeleton(size), size, cells, layout)
 
-    def strongest(self, strengths: Strengths, cells: Cells) -> Architecture:
+    def strongest(self, strengths: Strengths, cells: SupernetCells) -> Architecture:
         """Each node keeps the two edges whose strongest operation is strongest, each with that operation; an operation
         that carries nothing does not count (DARTS, section 2.4). Of equals the first is kept."""
         code: tuple[int, ...] = ()
@@ -114,7 +104,7 @@ class _Darts(SearchedSpace):
             code += with_edges(chosen)
         return Architecture(self.name, code)
 
-    def selected(self, arch: Architecture, cells: Cells) -> Selected:
+    def selected(self, arch: Architecture, cells: SupernetCells) -> Selected:
         rows = []
         for code in (arch.code[:CELL_LENGTH], arch.code[CELL_LENGTH:]):
             row: list[int | None] = [None] * len(EDGES)
@@ -123,7 +113,9 @@ class _Darts(SearchedSpace):
             rows.append(tuple(row))
         return tuple(rows)
 
-    def counterparts(self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: Cells) -> Counterparts:
+    def counterparts(
+        self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: SupernetCells
+    ) -> Counterparts:
         assert isinstance(network, DartsNetwork) and isinstance(supernet, DartsSupernet)
         frame, chosen = supernet.frame, self.selected(arch, cells)
         yield network.stem, frame.stem

@@ -10,21 +10,11 @@ from torch import Tensor, nn
 from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import EdgeCell
 from nasbed.networks.nb201 import NB201Network, operation
-from nasbed.oneshot.cells import NONE, Cells, Layout
+from nasbed.oneshot.cells import NONE, Layout, SupernetCells
 from nasbed.oneshot.mixing import EdgeMixing, Mixing, by_edge
 from nasbed.oneshot.norms import searching_norms
-from nasbed.oneshot.spaces.base import (
-    Counterparts,
-    SearchedSpace,
-    Selected,
-    Strengths,
-    Supernet,
-    SupernetSize,
-    by_source,
-    mixed_edges,
-    mixed_operation,
-    node_sum,
-)
+from nasbed.oneshot.spaces.base import Counterparts, SearchedSpace, Selected, Strengths, Supernet, SupernetSize
+from nasbed.oneshot.spaces.mixed_cells import by_source, mixed_edges, mixed_operation, node_sum
 from nasbed.spaces.edge_cell import EDGES
 from nasbed.spaces.nb201 import OPERATIONS, NB201Skeleton
 
@@ -32,7 +22,7 @@ from nasbed.spaces.nb201 import OPERATIONS, NB201Skeleton
 class NB201Supernet(Supernet):
     """A network of the space whose cells have no operations, and beside each cell its mixed edges."""
 
-    def __init__(self, skeleton: NB201Skeleton, size: SupernetSize, cells: Cells, layout: Layout) -> None:
+    def __init__(self, skeleton: NB201Skeleton, size: SupernetSize, cells: SupernetCells, layout: Layout) -> None:
         super().__init__()
         self.frame = NB201Network((NONE,) * len(EDGES), skeleton, size.shape[0])
         searching_norms(self.frame, affine=size.affine)
@@ -53,19 +43,19 @@ class NB201Supernet(Supernet):
         )
 
     def forward(self, x: Tensor, mixing: Mixing) -> Tensor:
-        (taken,) = by_edge(mixing)
+        (mixings,) = by_edge(mixing)
         x = self.frame.stem(x)
         for position, cell in enumerate(self.frame.cells):
-            x = self._cell(position, x, taken) if isinstance(cell, EdgeCell) else cell(x)
+            x = self._cell(position, x, mixings) if isinstance(cell, EdgeCell) else cell(x)
         logits: Tensor = self.frame.head(self.frame.last(x))
         return logits
 
     def mixed(self, position: int) -> nn.ModuleList:
         return cast(nn.ModuleList, self.edges[str(position)])
 
-    def _cell(self, position: int, x: Tensor, taken: list[EdgeMixing]) -> Tensor:
+    def _cell(self, position: int, x: Tensor, mixings: list[EdgeMixing]) -> Tensor:
         nodes, shared = [x], by_source(3)
-        carried = list(zip(EDGES, self.mixed(position), taken, strict=True))
+        carried = list(zip(EDGES, self.mixed(position), mixings, strict=True))
         for node in (1, 2, 3):
             into = [(source, edge, own) for (source, target), edge, own in carried if target == node]
             total = node_sum([edge(nodes[source], own, shared[source]) for source, edge, own in into])
@@ -76,9 +66,9 @@ class NB201Supernet(Supernet):
 class _NB201(SearchedSpace):
     name = "nb201"
 
-    def cells(self, *, with_none: bool) -> Cells:
+    def cells(self, *, with_none: bool) -> SupernetCells:
         """None is an operation of the space, whatever is asked for."""
-        return Cells(("cell",), EDGES, OPERATIONS)
+        return SupernetCells(("cell",), EDGES, OPERATIONS)
 
     def skeleton(self, size: SupernetSize) -> NB201Skeleton:
         return NB201Skeleton(
@@ -88,17 +78,19 @@ class _NB201(SearchedSpace):
             classes=size.classes,
         )
 
-    def supernet(self, size: SupernetSize, cells: Cells, layout: Layout) -> NB201Supernet:
+    def supernet(self, size: SupernetSize, cells: SupernetCells, layout: Layout) -> NB201Supernet:
         return NB201Supernet(self.skeleton(size), size, cells, layout)
 
-    def strongest(self, strengths: Strengths, cells: Cells) -> Architecture:
+    def strongest(self, strengths: Strengths, cells: SupernetCells) -> Architecture:
         """Each edge keeps its strongest operation, be it none; of equals the first."""
         return Architecture(self.name, tuple(int(op) for op in strengths[0].argmax(axis=1)))
 
-    def selected(self, arch: Architecture, cells: Cells) -> Selected:
+    def selected(self, arch: Architecture, cells: SupernetCells) -> Selected:
         return (tuple(None if OPERATIONS[op] == NONE else op for op in arch.code),)
 
-    def counterparts(self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: Cells) -> Counterparts:
+    def counterparts(
+        self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: SupernetCells
+    ) -> Counterparts:
         assert isinstance(network, NB201Network) and isinstance(supernet, NB201Supernet)
         frame, (chosen,) = supernet.frame, self.selected(arch, cells)
         yield network.stem, frame.stem

@@ -103,15 +103,15 @@ class FusedExecutor:
                 for call in wave:
                     call()
                 continue
-            here = torch.cuda.current_stream()
+            caller = torch.cuda.current_stream()
             used = self._streams[: len(wave)]
             for stream in used:
-                stream.wait_stream(here)
+                stream.wait_stream(caller)
             for number, call in enumerate(wave):
                 with torch.cuda.stream(used[number % len(used)]):
                     call()
             for stream in used:
-                here.wait_stream(stream)
+                caller.wait_stream(stream)
 
     def state(self) -> list[Tensor]:
         """All that a training step changes and must find as it left it."""

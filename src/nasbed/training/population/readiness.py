@@ -25,8 +25,16 @@ _COPIES = 11
 def check_population_training(
     space: SearchSpace, dataset: Dataset, recipe: Recipe, *, device: str | torch.device, population: int
 ) -> list[str]:
-    """Raise where not even one network of a space can be trained as a population; a note where a whole population takes
-    more memory than the device has free."""
+    """Raise where no network of a space can be trained as a population; returns notes, one where a whole population
+    takes more memory than the device has free.
+
+    Args:
+        space: The space.
+        dataset: The images.
+        recipe: How to train.
+        device: Where to train.
+        population: The number of networks in a population.
+    """
     recipe.check_population()
     chosen = chosen_device(device)
     if chosen.type == "cuda":

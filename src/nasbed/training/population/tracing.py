@@ -273,7 +273,15 @@ def _pool(x: Traced, kernel: int, stride: int, padding: int, largest: bool, ceil
 
 
 def pooled(side: int, kernel: int, stride: int, padding: int, ceil_mode: bool) -> int:
-    """How many windows fit. With ``ceil_mode`` a last one may reach beyond the padding, if it begins before that."""
+    """How many windows of a pooling fit along one side.
+
+    Args:
+        side: The pixels of the side.
+        kernel: The pixels of a window.
+        stride: The distance between windows.
+        padding: The pixels added at either end.
+        ceil_mode: A last window may reach beyond the padding, if it begins before that.
+    """
     room = side + 2 * padding - kernel
     if not ceil_mode:
         return room // stride + 1

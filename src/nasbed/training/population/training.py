@@ -32,7 +32,7 @@ from nasbed.training.population.replay import replayed
 from nasbed.training.recipe import Recipe
 
 Progress = Callable[[int, int, Tensor], None]
-"""Told, after an epoch, how many are done, of how many, and the mean losses of the networks in it."""
+"""Called after an epoch with the number of completed epochs, of how many, and the networks' mean losses in it."""
 
 
 def train_population(
@@ -53,15 +53,15 @@ def train_population(
     prepares the ``upcoming`` jobs while these are trained. Outcomes do not depend on either.
 
     Args:
-        jobs: what to train.
-        dataset: the images.
-        recipe: how to train.
-        device: where: cpu, cuda, cuda:NUMBER or auto.
-        progress: called after each epoch.
-        images: those of the dataset as the recipe divides it, on the device.
-        preparer: one for this dataset, recipe and device.
-        upcoming: the jobs of the call that probably follows, of one length.
-        learning_curve: measure the validation accuracy of every network after every epoch.
+        jobs: What to train.
+        dataset: The images.
+        recipe: How to train.
+        device: Where to train: cpu, cuda, cuda:NUMBER or auto.
+        progress: Called after each epoch.
+        images: Those of the dataset as the recipe divides it, on the device.
+        preparer: One for this dataset, recipe and device.
+        upcoming: The jobs of the call that probably follows, of one length.
+        learning_curve: Measure the validation accuracy of every network after every epoch.
     """
     recipe.check_population()
     device = chosen_device(device)
@@ -111,22 +111,22 @@ class Population:
         correct = torch.zeros(len(self.jobs), dtype=torch.int64, device=self.device)
         seconds, curve = 0.0, list[list[float | None]]()
 
-        def one_step() -> None:
+        def train_step() -> None:
             labels = self.executor.draw(self.images, draws, place * recipe.batch)
-            now, hits = self.executor.backward(labels, smoothing=recipe.label_smoothing)
-            losses.add_(now)
+            step_losses, hits = self.executor.backward(labels, smoothing=recipe.label_smoothing)
+            losses.add_(step_losses)
             correct.add_(hits)
-            self.finite.logical_and_(now.isfinite())
+            self.finite.logical_and_(step_losses.isfinite())
             self.executor.update(recipe, rates.index_select(0, step.view(1)))
             step.add_(1)
             place.add_(1)
 
         state = [*self.executor.state(), self.finite, step, place, losses, correct]
         with self._evaluation() as accuracies:
-            began = perf_counter()
+            start = perf_counter()
             words = self._words(0)
             draws = self._draws(words)
-            with replayed(one_step, self.device, state=state) as run:
+            with replayed(train_step, self.device, state=state) as run:
                 for epoch in range(epochs):
                     if epoch:
                         following = self._draws(words)
@@ -143,11 +143,11 @@ class Population:
                         progress(epoch + 1, epochs, (losses / per_epoch).cpu())
                     if learning_curve:
                         self.finite.cpu()  # waits for the device
-                        seconds += perf_counter() - began
+                        seconds += perf_counter() - start
                         curve.append(accuracies("valid"))
-                        began = perf_counter()
+                        start = perf_counter()
             finite = self.finite.cpu()
-            seconds += perf_counter() - began
+            seconds += perf_counter() - start
             shares = self.executor.shares()
             validation = curve[-1] if learning_curve else accuracies("valid")
             test = accuracies("test")

@@ -77,17 +77,17 @@ class BonsaiNetworkCell(nn.Module):
 
     def __init__(self, genotype: BonsaiGenotype, position: int, widths: Sequence[int]) -> None:
         super().__init__()
-        frame, kept = genotype.frame, genotype.cells[position]
+        frame, cell = genotype.frame, genotype.cells[position]
         self.position, self.last = position, frame.targets[-1]
         before, width, reduces = widths[position], widths[position + 1], frame.cells[position] == "r"
-        self.input_flags = {number: frame.inputs(position)[number] for number in kept.inputs}
-        self.inputs = nn.ModuleDict({str(number): _input(widths[number], before) for number in kept.inputs})
+        self.input_flags = {number: frame.inputs(position)[number] for number in cell.inputs}
+        self.inputs = nn.ModuleDict({str(number): _input(widths[number], before) for number in cell.inputs})
         self.into: dict[int, list[tuple[int, str, int]]] = {}
         self.operations = nn.ModuleDict()
         for edge, (source, target) in enumerate(frame.edges):
             stride = 2 if reduces and source < ENTRANCES else 1
             flags = dict(zip(OPERATIONS, frame.operations(position, edge), strict=True))
-            for name in kept.operations[edge]:
+            for name in cell.operations[edge]:
                 key = f"{source}-{target}-{name}"
                 self.operations[key] = operation(name, width, stride)
                 self.into.setdefault(target, []).append((source, key, flags[name]))

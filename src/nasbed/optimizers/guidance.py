@@ -90,16 +90,16 @@ class FilteredSpace(SpacePart):
 
     @property
     def size(self) -> int:
-        return self.whole.size
+        return self.parent.size
 
     def enumerate(self) -> Iterator[Architecture]:
-        return self.whole.enumerate()
+        return self.parent.enumerate()
 
     def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
-        return self.whole.neighbors(arch)
+        return self.parent.neighbors(arch)
 
     def sample(self, rng: np.random.Generator) -> Architecture:
-        return self._choose([self.whole.sample(rng) for _ in range(self._candidates)])
+        return self._choose([self.parent.sample(rng) for _ in range(self._candidates)])
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
-        return self._choose([self.whole.mutate(arch, rng) for _ in range(self._candidates)])
+        return self._choose([self.parent.mutate(arch, rng) for _ in range(self._candidates)])

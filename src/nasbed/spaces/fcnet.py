@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, ParseError, shorten
 from nasbed.spaces.base import Batch
 from nasbed.spaces.choice import ChoiceSpace
-from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
+from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node, chain_links
 
 HYPERPARAMETERS: dict[str, tuple[str, ...] | tuple[int, ...] | tuple[float, ...]] = {
     "activation_fn_1": ("relu", "tanh"),
@@ -129,7 +128,7 @@ class FCNet(ChoiceSpace):
             nodes.append(Node(f"layer_{i}", label, at=(2 * i - 1, 0)))
             nodes.append(Node(f"dropout_{i}", f"dropout {value[f'dropout_{i}']}", at=(2 * i, 0)))
         nodes.append(Node("output", "output", "output", at=(5, 0)))
-        edges = [(one.id, other.id) for one, other in pairwise(nodes)]
+        edges = [*chain_links(nodes)]
         training = [Node(name, f"{name} {value[name]}", at=(2 + place, 1)) for place, name in enumerate(_TRAINING)]
         edges += [(node.id, "output") for node in training]
         return (Diagram("NAS-HPO-Bench network", (*nodes, *training), tuple(edges)),)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -59,3 +61,22 @@ class Diagram:
     title: str
     nodes: tuple[Node, ...]
     edges: tuple[tuple[str, str], ...]
+
+
+def chain_links(nodes: Sequence[Node]) -> tuple[tuple[str, str], ...]:
+    """Edges from each node to the next.
+
+    >>> chain_links([Node("in", "input"), Node("1", "conv"), Node("out", "output")])
+    (('in', '1'), ('1', 'out'))
+    """
+    return tuple((source.id, target.id) for source, target in pairwise(nodes))
+
+
+def chain_graphs(codes: NDArray[np.int64], names: Sequence[str]) -> Graphs:
+    """Chains of the input, a node for each position of the codes, and the output. Codes index the names."""
+    length, kinds = codes.shape[1], len(names)
+    nodes = np.empty((len(codes), length + 2), dtype=np.int8)
+    nodes[:, 0], nodes[:, 1:-1], nodes[:, -1] = kinds, codes, kinds + 1
+    edges = np.full((len(codes), length + 2, length + 2), ABSENT, dtype=np.int8)
+    edges[:, np.arange(length + 1), np.arange(1, length + 2)] = 0
+    return Graphs(nodes, edges, node_names=(*names, "input", "output"), edge_names=("edge",))

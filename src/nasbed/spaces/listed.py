@@ -17,7 +17,7 @@ FEWEST = 8
 
 
 class ListedSpace(SpacePart):
-    """A list of canonical codes of the ``whole``, for lists too sparse to be met by chance.
+    """A list of canonical codes of the ``parent``, for lists too sparse to be met by chance.
 
     A random draw is uniform over the list. Neighbours are the listed architectures one edit away. Where these are
     fewer than :data:`FEWEST`, the listed ones whose one-hot encoding differs least make up the number, so that methods
@@ -25,8 +25,8 @@ class ListedSpace(SpacePart):
     mutation is a random neighbour.
     """
 
-    def __init__(self, whole: SearchSpace, part: str, codes: Codes) -> None:
-        super().__init__(whole, part, self._is_listed)
+    def __init__(self, parent: SearchSpace, part: str, codes: Codes) -> None:
+        super().__init__(parent, part, self._is_listed)
         self.is_listed = True
         self._codes = codes
         self._neighbors: dict[tuple[int, ...], tuple[Architecture, ...]] = {}
@@ -60,7 +60,7 @@ class ListedSpace(SpacePart):
         return choices[int(rng.integers(len(choices)))] if choices else arch
 
     def _near(self, arch: Architecture) -> tuple[Architecture, ...]:
-        edited = list(self.whole.neighbors(arch))
+        edited = list(self.parent.neighbors(arch))
         forms = self.architectures(self.canonical_codes(edited)) if edited else []
         near = dict.fromkeys(form for form in forms if form != arch and form.code in self._members)
         if len(near) < FEWEST:

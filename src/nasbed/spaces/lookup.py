@@ -59,9 +59,9 @@ class Lookup:
 
 def single_changes(values: NDArray[np.int64], column: int) -> Iterator[tuple[Rows, Rows]]:
     """All pairs of rows that differ in this one column, as arrays (row, other row); each pair once."""
-    rest = values.copy()
-    rest[:, column] = 0
-    keys = code_keys(rest)
+    unchanged = values.copy()
+    unchanged[:, column] = 0
+    keys = code_keys(unchanged)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     for apart in range(1, len(keys)):
@@ -69,5 +69,5 @@ def single_changes(values: NDArray[np.int64], column: int) -> Iterator[tuple[Row
         if not len(near):
             return
         first, second = order[near], order[near + apart]
-        differ = (rest[first] == rest[second]).all(axis=1) & (values[first, column] != values[second, column])
+        differ = (unchanged[first] == unchanged[second]).all(axis=1) & (values[first, column] != values[second, column])
         yield first[differ], second[differ]

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
 
 
-def space_of(given: SearchSpace | ConfigurationSpace | str, folder: Path = Path()) -> SearchSpace:
-    """A search space as it is given: an object of either kind, a registered name, or ``file.py:name``."""
+def space_of(source: SearchSpace | ConfigurationSpace | str, folder: Path = Path()) -> SearchSpace:
+    """A search space from an object of either kind, a registered name, or ``file.py:name``."""
     name = ""
-    thing: Any = given
-    if isinstance(given, str):
-        if ":" not in given:
-            return registered_space(given)
-        name = given.rpartition(":")[2]
-        thing = object_named(given, folder=folder)
+    thing: Any = source
+    if isinstance(source, str):
+        if ":" not in source:
+            return registered_space(source)
+        name = source.rpartition(":")[2]
+        thing = object_named(source, folder=folder)
     if isinstance(thing, SearchSpace):
         return thing
     from ConfigSpace import ConfigurationSpace
@@ -31,4 +31,4 @@ def space_of(given: SearchSpace | ConfigurationSpace | str, folder: Path = Path(
 
     if isinstance(thing, ConfigurationSpace):
         return space_from_configspace(thing, thing.name or name or "own")
-    raise InvalidOption(f"a space is a SearchSpace, a ConfigurationSpace or a name, got {shorten(given)}")
+    raise InvalidOption(f"a space is a SearchSpace, a ConfigurationSpace or a name, got {shorten(source)}")

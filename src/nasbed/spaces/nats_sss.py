@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
-from typing import Any
-
-import numpy as np
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import ParseError, shorten
 from nasbed.spaces.base import Batch
 from nasbed.spaces.choice import ChoiceSpace
-from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
+from nasbed.spaces.graph import Diagram, Graphs, Node, chain_graphs, chain_links
+from nasbed.spaces.native_text import NativeTextSpace
 
 CHANNELS = tuple(range(8, 65, 8))
 STAGES = 5
 _TEXT = re.compile(":".join([r"([0-9]{1,2})"] * STAGES))
 
 
-class NatsSSS(ChoiceSpace):
+class NatsSSS(NativeTextSpace, ChoiceSpace):
     """Five channel counts, 8 to 64 in steps of 8; ``code[i]`` is the count of stage ``i + 1`` divided by 8, less 1.
 
     The native form is the published ``8:16:24:32:40``.
@@ -46,21 +43,9 @@ class NatsSSS(ChoiceSpace):
             raise ParseError(f"a {self.name} text reads 8:16:24:32:40, got {shorten(text)}")
         return self.from_options(match.groups())
 
-    def to_native(self, arch: Architecture) -> str:
-        """The published architecture string."""
-        return self.format(arch)
-
-    def from_native(self, obj: Any) -> Architecture:
-        return self.parse(obj)
-
     def graphs(self, archs: Batch) -> Graphs:
         """Chains: the input, the stages labelled by their channels, the output."""
-        codes = self.codes(archs)
-        nodes = np.empty((len(codes), STAGES + 2), dtype=np.int8)
-        nodes[:, 0], nodes[:, 1:-1], nodes[:, -1] = len(CHANNELS), codes, len(CHANNELS) + 1
-        edges = np.full((len(codes), STAGES + 2, STAGES + 2), ABSENT, dtype=np.int8)
-        edges[:, np.arange(STAGES + 1), np.arange(1, STAGES + 2)] = 0
-        return Graphs(nodes, edges, node_names=(*map(str, CHANNELS), "input", "output"), edge_names=("edge",))
+        return chain_graphs(self.codes(archs), self.choices[0])
 
     def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
         """One picture: the stages in a row."""
@@ -74,4 +59,4 @@ class NatsSSS(ChoiceSpace):
             ),
             Node("output", "output", "output", at=(STAGES + 1, 0)),
         )
-        return (Diagram("NATS-Bench network", nodes, tuple((one.id, other.id) for one, other in pairwise(nodes))),)
+        return (Diagram("NATS-Bench network", nodes, chain_links(nodes)),)

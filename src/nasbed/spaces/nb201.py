@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, ParseError, shorten
+from nasbed.core.errors import ParseError, shorten
 from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
 from nasbed.spaces.edge_functions import representatives
 from nasbed.spaces.facts import CellGraph, NamedPart, Operations
 from nasbed.spaces.graph import Diagram, Graphs
+from nasbed.spaces.native_text import NativeTextSpace
 from nasbed.spaces.sides import Image, halved, plain, sides
+from nasbed.spaces.skeleton_checks import check_at_least_one
 
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
 NONE, SKIP, CONV1, CONV3, POOL = range(5)
@@ -38,9 +40,7 @@ class NB201Skeleton:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "image", plain(self.image))
-        for name in ("channels", "cells_per_stage", "classes"):
-            if getattr(self, name) < 1:
-                raise InvalidOption(f"the skeleton's {name} is at least 1, got {getattr(self, name)}")
+        check_at_least_one(self, "channels", "cells_per_stage", "classes")
 
     @property
     def stages(self) -> tuple[tuple[int, int], ...]:
@@ -66,7 +66,7 @@ def has_no_pooling(arch: Architecture) -> bool:
 PARTS = {"no-pooling": NamedPart(":no-pooling", has_no_pooling)}
 
 
-class NB201(ChoiceSpace):
+class NB201(NativeTextSpace, ChoiceSpace):
     """A cell of four nodes in which each of the six edges carries one of five operations.
 
     ``code[i]`` is the operation on ``EDGES[i]``. The native form is the published string
@@ -97,12 +97,6 @@ class NB201(ChoiceSpace):
         if match is None:
             raise ParseError(f"an nb201 cell reads |op~0|+|op~0|op~1|+|op~0|op~1|op~2|, got {shorten(text)}")
         return self.from_options(match.groups())
-
-    def to_native(self, arch: Architecture) -> str:
-        return self.format(arch)
-
-    def from_native(self, obj: Any) -> Architecture:
-        return self.parse(obj)
 
     # --- costs -------------------------------------------------------------------------------------------------------
 

@@ -26,63 +26,63 @@ TRIES = 1000
 class SpacePart(SearchSpace):
     """Whoever searches it samples, mutates and meets neighbours inside only: what lies outside is drawn again.
 
-    Architectures keep the name, code and encodings of the ``whole``, so that its table answers for them; ``part`` is
-    what messages call this. The ConfigSpace is the whole's: a configuration may describe an architecture outside,
+    Architectures keep the name, code and encodings of the ``parent``, so that its table answers for them; ``part`` is
+    what messages call this. The ConfigSpace is the parent's: a configuration may describe an architecture outside,
     which :meth:`from_config` refuses.
     """
 
-    def __init__(self, whole: SearchSpace, part: str, contains: Callable[[Architecture], bool]) -> None:
-        self.whole = whole
+    def __init__(self, parent: SearchSpace, part: str, contains: Callable[[Architecture], bool]) -> None:
+        self.parent = parent
         self.part = part
         self.contains = contains
-        self.name, self.title, self.citation = whole.name, f"{whole.title}; the part {part}", whole.citation
-        self.code_length = whole.code_length
-        self.skeleton, self.published_skeletons = whole.skeleton, whole.published_skeletons
-        self.operations, self.cell_graph = whole.operations, whole.cell_graph
-        self.shape_properties, self.is_listed = whole.shape_properties, whole.is_listed
+        self.name, self.title, self.citation = parent.name, f"{parent.title}; the part {part}", parent.citation
+        self.code_length = parent.code_length
+        self.skeleton, self.published_skeletons = parent.skeleton, parent.published_skeletons
+        self.operations, self.cell_graph = parent.operations, parent.cell_graph
+        self.shape_properties, self.is_listed = parent.shape_properties, parent.is_listed
 
     def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__") or attribute == "whole":
+        if attribute.startswith("__") or attribute == "parent":
             raise AttributeError(attribute)
-        return getattr(self.whole, attribute)
+        return getattr(self.parent, attribute)
 
     @property
     def encodings(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.whole.encodings
+        return self.parent.encodings
 
     @cached_property
     def size(self) -> int:
         return sum(1 for _ in self.enumerate())
 
     def enumerate(self) -> Iterator[Architecture]:
-        return filter(self.contains, self.whole.enumerate())
+        return filter(self.contains, self.parent.enumerate())
 
     def codes_up_to(self, limit: str) -> Codes:
-        return self.codes(list(filter(self.contains, self.architectures(self.whole.codes_up_to(limit)))))
+        return self.codes(list(filter(self.contains, self.architectures(self.parent.codes_up_to(limit)))))
 
     def sample(self, rng: np.random.Generator) -> Architecture:
-        while not self.contains(arch := self.whole.sample(rng)):
+        while not self.contains(arch := self.parent.sample(rng)):
             pass
         return arch
 
     def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
-        return filter(self.contains, self.whole.neighbors(arch))
+        return filter(self.contains, self.parent.neighbors(arch))
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
         for _ in range(TRIES):
-            mutant = self.whole.mutate(arch, rng)
+            mutant = self.parent.mutate(arch, rng)
             if self.contains(mutant):
                 return mutant
         return super().mutate(arch, rng)
 
     def canonical(self, arch: Architecture) -> Architecture:
-        return self.whole.canonical(arch)
+        return self.parent.canonical(arch)
 
     def canonical_codes(self, archs: Batch) -> Codes:
-        return self.whole.canonical_codes(archs)
+        return self.parent.canonical_codes(archs)
 
     def _check_code(self, code: tuple[int, ...]) -> None:
-        self.whole._check_code(code)
+        self.parent._check_code(code)
         self._inside(Architecture(self.name, code))
 
     def _inside(self, arch: Architecture) -> Architecture:
@@ -91,58 +91,58 @@ class SpacePart(SearchSpace):
         return arch
 
     def format(self, arch: Architecture) -> str:
-        return self.whole.format(arch)
+        return self.parent.format(arch)
 
     def parse(self, text: str) -> Architecture:
-        return self._inside(self.whole.parse(text))
+        return self._inside(self.parent.parse(text))
 
     def to_native(self, arch: Architecture) -> Any:
-        return self.whole.to_native(arch)
+        return self.parent.to_native(arch)
 
     def from_native(self, obj: Any) -> Architecture:
-        return self._inside(self.whole.from_native(obj))
+        return self._inside(self.parent.from_native(obj))
 
     def definition(self) -> dict[str, Any] | None:
-        return self.whole.definition()
+        return self.parent.definition()
 
     def _build_configspace(self) -> ConfigurationSpace:
-        return self.whole.configspace()
+        return self.parent.configspace()
 
     def to_config(self, arch: Architecture) -> Configuration:
-        return self.whole.to_config(arch)
+        return self.parent.to_config(arch)
 
     def from_config(self, config: Configuration | Mapping[str, Any]) -> Architecture:
-        return self._inside(self.whole.from_config(config))
+        return self._inside(self.parent.from_config(config))
 
     def encode(self, archs: Batch, how: str = "onehot") -> NDArray[np.float32]:
-        return self.whole.encode(archs, how)
+        return self.parent.encode(archs, how)
 
     def properties(self, archs: Batch) -> dict[str, NDArray[Any]]:
-        return self.whole.properties(archs)
+        return self.parent.properties(archs)
 
     def costs(self, archs: Batch, skeleton: Any = None) -> NDArray[np.int64]:
-        return self.whole.costs(archs, skeleton)
+        return self.parent.costs(archs, skeleton)
 
     def operations_present(self, archs: Batch) -> NDArray[np.bool_]:
-        return self.whole.operations_present(archs)
+        return self.parent.operations_present(archs)
 
     def choices_of(self, archs: Batch) -> Choices:
-        return self.whole.choices_of(archs)
+        return self.parent.choices_of(archs)
 
     def neighbor_pairs(self, codes: Codes) -> Pairs:
-        return self.whole.neighbor_pairs(codes)
+        return self.parent.neighbor_pairs(codes)
 
     def edit_distances(self, codes: Codes, arch: Architecture) -> NDArray[np.int64]:
-        return self.whole.edit_distances(codes, arch)
+        return self.parent.edit_distances(codes, arch)
 
     def operation_changes(self, codes: Codes) -> Iterable[OperationChanges]:
-        return self.whole.operation_changes(codes)
+        return self.parent.operation_changes(codes)
 
     def function_codes(self, archs: Batch) -> Codes:
-        return self.whole.function_codes(archs)
+        return self.parent.function_codes(archs)
 
     def graphs(self, archs: Batch) -> Graphs:
-        return self.whole.graphs(archs)
+        return self.parent.graphs(archs)
 
     def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
-        return self.whole.diagrams(arch)
+        return self.parent.diagrams(arch)

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nasbed.spaces.nb101.hashing_kernel import used_vertices
+
 QUOTE, BACKSLASH, COMMA, ZERO, PAD = 34, 92, 44, 48, 61
 HASH_LENGTH = 32
 WORDS = np.zeros((5, 16), dtype=np.uint8)
@@ -120,15 +122,7 @@ def _same(one, other):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _in_space(edges):  # type: ignore[no-untyped-def]
     """Whether the output is reached, by at most nine edges after pruning."""
-    reached = 1
-    for vertex in range(1, 7):
-        if (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1) & reached:
-            reached |= 1 << vertex
-    leading = 1 << 6
-    for vertex in range(6, 0, -1):
-        if leading >> vertex & 1:
-            leading |= (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1)
-    kept = reached & leading
+    kept = used_vertices(edges)
     count = 0
     for vertex in range(1, 7):
         if kept >> vertex & 1:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from nasbed.core.errors import InvalidArchitecture, InvalidOption
+from nasbed.core.errors import InvalidArchitecture
 from nasbed.spaces.bonsai.frame import ENTRANCES, Frame
 from nasbed.spaces.bonsai.genotype import BonsaiCell, BonsaiGenotype
 from nasbed.spaces.sides import Image, halved, plain, sides
+from nasbed.spaces.skeleton_checks import check_at_least_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,7 @@ class BonsaiSkeleton:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "image", plain(self.image))
-        for name in ("channels", "image_channels", "classes"):
-            if getattr(self, name) < 1:
-                raise InvalidOption(f"the skeleton's {name} is at least 1, got {getattr(self, name)}")
+        check_at_least_one(self, "channels", "image_channels", "classes")
 
     def check(self, frame: Frame) -> None:
         """Raise unless the architectures of a frame belong into this skeleton."""

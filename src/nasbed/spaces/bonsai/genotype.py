@@ -103,8 +103,8 @@ class BonsaiGenotype:
     def size(self) -> float:
         """The memory of the operations as a share of that of all, as a mean over the cells."""
         total = len(self.frame.edges) * sum(SIZES)
-        kept = sum(SIZES[OPERATIONS.index(name)] for cell in self.cells for row in cell.operations for name in row)
-        return kept / total / len(self.cells)
+        size = sum(SIZES[OPERATIONS.index(name)] for cell in self.cells for row in cell.operations for name in row)
+        return size / total / len(self.cells)
 
     def skips(self) -> dict[str, int]:
         """The skip connections in all cells of each kind."""

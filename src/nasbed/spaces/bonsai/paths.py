@@ -52,10 +52,10 @@ def _mark_needed(
     needed = {frame.targets[-1]}
     for edge, (source, target) in reversed(list(enumerate(frame.edges))):
         if target in needed and nodes[source]:
-            kept = [flag for flag in frame.operations(cell, edge) if flags[flag]]
-            for flag in kept:
+            operations = [flag for flag in frame.operations(cell, edge) if flags[flag]]
+            for flag in operations:
                 marked[flag] = True
-            needed |= {source} if kept else set()
+            needed |= {source} if operations else set()
     outputs = {cell} if 0 in needed else set()
     if 1 in needed:
         for number, flag in enumerate(frame.inputs(cell)):

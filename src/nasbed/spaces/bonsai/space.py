@@ -147,11 +147,11 @@ class Bonsai(ChoiceSpace):
                 edges[codes[:, flag] == 1, output(number), place[1]] = 0
             for edge, (source, target) in enumerate(frame.edges):
                 for operation, flag in enumerate(frame.operations(cell, edge)):
-                    kept = codes[:, flag] == 1
+                    is_kept = codes[:, flag] == 1
                     slot = first_operation + flag
-                    nodes[kept, slot] = _NODE_NAMES.index(OPERATIONS[operation])
-                    edges[kept, place[source], slot] = 0
-                    edges[kept, slot, place[target]] = 0
+                    nodes[is_kept, slot] = _NODE_NAMES.index(OPERATIONS[operation])
+                    edges[is_kept, place[source], slot] = 0
+                    edges[is_kept, slot, place[target]] = 0
         return Graphs(nodes, edges, _NODE_NAMES, ("flow",))
 
     def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:

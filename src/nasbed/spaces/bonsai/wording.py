@@ -32,7 +32,8 @@ def cell_lines(genotype: BonsaiGenotype) -> list[str]:
     for position, cell in enumerate(genotype.cells):
         parts = [f"1 = {' + '.join(_output(number) for number in cell.inputs)}"] if cell.inputs else []
         for node in genotype.frame.targets:
-            terms = [f"{name}({source})" for (source, target), name in _kept(genotype, position) if target == node]
+            operations = _operations(genotype, position)
+            terms = [f"{name}({source})" for (source, target), name in operations if target == node]
             parts += [f"{node} = {' + '.join(terms)}"] if terms else []
         title = f"{_output(position + 1)}, {_KINDS[genotype.frame.cells[position]]}"
         for part in parts or ["is not there"]:
@@ -69,16 +70,16 @@ def _diagram(genotype: BonsaiGenotype, position: int) -> Diagram:
 
 def _boxes(genotype: BonsaiGenotype, position: int) -> list[tuple[tuple[int, int], str]]:
     """The edges and labels of what is drawn of a cell."""
-    kept = list(_kept(genotype, position))
-    if len(kept) <= MOST_DRAWN:
-        return kept
-    counts = Counter(edge for edge, _ in kept)
+    operations = list(_operations(genotype, position))
+    if len(operations) <= MOST_DRAWN:
+        return operations
+    counts = Counter(edge for edge, _ in operations)
     return list(
-        dict.fromkeys((edge, name if counts[edge] == 1 else f"{counts[edge]} operations") for edge, name in kept)
+        dict.fromkeys((edge, name if counts[edge] == 1 else f"{counts[edge]} operations") for edge, name in operations)
     )
 
 
-def _kept(genotype: BonsaiGenotype, position: int) -> Iterator[tuple[tuple[int, int], str]]:
+def _operations(genotype: BonsaiGenotype, position: int) -> Iterator[tuple[tuple[int, int], str]]:
     """The edges and operations of a cell."""
     for edge, names in zip(genotype.frame.edges, genotype.cells[position].operations, strict=True):
         for name in names:
@@ -90,7 +91,7 @@ def _places(genotype: BonsaiGenotype) -> dict[str, set[tuple[int, ...]]]:
     places: dict[str, set[tuple[int, ...]]] = {name: set() for name in (*OPERATIONS, "inputs")}
     for position, cell in enumerate(genotype.cells):
         places["inputs"] |= {(position, number) for number in cell.inputs}
-        for edge, name in _kept(genotype, position):
+        for edge, name in _operations(genotype, position):
             places[name].add((position, *edge))
     return places
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.darts.cell import CELL_LENGTH, INPUTS, NODES, OPERATIONS
 from nasbed.spaces.sides import Image, halved, plain, sides
+from nasbed.spaces.skeleton_checks import check_at_least_one
 
 AUXILIARY_SIDES = (8, 9, 10)
 """The resolutions at which the auxiliary head's pooling leaves the 2x2 map that its second convolution takes."""
@@ -38,9 +39,7 @@ class DartsSkeleton:
     classes: int = 10
 
     def __post_init__(self) -> None:
-        for name in ("channels", "cells", "image_channels", "classes"):
-            if getattr(self, name) < 1:
-                raise InvalidOption(f"the skeleton's {name} is at least 1, got {getattr(self, name)}")
+        check_at_least_one(self, "channels", "cells", "image_channels", "classes")
         if self.channels % 2:
             raise InvalidOption(
                 f"a DARTS network has an even number of channels, got {self.channels}; strided skips split them in two"

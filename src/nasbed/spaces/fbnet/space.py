@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from nasbed.spaces.base import Batch
 from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.facts import Operations
 from nasbed.spaces.fbnet.costs import BLOCKS, CIFAR100, LAYERS, FBNetSkeleton, cost_table
-from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
+from nasbed.spaces.graph import Diagram, Graphs, Node, chain_graphs, chain_links
 
 _PAPER_SPELLING = {"k3_e1g2": "k3_e1_g2", "k5_e1g2": "k5_e1_g2"}
 
@@ -107,12 +106,7 @@ class FBNet(ChoiceSpace):
 
     def graphs(self, archs: Batch) -> Graphs:
         """Chains of 24 nodes: the input, the blocks, the output. A block's label is its index."""
-        codes = self.codes(archs)
-        nodes = np.empty((len(codes), LAYERS + 2), dtype=np.int8)
-        nodes[:, 0], nodes[:, 1:-1], nodes[:, -1] = len(BLOCKS), codes, len(BLOCKS) + 1
-        edges = np.full((len(codes), LAYERS + 2, LAYERS + 2), ABSENT, dtype=np.int8)
-        edges[:, np.arange(LAYERS + 1), np.arange(1, LAYERS + 2)] = 0
-        return Graphs(nodes, edges, node_names=(*BLOCKS, "input", "output"), edge_names=("edge",))
+        return chain_graphs(self.codes(archs), self.choices[0])
 
     def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
         """One picture, a row a stage."""
@@ -127,5 +121,4 @@ class FBNet(ChoiceSpace):
             *blocks,
             Node("output", "output", "output", at=(column + 1, row)),
         )
-        edges = tuple((one.id, other.id) for one, other in pairwise(nodes))
-        return (Diagram("FBNet network", nodes, edges),)
+        return (Diagram("FBNet network", nodes, chain_links(nodes)),)

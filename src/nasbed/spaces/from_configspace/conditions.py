@@ -44,7 +44,7 @@ class Rules:
     def __init__(self, source: ConfigurationSpace, hyperparameters: Sequence[Hyperparameter]) -> None:
         compiler = _Compiler(hyperparameters)
         self.conditions = tuple(
-            compiler.joined(parent_conditions, _every, "")
+            compiler.joined(parent_conditions, _all_of, "")
             if (parent_conditions := source.parent_conditions_of[parameter.name])
             else None
             for parameter in hyperparameters
@@ -217,7 +217,7 @@ def any_holds(tests: Sequence[Test], code: Sequence[int]) -> bool:
     return False
 
 
-def _every(tests: tuple[Test, ...]) -> Test:
+def _all_of(tests: tuple[Test, ...]) -> Test:
     def holds(code: Sequence[int]) -> bool:
         for test in tests:  # noqa: SIM110
             if not test(code):
@@ -227,15 +227,15 @@ def _every(tests: tuple[Test, ...]) -> Test:
     return holds
 
 
-def _some(tests: tuple[Test, ...]) -> Test:
+def _any_of(tests: tuple[Test, ...]) -> Test:
     return lambda code: any_holds(tests, code)
 
 
 _JOINTS = {
-    "AndConjunction": _every,
-    "OrConjunction": _some,
-    "ForbiddenAndConjunction": _every,
-    "ForbiddenOrConjunction": _some,
+    "AndConjunction": _all_of,
+    "OrConjunction": _any_of,
+    "ForbiddenAndConjunction": _all_of,
+    "ForbiddenOrConjunction": _any_of,
 }
 _COMPARISONS: dict[str, Compare] = {
     "EqualsCondition": operator.eq,

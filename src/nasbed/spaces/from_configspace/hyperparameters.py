@@ -126,8 +126,8 @@ class Choice(Hyperparameter):
         return (*range(code), *range(code + 1, self.last + 1))
 
     def redraw(self, code: int, rng: np.random.Generator) -> int:
-        other = int(rng.random() * self.last)
-        return other + (other >= code) if self.last else code
+        choice = int(rng.random() * self.last)
+        return choice + (choice >= code) if self.last else code
 
     def units(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
         return codes / max(self.last, 1)
@@ -231,7 +231,7 @@ class Float(Hyperparameter):
     def moves(self, code: int) -> tuple[int, ...]:
         unit = self._scale.unit(self.value(code))
         reached = (self._nearest(self._scale.value(to)) for to in (unit - MOVE, unit + MOVE) if -1e-9 <= to <= 1 + 1e-9)
-        return tuple(other for other in reached if other != code)
+        return tuple(neighbor for neighbor in reached if neighbor != code)
 
     def redraw(self, code: int, rng: np.random.Generator) -> int:
         return self._nearest(self._scale.nudged(self.value(code), rng))
@@ -289,12 +289,12 @@ def _number(value: object) -> int | float | None:
 
 
 def _adjacent(code: int, last: int) -> tuple[int, ...]:
-    return tuple(other for other in (code - 1, code + 1) if 0 <= other <= last)
+    return tuple(neighbor for neighbor in (code - 1, code + 1) if 0 <= neighbor <= last)
 
 
 def _apart(code: int, target: float, last: int) -> int:
     """The code nearest to ``target``, or the adjacent one on that side when this is ``code`` itself."""
-    other = min(max(round(target), 0), last)
-    if other != code:
-        return other
+    nearest = min(max(round(target), 0), last)
+    if nearest != code:
+        return nearest
     return code + 1 if code == 0 or (target > code and code < last) else code - 1

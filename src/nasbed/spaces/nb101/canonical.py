@@ -1,6 +1,6 @@
 """The published representative of each class of isomorphic cells, for one cell or a batch.
 
-NAS-Bench-101 kept, of every class, the cell found first when counting the edge bits upward and then the labels in
+NAS-Bench-101 remaining, of every class, the cell found first when counting the edge bits upward and then the labels in
 product order: the smallest ``(edges, ops)`` over all orders of the interior vertices in which every edge still points
 forward. Parameter counts depend on that choice (who gets a remainder channel follows the vertex order), so no other
 representative would do.
@@ -77,22 +77,22 @@ def relabelled(edges: NDArray[np.int64], order: tuple[int, ...]) -> NDArray[np.i
 def compact_batch(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Prune a batch: the number of vertices, the edges and the operations ``[n, 5]`` (0 beyond the cell) of each."""
     edges = codes[:, 0]
-    kept = kept_batch(edges)
+    remaining = kept_batch(edges)
     sources = [np.zeros_like(edges)] + [edges >> FIRST_BIT[v] & ((1 << v) - 1) for v in range(1, MAX_VERTICES)]
     number = np.zeros((MAX_VERTICES, len(codes)), dtype=np.int64)
-    number[1:] = np.cumsum([kept >> v & 1 for v in range(MAX_VERTICES)], axis=0)[:-1]
+    number[1:] = np.cumsum([remaining >> v & 1 for v in range(MAX_VERTICES)], axis=0)[:-1]
     packed = np.zeros_like(edges)
     ops = np.zeros((len(codes), LAST - 1), dtype=np.int64)
     rows = np.arange(len(codes))
     first_bit = np.array(FIRST_BIT)
     for target in range(1, MAX_VERTICES):
-        present = kept >> target & 1
+        present = remaining >> target & 1
         for source in range(target):
-            connected = sources[target] >> source & kept >> source & present & 1
+            connected = sources[target] >> source & remaining >> source & present & 1
             packed |= connected << (first_bit[number[target]] + number[source])
         if target < LAST:
-            here = present == 1
-            ops[rows[here], number[target][here] - 1] = codes[here, target]
+            is_interior = present == 1
+            ops[rows[is_interior], number[target][is_interior] - 1] = codes[is_interior, target]
     return number[LAST] + 1, packed, ops
 
 

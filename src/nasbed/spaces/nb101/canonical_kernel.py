@@ -7,7 +7,13 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def canonical_into(vertices, edges, ops, orders, starts, result):  # type: ignore[no-untyped-def]
-    """Write the padded canonical code of each compact cell into ``result [n, 6]``."""
+    """Write the padded canonical code of each compact cell.
+
+    Args:
+        vertices, edges, ops: How many vertices each cell has, its edge set, and its operations.
+        orders, starts: Every order of the interior, and where those for a number of vertices start.
+        result: Gets the codes, ``[n, 6]``.
+    """
     for cell in range(len(edges)):
         count = vertices[cell]
         last = count - 1

@@ -66,25 +66,27 @@ def kept_vertices(edges: int, vertices: int = MAX_VERTICES) -> int:
     return reached & leading
 
 
-def edges_among(edges: int, kept: int) -> int:
+def edges_among(edges: int, vertices: int) -> int:
     """How many edges run between vertices of a bit set."""
     return sum(
-        (predecessors(edges, vertex) & kept).bit_count() for vertex in range(1, MAX_VERTICES) if kept >> vertex & 1
+        (predecessors(edges, vertex) & vertices).bit_count()
+        for vertex in range(1, MAX_VERTICES)
+        if vertices >> vertex & 1
     )
 
 
 def is_valid(edges: int) -> bool:
     """Whether the output is reached from the input, by at most nine edges after pruning."""
-    kept = kept_vertices(edges)
-    return kept != 0 and (edges.bit_count() <= MAX_EDGES or edges_among(edges, kept) <= MAX_EDGES)
+    remaining = kept_vertices(edges)
+    return remaining != 0 and (edges.bit_count() <= MAX_EDGES or edges_among(edges, remaining) <= MAX_EDGES)
 
 
 def check(edges: int) -> None:
     """Raise unless :func:`is_valid`, saying which rule broke."""
-    kept = kept_vertices(edges)
-    if not kept:
+    remaining = kept_vertices(edges)
+    if not remaining:
         raise InvalidArchitecture("an nb101 cell needs a path from input to output, this one has none; add edges")
-    count = edges_among(edges, kept)
+    count = edges_among(edges, remaining)
     if count > MAX_EDGES:
         raise InvalidArchitecture(
             f"an nb101 cell has at most {MAX_EDGES} edges after pruning, this one has {count}; remove "
@@ -93,9 +95,9 @@ def check(edges: int) -> None:
 
 
 def compact(code: Code) -> Compact:
-    """The pruned cell, vertex order kept."""
-    kept = kept_vertices(code[0])
-    places = [vertex for vertex in range(MAX_VERTICES) if kept >> vertex & 1]
+    """The pruned cell, in the same vertex order."""
+    remaining = kept_vertices(code[0])
+    places = [vertex for vertex in range(MAX_VERTICES) if remaining >> vertex & 1]
     edges = 0
     for target, vertex in enumerate(places):
         sources = predecessors(code[0], vertex)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import InvalidOption
 from nasbed.spaces.nb101.canonical import compact_batch
 from nasbed.spaces.nb101.cell import FIRST_BIT, MAX_VERTICES, Compact, compact
+from nasbed.spaces.skeleton_checks import check_at_least_one
 
 AREA = (9, 1, 0)
 """Weights a channel pair of each operation."""
@@ -35,9 +35,7 @@ class NB101Skeleton:
     classes: int = 10
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
-            if getattr(self, name) < 1:
-                raise InvalidOption(f"the skeleton's {name} is at least 1, got {getattr(self, name)}")
+        check_at_least_one(self, *self.__slots__)
 
 
 def vertex_channels(vertices: NDArray[np.int64], edges: NDArray[np.int64], channels_out: int) -> NDArray[np.int64]:

@@ -19,9 +19,9 @@ def relabelled_pairs(codes: Codes) -> Iterator[tuple[Rows, Rows, Rows, Rows]]:
     """Every vertex of every cell with each other label, where that cell is in the table too: batches of (row before,
     row after, label before, label after)."""
     lookup = Lookup(codes)
-    kept = kept_batch(codes[:, 0])
+    remaining = kept_batch(codes[:, 0])
     for vertex in range(1, LAST):
-        rows = np.flatnonzero(kept >> vertex & 1)
+        rows = np.flatnonzero(remaining >> vertex & 1)
         for step in range(1, len(OPERATIONS)):
             edited = codes[rows]
             before = edited[:, vertex].copy()
@@ -56,8 +56,8 @@ def edit_distances(codes: Codes, code: tuple[int, ...]) -> NDArray[np.int64]:
     """
     edges, ops = code[0], code[1:]
     own_kept = int(kept_batch(np.array([edges]))[0])
-    kept = kept_batch(codes[:, 0])
-    live = kept[:, None] >> np.arange(1, LAST) & 1 == 1
+    remaining = kept_batch(codes[:, 0])
+    live = remaining[:, None] >> np.arange(1, LAST) & 1 == 1
     nearest = np.full(len(codes), np.iinfo(np.int64).max)
     for order in interior_orders(MAX_VERTICES):
         forward, backward = 0, 0

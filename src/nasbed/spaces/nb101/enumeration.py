@@ -35,14 +35,14 @@ def unique_codes(vertices: int | None = None) -> NDArray[np.int64]:
         [labellings @ kinds ** (interior - np.array(order[1:-1], dtype=np.int64)) for order in orders]
     ).reshape(len(orders), len(labellings))
 
-    automorphic, which = np.unique((moved == graphs).T, axis=0, return_inverse=True)
-    kept_labellings = [np.flatnonzero((ranks[group] >= own_rank).all(axis=0)) for group in automorphic]
+    automorphic, groups = np.unique((moved == graphs).T, axis=0, return_inverse=True)
+    labellings_by_group = [np.flatnonzero((ranks[group] >= own_rank).all(axis=0)) for group in automorphic]
     codes = []
-    for graph, group in zip(_padded_edges(graphs, vertices), which.ravel(), strict=True):
-        kept = kept_labellings[group]
-        block = np.zeros((len(kept), MAX_VERTICES - 1), dtype=np.int64)
+    for graph, group in zip(_padded_edges(graphs, vertices), groups.ravel(), strict=True):
+        smallest_labellings = labellings_by_group[group]
+        block = np.zeros((len(smallest_labellings), MAX_VERTICES - 1), dtype=np.int64)
         block[:, 0] = graph
-        block[:, 1 : 1 + interior] = labellings[kept]
+        block[:, 1 : 1 + interior] = labellings[smallest_labellings]
         codes.append(block)
     return np.concatenate(codes)
 

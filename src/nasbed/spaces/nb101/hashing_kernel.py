@@ -60,9 +60,8 @@ HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
 @njit(cache=True, nogil=True)
-def _compact(code, sources, labels):  # type: ignore[no-untyped-def]
-    """Prune one code: fill each kept vertex's predecessor bit set and label, and return how many vertices are kept."""
-    edges = code[0]
+def used_vertices(edges):  # type: ignore[no-untyped-def]
+    """The bit set of the vertices on a path from the input to the output."""
     reached = 1
     for vertex in range(1, 7):
         if (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1) & reached:
@@ -71,16 +70,23 @@ def _compact(code, sources, labels):  # type: ignore[no-untyped-def]
     for vertex in range(6, 0, -1):
         if leading >> vertex & 1:
             leading |= (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1)
-    kept = reached & leading
+    return reached & leading
+
+
+@njit(cache=True, nogil=True)
+def _compact(code, sources, labels):  # type: ignore[no-untyped-def]
+    """Prune one code: fill each kept vertex's predecessor bit set and label, and return how many vertices are kept."""
+    edges = code[0]
+    used = used_vertices(edges)
     count = 0
     for vertex in range(7):
-        if not kept >> vertex & 1:
+        if not used >> vertex & 1:
             continue
         incoming = (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1) if vertex else 0
         packed, place = 0, 0
-        for other in range(vertex):
-            if kept >> other & 1:
-                packed |= (incoming >> other & 1) << place
+        for source in range(vertex):
+            if used >> source & 1:
+                packed |= (incoming >> source & 1) << place
                 place += 1
         sources[count] = packed
         labels[count] = -1 if vertex == 0 else (-2 if vertex == 6 else code[vertex])
@@ -105,6 +111,14 @@ def _rank(digests, order, count):  # type: ignore[no-untyped-def]
             order[place] = before
             place -= 1
         order[place] = vertex
+
+
+@njit(cache=True, nogil=True)
+def _append(text, length, digests, vertex):  # type: ignore[no-untyped-def]
+    """Append the digest of a vertex to a message, and return its new length."""
+    for i in range(32):
+        text[length + i] = digests[vertex, i]
+    return length + 32
 
 
 @njit(cache=True, nogil=True)
@@ -179,10 +193,10 @@ def hash_cells(codes, start_digests, out):  # type: ignore[no-untyped-def]
             most = max(most, counts[cell])
             for vertex in range(counts[cell]):
                 incoming, outgoing = 0, 0
-                for other in range(7):
-                    incoming += sources[cell, vertex] >> other & 1
-                    if other < counts[cell]:
-                        outgoing += sources[cell, other] >> vertex & 1
+                for neighbor in range(7):
+                    incoming += sources[cell, vertex] >> neighbor & 1
+                    if neighbor < counts[cell]:
+                        outgoing += sources[cell, neighbor] >> vertex & 1
                 digests[7 * cell + vertex] = start_digests[outgoing, incoming, labels[cell, vertex] + 2]
         for turn in range(most):
             for cell in range(group):
@@ -197,24 +211,16 @@ def hash_cells(codes, start_digests, out):  # type: ignore[no-untyped-def]
                     text = texts[first + vertex]
                     length = 0
                     for place in range(count):
-                        other = order[place]
-                        if sources[cell, vertex] >> other & 1:
-                            for i in range(32):
-                                text[length + i] = own[other, i]
-                            length += 32
+                        if sources[cell, vertex] >> order[place] & 1:
+                            length = _append(text, length, own, order[place])
                     text[length] = 124
                     length += 1
                     for place in range(count):
-                        other = order[place]
-                        if sources[cell, other] >> vertex & 1:
-                            for i in range(32):
-                                text[length + i] = own[other, i]
-                            length += 32
+                        if sources[cell, order[place]] >> vertex & 1:
+                            length = _append(text, length, own, order[place])
                     text[length] = 124
-                    length += 1
-                    for i in range(32):
-                        text[length + i] = own[vertex, i]
-                    blocks[first + vertex] = _finish(text, length + 32)
+                    length = _append(text, length + 1, own, vertex)
+                    blocks[first + vertex] = _finish(text, length)
             _digest_all(texts, words, blocks, 7 * group, digests)
         for cell in range(group):
             first, count = 7 * cell, counts[cell]

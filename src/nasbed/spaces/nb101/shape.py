@@ -11,10 +11,10 @@ from nasbed.spaces.nb101.cell import FIRST_BIT, LAST, MAX_VERTICES
 
 def pruned_sources(edges: NDArray[np.int64]) -> NDArray[np.int64]:
     """The predecessors of each vertex after pruning, as bit sets ``[7, n]``; the vertices keep their numbers."""
-    kept = kept_batch(edges)
+    remaining = kept_batch(edges)
     sources = np.zeros((MAX_VERTICES, len(edges)), dtype=np.int64)
     for vertex in range(1, MAX_VERTICES):
-        sources[vertex] = (edges >> FIRST_BIT[vertex] & ((1 << vertex) - 1)) & kept * (kept >> vertex & 1)
+        sources[vertex] = (edges >> FIRST_BIT[vertex] & ((1 << vertex) - 1)) & remaining * (remaining >> vertex & 1)
     return sources
 
 

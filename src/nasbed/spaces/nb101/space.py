@@ -325,13 +325,13 @@ class NB101(SearchSpace):
     def graphs(self, archs: Batch) -> Graphs:
         """Seven node slots; pruned vertices and their edges are absent."""
         codes = self.codes(archs)
-        kept = (canonical.kept_batch(codes[:, 0])[:, None] >> np.arange(MAX_VERTICES) & 1) == 1
+        remaining = (canonical.kept_batch(codes[:, 0])[:, None] >> np.arange(MAX_VERTICES) & 1) == 1
         nodes = np.concatenate([np.zeros((len(codes), 1)), codes[:, 1:] + 2, np.ones((len(codes), 1))], axis=1).astype(
             np.int8
         )
-        nodes[~kept] = ABSENT
+        nodes[~remaining] = ABSENT
         edges = np.full((len(codes), MAX_VERTICES, MAX_VERTICES), ABSENT, dtype=np.int8)
-        connected = (codes[:, :1] >> _BITS & 1 == 1) & kept[:, _SOURCES] & kept[:, _TARGETS]
+        connected = (codes[:, :1] >> _BITS & 1 == 1) & remaining[:, _SOURCES] & remaining[:, _TARGETS]
         edges[:, _SOURCES, _TARGETS] = np.where(connected, np.int8(0), np.int8(ABSENT))
         return Graphs(nodes, edges, ("input", "output", *OPERATIONS), ("edge",))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, ParseError, nearest, shorten
-from nasbed.spaces.base import Batch, Codes, SearchSpace
+from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.encodings import one_hot
-from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
+from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node, chain_links
+from nasbed.spaces.native_text import NativeTextSpace
 from nasbed.spaces.transnas.text import CITATION, matched_digits
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _FEWEST, _MOST = 4, 6
 _MACRO_TEXT = re.compile("64-([1-4]{4,6})-basic|([1-4]{4,6})")
 
 
-class TransNASMacro(SearchSpace):
+class TransNASMacro(NativeTextSpace):
     """Networks of 4 to 6 modules of two ResNet blocks; ``code`` gives the modules' types, then 0 for each one absent.
 
     Type 1 is normal, 2 doubles the channels, 3 halves the resolution, 4 does both. One to three modules double, one to
@@ -108,13 +109,6 @@ class TransNASMacro(SearchSpace):
                 f"({', '.join(_MODULES)}), got {shorten(text)}"
             )
         return self._checked(tuple(map(int, digits)))
-
-    def to_native(self, arch: Architecture) -> str:
-        """The published architecture string."""
-        return self.format(arch)
-
-    def from_native(self, obj: Any) -> Architecture:
-        return self.parse(obj)
 
     def _checked(self, modules: tuple[int, ...]) -> Architecture:
         code = modules + (0,) * (_MOST - len(modules))
@@ -207,8 +201,7 @@ class TransNASMacro(SearchSpace):
             *(Node(f"module_{i}", _MODULES[module - 1], at=(i, 0)) for i, module in enumerate(modules, start=1)),
             Node("output", "output", "output", at=(len(modules) + 1, 0)),
         )
-        edges = tuple((one.id, other.id) for one, other in pairwise(nodes))
-        return (Diagram("TransNAS-Bench-101 network", nodes, edges),)
+        return (Diagram("TransNAS-Bench-101 network", nodes, chain_links(nodes)),)
 
 
 def _count(modules: tuple[int, ...], kinds: tuple[int, ...]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,8 @@ from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, 
 from nasbed.spaces.edge_functions import representatives
 from nasbed.spaces.facts import Operations
 from nasbed.spaces.graph import Diagram, Graphs
+from nasbed.spaces.native_text import NativeTextSpace
+from nasbed.spaces.skeleton_checks import check_at_least_one
 from nasbed.spaces.transnas.text import CITATION, matched_digits
 
 _OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3")
@@ -38,11 +39,10 @@ class TransNASSkeleton:
             raise InvalidOption(f"the skeleton's channels are an even number, got {self.channels}")
         if not self.modules or set(self.modules) - set("1234"):
             raise InvalidOption(f"the skeleton's modules are digits from 1 to 4, got {shorten(self.modules)}")
-        if self.cells_per_module < 1:
-            raise InvalidOption(f"the skeleton's cells_per_module is at least 1, got {self.cells_per_module}")
+        check_at_least_one(self, "cells_per_module")
 
 
-class TransNASMicro(ChoiceSpace):
+class TransNASMicro(NativeTextSpace, ChoiceSpace):
     """Cells of four nodes, each the sum of an operation on every earlier one.
 
     ``code`` gives the operations on the edges 0→1, 0→2, 1→2, 0→3, 1→3, 2→3. The published text ``64-41414-1_02_333``
@@ -75,13 +75,6 @@ class TransNASMicro(ChoiceSpace):
                 f"({', '.join(_OPERATIONS)}), got {shorten(text)}"
             )
         return Architecture(self.name, tuple(map(int, digits)))
-
-    def to_native(self, arch: Architecture) -> str:
-        """The published architecture string."""
-        return self.format(arch)
-
-    def from_native(self, obj: Any) -> Architecture:
-        return self.parse(obj)
 
     def _encode_path(self, codes: Codes) -> NDArray[np.float32]:
         return edge_path_encoding(codes, len(_OPERATIONS) - 1)

@@ -12,21 +12,31 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from nasbed.training.population.kernels.addresses import aligned, places
 from nasbed.training.population.kernels.pixels import pixel, rectified
 
 
 @triton.jit
 def bundled_forward(
-    arena, packed, about, inputs, outputs, partials, M,
-    NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
-    HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    arena, packed, about, inputs, outputs, partials, M, NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr,
+    HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr,
     PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """``BM`` of ``M`` pixels from ``NI`` bundles to ``BO`` of ``NO``. ``partials`` gets the sums of each channel over
-    these pixels, and of its squares: ``[2, channels, tiles]`` for each row."""
+    """Convolve rows of bundles, and sum up what normalisations need.
+
+    Args:
+        arena, packed: All bundles, and all weights, packed.
+        about, inputs, outputs: Tables of the operations, and of the bundles that are read and written.
+        partials: Gets the sums of each channel over the pixels of a program, and of its squares: ``[2, channels,
+            tiles]`` for each row.
+        M: The pixels of an output bundle.
+        NI to SHIFT: The shape of the convolution, from ``NI`` bundles to ``NO``.
+        BI, BO, BM: Bundles and pixels of a block.
+        LANES, RELU, PRECISION: Channels of a bundle, whether the input is rectified, how float32 is multiplied.
+    """
     row = tl.program_id(0).to(tl.int64)
-    weight = tl.multiple_of(tl.load(about + row * 3), 16)
+    weight = aligned(about + row * 3)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     image, h, w = pixel(m, HO, WO)
     h = h * STRIDE + SHIFT
@@ -37,7 +47,7 @@ def bundled_forward(
     total = tl.zeros((BO * LANES, BM), tl.float32)
     for first in tl.range(0, NI, BI, num_stages=1):
         slot = first + tl.arange(0, BI)
-        bundle = tl.multiple_of(tl.load(inputs + row * NI + slot, mask=slot < NI, other=0), [16])
+        bundle = places(inputs, row, slot, NI)
         windows = arena + (bundle[None, :, None] + corner[:, None, None] + lane[None, None, :])
         ci = first * LANES + tl.arange(0, BI * LANES)
         for i in tl.static_range(K):
@@ -55,7 +65,7 @@ def bundled_forward(
                 total = tl.dot(tl.trans(kernel), tl.trans(x), total, input_precision=PRECISION)
     y = total.to(arena.dtype.element_ty)
     slot = tl.program_id(2) * BO + tl.arange(0, BO)
-    bundle = tl.multiple_of(tl.load(outputs + row * NO + slot, mask=slot < NO, other=0), [16])
+    bundle = places(outputs, row, slot, NO)
     tl.store(
         arena + (bundle[None, :, None] + (m * LANES)[:, None, None] + lane[None, None, :]),
         tl.reshape(tl.trans(y), (BM, BO, LANES)),
@@ -70,20 +80,28 @@ def bundled_forward(
 
 @triton.jit
 def bundled_backward_inputs(
-    arena, packed, about, inputs, gradients, results, M,
-    NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
-    HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    arena, packed, about, inputs, gradients, results, M, NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr,
+    HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr,
     PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Squares of ``STRIDE`` by ``STRIDE`` pixels, of which ``M`` cover the input: other taps reach each pixel of a
-    square. ``results`` are the bundles for the result."""
+    """The gradients of the bundles that convolutions read.
+
+    A program computes squares of ``STRIDE`` by ``STRIDE`` pixels, since each pixel of a square has its own taps.
+
+    Args:
+        arena, packed: All bundles, and all weights, packed.
+        about, inputs, gradients, results: Tables of the operations, of the bundles that were read, of the gradients of
+            those that were written, and of the bundles for the result.
+        M: The number of squares that cover the input.
+        NI to PRECISION: As of :func:`bundled_forward`.
+    """
     row = tl.program_id(0).to(tl.int64)
-    weight = tl.multiple_of(tl.load(about + row * 3), 16)
+    weight = aligned(about + row * 3)
     slot = tl.program_id(2) * BI + tl.arange(0, BI)
     ci = tl.program_id(2) * (BI * LANES) + tl.arange(0, BI * LANES)
-    source = tl.multiple_of(tl.load(inputs + row * NI + slot, mask=slot < NI, other=0), [16])
-    target = tl.multiple_of(tl.load(results + row * NI + slot, mask=slot < NI, other=0), [16])
+    source = places(inputs, row, slot, NI)
+    target = places(results, row, slot, NI)
     lane = tl.arange(0, LANES)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     image, top, left = pixel(m, (HI + STRIDE - 1) // STRIDE, (WI + STRIDE - 1) // STRIDE)
@@ -96,7 +114,7 @@ def bundled_backward_inputs(
             total = tl.zeros((BI * LANES, BM), tl.float32)
             for first in tl.range(0, NO, BO, num_stages=1):
                 slot_out = first + tl.arange(0, BO)
-                bundle = tl.multiple_of(tl.load(gradients + row * NO + slot_out, mask=slot_out < NO, other=0), [16])
+                bundle = places(gradients, row, slot_out, NO)
                 windows = arena + (bundle[None, :, None] + corner[:, None, None] + lane[None, None, :])
                 co = first * LANES + tl.arange(0, BO * LANES)
                 for i in tl.static_range(K):
@@ -128,14 +146,22 @@ def bundled_backward_inputs(
 
 @triton.jit
 def bundled_backward_weights(
-    arena, sums, about, inputs, gradients, counts, M, size,
-    NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr,
-    HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
-    BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr,
-    CHUNKS: tl.constexpr, PRECISION: tl.constexpr,
+    arena, sums, about, inputs, gradients, counts, M, size, NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr,
+    HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
+    BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr, CHUNKS: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """One row of the window a program, for windows of one and of three rows, over one of ``CHUNKS`` parts of ``M``
-    pixels. ``size`` counts all parameters, ``counts`` the channels of each input bundle that are read."""
+    """The gradients of the weights of convolutions with windows of one and of three rows, in parts.
+
+    A program computes one row of the window over one of ``CHUNKS`` parts of the pixels.
+
+    Args:
+        arena, sums: All bundles, and the parts of all gradients.
+        about, inputs, gradients: Tables of the operations, of the bundles that were read, and of the gradients.
+        counts: How many channels of each input bundle are read.
+        M, size: The pixels of an output bundle, and the number of all parameters.
+        NI to PRECISION: As of :func:`bundled_forward`.
+    """
     blocks_in: tl.constexpr = (NI + BI - 1) // BI
     blocks_out: tl.constexpr = (NO + BO - 1) // BO
     # programs that read the same pixels follow each other, so that all but the first find them in the cache
@@ -148,8 +174,8 @@ def bundled_backward_weights(
     weight = tl.load(about + row * 3)
     slot = block_in * BI + tl.arange(0, BI)
     slot_out = block_out * BO + tl.arange(0, BO)
-    bundle = tl.multiple_of(tl.load(inputs + row * NI + slot, mask=slot < NI, other=0), [16])
-    bundle_out = tl.multiple_of(tl.load(gradients + row * NO + slot_out, mask=slot_out < NO, other=0), [16])
+    bundle = places(inputs, row, slot, NI)
+    bundle_out = places(gradients, row, slot_out, NO)
     lane = tl.arange(0, LANES)
     share = (M + CHUNKS - 1) // CHUNKS
     share = (share + BM - 1) // BM * BM

@@ -7,6 +7,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from nasbed.training.population.kernels.addresses import aligned, bundle_tile, reading_window, table_row
 from nasbed.training.population.kernels.pixels import pixel
 from nasbed.training.population.kernels.window import inverse_count
 
@@ -16,11 +17,17 @@ def bundled_mean_forward(
     arena, table, M, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr,
     STRIDE: tl.constexpr, PADDING: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    row = table + tl.program_id(0).to(tl.int64) * 8
-    source = tl.multiple_of(tl.load(row), 16)
-    target = tl.multiple_of(tl.load(row + 1), 16)
-    m = tl.program_id(1) * BM + tl.arange(0, BM)
-    lane = tl.arange(0, LANES)[None, :]
+    """The mean of every window.
+
+    Args:
+        arena, table: All bundles, and a row for each that is read.
+        M: The pixels of an output bundle.
+        K to PADDING: The shape of the windows.
+        BM, LANES: Pixels of a block, channels of a bundle.
+    """
+    row = table_row(table, 8)
+    source, target = aligned(row), aligned(row + 1)
+    m, lane = bundle_tile(BM, LANES)
     image, h, w = pixel(m, HO, WO)
     total = tl.zeros((BM, LANES), tl.float32)
     for i in tl.static_range(K):
@@ -39,22 +46,21 @@ def bundled_mean_backward(
     arena, table, M, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr,
     STRIDE: tl.constexpr, PADDING: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """``M`` counts the pixels of an input plane."""
-    row = table + tl.program_id(0).to(tl.int64) * 8
-    gradient = tl.multiple_of(tl.load(row + 6), 16)
-    target = tl.multiple_of(tl.load(row + 7), 16)
-    m = tl.program_id(1) * BM + tl.arange(0, BM)
-    lane = tl.arange(0, LANES)[None, :]
+    """The gradient of :func:`bundled_mean_forward`, whose parameters it has.
+
+    Args:
+        arena, table, K to LANES: As there.
+        M: The pixels of an input bundle.
+    """
+    row = table_row(table, 8)
+    gradient, target = aligned(row + 6), aligned(row + 7)
+    m, lane = bundle_tile(BM, LANES)
     image, h, w = pixel(m, HI, WI)
     total = tl.zeros((BM, LANES), tl.float32)
     for i in tl.static_range(K):
-        th = h + PADDING - i
-        oh = th // STRIDE
+        oh, row_inside = reading_window(m < M, h, i, HO, STRIDE, PADDING)
         for j in tl.static_range(K):
-            tw = w + PADDING - j
-            ow = tw // STRIDE
-            inside = (m < M) & (th >= 0) & (oh < HO) & (oh * STRIDE == th)
-            inside = inside & (tw >= 0) & (ow < WO) & (ow * STRIDE == tw)
+            ow, inside = reading_window(row_inside, w, j, WO, STRIDE, PADDING)
             place = ((image * (HO * WO) + oh * WO + ow) * LANES)[:, None] + lane
             g = tl.load(arena + gradient + place, mask=inside[:, None], other=0.0).to(tl.float32)
             total += g * inverse_count(oh, ow, K, HI, WI, STRIDE, PADDING)[:, None]

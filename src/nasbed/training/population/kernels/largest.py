@@ -7,6 +7,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from nasbed.training.population.kernels.addresses import aligned, bundle_tile, reading_window, table_row
 from nasbed.training.population.kernels.pixels import pixel
 
 
@@ -15,16 +16,21 @@ def largest_forward(
     arena, chosen, table, M, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr,
     STRIDE: tl.constexpr, PADDING: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """``chosen`` keeps which pixel of a window was the largest, the first of equals."""
-    row = table + tl.program_id(0).to(tl.int64) * 8
-    source = tl.multiple_of(tl.load(row), 16)
-    target = tl.multiple_of(tl.load(row + 1), 16)
-    choices = tl.multiple_of(tl.load(row + 2), 16)
-    m = tl.program_id(1) * BM + tl.arange(0, BM)
-    lane = tl.arange(0, LANES)[None, :]
+    """The largest pixel of every window.
+
+    Args:
+        arena, chosen: All bundles, and the tap of the largest pixel of every window, the first of equals.
+        table: A row for each bundle that is read.
+        M: The pixels of an output bundle.
+        K to PADDING: The shape of the windows.
+        BM, LANES: Pixels of a block, channels of a bundle.
+    """
+    row = table_row(table, 8)
+    source, target, choices = aligned(row), aligned(row + 1), aligned(row + 2)
+    m, lane = bundle_tile(BM, LANES)
     image, h, w = pixel(m, HO, WO)
     best = tl.full((BM, LANES), float("-inf"), tl.float32)
-    which = tl.zeros((BM, LANES), tl.int32)
+    tap = tl.zeros((BM, LANES), tl.int32)
     for i in tl.static_range(K):
         ih = h * STRIDE + i - PADDING
         row_inside = (m < M) & (ih >= 0) & (ih < HI)
@@ -35,10 +41,10 @@ def largest_forward(
             x = tl.load(arena + source + (place[:, None] + lane), mask=inside[:, None], other=float("-inf"))
             better = x.to(tl.float32) > best
             best = tl.where(better, x.to(tl.float32), best)
-            which = tl.where(better, i * K + j, which)
+            tap = tl.where(better, i * K + j, tap)
     place = m[:, None] * LANES + lane
     tl.store(arena + target + place, best.to(arena.dtype.element_ty), mask=(m < M)[:, None])
-    tl.store(chosen + choices + place, which.to(tl.int8), mask=(m < M)[:, None])
+    tl.store(chosen + choices + place, tap.to(tl.int8), mask=(m < M)[:, None])
 
 
 @triton.jit
@@ -46,25 +52,23 @@ def largest_backward(
     arena, chosen, table, M, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr,
     STRIDE: tl.constexpr, PADDING: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """``M`` counts the pixels of an input plane."""
-    row = table + tl.program_id(0).to(tl.int64) * 8
-    choices = tl.multiple_of(tl.load(row + 2), 16)
-    gradient = tl.multiple_of(tl.load(row + 6), 16)
-    target = tl.multiple_of(tl.load(row + 7), 16)
-    m = tl.program_id(1) * BM + tl.arange(0, BM)
-    lane = tl.arange(0, LANES)[None, :]
+    """The gradient of :func:`largest_forward`, whose parameters it has.
+
+    Args:
+        arena, chosen, table, K to LANES: As there.
+        M: The pixels of an input bundle.
+    """
+    row = table_row(table, 8)
+    choices, gradient, target = aligned(row + 2), aligned(row + 6), aligned(row + 7)
+    m, lane = bundle_tile(BM, LANES)
     image, h, w = pixel(m, HI, WI)
     total = tl.zeros((BM, LANES), tl.float32)
     for i in tl.static_range(K):
-        th = h + PADDING - i
-        oh = th // STRIDE
-        row_inside = (m < M) & (th >= 0) & (oh < HO) & (oh * STRIDE == th)
+        oh, row_inside = reading_window(m < M, h, i, HO, STRIDE, PADDING)
         for j in tl.static_range(K):
-            tw = w + PADDING - j
-            ow = tw // STRIDE
-            inside = row_inside & (tw >= 0) & (ow < WO) & (ow * STRIDE == tw)
+            ow, inside = reading_window(row_inside, w, j, WO, STRIDE, PADDING)
             place = ((image * (HO * WO) + oh * WO + ow) * LANES)[:, None] + lane
-            which = tl.load(chosen + choices + place, mask=inside[:, None], other=-1)
+            tap = tl.load(chosen + choices + place, mask=inside[:, None], other=-1)
             g = tl.load(arena + gradient + place, mask=inside[:, None], other=0.0)
-            total += tl.where(which == i * K + j, g.to(tl.float32), 0.0)
+            total += tl.where(tap == i * K + j, g.to(tl.float32), 0.0)
     tl.store(arena + target + (m[:, None] * LANES + lane), total.to(arena.dtype.element_ty), mask=(m < M)[:, None])

@@ -7,15 +7,27 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from nasbed.training.population.kernels.addresses import aligned, table_row
+
 
 @triton.jit
 def norm_forward(
     arena, weights, partials, table, scales, shifts, means, inverses, running_means, running_vars, M, epsilon, momentum,
     TRAINING: tl.constexpr, SUMMED: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """Scale and shift of the channels of a bundle, from their own values while training, from the running ones
-    otherwise. Where ``SUMMED``, the values were summed up in parts by what computed them."""
-    row = table + tl.program_id(0).to(tl.int64) * 9
+    """Scale and shift of the channels of a bundle: while training from their own values, otherwise from the running
+    ones.
+
+    Args:
+        arena, weights, partials: All bundles, all parameters, and the sums that convolutions left.
+        table: A row for each bundle.
+        scales, shifts, means, inverses: Get the results of each channel, ``inverses`` one over its deviation.
+        running_means, running_vars: The running statistics, which training changes.
+        M, epsilon, momentum: The pixels of a bundle, and the settings of the normalisation.
+        TRAINING, SUMMED: Whether this is training, and whether convolutions have summed up the values.
+        BM, LANES: Pixels of a block, channels of a bundle.
+    """
+    row = table_row(table, 9)
     lane = tl.arange(0, LANES)
     valid = lane < tl.load(row + 6)
     norm = tl.load(row + 1) + lane
@@ -32,7 +44,7 @@ def norm_forward(
                 first += tl.load(sums[None, :] + tile[:, None], mask=mask, other=0.0)
                 second += tl.load(sums[None, :] + tile[:, None] + apart, mask=mask, other=0.0)
         else:
-            source = tl.multiple_of(tl.load(row), 16)
+            source = aligned(row)
             for start in range(0, M, BM):
                 m = start + tl.arange(0, BM)
                 x = tl.load(arena + source + m[:, None] * LANES + lane[None, :], mask=(m < M)[:, None], other=0.0).to(
@@ -71,22 +83,38 @@ def _gradient_of_parts(
         g = tl.zeros_like(x)
         for part in range(first_part, last_part):
             cut = tl.load(parts + part * 2 + 1) != 0
-            source = tl.multiple_of(tl.load(parts + part * 2), 16)
+            source = aligned(parts + part * 2)
             value = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
             g += tl.where(cut & (x * scale + shift <= 0), 0.0, value)
     return g
 
 
 @triton.jit
+def _values(arena, source, start, lane, M, BM: tl.constexpr, LANES: tl.constexpr):
+    """The next values of a bundle, their places in it, and which of these exist."""
+    m = start + tl.arange(0, BM)
+    place = m[:, None] * LANES + lane[None, :]
+    inside = (m < M)[:, None]
+    return tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32), place, inside
+
+
+@triton.jit
 def norm_backward(
-    arena, sums, table, parts, scales, shifts, means, inverses, M,
-    SINGLE: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, STAGES: tl.constexpr,
+    arena, sums, table, parts, scales, shifts, means, inverses, M, SINGLE: tl.constexpr, BM: tl.constexpr,
+    LANES: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
-    """The gradient of a bundle, often put in its place. ``parts`` are the gradients of what uses it, and whether
-    its negative part was cut off; where ``SINGLE``, it is one part."""
-    row = table + tl.program_id(0).to(tl.int64) * 9
-    source = tl.multiple_of(tl.load(row), 16)
-    target = tl.multiple_of(tl.load(row + 7), 16)
+    """The gradient of a bundle that is normalised; it often replaces the bundle itself.
+
+    Args:
+        arena, sums, table: All bundles, the gradients of all parameters, and a row for each bundle.
+        parts: The gradients of what uses the bundle, each with whether its negative part was cut off.
+        scales, shifts, means, inverses: As :func:`norm_forward` left them.
+        M: The pixels of a bundle.
+        SINGLE: Whether every bundle has one part.
+        BM, LANES, STAGES: Pixels of a block, channels of a bundle, depth of the pipeline.
+    """
+    row = table_row(table, 9)
+    source, target = aligned(row), aligned(row + 7)
     lane = tl.arange(0, LANES)
     valid = lane < tl.load(row + 6)
     norm = tl.load(row + 1) + lane
@@ -101,10 +129,7 @@ def norm_backward(
     plain = tl.zeros((BM, LANES), tl.float32)
     along = tl.zeros((BM, LANES), tl.float32)
     for start in tl.range(0, M, BM, num_stages=STAGES):
-        m = start + tl.arange(0, BM)
-        place = m[:, None] * LANES + lane[None, :]
-        inside = (m < M)[:, None]
-        x = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
+        x, place, inside = _values(arena, source, start, lane, M, BM, LANES)
         g = _gradient_of_parts(
             arena, parts, first_part, last_part, single_source, relu, x, scale, shift, place, inside, SINGLE
         )
@@ -117,10 +142,7 @@ def norm_backward(
     of_plain = scale * (sum_plain[None, :] / M)
     of_along = scale * inverse * (sum_along / M)
     for start in tl.range(0, M, BM, num_stages=STAGES):
-        m = start + tl.arange(0, BM)
-        place = m[:, None] * LANES + lane[None, :]
-        inside = (m < M)[:, None]
-        x = tl.load(arena + source + place, mask=inside, other=0.0).to(tl.float32)
+        x, place, inside = _values(arena, source, start, lane, M, BM, LANES)
         g = _gradient_of_parts(
             arena, parts, first_part, last_part, single_source, relu, x, scale, shift, place, inside, SINGLE
         )

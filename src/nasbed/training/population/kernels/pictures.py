@@ -16,8 +16,17 @@ def draw_pictures(
     CHANNELS: tl.constexpr, HEIGHT: tl.constexpr, WIDTH: tl.constexpr, PADDING: tl.constexpr, CUTOUT: tl.constexpr,
     M: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """``M`` pixels of a bundle of a network: cropped, mirrored, normalised and cut out as the draws of its epoch of
-    ``epoch`` images say, from the one ``first`` on."""
+    """The pictures of a bundle of a network: cropped, mirrored, normalised and cut out as the draws of its epoch say.
+
+    Args:
+        arena, places: All bundles, and the place of each that gets pictures.
+        padded: The images with their border.
+        order, top, left, mirrored, cut_row, cut_column: The draws of an epoch, see ``EpochDraws``.
+        first, epoch: The first draw of this batch, and the draws of an epoch.
+        means, deviations, scale: What images are normalised by.
+        CHANNELS, HEIGHT, WIDTH, PADDING, CUTOUT: The shape of an image, its border, the side of the cut-out.
+        M, BM, LANES: Pixels of a bundle, pixels of a block, channels of a bundle.
+    """
     bundles: tl.constexpr = (CHANNELS + LANES - 1) // LANES
     network = (tl.program_id(0) // bundles).to(tl.int64)
     channel = (tl.program_id(0) % bundles) * LANES + tl.arange(0, LANES)

@@ -13,8 +13,8 @@ _COMPILED = tl.constexpr(not triton.knobs.runtime.interpret)
 @triton.jit
 def pixel(m, HEIGHT: tl.constexpr, WIDTH: tl.constexpr):
     """Image, row and column of a place in a plane."""
-    rest = m % (HEIGHT * WIDTH)
-    return m // (HEIGHT * WIDTH), rest // WIDTH, rest % WIDTH
+    place = m % (HEIGHT * WIDTH)
+    return m // (HEIGHT * WIDTH), place // WIDTH, place % WIDTH
 
 
 @triton.jit

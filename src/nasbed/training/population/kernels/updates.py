@@ -19,7 +19,13 @@ def _gradient(sums, offset, size, CHUNKS: tl.constexpr):
 
 @triton.jit
 def squared_lengths(sums, squares, size, CHUNKS: tl.constexpr, BLOCK: tl.constexpr):
-    """The sum of the squares of a block of the gradient."""
+    """The sum of the squares of a block of the gradient.
+
+    Args:
+        sums, size, CHUNKS: The parts of all gradients, the number of all parameters, the number of parts.
+        squares: Gets the sum of each block.
+        BLOCK: The parameters of a block.
+    """
     block = tl.program_id(0)
     g = _gradient(sums, block.to(tl.int64) * BLOCK + tl.arange(0, BLOCK), size, CHUNKS)
     tl.store(squares + block, tl.sum(g * g, axis=0))
@@ -27,7 +33,14 @@ def squared_lengths(sums, squares, size, CHUNKS: tl.constexpr, BLOCK: tl.constex
 
 @triton.jit
 def clipping(squares, blocks, factors, longest, BM: tl.constexpr):
-    """By how much to shorten the gradient of a network, from the squares of its blocks."""
+    """By how much to shorten the gradient of each network, from the squares of its blocks.
+
+    Args:
+        squares, blocks: The squares, and the first block of each network.
+        factors: Gets the factor of each network.
+        longest: The length that gradients are shortened to.
+        BM: Squares that are added up at a time.
+    """
     row = tl.program_id(0)
     first = tl.load(blocks + row)
     last = tl.load(blocks + row + 1)
@@ -41,10 +54,19 @@ def clipping(squares, blocks, factors, longest, BM: tl.constexpr):
 
 @triton.jit
 def update(
-    weights, packed, velocity, sums, factors, owners, rate, size, momentum, decay,
-    NESTEROV: tl.constexpr, CLIPPED: tl.constexpr, PACKED: tl.constexpr, CHUNKS: tl.constexpr, BLOCK: tl.constexpr,
+    weights, packed, velocity, sums, factors, owners, rate, size, momentum, decay, NESTEROV: tl.constexpr,
+    CLIPPED: tl.constexpr, PACKED: tl.constexpr, CHUNKS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """As torch's SGD takes it. Where ``PACKED``, the weights are also kept in the precision of the planes."""
+    """A step of SGD as torch takes it.
+
+    Args:
+        weights, packed, velocity: All parameters, their copy in the precision of the planes, their momentum.
+        sums, size, CHUNKS: The parts of all gradients, the number of all parameters, the number of parts.
+        factors, owners: What gradients are clipped by, and the network of each block.
+        rate, momentum, decay: The settings of the step; the learning rate is on the device.
+        NESTEROV, CLIPPED, PACKED: Which of these there are.
+        BLOCK: The parameters of a block.
+    """
     block = tl.program_id(0)
     offset = block.to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     g = _gradient(sums, offset, size, CHUNKS)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from nasbed.training.population.kernels.addresses import aligned, table_row, window_operation
+
 
 @triton.jit
 def _band(
@@ -41,10 +43,14 @@ def _band(
 
 @triton.jit
 def inverse_count(
-    h, w, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr
-):
-    """One over the pixels of a window that are inside the image; of one outside, which gives nothing, a finite
-    number."""
+    h, w, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr,
+):  # fmt: skip
+    """One over the pixels of a window that are inside the image; a finite number where none is, which counts nowhere.
+
+    Args:
+        h, w: Row and column of the window among the windows.
+        K, HI, WI, STRIDE, PADDING: The shape of the windows.
+    """
     top = h * STRIDE - PADDING
     left = w * STRIDE - PADDING
     rows = tl.minimum(top + K, HI) - tl.maximum(top, 0)
@@ -58,13 +64,19 @@ def window_forward(
     WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr,
     MEAN: tl.constexpr, R: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """``R`` rows of images are one of the matrix; ``ROWS`` counts the rows of all images of the result."""
-    row = table + tl.program_id(0).to(tl.int64) * 8
-    source = tl.multiple_of(tl.load(row), 16)
-    target = tl.multiple_of(tl.load(row + 1), 16)
-    weight = tl.load(row + 2)
-    dilation = tl.load(row + 3).to(tl.int32)
-    relu = tl.load(row + 5) != 0
+    """Depthwise convolutions and means of windows.
+
+    Args:
+        arena, weights: All planes, and all parameters.
+        table: A row for each plane.
+        ROWS: The rows of all images of the result.
+        K to PADDING: The shape of the windows; ``WIDE_IN`` and ``WIDE_OUT`` are ``WI`` and ``WO`` as powers of two.
+        MEAN: Whether it is a mean, without weights.
+        R, BM, PRECISION: Rows of images in a row of the matrix, its rows in a block, how float32 is multiplied.
+    """
+    row = table_row(table, 8)
+    source, target = aligned(row), aligned(row + 1)
+    weight, dilation, relu = window_operation(row)
     groups = (tl.program_id(1) * BM + tl.arange(0, BM))[:, None]
     lane_in = tl.arange(0, R * WIDE_IN)[None, :]
     lane_out = tl.arange(0, R * WIDE_OUT)[None, :]
@@ -97,14 +109,17 @@ def window_backward_inputs(
     WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, PADDING: tl.constexpr,
     MEAN: tl.constexpr, R: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """``ROWS`` counts the rows of all images of the input."""
-    row = table + tl.program_id(0).to(tl.int64) * 8
-    source = tl.multiple_of(tl.load(row), 16)
-    weight = tl.load(row + 2)
-    dilation = tl.load(row + 3).to(tl.int32)
-    relu = tl.load(row + 5) != 0
-    gradient = tl.multiple_of(tl.load(row + 6), 16)
-    target = tl.multiple_of(tl.load(row + 7), 16)
+    """The gradients of the planes that :func:`window_forward` reads.
+
+    Args:
+        arena, weights, table: As of :func:`window_forward`.
+        ROWS: The rows of all images of the input.
+        K to PRECISION: As of :func:`window_forward`.
+    """
+    row = table_row(table, 8)
+    source = aligned(row)
+    weight, dilation, relu = window_operation(row)
+    gradient, target = aligned(row + 6), aligned(row + 7)
     groups = (tl.program_id(1) * BM + tl.arange(0, BM))[:, None]
     lane_in = tl.arange(0, R * WIDE_IN)[None, :]
     lane_out = tl.arange(0, R * WIDE_OUT)[None, :]

@@ -7,19 +7,20 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from nasbed.training.population.kernels.addresses import aligned, table_row, window_operation
+
 
 @triton.jit
 def _window_row(
-    arena, source, g, line, lane_in, ROWS, i: tl.constexpr, dilation, relu, K: tl.constexpr, HI: tl.constexpr,
-    WI: tl.constexpr, HO: tl.constexpr, WIDE_IN: tl.constexpr, STRIDE: tl.constexpr, PRECISION: tl.constexpr, total,
+    plane, g, line, column, ROWS, i: tl.constexpr, dilation, relu, total, K: tl.constexpr, HI: tl.constexpr,
+    WI: tl.constexpr, HO: tl.constexpr, STRIDE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """The products of every pixel in row ``i`` of the windows with every pixel of the gradient, added up."""
     ih = (line % HO) * STRIDE + (i - K // 2) * dilation
-    column = lane_in % WIDE_IN
     inside = (line < ROWS) & (ih >= 0) & (ih < HI) & (column < WI)
     place = ((line // HO) * HI + ih) * WI + column
-    x = tl.load(arena + source + place, mask=inside, other=0.0)
-    x = tl.where(relu & (x < 0), 0.0, x).to(arena.dtype.element_ty)
+    x = tl.load(plane + place, mask=inside, other=0.0)
+    x = tl.where(relu & (x < 0), 0.0, x).to(plane.dtype.element_ty)
     return tl.dot(tl.trans(x), g, total, input_precision=PRECISION)
 
 
@@ -44,13 +45,17 @@ def window_backward_weights(
     WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr, R: tl.constexpr,
     BM: tl.constexpr, CHUNKS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """For windows of three and of five rows. ``ROWS`` counts the rows of all images of the result."""
-    row = table + tl.program_id(0).to(tl.int64) * 8
-    source = tl.multiple_of(tl.load(row), 16)
-    weight = tl.load(row + 2)
-    dilation = tl.load(row + 3).to(tl.int32)
-    relu = tl.load(row + 5) != 0
-    gradient = tl.multiple_of(tl.load(row + 6), 16)
+    """The gradients of the weights of windows of three and of five rows, in parts.
+
+    Args:
+        arena, sums, table: All planes, the parts of all gradients, and a row for each plane.
+        ROWS, size: The rows of all images of the result, and the number of all parameters.
+        K to PRECISION: As of :func:`window_forward`; ``CHUNKS`` is the number of parts.
+    """
+    row = table_row(table, 8)
+    plane = arena + aligned(row)
+    weight, dilation, relu = window_operation(row)
+    gradient = aligned(row + 6)
     chunk = tl.program_id(1)
     lane_in = tl.arange(0, R * WIDE_IN)[None, :]
     lane_out = tl.arange(0, R * WIDE_OUT)[None, :]
@@ -62,30 +67,16 @@ def window_backward_weights(
     for start in range(chunk * share, min((chunk + 1) * share, count), BM):
         groups = (start + tl.arange(0, BM))[:, None]
         line = groups * R + lane_in // WIDE_IN
+        column_in = lane_in % WIDE_IN
         out = groups * R + lane_out // WIDE_OUT
         column = lane_out % WIDE_OUT
         g = tl.load(arena + gradient + out * WO + column, mask=(out < ROWS) & (column < WO), other=0.0)
-        t0 = _window_row(
-            arena, source, g, line, lane_in, ROWS, 0, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
-            PRECISION, t0,
-        )  # fmt: skip
-        t1 = _window_row(
-            arena, source, g, line, lane_in, ROWS, 1, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
-            PRECISION, t1,
-        )  # fmt: skip
-        t2 = _window_row(
-            arena, source, g, line, lane_in, ROWS, 2, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
-            PRECISION, t2,
-        )  # fmt: skip
+        t0 = _window_row(plane, g, line, column_in, ROWS, 0, dilation, relu, t0, K, HI, WI, HO, STRIDE, PRECISION)
+        t1 = _window_row(plane, g, line, column_in, ROWS, 1, dilation, relu, t1, K, HI, WI, HO, STRIDE, PRECISION)
+        t2 = _window_row(plane, g, line, column_in, ROWS, 2, dilation, relu, t2, K, HI, WI, HO, STRIDE, PRECISION)
         if K == 5:
-            t3 = _window_row(
-                arena, source, g, line, lane_in, ROWS, 3, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
-                PRECISION, t3,
-            )  # fmt: skip
-            t4 = _window_row(
-                arena, source, g, line, lane_in, ROWS, 4, dilation, relu, K, HI, WI, HO, WIDE_IN, STRIDE,
-                PRECISION, t4,
-            )  # fmt: skip
+            t3 = _window_row(plane, g, line, column_in, ROWS, 3, dilation, relu, t3, K, HI, WI, HO, STRIDE, PRECISION)
+            t4 = _window_row(plane, g, line, column_in, ROWS, 4, dilation, relu, t4, K, HI, WI, HO, STRIDE, PRECISION)
     offset = chunk.to(tl.int64) * size + weight
     _store_diagonals(sums, offset, t0, 0, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)
     _store_diagonals(sums, offset, t1, 1, dilation, R, K, WI, WO, WIDE_IN, WIDE_OUT, STRIDE)

@@ -52,8 +52,8 @@ def parameters(network: Any) -> int:
 def test_baseline_has_the_published_parameters(name: str) -> None:
     with torch.device("meta"):
         assert parameters(baseline(name, classes=1000, channels_in=3, image=224)) == PARAMETERS[name]
-        other = parameters(baseline(name, classes=7, channels_in=12, image=224))
-    assert other == PARAMETERS[name] - (1000 - 7) * (CLASSIFIER[name] + 1) + (12 - 3) * FIRST[name]
+        many_channels = parameters(baseline(name, classes=7, channels_in=12, image=224))
+    assert many_channels == PARAMETERS[name] - (1000 - 7) * (CLASSIFIER[name] + 1) + (12 - 3) * FIRST[name]
 
 
 @pytest.mark.parametrize("name", named())
@@ -73,9 +73,9 @@ def test_baseline_takes_every_image_of_the_paper(name: str) -> None:
 def test_baseline_enlarges_no_more_than_it_must(name: str) -> None:
     assert least_side(BASELINES.get(name)) == LEAST[name]  # type: ignore[arg-type]
     with torch.device("meta"):
-        whole = baseline(name, classes=2, channels_in=1, image=(64, 128))
+        network = baseline(name, classes=2, channels_in=1, image=(64, 128))
         small = baseline(name, classes=2, channels_in=12, image=(8, 40))
-    assert not isinstance(whole, Enlarged)
+    assert not isinstance(network, Enlarged)
     least = LEAST[name]
     assert getattr(small, "size", (8, 40)) == (max(8, least), max(40, least))
 
@@ -83,9 +83,9 @@ def test_baseline_enlarges_no_more_than_it_must(name: str) -> None:
 def test_enlarged_repeats_pixels_and_makes_no_new_values() -> None:
     board = torch.zeros(1, 1, 8, 8)
     board[0, 0, 3, 5] = 1.0
-    seen = Enlarged(torch.nn.Identity(), (32, 32))(board)
-    assert set(seen.unique().tolist()) == {0.0, 1.0} and seen.sum() == 16
-    assert seen[0, 0, 12:16, 20:24].min() == 1
+    enlarged = Enlarged(torch.nn.Identity(), (32, 32))(board)
+    assert set(enlarged.unique().tolist()) == {0.0, 1.0} and enlarged.sum() == 16
+    assert enlarged[0, 0, 12:16, 20:24].min() == 1
 
 
 def test_resnet18_forward_and_backward_are_finite_on_the_smallest_image() -> None:
@@ -103,13 +103,13 @@ def test_resnet18_is_torchvisions_weight_for_weight() -> None:
         torch.default_generator.manual_seed(3)
         own = baseline("resnet18", classes=10, channels_in=3, image=32)
         torch.default_generator.manual_seed(3)
-        theirs = import_torchvision().models.resnet18(weights=None, num_classes=10)
-    assert list(own.state_dict()) == list(theirs.state_dict())
-    assert all(torch.equal(own.state_dict()[name], value) for name, value in theirs.state_dict().items())
+        reference = import_torchvision().models.resnet18(weights=None, num_classes=10)
+    assert list(own.state_dict()) == list(reference.state_dict())
+    assert all(torch.equal(own.state_dict()[name], value) for name, value in reference.state_dict().items())
     images = torch.randn(4, 3, 40, 28, generator=torch.Generator().manual_seed(0))
-    assert torch.allclose(own(images), theirs(images), atol=1e-5)
-    own.load_state_dict(theirs.state_dict())
-    assert torch.allclose(own.eval()(images), theirs.eval()(images), atol=1e-5)
+    assert torch.allclose(own(images), reference(images), atol=1e-5)
+    own.load_state_dict(reference.state_dict())
+    assert torch.allclose(own.eval()(images), reference.eval()(images), atol=1e-5)
 
 
 def test_resnet18_kit_changes_the_first_convolution_alone() -> None:

@@ -92,7 +92,7 @@ def without_initial_weights(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("without_initial_weights")
 @pytest.mark.parametrize(
     ("name", "skeleton", "count"),
-    [*((*each, 1000) for each in SMALL.items()), *((*each, 200) for each in ODD)],
+    [*((*case, 1000) for case in SMALL.items()), *((*case, 200) for case in ODD)],
     ids=lambda value: str(getattr(value, "image", value)),
 )
 def test_network_costs_of_many_architectures_are_the_closed_forms(
@@ -100,8 +100,8 @@ def test_network_costs_of_many_architectures_are_the_closed_forms(
 ) -> None:
     archs = sampled(name, count if thorough else count // 5)
     channels_in = getattr(skeleton, "image_channels", 3)
-    found = [counted(build(arch, skeleton=skeleton), skeleton.image, channels_in) for arch in archs]
-    assert found == closed_form(archs, skeleton)
+    counts = [counted(build(arch, skeleton=skeleton), skeleton.image, channels_in) for arch in archs]
+    assert counts == closed_form(archs, skeleton)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_summary_of_published_skeletons_is_the_closed_form(skeleton: Any) -> Non
         type(skeleton)
     ]
     archs = sampled(name, 3)
-    found = [architecture_summary(arch, skeleton=skeleton) for arch in archs]
-    assert [(each.parameters, each.multiply_adds) for each in found] == closed_form(archs, skeleton)
+    summaries = [architecture_summary(arch, skeleton=skeleton) for arch in archs]
+    assert [(part.parameters, part.multiply_adds) for part in summaries] == closed_form(archs, skeleton)
 
 
 def transnas_costs(code: tuple[int, ...], image: int, classes: int) -> tuple[int, int]:
@@ -167,31 +167,31 @@ def test_transnas_micro_costs_of_many_architectures_are_those_by_hand(thorough: 
 def test_network_has_the_published_parameters(name: str, text: str, skeleton: Any, parameters: int) -> None:
     with torch.device("meta"):
         network = build(nasbed.space(name).parse(text), skeleton=skeleton)
-    assert sum(each.numel() for each in network.parameters()) == parameters
+    assert sum(weight.numel() for weight in network.parameters()) == parameters
 
 
 def test_fbnet_c_has_the_published_costs() -> None:
     """383.0 million multiply-adds without the last layer in the authors' model zoo, 5.57 million parameters."""
-    found = architecture_summary(nasbed.space("fbnet").parse(FBNET_C), skeleton=FBNetSkeleton.imagenet())
-    assert round((found.multiply_adds - 1984 * 1000) / 1e6, 1) == 383.0
-    assert round(found.parameters / 1e6, 2) == 5.57
+    counted_parts = architecture_summary(nasbed.space("fbnet").parse(FBNET_C), skeleton=FBNetSkeleton.imagenet())
+    assert round((counted_parts.multiply_adds - 1984 * 1000) / 1e6, 1) == 383.0
+    assert round(counted_parts.parameters / 1e6, 2) == 5.57
 
 
 @pytest.mark.parametrize(("classes", "parameters"), [(47, 41_435_727), (75, 41_450_091)], ids=["scene", "object"])
 def test_transnas_micro_has_the_parameters_of_the_published_encoder(classes: int, parameters: int) -> None:
     """What a public port of the benchmark's own code counts for the largest cell and its two classification tasks."""
-    found = architecture_summary(nasbed.space("transnas-micro").parse("3_33_333"), classes=classes, image=256)
-    assert found.parameters == parameters
-    assert found.parts[-2].shape == (512, 8, 8)
+    counted_parts = architecture_summary(nasbed.space("transnas-micro").parse("3_33_333"), classes=classes, image=256)
+    assert counted_parts.parameters == parameters
+    assert counted_parts.parts[-2].shape == (512, 8, 8)
 
 
 def test_summary_parts_add_up_and_carry_shapes() -> None:
-    found = architecture_summary(nasbed.space("nb101").parse(INCEPTION), classes=5, channels_in=1, image=28)
-    assert sum(part.parameters for part in found.parts) == found.parameters
-    assert sum(part.multiply_adds for part in found.parts) == found.multiply_adds
-    shapes = {part.name: part.shape for part in found.parts}
+    counted_parts = architecture_summary(nasbed.space("nb101").parse(INCEPTION), classes=5, channels_in=1, image=28)
+    assert sum(part.parameters for part in counted_parts.parts) == counted_parts.parameters
+    assert sum(part.multiply_adds for part in counted_parts.parts) == counted_parts.multiply_adds
+    shapes = {part.name: part.shape for part in counted_parts.parts}
     assert (shapes["stem"], shapes["cells.0"], shapes["head"]) == ((128, 28, 28), (128, 28, 28), (5,))
-    assert [part.shape for part in found.parts if part.kind == "MaxPool2d"] == [(128, 14, 14), (256, 7, 7)]
+    assert [part.shape for part in counted_parts.parts if part.kind == "MaxPool2d"] == [(128, 14, 14), (256, 7, 7)]
 
 
 def test_summary_leaves_the_network_alone_and_counts_in_its_mode() -> None:
@@ -209,8 +209,8 @@ def test_summary_leaves_the_network_alone_and_counts_in_its_mode() -> None:
 
 def test_summary_reads_any_network() -> None:
     network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.Flatten(), torch.nn.Linear(8 * 36, 4))
-    found = summary(network, image=6)
-    assert (found.parameters, found.multiply_adds) == (216 + 8 + 1152 + 4, 216 * 36 + 1152)
+    counted_parts = summary(network, image=6)
+    assert (counted_parts.parameters, counted_parts.multiply_adds) == (216 + 8 + 1152 + 4, 216 * 36 + 1152)
 
 
 def test_transnas_skeleton_can_be_changed() -> None:

@@ -63,7 +63,7 @@ def test_network_runs_forward_and_backward(name: str, channels_in: int, classes:
         logits = network(torch.randn(4, channels_in, image, image))
         assert logits.shape == (4, classes) and torch.isfinite(logits).all()
         torch.nn.functional.cross_entropy(logits, torch.arange(4) % classes).backward()
-        gradients = [each.grad for each in network.parameters() if each.grad is not None]
+        gradients = [weight.grad for weight in network.parameters() if weight.grad is not None]
         assert gradients and all(torch.isfinite(gradient).all() for gradient in gradients)
 
 
@@ -100,8 +100,8 @@ def test_network_state_goes_round(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_network_weights_follow_torch_manual_seed(name: str) -> None:
     arch = sampled(name)[0]
-    one, same = small(name, arch).state_dict(), small(name, arch).state_dict()
-    assert all(torch.equal(one[key], same[key]) for key in one)
+    first, same = small(name, arch).state_dict(), small(name, arch).state_dict()
+    assert all(torch.equal(first[key], same[key]) for key in first)
 
 
 # --- NAS-Bench-101 ---------------------------------------------------------------------------------------------------
@@ -171,8 +171,8 @@ def test_factorized_reduce_sees_every_other_pixel_twice() -> None:
     for conv in (reduce.even, reduce.odd):
         torch.nn.init.ones_(conv.weight)
     image = torch.arange(1.0, 17).reshape(1, 1, 4, 4)
-    seen = reduce(image) * (1 + reduce.norm.eps) ** 0.5
-    torch.testing.assert_close(seen[0], torch.tensor([[[1.0, 3], [9, 11]], [[6, 8], [14, 16]]]))
+    reduced = reduce(image) * (1 + reduce.norm.eps) ** 0.5
+    torch.testing.assert_close(reduced[0], torch.tensor([[[1.0, 3], [9, 11]], [[6, 8], [14, 16]]]))
 
 
 # --- training of DARTS -----------------------------------------------------------------------------------------------
@@ -230,8 +230,8 @@ def test_build_takes_sizes_from_the_call_then_from_the_skeleton() -> None:
     with torch.device("meta"):
         assert build(arch).head[-1].out_features == 10  # type: ignore[index, union-attr]
         assert build(arch, skeleton=FBNetSkeleton()).head[-1].out_features == 100  # type: ignore[index, union-attr]
-        made: Any = build(arch, classes=5, channels_in=2, skeleton=FBNetSkeleton.imagenet())
-    assert (made.head[-1].out_features, made.stem[0].in_channels, made.stem[0].stride) == (5, 2, (2, 2))
+        network: Any = build(arch, classes=5, channels_in=2, skeleton=FBNetSkeleton.imagenet())
+    assert (network.head[-1].out_features, network.stem[0].in_channels, network.stem[0].stride) == (5, 2, (2, 2))
 
 
 @pytest.mark.parametrize(

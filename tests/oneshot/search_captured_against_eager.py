@@ -47,64 +47,66 @@ def pictures(images: int, channels: int, height: int, width: int) -> Dataset:
     )
 
 
-class Counted(Recording):
+class CountingRecording(Recording):
     """Counts those that were made to the end."""
 
-    made = 0
+    created = 0
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        type(self).made += 1
+        type(self).created += 1
 
 
-class Breaking(Recording):
+class FailingRecording(Recording):
     """The second one asks the device for a number while it is recorded."""
 
-    begun = 0
+    created = 0
 
     def __init__(self, network: Any, loss: Any, inputs: Any, **more: Any) -> None:
-        Breaking.begun += 1
-        breaks = Breaking.begun > 1
+        FailingRecording.created += 1
+        breaks = FailingRecording.created > 1
 
-        def asking(*given: Any) -> Any:
-            found = loss(*given)
+        def loss_of_inputs(*arguments: Any) -> Any:
+            value = loss(*arguments)
             if breaks and torch.cuda.is_current_stream_capturing():
-                found.item()
-            return found
+                value.item()
+            return value
 
-        super().__init__(network, asking, inputs, **more)
+        super().__init__(network, loss_of_inputs, inputs, **more)
 
 
 def searched(method: str, settings: SearchSettings, device: str, *, eager: bool, kind: type[Recording]) -> Searched:
     options, expected = METHODS[method]
-    Counted.made = 0
+    CountingRecording.created = 0
     with patch.object(captured, "Recording", kind), patch.object(captured, "is_captured", lambda _: not eager):
-        found = search(method, pictures(1_000, 1, 12, 9), settings, options=options, seed=3, device=device)
-    assert found.status == "ok", found
-    if kind is Counted:
-        assert Counted.made == (0 if eager else expected), f"{method} made {Counted.made} recordings"
-    return found
+        result = search(method, pictures(1_000, 1, 12, 9), settings, options=options, seed=3, device=device)
+    assert result.status == "ok", result
+    if kind is CountingRecording:
+        assert CountingRecording.created == (0 if eager else expected), (
+            f"{method}: {CountingRecording.created} recordings"
+        )
+    return result
 
 
-def furthest(one: Searched, other: Searched) -> float:
+def furthest(first: Searched, second: Searched) -> float:
     """The largest difference of losses or architecture parameters."""
-    found = 0.0
-    for a, b in zip(one.epochs, other.epochs, strict=True):
+    distance = 0.0
+    for a, b in zip(first.epochs, second.epochs, strict=True):
         apart = [np.abs(a.parameters[name] - b.parameters[name]).max() for name in a.parameters]
-        found = max(found, abs(a.train_loss - b.train_loss), *map(float, apart))
-    return found
+        distance = max(distance, abs(a.train_loss - b.train_loss), *map(float, apart))
+    return distance
 
 
-def compare(method: str, settings: SearchSettings, device: str, kind: type[Recording] = Counted) -> None:
+def compare(method: str, settings: SearchSettings, device: str, kind: type[Recording] = CountingRecording) -> None:
     """What is recorded differs from steps one by one by no more than these do among themselves."""
     eager, again = (searched(method, settings, device, eager=True, kind=kind) for _ in range(2))
     recorded, repeated = (searched(method, settings, device, eager=False, kind=kind) for _ in range(2))
-    chance, found = furthest(eager, again), max(furthest(eager, recorded), furthest(recorded, repeated))
+    chance, distance = furthest(eager, again), max(furthest(eager, recorded), furthest(recorded, repeated))
     name = f"{method}, {settings.precision}, {kind.__name__.lower()}"
-    print(f"{name}: eager runs differ by {chance:.1e}, captured from eager by {found:.1e}", flush=True)
+    print(f"{name}: eager runs differ by {chance:.1e}, captured from eager by {distance:.1e}", flush=True)
     first, last = (eager.epochs[place].parameters for place in (0, -1))
-    assert any(not np.array_equal(first[each], last[each]) for each in first)
-    assert found <= 1e-4 + 10 * chance, f"{name}: {found} against {chance}"
+    assert any(not np.array_equal(first[key], last[key]) for key in first)
+    assert distance <= 1e-4 + 10 * chance, f"{name}: {distance} against {chance}"
 
 
 def step_ms(method: str, settings: SearchSettings, side: int, device: str, *, eager: bool) -> tuple[float, float]:
@@ -137,8 +139,8 @@ def main(device: str) -> None:
         for method in METHODS:
             compare(method, SETTINGS, device)
         compare("pc-darts", replace(SETTINGS, precision="bfloat16"), device)
-        Breaking.begun = 0
-        compare("darts", SETTINGS, device, Breaking)
+        FailingRecording.created = 0
+        compare("darts", SETTINGS, device, FailingRecording)
         compare("darts", SETTINGS, device)
 
 
@@ -148,7 +150,7 @@ def times(device: str) -> None:
             for precision in ("float32", "bfloat16") if method == "darts" else ("float32",):
                 sized = replace(settings, precision=precision)
                 (slow, more), (fast, less) = (
-                    step_ms(method, sized, side, device, eager=each) for each in (True, False)
+                    step_ms(method, sized, side, device, eager=is_eager) for is_eager in (True, False)
                 )
                 print(
                     f"{method}, {size}, {precision}, 64 images: eager {slow:.1f} ms, {more:.1f} GiB; "

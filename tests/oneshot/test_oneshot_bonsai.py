@@ -25,12 +25,12 @@ from nasbed.spaces.bonsai.frame import OPERATIONS, SIZES  # noqa: E402
 def random_flags(frame: Frame, rng: np.random.Generator) -> list[bool]:
     """Some of everything; the fewer, the more of it leads nowhere."""
     share = rng.choice([0.05, 0.1, 0.3, 0.8])
-    return [bool(each) for each in rng.random(frame.count) < share]
+    return [bool(is_kept) for is_kept in rng.random(frame.count) < share]
 
 
 def test_sizes_are_the_feature_maps_that_layers_write() -> None:
     for name, size in zip(OPERATIONS, SIZES, strict=True):
-        layers = [each for each in operation(name, 4, 1).modules() if not list(each.children())]
+        layers = [module for module in operation(name, 4, 1).modules() if not list(module.children())]
         assert len(layers) == size
 
 
@@ -68,8 +68,8 @@ def test_compression_loss_and_gradient_have_their_closed_form() -> None:
     closed = [frame.operations(0, 0)[3], frame.operations(1, 1)[0], frame.inputs(1)[1]]
     weights[closed] = -0.01
     weights.requires_grad_()
-    whole = 2 * sum(SIZES)
-    shares = [(whole - 8) / whole, (whole - 1) / whole]
+    full_size = 2 * sum(SIZES)
+    shares = [(full_size - 8) / full_size, (full_size - 1) / full_size]
     operations, inputs = Compression(frame)(gate(weights), 0.25)
     distance = np.hypot(shares[0] - 0.25, shares[1] - 0.25)
     assert operations.item() == pytest.approx(distance)
@@ -77,7 +77,7 @@ def test_compression_loss_and_gradient_have_their_closed_form() -> None:
     (operations + inputs).backward()
     assert weights.grad is not None and torch.isfinite(weights.grad).all()
     for cell, edge, op in [(0, 0, 3), (0, 1, 0), (1, 0, 5)]:
-        expected = (shares[cell] - 0.25) / distance * SIZES[op] / whole
+        expected = (shares[cell] - 0.25) / distance * SIZES[op] / full_size
         assert weights.grad[frame.operations(cell, edge)[op]].item() == pytest.approx(expected, rel=1e-5)
     assert weights.grad[frame.inputs(1)[0]].item() == 0.0
 
@@ -92,12 +92,12 @@ def test_pruners_forget_nothing_that_was_removed_and_count_what_was_open() -> No
     assert pruners().tolist() == pruners.weights.grad.tolist() and not pruners.open()[3]
     pruners.reopen()
     assert pruners()[3].item() == 0.0
-    opened = torch.ones(frame.count)
-    opened[[1, 2]] = 0.0
-    for steps in ([opened, opened], [opened, torch.ones(frame.count)]):
+    open_gates = torch.ones(frame.count)
+    open_gates[[1, 2]] = 0.0
+    for steps in ([open_gates, open_gates], [open_gates, torch.ones(frame.count)]):
         assert pruners.withered(1.0) == []
-        for each in steps:
-            pruners.observe(each)
+        for gates in steps:
+            pruners.observe(gates)
         pruners.end_epoch(2)
     assert pruners.withered(0.25) == [] and pruners.withered(0.26) == [1, 2]  # open in one step of four
     with torch.no_grad():
@@ -141,11 +141,11 @@ def test_gates_of_0_and_1_compute_what_the_pruned_network_computes(
         ).double()
         remaining_weights(pruned, full)
         gates = torch.tensor(flags, dtype=torch.float64)
-        one, other = full.train(training)(images, gates), pruned.train(training)(images)
-        assert torch.allclose(one, other, rtol=1e-10, atol=1e-10)
+        gated_logits, pruned_logits = full.train(training)(images, gates), pruned.train(training)(images)
+        assert torch.allclose(gated_logits, pruned_logits, rtol=1e-10, atol=1e-10)
         full.zero_grad()
         pruned.zero_grad()
-        (one.square().sum() + other.square().sum()).backward()
+        (gated_logits.square().sum() + pruned_logits.square().sum()).backward()
         named = dict(full.named_parameters())
         for name, weight in pruned.named_parameters():
             assert weight.grad is not None

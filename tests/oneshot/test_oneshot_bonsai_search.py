@@ -53,13 +53,13 @@ def genotype(searched: Searched) -> BonsaiGenotype:
     return BonsaiGenotype.of(searched.architecture)
 
 
-def assert_same(one: Searched, other: Searched) -> None:
-    assert (one.status, one.architecture) == (other.status, other.architecture)
-    for a, b in zip(one.epochs, other.epochs, strict=True):
+def assert_same(first: Searched, second: Searched) -> None:
+    assert (first.status, first.architecture) == (second.status, second.architecture)
+    for a, b in zip(first.epochs, second.epochs, strict=True):
         assert without_time(a) == without_time(b)
-    assert one.network is not None and other.network is not None
-    weights = other.network.state_dict()
-    assert all(torch.equal(each, weights[name]) for name, each in one.network.state_dict().items())
+    assert first.network is not None and second.network is not None
+    weights = second.network.state_dict()
+    assert all(torch.equal(value, weights[name]) for name, value in first.network.state_dict().items())
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +92,8 @@ def test_found_network_is_the_one_that_was_searched_with(learnt: Searched) -> No
     assert learnt.network is not None and learnt.architecture is not None
     with threads_used(1):
         images = TrainingImages(datasets.load("digits"), LEARNING.recipe())
-        found = accuracy(learnt.network, images, "valid", LEARNING.recipe())
-    assert found == learnt.epochs[-1].validation_accuracy
+        measured = accuracy(learnt.network, images, "valid", LEARNING.recipe())
+    assert measured == learnt.epochs[-1].validation_accuracy
     parameters = sum(weight.numel() for weight in learnt.network.parameters())
     assert parameters == learnt.epochs[-1].figures["network_parameters"]
 
@@ -119,8 +119,8 @@ def test_search_repeats_resumes_and_survives_a_death_while_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Interrupted after the second epoch, when operations have been removed, and killed while it writes the third."""
-    whole = run(TINY, seed=3)
-    assert whole.status == "ok" and whole.epochs[1].figures["present"] < 28
+    uninterrupted = run(TINY, seed=3)
+    assert uninterrupted.status == "ok" and uninterrupted.epochs[1].figures["present"] < 28
 
     def interrupt(end: SearchEpoch) -> None:
         if end.epoch == 2:
@@ -139,11 +139,11 @@ def test_search_repeats_resumes_and_survives_a_death_while_writing(
         run(TINY, seed=3, checkpoint=path)
     assert path.read_bytes() == saved and list(path.parent.iterdir()) == [path]
     torch.rand(5)
-    told: list[SearchEpoch] = []
-    resumed = run(TINY, seed=3, checkpoint=path, progress=told.append)
-    assert [end.epoch for end in told] == [3, 4]
-    assert_same(whole, resumed)
-    assert_same(whole, run(TINY, seed=3, checkpoint=path))
+    reported: list[SearchEpoch] = []
+    resumed = run(TINY, seed=3, checkpoint=path, progress=reported.append)
+    assert [end.epoch for end in reported] == [3, 4]
+    assert_same(uninterrupted, resumed)
+    assert_same(uninterrupted, run(TINY, seed=3, checkpoint=path))
     with pytest.raises(InvalidOption, match="seed 3, not 4"):
         run(TINY, seed=4, checkpoint=path)
     with pytest.raises(InvalidOption, match=r"the setting target 0\.2, not 0\.3"):
@@ -171,10 +171,12 @@ def test_deadheading_is_for_good_and_never_cuts_the_output_off() -> None:
         modules = len(list(running.gated.modules()))
         for number in range(3):
             assert not isinstance(running.epoch(number, 0.0), str)
-            now = running.present
-            assert all(then or not left for then, left in zip(before.flags, now.flags, strict=True))
-            assert running.gated.pruners.removed.tolist() == [not flag for flag in now.flags]
-            before = now
+            after = running.present
+            assert all(
+                was_present or not is_present for was_present, is_present in zip(before.flags, after.flags, strict=True)
+            )
+            assert running.gated.pruners.removed.tolist() == [not flag for flag in after.flags]
+            before = after
         assert before.kept < 28 and len(list(running.gated.modules())) < modules
         with torch.no_grad():
             running.gated.pruners.weights.fill_(-0.05)
@@ -187,21 +189,21 @@ def test_deadheading_is_for_good_and_never_cuts_the_output_off() -> None:
 
 def test_search_whose_gates_all_close_opens_them_again() -> None:
     settings = replace(TINY, epochs=2, interval=2, target=0.01, compression=1e3, learning_rate=0.1, gradient_clip=None)
-    found = run(settings)
-    assert found.status == "ok" and genotype(found).kept >= 1
+    result = run(settings)
+    assert result.status == "ok" and genotype(result).kept >= 1
 
 
 def test_search_that_diverges_says_so() -> None:
-    found = run(replace(TINY, learning_rate=1e30, gradient_clip=None))
-    assert found.status == "diverged" and found.architecture is None and found.network is None
-    assert "no finite number" in found.reason
+    result = run(replace(TINY, learning_rate=1e30, gradient_clip=None))
+    assert result.status == "diverged" and result.architecture is None and result.network is None
+    assert "no finite number" in result.reason
 
 
 def test_search_computes_in_bfloat16() -> None:
     short = replace(TINY, epochs=1, drop_path=0.0)
-    found, exact = run(replace(short, precision="bfloat16")), run(short)
-    assert found.status == "ok" and found.epochs[0].train_loss != exact.epochs[0].train_loss
-    assert found.epochs[0].train_loss == pytest.approx(exact.epochs[0].train_loss, rel=0.1)
+    rounded, exact = run(replace(short, precision="bfloat16")), run(short)
+    assert rounded.status == "ok" and rounded.epochs[0].train_loss != exact.epochs[0].train_loss
+    assert rounded.epochs[0].train_loss == pytest.approx(exact.epochs[0].train_loss, rel=0.1)
 
 
 def test_bonsai_page_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,8 +211,8 @@ def test_bonsai_page_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None
     (block,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     with threads_used(1):
         exec(block, {})
-    said = capsys.readouterr().out
-    assert '{"cells": "nr"' in said and "test accuracy" in said
+    printed = capsys.readouterr().out
+    assert '{"cells": "nr"' in printed and "test accuracy" in printed
 
 
 def test_search_refuses_what_does_not_belong_to_it() -> None:
@@ -236,9 +238,9 @@ def test_earlier_names_still_work() -> None:
     arch = bonsai.random_architecture(frame, rng, target=0.3)
     assert arch.architecture == nasbed.space("bonsai-nr-1").sample(np.random.default_rng(0))
     digits = datasets.load("digits")
-    one, same, other = (bonsai.untrained(arch, digits, channels=4, seed=seed) for seed in (1, 1, 2))
-    assert torch.equal(one.stem[0].weight, same.stem[0].weight)
-    assert not torch.equal(one.stem[0].weight, other.stem[0].weight)
+    first, same, different = (bonsai.untrained(arch, digits, channels=4, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(first.stem[0].weight, same.stem[0].weight)
+    assert not torch.equal(first.stem[0].weight, different.stem[0].weight)
     with threads_used(1):
         assert bonsai.search(digits, replace(TINY, epochs=1)).status == "ok"
     with pytest.raises(AttributeError, match="it offers"):
@@ -268,7 +270,7 @@ def test_checkpoint_of_an_earlier_version_is_resumed_to_the_same_end(tmp_path: P
     identity = json.loads(content["identity"])
     assert "space" not in identity
     SEARCH.write(path, identity, {"state": content["state"] | {"epochs": epochs}, "epochs": []})
-    resumed, whole = run(TINY, seed=3, checkpoint=path), run(TINY, seed=3)
-    assert resumed.architecture == whole.architecture and len(resumed.epochs) == 4
-    for before, after in zip(resumed.epochs, whole.epochs, strict=True):
+    resumed, uninterrupted = run(TINY, seed=3, checkpoint=path), run(TINY, seed=3)
+    assert resumed.architecture == uninterrupted.architecture and len(resumed.epochs) == 4
+    for before, after in zip(resumed.epochs, uninterrupted.epochs, strict=True):
         assert without_time(before) | {"parameters": 0} == without_time(after) | {"parameters": 0}

@@ -36,10 +36,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-class OnTheCpu(Recording):
+class CpuLossRecording(Recording):
     """Computes what a graph would replay, into tensors that stay the same and that the next call of any overwrites."""
 
-    made: ClassVar[list[OnTheCpu]] = []
+    recordings: ClassVar[list[CpuLossRecording]] = []
     closed = 0
 
     def __init__(
@@ -52,20 +52,22 @@ class OnTheCpu(Recording):
         pool: Any = None,
     ) -> None:
         self.device, self._loss, self._value = CPU, loss, torch.tensor(torch.nan)
-        self._inputs = [each.detach().clone().requires_grad_(each.requires_grad) for each in inputs]
+        self._inputs = [tensor.detach().clone().requires_grad_(tensor.requires_grad) for tensor in inputs]
         self._weights = list(network.parameters()) if weights else []
         self.by_weights = [(weight, torch.full_like(weight, torch.nan)) for weight in self._weights]
-        self.by_inputs = [torch.full_like(each, torch.nan) if each.requires_grad else None for each in self._inputs]
-        self.made.append(self)
+        self.by_inputs = [
+            torch.full_like(tensor, torch.nan) if tensor.requires_grad else None for tensor in self._inputs
+        ]
+        self.recordings.append(self)
 
     def __call__(self, *inputs: Tensor) -> Tensor:
-        for other in self.made:
-            for spoilt in (*(gradient for _, gradient in other.by_weights), *other.by_inputs):
+        for recording in self.recordings:
+            for spoilt in (*(gradient for _, gradient in recording.by_weights), *recording.by_inputs):
                 if spoilt is not None:
                     spoilt.fill_(torch.nan)
         with torch.no_grad():
-            for own, given in zip(self._inputs, inputs, strict=True):
-                own.copy_(given)
+            for own, value in zip(self._inputs, inputs, strict=True):
+                own.copy_(value)
         self._forget()
         self._value.copy_(self._work())
         for leaf, gradient in (*self.by_weights, *zip(self._inputs, self.by_inputs, strict=True)):
@@ -91,21 +93,21 @@ def searched(method: str, space: str = "nb201") -> Searched:
         return search(method, datasets.load("digits"), settings, space=space, options=OPTIONS.get(method), seed=1)
 
 
-def assert_same(one: Searched, other: Searched) -> None:
-    assert (one.status, one.architecture) == (other.status, other.architecture)
-    for a, b in zip(one.epochs, other.epochs, strict=True):
+def assert_same(first: Searched, second: Searched) -> None:
+    assert (first.status, first.architecture) == (second.status, second.architecture)
+    for a, b in zip(first.epochs, second.epochs, strict=True):
         assert (a.train_loss, a.validation_accuracy) == (b.train_loss, b.validation_accuracy)
         assert all(np.array_equal(a.parameters[name], b.parameters[name]) for name in a.parameters)
 
 
 @pytest.fixture
-def stubbed(monkeypatch: pytest.MonkeyPatch) -> type[OnTheCpu]:
+def stubbed(monkeypatch: pytest.MonkeyPatch) -> type[CpuLossRecording]:
     monkeypatch.setattr(captured, "is_captured", lambda _: True)
-    monkeypatch.setattr(captured, "Recording", OnTheCpu)
+    monkeypatch.setattr(captured, "Recording", CpuLossRecording)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
-    monkeypatch.setattr(OnTheCpu, "made", [])
-    monkeypatch.setattr(OnTheCpu, "closed", 0)
-    return OnTheCpu
+    monkeypatch.setattr(CpuLossRecording, "recordings", [])
+    monkeypatch.setattr(CpuLossRecording, "closed", 0)
+    return CpuLossRecording
 
 
 @pytest.mark.parametrize(
@@ -120,32 +122,32 @@ def stubbed(monkeypatch: pytest.MonkeyPatch) -> type[OnTheCpu]:
     ],
 )
 def test_search_by_recorded_losses_equals_one_step_by_step(
-    method: str, space: str, recordings: int, stubbed: type[OnTheCpu]
+    method: str, space: str, recordings: int, stubbed: type[CpuLossRecording]
 ) -> None:
-    found = searched(method, space)
-    assert len(stubbed.made) == stubbed.closed == recordings
+    result = searched(method, space)
+    assert len(stubbed.recordings) == stubbed.closed == recordings
     with pytest.MonkeyPatch.context() as undone:
         undone.setattr(captured, "is_captured", lambda _: False)
-        assert_same(found, searched(method, space))
+        assert_same(result, searched(method, space))
 
 
 @pytest.mark.parametrize("successes", [0, pytest.param(1, marks=pytest.mark.thorough)])
 def test_search_goes_on_step_by_step_when_a_recording_fails(
-    successes: int, stubbed: type[OnTheCpu], monkeypatch: pytest.MonkeyPatch
+    successes: int, stubbed: type[CpuLossRecording], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(network: nn.Module, loss: Callable[..., Tensor], inputs: Sequence[Tensor], **more: Any) -> Recording:
         recording = stubbed(network, loss, inputs, **more)
-        if len(stubbed.made) <= successes:
+        if len(stubbed.recordings) <= successes:
             return recording
         with buffers_kept(network):
             recording(*inputs)
             raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(captured, "Recording", failing)
-    found = searched("darts2")
-    assert len(stubbed.made) == successes + 1 and stubbed.closed == successes
+    result = searched("darts2")
+    assert len(stubbed.recordings) == successes + 1 and stubbed.closed == successes
     monkeypatch.setattr(captured, "is_captured", lambda _: False)
-    assert_same(found, searched("darts2"))
+    assert_same(result, searched("darts2"))
 
 
 def test_nothing_is_recorded_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,16 +165,18 @@ def test_captured_loss_has_gradients_by_the_mixing_and_by_given_weights_and_keep
     batch = torch.randn(6, 1, 8, 8), torch.arange(6) % 3
     mixing = Mixing(torch.rand(cells.shape).requires_grad_(), torch.rand(cells.shape[:2]).requires_grad_())
     assert mixing.edges is not None
-    others = {name: (weight.detach() + 0.1).requires_grad_() for name, weight in supernet.named_parameters()}
+    weights = {name: (weight.detach() + 0.1).requires_grad_() for name, weight in supernet.named_parameters()}
     before = {name: value.clone() for name, value in supernet.state_dict().items()}
     loss = CapturedLoss(supernet, recipe)
-    by = [mixing.operations, mixing.edges, *others.values()]
-    found, expected = loss.loss(batch, mixing, others), supernet_loss(supernet, batch, mixing, recipe, others)
-    assert found is not None and torch.equal(found, expected)
+    by = [mixing.operations, mixing.edges, *weights.values()]
+    actual, expected = loss.loss(batch, mixing, weights), supernet_loss(supernet, batch, mixing, recipe, weights)
+    assert actual is not None and torch.equal(actual, expected)
     later = loss.loss(batch, mixing)
-    assert later is not None and not torch.equal(later, found)
-    for one, other in zip(torch.autograd.grad(2 * found, by), torch.autograd.grad(2 * expected, by), strict=True):
-        torch.testing.assert_close(one, other)
+    assert later is not None and not torch.equal(later, actual)
+    for actual_gradient, expected_gradient in zip(
+        torch.autograd.grad(2 * actual, by), torch.autograd.grad(2 * expected, by), strict=True
+    ):
+        torch.testing.assert_close(actual_gradient, expected_gradient)
     assert all(torch.equal(value, before[name]) for name, value in supernet.state_dict().items())
     smaller = batch[0][:4], batch[1][:4]
     assert torch.equal(loss.loss(smaller, mixing), supernet_loss(supernet, smaller, mixing, recipe))

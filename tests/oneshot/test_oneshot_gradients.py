@@ -69,11 +69,11 @@ def test_second_order_gradient_is_that_through_the_unrolled_step() -> None:
     (reference,) = torch.autograd.grad(exact(train, valid, weights, velocities, own), own)
     errors = []
     for radius in (1e-1, 1e-2, 1e-3):
-        (found,) = unrolled_gradient(
+        (gradient,) = unrolled_gradient(
             lambda w: train(own, w), lambda w: valid(own, w), weights, [own],
             velocities=velocities, rate=RATE, momentum=MOMENTUM, weight_decay=DECAY, radius=radius,
         )  # fmt: skip
-        errors.append(float((found - reference).norm() / reference.norm()))
+        errors.append(float((gradient - reference).norm() / reference.norm()))
     assert errors[1] < 1e-3 and errors[2] < 1e-5
     assert errors[1] < errors[0] / 30 and errors[2] < errors[1] / 30  # of second order in the radius
 
@@ -111,7 +111,7 @@ def test_second_order_darts_foresees_the_step_that_sgd_makes() -> None:
     alphas = method.get_parameter("alphas")
     for _ in range(3):
         weight_step(step, Mixing(alphas.detach().softmax(-1)))
-    (found,) = method.gradients(step)
+    (gradient,) = method.gradients(step)
 
     names = [name for name, _ in supernet.named_parameters()]
     weights = [weight.detach().requires_grad_() for weight in supernet.parameters()]
@@ -119,8 +119,8 @@ def test_second_order_darts_foresees_the_step_that_sgd_makes() -> None:
 
     def loss(values: Sequence[Tensor], batch: tuple[Tensor, Tensor]) -> Tensor:
         logits = functional_call(supernet, dict(zip(names, values, strict=True)), (batch[0], mixing))
-        found: Tensor = torch.nn.functional.cross_entropy(logits, batch[1])
-        return found
+        value: Tensor = torch.nn.functional.cross_entropy(logits, batch[1])
+        return value
 
     slopes = torch.autograd.grad(loss(weights, step.train), weights, create_graph=True)
     velocities = [step.optimizer.state[weight]["momentum_buffer"] for weight in supernet.parameters()]
@@ -129,7 +129,7 @@ def test_second_order_darts_foresees_the_step_that_sgd_makes() -> None:
         for w, slope, v in zip(weights, slopes, velocities, strict=True)
     ]
     (expected,) = torch.autograd.grad(loss(ahead, step.valid), alphas)
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-8)
+    torch.testing.assert_close(gradient, expected, rtol=1e-4, atol=1e-8)
 
     set_rate(step.optimizer, 0.025)
     weight_step(step, Mixing(alphas.detach().softmax(-1)))
@@ -146,16 +146,16 @@ def dense_eigenvalue(loss: Callable[[Tensor], Tensor], at: Tensor) -> float:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_dominant_eigenvalue_is_the_dense_hessians_largest(sign: int) -> None:
     train, _, weights, alphas = toy()
-    both = torch.cat([alphas, weights[0].reshape(-1)])
+    joined = torch.cat([alphas, weights[0].reshape(-1)])
 
     def loss(values: Tensor) -> Tensor:
         return sign * train(values[:4], [values[4:].view(3, 4), weights[1]])
 
-    parameters = [both[:4].clone().requires_grad_(), both[4:].clone().requires_grad_()]
-    found = dominant_eigenvalue(
+    parameters = [joined[:4].clone().requires_grad_(), joined[4:].clone().requires_grad_()]
+    estimate = dominant_eigenvalue(
         lambda: loss(torch.cat(parameters)), parameters, torch.Generator().manual_seed(0), tolerance=1e-8
     )
-    assert found == pytest.approx(dense_eigenvalue(loss, both), rel=1e-6)
+    assert estimate == pytest.approx(dense_eigenvalue(loss, joined), rel=1e-6)
 
 
 def test_dominant_eigenvalue_of_a_linear_loss_is_zero() -> None:
@@ -166,11 +166,11 @@ def test_dominant_eigenvalue_of_a_linear_loss_is_zero() -> None:
 def test_search_eigenvalue_is_of_the_architecture_parameters() -> None:
     step, supernet = small_step()
     method = supernet_method("darts", "nb201").double()
-    found = search_eigenvalue(supernet, method, step.valid, step.recipe, torch.Generator().manual_seed(0))
+    estimate = search_eigenvalue(supernet, method, step.valid, step.recipe, torch.Generator().manual_seed(0))
 
     def loss(values: Tensor) -> Tensor:
-        found: Tensor = step.loss(step.valid, Mixing(values.view(method.cells.shape).softmax(-1)))
-        return found
+        value: Tensor = step.loss(step.valid, Mixing(values.view(method.cells.shape).softmax(-1)))
+        return value
 
-    assert found == pytest.approx(dense_eigenvalue(loss, method.get_parameter("alphas").flatten()), rel=1e-2)
+    assert estimate == pytest.approx(dense_eigenvalue(loss, method.get_parameter("alphas").flatten()), rel=1e-2)
     assert all(weight.grad is None for weight in supernet.parameters())

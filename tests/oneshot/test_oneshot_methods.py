@@ -43,17 +43,17 @@ def step_of(method: SupernetMethod) -> Step:
 @pytest.mark.parametrize("name", [name for name in SUPERNET_METHODS if name not in ("random-ws", "darts2")])
 @pytest.mark.parametrize("space", ["darts", "nb201"])
 def test_gradients_reach_every_edge(name: str, space: str) -> None:
-    one = supernet_method(name, space)
+    method = supernet_method(name, space)
     with torch.no_grad():
-        for parameter in one.parameters():
+        for parameter in method.parameters():
             parameter.normal_(generator=torch.Generator().manual_seed(1))
-    found = one.gradients(step_of(one))
-    moved = found[0].abs().sum(dim=-1) > 0
+    gradients = method.gradients(step_of(method))
+    moved = gradients[0].abs().sum(dim=-1) > 0
     if (
         name == "gdas"
     ):  # edges where none was drawn carry nothing and learn nothing, nor do those that lead to them alone
-        none = one.cells.operations.index("none")
-        drawn = torch.tensor(one.mixing(Chance(3, CPU)).selected) != none
+        none = method.cells.operations.index("none")
+        drawn = torch.tensor(method.mixing(Chance(3, CPU)).selected) != none
         assert (moved <= drawn).all()
         assert moved.any()
     else:
@@ -63,44 +63,44 @@ def test_gradients_reach_every_edge(name: str, space: str) -> None:
 @pytest.mark.parametrize("name", SUPERNET_METHODS)
 @pytest.mark.parametrize("space", ["darts", "nb201"])
 def test_mixing_is_drawn_from_chance_alone(name: str, space: str) -> None:
-    one = supernet_method(name, space)
-    first, again = (one.mixing(Chance(7, CPU)).operations for _ in range(2))
+    method = supernet_method(name, space)
+    first, again = (method.mixing(Chance(7, CPU)).operations for _ in range(2))
     assert torch.equal(first, again)
-    nasbed.space(space).validate(one.architecture())
+    nasbed.space(space).validate(method.architecture())
 
 
 # --- GDAS ----------------------------------------------------------------------------------------------------------------
 
 
 def test_gdas_draws_exactly_one_operation_an_edge_by_its_probabilities() -> None:
-    one = supernet_method("gdas")
+    method = supernet_method("gdas")
     with torch.no_grad():
-        one.get_parameter("alphas").normal_(generator=torch.Generator().manual_seed(0))
-    counts = torch.zeros(one.cells.shape)
+        method.get_parameter("alphas").normal_(generator=torch.Generator().manual_seed(0))
+    counts = torch.zeros(method.cells.shape)
     draws = 4000
     for seed in range(draws):
-        mixing = one.mixing(Chance(seed, CPU))
+        mixing = method.mixing(Chance(seed, CPU))
         assert mixing.selected is not None
-        torch.testing.assert_close(mixing.operations.sum(dim=-1), torch.ones(one.cells.shape[:2]))
+        torch.testing.assert_close(mixing.operations.sum(dim=-1), torch.ones(method.cells.shape[:2]))
         assert torch.equal((mixing.operations > 0.5).int().argmax(dim=-1), torch.tensor(mixing.selected))
         counts += (mixing.operations > 0.5).float()
-    expected = one.get_parameter("alphas").softmax(dim=-1)
+    expected = method.get_parameter("alphas").softmax(dim=-1)
     deviations = (counts / draws - expected).abs() / (expected * (1 - expected) / draws).sqrt()
     assert deviations.max() < 5
 
 
 def test_gdas_gradient_is_that_of_the_softmax_at_its_temperature() -> None:
-    one = supernet_method("gdas", "nb201")
-    one.begin(0, 50)
-    assert float(one.get_buffer("temperature")) == 10
-    one.begin(49, 50)
-    assert float(one.get_buffer("temperature")) == pytest.approx(0.1)
-    one.begin(25, 51)
-    alphas = one.get_parameter("alphas")
+    method = supernet_method("gdas", "nb201")
+    method.begin(0, 50)
+    assert float(method.get_buffer("temperature")) == 10
+    method.begin(49, 50)
+    assert float(method.get_buffer("temperature")) == pytest.approx(0.1)
+    method.begin(25, 51)
+    alphas = method.get_parameter("alphas")
     chance = Chance(5, CPU)
-    chosen = one.mixing(chance).selected
+    chosen = method.mixing(chance).selected
     assert chosen is not None
-    (gradient,) = torch.autograd.grad(one.mixing(chance).operations[0, 2, chosen[0][2]], alphas)
+    (gradient,) = torch.autograd.grad(method.mixing(chance).operations[0, 2, chosen[0][2]], alphas)
     noise = -torch.empty_like(alphas).exponential_(generator=chance.generator()).log()
     soft = ((alphas.log_softmax(-1) + noise) / 5.05).softmax(-1)
     (expected,) = torch.autograd.grad(soft[0, 2, chosen[0][2]], alphas)
@@ -120,9 +120,9 @@ def test_dirichlet_has_its_mean_and_torchs_derivatives() -> None:
     assert ((samples.mean(dim=0) - mean).abs() < 5 * deviation).all()
 
     value = torch.tensor([3.0, -1.0, 0.5, 2.0], dtype=torch.float64)
-    own, other = (concentration.expand(50_000, 4).clone().requires_grad_() for _ in range(2))
+    own, concentrations = (concentration.expand(50_000, 4).clone().requires_grad_() for _ in range(2))
     (gradient,) = torch.autograd.grad((dirichlet(own, generator) @ value).sum(), own)
-    (reference,) = torch.autograd.grad((Dirichlet(other).rsample() @ value).sum(), other)
+    (reference,) = torch.autograd.grad((Dirichlet(concentrations).rsample() @ value).sum(), concentrations)
     total = concentration.sum()
     exact = value / total - (value * concentration).sum() / total**2  # of the mean, which both estimate
     torch.testing.assert_close(gradient.mean(0), exact, rtol=0.05, atol=0.01)
@@ -130,44 +130,44 @@ def test_dirichlet_has_its_mean_and_torchs_derivatives() -> None:
 
 
 def test_drnas_mean_is_its_expected_mixing_and_the_penalty_is_zero_at_the_anchor() -> None:
-    one = supernet_method("drnas", "nb201", partial=(1, 1))
-    betas = one.get_parameter("betas")
+    method = supernet_method("drnas", "nb201", partial=(1, 1))
+    betas = method.get_parameter("betas")
     with torch.no_grad():
         betas.copy_(torch.linspace(-2, 3, betas.numel()).view_as(betas))
-        mean = torch.stack([one.mixing(Chance(seed, CPU)).operations for seed in range(3000)]).mean(0)
-        torch.testing.assert_close(mean, one.expected().operations, atol=0.03, rtol=0)
-        assert float(one.penalty() or 0) > 0
+        mean = torch.stack([method.mixing(Chance(seed, CPU)).operations for seed in range(3000)]).mean(0)
+        torch.testing.assert_close(mean, method.expected().operations, atol=0.03, rtol=0)
+        assert float(method.penalty() or 0) > 0
         betas.zero_()
-        assert float(one.penalty() or 0) == 0
-    torch.testing.assert_close(one.expected().operations, torch.full(one.cells.shape, 1 / 5))
+        assert float(method.penalty() or 0) == 0
+    torch.testing.assert_close(method.expected().operations, torch.full(method.cells.shape, 1 / 5))
 
 
 def test_drnas_halves_the_operations_of_each_edge_before_its_second_stage() -> None:
-    one = supernet_method("drnas")
+    method = supernet_method("drnas")
     with torch.no_grad():
-        one.get_parameter("betas").normal_(generator=torch.Generator().manual_seed(0))
-    strongest = one.expected().operations.topk(4, dim=-1).indices.sort(dim=-1).values
+        method.get_parameter("betas").normal_(generator=torch.Generator().manual_seed(0))
+    strongest = method.expected().operations.topk(4, dim=-1).indices.sort(dim=-1).values
     for epoch in range(25):
-        one.begin(epoch, 50)
-        assert one.layout() == Layout(6, ((tuple(range(8)),) * 14,) * 2)
-    one.begin(25, 50)
-    assert one.layout().partial == 4
-    assert torch.equal(torch.tensor(one.layout().candidates), strongest)
-    weights = one.mixing(Chance(0, CPU)).operations
+        method.begin(epoch, 50)
+        assert method.layout() == Layout(6, ((tuple(range(8)),) * 14,) * 2)
+    method.begin(25, 50)
+    assert method.layout().partial == 4
+    assert torch.equal(torch.tensor(method.layout().candidates), strongest)
+    weights = method.mixing(Chance(0, CPU)).operations
     assert ((weights > 0).sum(dim=-1) <= 4).all()
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 14))
-    assert [one.learns(epoch, 50) for epoch in (0, 9, 10, 24, 25, 34, 35, 49)] == [False, False, True, True] * 2
+    assert [method.learns(epoch, 50) for epoch in (0, 9, 10, 24, 25, 34, 35, 49)] == [False, False, True, True] * 2
 
 
 def test_drnas_never_prunes_all_that_carries_something() -> None:
-    one = supernet_method("drnas", partial=(1, 1, 1, 1))
+    method = supernet_method("drnas", partial=(1, 1, 1, 1))
     with torch.no_grad():
-        one.get_parameter("betas")[..., -1] = 5.0
-    one.begin(3, 4)
-    kept = one.layout().candidates
-    assert kept is not None
-    assert all(row[0] != len(OPERATIONS) for table in kept for row in table)
-    nasbed.space("darts").validate(one.architecture())
+        method.get_parameter("betas")[..., -1] = 5.0
+    method.begin(3, 4)
+    candidates = method.layout().candidates
+    assert candidates is not None
+    assert all(row[0] != len(OPERATIONS) for table in candidates for row in table)
+    nasbed.space("darts").validate(method.architecture())
 
 
 # --- what is read from strengths -------------------------------------------------------------------------------------------
@@ -228,27 +228,27 @@ def test_one_hot_mixing_reads_back_as_its_architecture(space: str) -> None:
 
 def test_pc_darts_weighs_operations_by_their_edges() -> None:
     """Edge 0→3 has the strongest operation, and loses its place by its edge."""
-    one = supernet_method("pc-darts")
-    alphas, betas = one.get_parameter("alphas"), one.get_parameter("betas")
+    method = supernet_method("pc-darts")
+    alphas, betas = method.get_parameter("alphas"), method.get_parameter("betas")
     with torch.no_grad():
         alphas.zero_()
         betas.zero_()
         alphas[0, 2, 3], alphas[0, 3, 4], alphas[0, 4, 5] = 2.0, 1.0, 1.0  # the edges into node 3
-        unweighed = one.architecture().code[4:8]
+        unweighed = method.architecture().code[4:8]
         betas[0, 2] = -3.0
-        weighed = one.architecture().code[4:8]
+        weighed = method.architecture().code[4:8]
     assert unweighed == (0, 3, 1, 4)
     assert weighed == (1, 4, 2, 5)
-    edges = one.expected().edges
+    edges = method.expected().edges
     assert edges is not None
     for first, past in ((0, 2), (2, 5), (5, 9), (9, 14)):
         torch.testing.assert_close(edges[:, first:past].sum(dim=1), torch.ones(2))
 
 
 def test_pc_darts_learns_after_its_warm_up() -> None:
-    one = supernet_method("pc-darts")
-    assert [epoch for epoch in range(50) if one.learns(epoch, 50)] == list(range(15, 50))
-    assert one.layout() == Layout(partial=4)
+    method = supernet_method("pc-darts")
+    assert [epoch for epoch in range(50) if method.learns(epoch, 50)] == list(range(15, 50))
+    assert method.layout() == Layout(partial=4)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_parameters_move_by_adam_as_published(name: str, rate: float, decay: flo
 
 
 def test_random_ws_takes_the_best_that_it_judges() -> None:
-    one = supernet_method("random-ws", samples=50, epoch_samples=5, judged_images=100)
+    method = supernet_method("random-ws", samples=50, epoch_samples=5, judged_images=100)
     judged: list[Architecture] = []
 
     def accuracy(arch: Architecture, limit: int | None) -> float:
@@ -276,16 +276,16 @@ def test_random_ws_takes_the_best_that_it_judges() -> None:
 
     for last, count in ((False, 5), (True, 50)):
         judged.clear()
-        one.judge(accuracy, Chance(1, CPU), last=last)
+        method.judge(accuracy, Chance(1, CPU), last=last)
         assert len(set(judged)) == count
-        assert one.architecture() == max(judged, key=lambda arch: sum(arch.code))
-    assert one.optimizer() is None and not one.learns(0, 1)
+        assert method.architecture() == max(judged, key=lambda arch: sum(arch.code))
+    assert method.optimizer() is None and not method.learns(0, 1)
 
 
 def test_random_ws_trains_only_what_it_draws() -> None:
-    one = supernet_method("random-ws")
-    step = step_of(one)
-    mixing = one.mixing(Chance(2, CPU))
+    method = supernet_method("random-ws")
+    step = step_of(method)
+    mixing = method.mixing(Chance(2, CPU))
     assert mixing.selected is not None
     assert [sum(op is not None for op in row) for row in mixing.selected] == [8, 8]
     step.loss(step.train, mixing).backward()  # type: ignore[no-untyped-call]
@@ -298,7 +298,7 @@ def test_random_ws_trains_only_what_it_draws() -> None:
         _, position, edge, _, operation, *_ = name.split(".")
         kind = int(int(position) in (1, 2))
         op = mixing.selected[kind][int(edge)]
-        assert op is not None and one.cells.operations[op] == operation
+        assert op is not None and method.cells.operations[op] == operation
 
 
 def test_methods_refuse_options_they_do_not_have() -> None:

@@ -24,7 +24,7 @@ from nasbed.results.store import Results
 
 def record(*, epochs: int = 3, **changed: Any) -> SearchRecord:
     rng = np.random.default_rng(0)
-    made = tuple(
+    search_epochs = tuple(
         SearchEpoch(
             epoch=number,
             architecture=Architecture("nb201", (number % 5, 1, 2, 3, 4, 0)),
@@ -43,7 +43,7 @@ def record(*, epochs: int = 3, **changed: Any) -> SearchRecord:
         )
         for number in range(1, epochs + 1)
     )
-    whole = SearchRecord(
+    searched = SearchRecord(
         method="pc-darts",
         space="nb201",
         dataset="digits",
@@ -53,20 +53,20 @@ def record(*, epochs: int = 3, **changed: Any) -> SearchRecord:
         options={"partial": 2, "adam_betas": [0.5, 0.9]},
         device="NVIDIA \u201cH200\u201d",
         versions=versions_used(),
-        searched=Searched("ok", made[-1].architecture if made else None, made, 0.1 * epochs),
+        searched=Searched("ok", search_epochs[-1].architecture if epochs else None, search_epochs, 0.1 * epochs),
     )
-    return replace(whole, **changed)
+    return replace(searched, **changed)
 
 
 def test_record_reads_back_to_the_last_bit(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "search.json"
     written = record()
     write_record(written, path)
-    found = read_record(path)
+    stored = read_record(path)
     for name in SearchRecord.__dataclass_fields__:
         if name != "searched":
-            assert getattr(found, name) == getattr(written, name), name
-    before, after = written.searched, found.searched
+            assert getattr(stored, name) == getattr(written, name), name
+    before, after = written.searched, stored.searched
     assert (after.status, after.architecture, after.search_time_s) == ("ok", before.architecture, before.search_time_s)
     for old, new in zip(before.epochs, after.epochs, strict=True):
         assert {**asdict(old), "parameters": None} == {**asdict(new), "parameters": None}
@@ -74,19 +74,19 @@ def test_record_reads_back_to_the_last_bit(tmp_path: Path) -> None:
             assert new.parameters[name].dtype == values.dtype and new.parameters[name].shape == values.shape
             assert new.parameters[name].tobytes() == values.tobytes()
     content = path.read_bytes()
-    write_record(found, path)
+    write_record(record, path)
     assert path.read_bytes() == content
-    assert [each.name for each in path.parent.iterdir()] == ["search.json"]
+    assert [file.name for file in path.parent.iterdir()] == ["search.json"]
 
 
 @pytest.mark.parametrize("status", ["stopped", "diverged"])
 def test_record_keeps_how_a_search_ended(tmp_path: Path, status: Literal["stopped", "diverged"]) -> None:
     written = record()
     arch = None if status == "diverged" else written.searched.epochs[0].architecture
-    ended = replace(written.searched, status=status, architecture=arch, reason="as told")
-    write_record(replace(written, searched=ended), tmp_path / "search.json")
-    found = read_record(tmp_path / "search.json").searched
-    assert (found.status, found.architecture, found.reason) == (status, arch, "as told")
+    result = replace(written.searched, status=status, architecture=arch, reason="as told")
+    write_record(replace(written, searched=result), tmp_path / "search.json")
+    stored = read_record(tmp_path / "search.json").searched
+    assert (stored.status, stored.architecture, stored.reason) == (status, arch, "as told")
 
 
 def test_record_of_a_search_that_diverged_at_once_has_no_epochs(tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ def test_record_refuses_what_it_cannot_be(tmp_path: Path, changed: dict[str, Any
     if message is None:
         read_record(path)
         return
-    with pytest.raises(BadFile, match=message) as told:
+    with pytest.raises(BadFile, match=message) as caught:
         read_record(path)
-    assert len(str(told.value).splitlines()) == 1 and str(path) in str(told.value)
+    assert len(str(caught.value).splitlines()) == 1 and str(path) in str(caught.value)
 
 
 def test_record_refuses_odd_epochs(tmp_path: Path) -> None:
@@ -175,14 +175,14 @@ def test_export_search_makes_a_table_with_a_row_an_epoch(tmp_path: Path) -> None
     """The supernet's accuracy has no split, so that no surrogate is fitted on it by default."""
     written = record()
     export_search(written, tmp_path / "results")
-    found = Results.open(tmp_path / "results")
-    found.verify()
-    assert found.about.name == "search-pc-darts-nb201-digits" and found.about.dataset == "digits"
-    assert [(metric.key, metric.split) for metric in found.about.metrics] == [
+    table = Results.open(tmp_path / "results")
+    table.verify()
+    assert table.about.name == "search-pc-darts-nb201-digits" and table.about.dataset == "digits"
+    assert [(metric.key, metric.split) for metric in table.about.metrics] == [
         ("supernet_accuracy", None),
         ("supernet_loss", None),
     ]
-    (rows,) = found.batches()
+    (rows,) = table.batches()
     assert rows.fidelity.tolist() == [1, 2, 3] and set(rows.method) == {"pc-darts"}
     assert [tuple(code) for code in rows.codes.tolist()] == [e.architecture.code for e in written.searched.epochs]
     assert rows.values["supernet_accuracy"].tolist() == [e.validation_accuracy for e in written.searched.epochs]

@@ -31,9 +31,9 @@ def run(method: str, settings: SearchSettings, space: str = "nb201", **more: Any
         return search(method, datasets.load("digits"), settings, space=space, options=OPTIONS.get(method), **more)
 
 
-def assert_same(one: Searched, other: Searched) -> None:
-    assert (one.status, one.architecture) == (other.status, other.architecture)
-    for a, b in zip(one.epochs, other.epochs, strict=True):
+def assert_same(first: Searched, second: Searched) -> None:
+    assert (first.status, first.architecture) == (second.status, second.architecture)
+    for a, b in zip(first.epochs, second.epochs, strict=True):
         assert (a.architecture, a.validation_accuracy, a.train_loss, a.eigenvalue) == (
             b.architecture,
             b.validation_accuracy,
@@ -44,8 +44,8 @@ def assert_same(one: Searched, other: Searched) -> None:
         assert all(np.array_equal(a.parameters[name], b.parameters[name]) for name in a.parameters)
 
 
-@pytest.mark.parametrize(("asked", "judged"), [(16, 1_024), (1_536, 1_536)])
-def test_short_epochs_are_judged_on_few_images(asked: int, judged: int) -> None:
+@pytest.mark.parametrize(("epoch_images", "judged"), [(16, 1_024), (1_536, 1_536)])
+def test_short_epochs_are_judged_on_few_images(epoch_images: int, judged: int) -> None:
     """Of 2 560: every accuracy is a number of those that are looked at."""
     chance = np.random.default_rng(0)
     part = LabelledImages(chance.integers(0, 256, (4_096, 1, 4, 4)).astype(np.uint8), chance.integers(0, 2, 4_096))
@@ -53,10 +53,16 @@ def test_short_epochs_are_judged_on_few_images(asked: int, judged: int) -> None:
         "noise", part, LabelledImages(part.images[:8], part.labels[:8]), ("0", "1"), (0.5,), (0.3,), hash="noise"
     )
     settings = replace(
-        SMALL, split=(1_536, 2_560), batch=16, epoch_images=asked, channels=4, epochs=2 if asked == 16 else 1
+        SMALL,
+        split=(1_536, 2_560),
+        batch=16,
+        epoch_images=epoch_images,
+        channels=4,
+        epochs=2 if epoch_images == 16 else 1,
     )
     right = [
-        (each.validation_accuracy or 0) * judged / 100 for each in search("gdas", noise, settings, space="nb201").epochs
+        (epoch.validation_accuracy or 0) * judged / 100
+        for epoch in search("gdas", noise, settings, space="nb201").epochs
     ]
     assert right == pytest.approx(np.round(right), abs=1e-9)
 
@@ -64,14 +70,14 @@ def test_short_epochs_are_judged_on_few_images(asked: int, judged: int) -> None:
 @pytest.mark.parametrize("method", OURS)
 def test_search_learns_digits_in_nb201(method: str) -> None:
     """Ten classes: chance is 10 per cent."""
-    found = run(method, LEARNING if method != "darts2" else replace(LEARNING, epochs=3))
-    assert found.status == "ok" and found.architecture is not None
-    nasbed.space("nb201").validate(found.architecture)
-    assert found.epochs[-1].train_loss < found.epochs[0].train_loss
-    assert max(each.validation_accuracy or 0 for each in found.epochs) > 25
+    result = run(method, LEARNING if method != "darts2" else replace(LEARNING, epochs=3))
+    assert result.status == "ok" and result.architecture is not None
+    nasbed.space("nb201").validate(result.architecture)
+    assert result.epochs[-1].train_loss < result.epochs[0].train_loss
+    assert max(epoch.validation_accuracy or 0 for epoch in result.epochs) > 25
     moved = [
-        not np.array_equal(first, found.epochs[-1].parameters[name])
-        for name, first in found.epochs[0].parameters.items()
+        not np.array_equal(first, result.epochs[-1].parameters[name])
+        for name, first in result.epochs[0].parameters.items()
     ]
     assert all(moved) and (bool(moved) == (method != "random-ws"))
 
@@ -88,10 +94,10 @@ def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tm
     """Interrupted after the second epoch of four, which for drnas is the last of its first stage."""
     settings = replace(TINY, epochs=3) if method == "darts2" else TINY
     settings = settings if space == "darts" else replace(settings, cells=1)
-    whole = run(method, settings, space, seed=3)
-    assert whole.status == "ok" and whole.architecture is not None
-    nasbed.space(space).validate(whole.architecture)
-    for epoch in whole.epochs:
+    uninterrupted = run(method, settings, space, seed=3)
+    assert uninterrupted.status == "ok" and uninterrupted.architecture is not None
+    nasbed.space(space).validate(uninterrupted.architecture)
+    for epoch in uninterrupted.epochs:
         assert set(epoch.skips) == ({"normal", "reduce"} if space == "darts" else {"cell"})
 
     def interrupt(end: SearchEpoch) -> None:
@@ -105,8 +111,8 @@ def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tm
     epochs: list[SearchEpoch] = []
     resumed = run(method, settings, space, seed=3, checkpoint=path, progress=epochs.append)
     assert [end.epoch for end in epochs] == list(range(3, settings.epochs + 1))
-    assert_same(whole, resumed)
-    assert_same(whole, run(method, settings, space, seed=3, checkpoint=path))
+    assert_same(uninterrupted, resumed)
+    assert_same(uninterrupted, run(method, settings, space, seed=3, checkpoint=path))
 
 
 def test_search_depends_on_its_seed_and_leaves_torchs_generator_alone() -> None:
@@ -136,32 +142,32 @@ def test_checkpoint_of_another_search_is_refused(tmp_path: Path) -> None:
 
 
 def test_search_that_diverges_says_so() -> None:
-    found = run("darts", replace(SMALL, learning_rate=1e30, final_learning_rate=1e30, gradient_clip=None))
-    assert found.status == "diverged" and found.architecture is None
-    assert "no finite number" in found.reason
+    result = run("darts", replace(SMALL, learning_rate=1e30, final_learning_rate=1e30, gradient_clip=None))
+    assert result.status == "diverged" and result.architecture is None
+    assert "no finite number" in result.reason
 
 
 def test_search_stops_by_its_rule(tmp_path: Path) -> None:
     path = tmp_path / "search.ckpt"
-    found = run("darts", SMALL, stop=lambda epochs: epochs[0] if len(epochs) == 2 else None, checkpoint=path)
-    assert (found.status, len(found.epochs)) == ("stopped", 2)
-    assert found.architecture == found.epochs[0].architecture
+    result = run("darts", SMALL, stop=lambda epochs: epochs[0] if len(epochs) == 2 else None, checkpoint=path)
+    assert (result.status, len(result.epochs)) == ("stopped", 2)
+    assert result.architecture == result.epochs[0].architecture
     again = run("darts", SMALL, stop=lambda epochs: skip_rule(epochs, skips=0), checkpoint=path)
     assert (again.status, len(again.epochs)) == ("stopped", 2)
 
 
 @pytest.mark.parametrize("method", OURS)
 def test_search_measures_eigenvalues_on_request(method: str) -> None:
-    found = run(method, replace(SMALL, epochs=1, eigenvalue_images=16)).epochs[0].eigenvalue
-    assert found is None if method == "random-ws" else found
+    eigenvalue = run(method, replace(SMALL, epochs=1, eigenvalue_images=16)).epochs[0].eigenvalue
+    assert eigenvalue is None if method == "random-ws" else eigenvalue
 
 
 def test_search_computes_in_bfloat16() -> None:
-    found = run("pc-darts", replace(SMALL, precision="bfloat16"))
+    result = run("pc-darts", replace(SMALL, precision="bfloat16"))
     exact = run("pc-darts", SMALL)
-    assert found.status == "ok"
-    assert found.epochs[0].train_loss == pytest.approx(exact.epochs[0].train_loss, rel=0.1)
-    assert found.epochs[0].train_loss != exact.epochs[0].train_loss
+    assert result.status == "ok"
+    assert result.epochs[0].train_loss == pytest.approx(exact.epochs[0].train_loss, rel=0.1)
+    assert result.epochs[0].train_loss != exact.epochs[0].train_loss
 
 
 def made_up(shape: tuple[int, int, int], *, published: tuple[int, int] | None = None) -> Dataset:
@@ -180,8 +186,8 @@ def made_up(shape: tuple[int, int, int], *, published: tuple[int, int] | None = 
 def test_search_takes_twelve_channels_and_images_that_are_no_squares(space: str, shape: tuple[int, int, int]) -> None:
     settings = SearchSettings(epochs=1, batch=8, channels=4, cells=3 if space == "darts" else 1, epoch_images=8)
     with threads_used(1):
-        found = search("pc-darts", made_up(shape), settings, space=space)
-    assert found.status == "ok"
+        result = search("pc-darts", made_up(shape), settings, space=space)
+    assert result.status == "ok"
 
 
 def test_halves_share_no_image_and_leave_published_validation_images_out() -> None:

@@ -30,7 +30,7 @@ def test_skip_rule_stops_at_two_skips_in_the_normal_cell() -> None:
     epochs = trajectory([0, 1, 1, 2, 1, 5])
     assert stopped(epochs, skip_rule) == (4, epochs[3])
     assert stopped(epochs[:3], skip_rule) is None
-    assert stopped(epochs, lambda each: skip_rule(each, skips=5)) == (6, epochs[5])
+    assert stopped(epochs, lambda so_far: skip_rule(so_far, skips=5)) == (6, epochs[5])
 
 
 def test_eigenvalue_rule_returns_to_before_the_rise() -> None:

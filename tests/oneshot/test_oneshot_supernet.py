@@ -62,8 +62,8 @@ def test_supernet_at_one_hot_mixing_is_the_network(space: str, with_none: bool, 
         inherit(network, supernet, arch, searched, cells)
         mixing = searched.one_hot(arch, cells, dtype=torch.float64)
         expected = network(images)
-        for each in (mixing, Mixing(mixing.operations)):  # one path, and everything else times zero
-            torch.testing.assert_close(supernet(images, each), expected, rtol=1e-9, atol=1e-9)
+        for mixing_form in (mixing, Mixing(mixing.operations)):  # one path, and everything else times zero
+            torch.testing.assert_close(supernet(images, mixing_form), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_network_inherits_only_from_a_supernet_of_its_size() -> None:
@@ -112,24 +112,24 @@ def test_pools_without_weights_are_computed_once_a_node(
 ) -> None:
     """Not on every edge from it, unless affine normalisations behind them have weights."""
     searched, size = SEARCHED_SPACES.get(space), replace(sized(space, affine=affine), normalised_pools=True)
-    cells, seen = searched.cells(with_none=True), []
+    cells, archs_read = searched.cells(with_none=True), []
     supernet = searched.supernet(size, cells, Layout())
     for name, module in supernet.named_modules():
         if isinstance(module, pool) and "edges" in name:
-            module.register_forward_hook(lambda *_: seen.append(1))
+            module.register_forward_hook(lambda *_: archs_read.append(1))
     supernet(torch.randn(2, 3, 8, 8), Mixing(torch.rand(cells.shape)))
-    assert len(seen) == calls
+    assert len(archs_read) == calls
 
 
 def test_weighed_sum_is_the_sum_of_products_with_its_gradients() -> None:
     outputs = [torch.randn(2, 3, 4, 5, dtype=torch.float64, requires_grad=True) for _ in range(4)]
     weights, slope = torch.rand(4, dtype=torch.float64, requires_grad=True), torch.randn(2, 3, 4, 5).double()
-    found = weighed_sum(outputs, weights)
-    expected = sum(w * each for w, each in zip(weights, outputs, strict=True))
+    total = weighed_sum(outputs, weights)
+    expected = sum(w * value for w, value in zip(weights, outputs, strict=True))
     leaves = [*outputs, weights]
-    ours, plain = (torch.autograd.grad((each * slope).sum(), leaves) for each in (found, expected))
-    for one, other in zip((found, *ours), (expected, *plain), strict=True):
-        torch.testing.assert_close(one, other)
+    gradients, expected_gradients = (torch.autograd.grad((value * slope).sum(), leaves) for value in (total, expected))
+    for actual, reference in zip((total, *gradients), (expected, *expected_gradients), strict=True):
+        torch.testing.assert_close(actual, reference)
 
 
 def test_supernet_has_no_architecture_parameters_and_no_running_statistics() -> None:
@@ -152,18 +152,18 @@ def test_supernet_has_no_architecture_parameters_and_no_running_statistics() -> 
 class Doubled(nn.Module):
     """Notes how many channels it sees."""
 
-    def __init__(self, seen: list[int], stride: int) -> None:
+    def __init__(self, channel_counts: list[int], stride: int) -> None:
         super().__init__()
-        self.seen, self.stride = seen, stride
+        self.seen, self.stride = channel_counts, stride
 
     def forward(self, x: Tensor) -> Tensor:
         self.seen.append(x.shape[1])
         return 2 * x[:, :, :: self.stride, :: self.stride]
 
 
-def edge_of(seen: list[int], channels: int, stride: int, partial: int) -> MixedEdge:
+def edge_of(channel_counts: list[int], channels: int, stride: int, partial: int) -> MixedEdge:
     return MixedEdge(
-        lambda name, channels, stride: None if name == "none" else Doubled(seen, stride),
+        lambda name, channels, stride: None if name == "none" else Doubled(channel_counts, stride),
         {0: "doubled", 1: "none"},
         channels=channels,
         stride=stride,
@@ -174,20 +174,20 @@ def edge_of(seen: list[int], channels: int, stride: int, partial: int) -> MixedE
 @pytest.mark.parametrize(("channels", "partial"), [(8, 4), (12, 6), (16, 4), (8, 2), (10, 4), (16, 6)])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_partial_edge_touches_one_channel_in_so_many(channels: int, partial: int, stride: int) -> None:
-    seen: list[int] = []
-    edge = edge_of(seen, channels, stride, partial)
+    channel_counts: list[int] = []
+    edge = edge_of(channel_counts, channels, stride, partial)
     x = torch.randn(2, channels, 5, 6)
     output = edge(x, EdgeMixing(torch.tensor([0.5, 0.5])))
-    assert seen == [channels // partial]
+    assert channel_counts == [channels // partial]
     passed = nn.functional.max_pool2d(x, 2, ceil_mode=True) if stride == 2 else x
     expected = [x[:, c, ::stride, ::stride] if c < channels // partial else passed[:, c] for c in range(channels)]
 
     def places(channel: Tensor) -> list[int]:
         return [at for at in range(channels) if torch.equal(output[:, at], channel)]
 
-    found = [places(channel) for channel in expected]
-    assert sorted(at for each in found for at in each) == list(range(channels))
-    assert found != [[at] for at in range(channels)]
+    channel_places = [places(channel) for channel in expected]
+    assert sorted(at for group in channel_places for at in group) == list(range(channels))
+    assert channel_places != [[at] for at in range(channels)]
 
 
 def test_partial_edge_shuffles_so_that_the_next_one_takes_others() -> None:
@@ -220,13 +220,13 @@ def test_wider_supernet_goes_on_from_the_narrower_one() -> None:
     searched = SEARCHED_SPACES.get("darts")
     cells, size = searched.cells(with_none=True), sized("darts", channels=12)
     before = searched.supernet(size, cells, Layout(partial=6))
-    kept = (((2, 3, 4, 6),) * len(cells.edges),) * 2
-    after = searched.supernet(size, cells, Layout(partial=4, candidates=kept))
+    candidates = (((2, 3, 4, 6),) * len(cells.edges),) * 2
+    after = searched.supernet(size, cells, Layout(partial=4, candidates=candidates))
     widen(after, before)
     for name in ("sep_conv_3x3", "dil_conv_5x5"):
         old, new = (cast(MixedEdge, net.mixed(0)[3]).operations[name] for net in (before, after))
         x = torch.randn(4, 3, 8, 8)
         torch.testing.assert_close(new(x)[:, :2], old(x[:, :2]))
     assert not weights_of(after, ["dil_conv_3x3"])
-    for own, other in zip(weights_of(after, ["stem", "head"]), weights_of(before, ["stem", "head"]), strict=True):
-        assert torch.equal(own, other)
+    for own, inherited in zip(weights_of(after, ["stem", "head"]), weights_of(before, ["stem", "head"]), strict=True):
+        assert torch.equal(own, inherited)

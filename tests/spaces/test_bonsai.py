@@ -40,7 +40,7 @@ def test_names_tell_the_frame() -> None:
 def random_codes(frame: Frame, rng: np.random.Generator) -> list[bool]:
     """Some of everything; the fewer, the more of it leads nowhere."""
     share = rng.choice([0.05, 0.1, 0.3, 0.8])
-    return [bool(each) for each in rng.random(frame.count) < share]
+    return [bool(is_kept) for is_kept in rng.random(frame.count) < share]
 
 
 def flag_edges(frame: Frame) -> list[tuple[str, str]]:
@@ -63,12 +63,12 @@ def test_useful_is_what_lies_on_a_path_by_graph_search(frame: Frame) -> None:
     assert len(edges) == frame.count
     for _ in range(60):
         flags = random_codes(frame, rng)
-        graph = nx.DiGraph([edge for edge, kept in zip(edges, flags, strict=True) if kept])
+        graph = nx.DiGraph([edge for edge, is_kept in zip(edges, flags, strict=True) if is_kept])
         graph.add_nodes_from(["stem", output])
         forward, backward = nx.descendants(graph, "stem") | {"stem"}, nx.ancestors(graph, output) | {output}
         expected = [
-            kept and source in forward and target in backward
-            for (source, target), kept in zip(edges, flags, strict=True)
+            is_kept and source in forward and target in backward
+            for (source, target), is_kept in zip(edges, flags, strict=True)
         ]
         assert useful(frame, flags) == expected
 
@@ -80,9 +80,9 @@ def test_canonical_keeps_what_lies_on_a_path_and_forgets_the_order_of_inner_node
         code = random_codes(frame, rng)
         canonical = space.canonical(Architecture(space.name, tuple(map(int, code))))
         assert sum(canonical.code) == sum(useful(frame, code))
-        for other in islice(space.neighbors(canonical), 60):
-            if not any(useful(frame, [bool(flag) for flag in other.code])):
-                assert not any(space.canonical(other).code)
+        for neighbor in islice(space.neighbors(canonical), 60):
+            if not any(useful(frame, [bool(flag) for flag in neighbor.code])):
+                assert not any(space.canonical(neighbor).code)
     if frame.nodes == 3:
         cell, swapped = (
             BonsaiCell(
@@ -93,7 +93,7 @@ def test_canonical_keeps_what_lies_on_a_path_and_forgets_the_order_of_inner_node
                 (((0, 2), (0, 3), (2, 4), (3, 4)), [*["sep_conv_3x3"] * 2, "skip_connect", *["sep_conv_3x3"] * 6]),
             )
         )
-        first, second = (BonsaiGenotype(frame, (each,) * 4).architecture for each in (cell, swapped))
+        first, second = (BonsaiGenotype(frame, (repeated,) * 4).architecture for repeated in (cell, swapped))
         assert first != second and space.canonical(first) == space.canonical(second)
 
 
@@ -149,11 +149,11 @@ def test_text_that_is_no_architecture_is_refused(text: str) -> None:
 
 def test_space_refuses_architectures_of_another_frame() -> None:
     space = bonsai_space("bonsai")
-    other = BonsaiGenotype.full(Frame("nr", 1))
+    small = BonsaiGenotype.full(Frame("nr", 1))
     with pytest.raises(InvalidArchitecture, match="belongs to the space 'bonsai-nr-1', not 'bonsai'"):
-        space.from_native(other)
+        space.from_native(small)
     with pytest.raises(InvalidArchitecture, match="belongs to the space 'bonsai-nr-1', not 'bonsai'"):
-        space.parse(other.to_json())
+        space.parse(small.to_json())
     assert space.from_native(BonsaiGenotype.full(Frame()).plain()) == BonsaiGenotype.full(Frame()).architecture
 
 

@@ -41,13 +41,13 @@ def test_darts_size_is_stated_exactly() -> None:
 
 @pytest.mark.parametrize("operations", [1, 2])
 def test_darts_unique_cells_are_counted_as_brute_force_counts_them(operations: int) -> None:
-    found = set()
+    chosen = set()
     for pairs in product(*PAIRS.values()):
         for ops in product(range(operations), repeat=8):
             code = tuple(x for i, (a, b) in enumerate(pairs) for x in (a, ops[2 * i], b, ops[2 * i + 1]))
-            found.add(canonical_cell(code))
+            chosen.add(canonical_cell(code))
     assert cell_count(operations) == 180 * operations**8
-    assert unique_cell_count(operations) == len(found)
+    assert unique_cell_count(operations) == len(chosen)
 
 
 @given(architectures)
@@ -63,10 +63,10 @@ def test_darts_canonical_form_is_the_same_for_every_renumbering(arch: Architectu
             nodes[number[place + 2]] = sorted([(number[a], op_a), (number[b], op_b)])
         if all(source < node for node, pairs in nodes.items() for source, _ in pairs):
             moved = tuple(x for node in (2, 3, 4, 5) for pair in nodes[node] for x in pair)
-            other = Architecture("darts", moved + arch.code[16:])
-            SPACE.validate(other)
-            assert SPACE.canonical(other) == SPACE.canonical(arch)
-            assert SPACE.parameters([other]) == SPACE.parameters([arch])
+            renumbered = Architecture("darts", moved + arch.code[16:])
+            SPACE.validate(renumbered)
+            assert SPACE.canonical(renumbered) == SPACE.canonical(arch)
+            assert SPACE.parameters([renumbered]) == SPACE.parameters([arch])
 
 
 def test_darts_published_parameters_of_darts_v2() -> None:
@@ -164,19 +164,19 @@ def test_darts_mutation_follows_appendix_c3() -> None:
     rng = np.random.default_rng(0)
     arch = SPACE.sample(rng)
     near = set(SPACE.neighbors(arch))
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for _ in range(6000):
         mutant = SPACE.mutate(arch, rng)
         if mutant == arch:
-            seen["none"] += 1
+            counts["none"] += 1
             continue
         assert mutant in near
         changed = [i for i in range(32) if mutant.code[i] != arch.code[i]]
-        seen["normal" if changed[0] < 16 else "reduce"] += 1
+        counts["normal" if changed[0] < 16 else "reduce"] += 1
         moved = Counter(arch.code[0::2]) != Counter(mutant.code[0::2])
-        seen["parent" if moved else "operation"] += 1
+        counts["parent" if moved else "operation"] += 1
     for kind in ("none", "parent", "operation", "normal", "reduce"):
-        assert abs(seen[kind] - 2000) < 5 * np.sqrt(6000 * 2 / 9), seen
+        assert abs(counts[kind] - 2000) < 5 * np.sqrt(6000 * 2 / 9), counts
     assert {SPACE.mutate(arch, rng) for _ in range(6000)} >= near
 
 

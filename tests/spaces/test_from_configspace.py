@@ -90,13 +90,13 @@ def conditions(draw: Drawn, child: Any, parents: list[Any]) -> Any:
             return ConfigSpace.InCondition(
                 child, parent, draw(st.lists(st.sampled_from(values), min_size=1, unique_by=repr))
             )
-        made = {
+        conditions = {
             "==": ConfigSpace.EqualsCondition,
             "!=": ConfigSpace.NotEqualsCondition,
             "<": ConfigSpace.LessThanCondition,
             ">": ConfigSpace.GreaterThanCondition,
         }
-        return made[kind](child, parent, draw(st.sampled_from(values)))
+        return conditions[kind](child, parent, draw(st.sampled_from(values)))
 
     joint = draw(st.sampled_from([None, None, ConfigSpace.AndConjunction, ConfigSpace.OrConjunction]))
     return leaf() if joint is None else joint(*(leaf() for _ in range(draw(st.integers(2, 3)))))
@@ -117,8 +117,8 @@ def forbidden(draw: Drawn, hyperparameters: list[Any]) -> Any:
             ConfigSpace.ForbiddenGreaterThanClause,
             ConfigSpace.ForbiddenGreaterThanEqualsClause,
         ]
-        made = draw(st.sampled_from([ConfigSpace.ForbiddenEqualsClause, *(ordered if hp.ORDERABLE else [])]))
-        return made(hp, draw(st.sampled_from(values)))
+        kind = draw(st.sampled_from([ConfigSpace.ForbiddenEqualsClause, *(ordered if hp.ORDERABLE else [])]))
+        return kind(hp, draw(st.sampled_from(values)))
 
     numeric = [hp for hp in hyperparameters if all(isinstance(value, int) for value in values_of(hp))]
     if len(numeric) > 1 and draw(st.booleans()):
@@ -144,10 +144,10 @@ def forbidden(draw: Drawn, hyperparameters: list[Any]) -> Any:
     return clause() if joint is None else joint(clause(), clause())
 
 
-def confusable(one: Any, other: Any) -> bool:
+def confusable(first: Any, second: Any) -> bool:
     """ConfigSpace takes an *and* and an *or* over the same conditions for one rule, and then checks it wrongly."""
-    alike = one.equivalent_condition_on_parent(other), other.equivalent_condition_on_parent(one)
-    return any(alike) and (type(one) is not type(other) or not all(alike))
+    alike = first.equivalent_condition_on_parent(second), second.equivalent_condition_on_parent(first)
+    return any(alike) and (type(first) is not type(second) or not all(alike))
 
 
 @st.composite
@@ -158,23 +158,23 @@ def spaces(draw: Drawn, floats: bool = False) -> Any:
         draw(float_hyperparameters(f"h{i}") if draw(kinds) else discrete_hyperparameters(f"h{i}"))
         for i in range(draw(st.integers(1, 6)))
     ]
-    made = ConfigSpace.ConfigurationSpace(name="generated", seed=draw(st.integers(0, 5)))
-    made.add(hyperparameters)
+    generated = ConfigSpace.ConfigurationSpace(name="generated", seed=draw(st.integers(0, 5)))
+    generated.add(hyperparameters)
     countable = [hp for hp in hyperparameters if math.isfinite(hp.size)]
     pieces = [
         draw(conditions(hp, hyperparameters[:i])) for i, hp in enumerate(hyperparameters) if i and draw(st.booleans())
     ]
     pieces += [draw(forbidden(countable)) for _ in range(draw(st.integers(0, 3))) if countable]
     for piece in pieces:
-        trial = copy.deepcopy(made)
+        trial = copy.deepcopy(generated)
         try:
             trial.add(piece)
         except (ValueError, TypeError):
             continue
-        if not any(confusable(one, other) for one, other in itertools.permutations(trial.conditions, 2)):
-            made = trial
-    assume(not floats or is_sampleable(made))
-    return made
+        if not any(confusable(first, second) for first, second in itertools.permutations(trial.conditions, 2)):
+            generated = trial
+    assume(not floats or is_sampleable(generated))
+    return generated
 
 
 def is_sampleable(source: ConfigSpace.ConfigurationSpace) -> bool:
@@ -323,7 +323,9 @@ def test_sample_is_the_product_of_the_priors_given_all_rules() -> None:
     source.add(ConfigSpace.ForbiddenGreaterThanRelation(source["rate"], source["kernel"]))
     space, rng = space_from_configspace(source, "ruled"), np.random.default_rng(1)
     shares = {
-        arch: math.prod(1 / one.size for one, own in zip(space.hyperparameters, arch.code, strict=True) if own >= 0)
+        arch: math.prod(
+            1 / parameter.size for parameter, own in zip(space.hyperparameters, arch.code, strict=True) if own >= 0
+        )
         for arch in space.enumerate()
     }
     total = sum(shares.values())
@@ -376,12 +378,12 @@ def test_neighbors_are_valid_mutual_and_listed_once(completions: int, source: Co
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighborhoods, "COMPLETIONS", completions)
         around = {arch: list(space.neighbors(arch)) for arch in space.enumerate()}
-    for arch, others in around.items():
-        assert len(set(others)) == len(others)
-        for other in others:
-            both = [(a, b) for a, b in zip(arch.code, other.code, strict=True) if a != INACTIVE != b]
-            assert sum(a != b for a, b in both) == 1
-            assert arch in around[other]
+    for arch, neighbors in around.items():
+        assert len(set(neighbors)) == len(neighbors)
+        for neighbor in neighbors:
+            pairs = [(a, b) for a, b in zip(arch.code, neighbor.code, strict=True) if a != INACTIVE != b]
+            assert sum(a != b for a, b in pairs) == 1
+            assert arch in around[neighbor]
 
 
 @slow
@@ -392,15 +394,15 @@ def test_neighbors_are_all_that_differ_by_one_edit(source: ConfigSpace.Configura
     archs = list(space.enumerate())
     kinds = list(source.values())
 
-    def one_edit_apart(arch: Architecture, other: Architecture) -> bool:
-        pairs = zip(arch.code, other.code, kinds, strict=True)
+    def one_edit_apart(arch: Architecture, candidate: Architecture) -> bool:
+        pairs = zip(arch.code, candidate.code, kinds, strict=True)
         changed = [(a, b, hp) for a, b, hp in pairs if a != b and a != INACTIVE != b]
         return len(changed) == 1 and all(
             isinstance(hp, ConfigSpace.CategoricalHyperparameter) or abs(a - b) == 1 for a, b, hp in changed
         )
 
     for arch in archs:
-        assert set(space.neighbors(arch)) == {other for other in archs if one_edit_apart(arch, other)}
+        assert set(space.neighbors(arch)) == {candidate for candidate in archs if one_edit_apart(arch, candidate)}
 
 
 def test_neighbors_of_floats_step_a_sixteenth_and_come_back() -> None:
@@ -523,7 +525,7 @@ def mixed() -> FromConfigSpace:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"opp": "conv"}, "no hyperparameter 'opp'; did you mean op?"),
         ({"op": "conf"}, "op has no value 'conf'; did you mean conv?"),
@@ -543,8 +545,8 @@ def mixed() -> FromConfigSpace:
         ({"depth": 6, "width": 64}, r"mixed forbids \(depth == 6 && width == 64\), got {'depth': 6, 'width': 64}"),
     ],
 )
-def test_from_native_names_rule_value_and_remedy(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidArchitecture, match=said) as caught:
+def test_from_native_names_rule_value_and_remedy(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidArchitecture, match=message) as caught:
         mixed().from_native(GOOD | change)
     assert "\n" not in str(caught.value)
 
@@ -598,14 +600,14 @@ def test_parse_raises_nothing_else(text: str) -> None:
 
 
 def test_values_that_numpy_makes_are_accepted() -> None:
-    made = {
+    built = {
         "op": np.str_("conv"),
         "width": np.int64(32),
         "depth": np.float64(3),
         "lr": np.float32(0.5),
         "kernel": np.int8(3),
     }
-    native = mixed().to_native(mixed().from_native(made))
+    native = mixed().to_native(mixed().from_native(built))
     assert native == GOOD | {"lr": 0.5}
     assert {name: type(value) for name, value in native.items()} == {name: type(value) for name, value in GOOD.items()}
 
@@ -662,7 +664,10 @@ def test_graphs_hold_the_tree_of_choices() -> None:
     graphs = space.graphs(archs)
     labels = [[graphs.node_names[label] for label in row if label >= 0] for row in graphs.node_labels]
     assert labels == [["configuration", "act=relu", "op=conv", "kernel=3"], ["configuration", "act=relu", "op=pool"]]
-    assert [np.argwhere(one).tolist() for one in graphs.adjacency] == [[[0, 1], [0, 2], [2, 3]], [[0, 1], [0, 2]]]
+    assert [np.argwhere(adjacency).tolist() for adjacency in graphs.adjacency] == [
+        [[0, 1], [0, 2], [2, 3]],
+        [[0, 1], [0, 2]],
+    ]
     (diagram,) = space.diagrams(archs[0])
     assert [node.label for node in diagram.nodes] == ["act=relu", "op=conv", "kernel=3"]
     assert diagram.edges == (("op", "kernel"),)
@@ -686,7 +691,8 @@ def test_space_survives_pickling_and_copying(again: Any) -> None:
     space = mixed()
     twin = again(space)
     draws = [
-        [one.sample(rng) for _ in range(20)] for one, rng in ((one, np.random.default_rng(4)) for one in (space, twin))
+        [sampled_space.sample(rng) for _ in range(20)]
+        for sampled_space, rng in ((sampled_space, np.random.default_rng(4)) for sampled_space in (space, twin))
     ]
     assert draws[0] == draws[1]
     assert twin.name == space.name

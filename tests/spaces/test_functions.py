@@ -55,23 +55,23 @@ def weights_of(operations: tuple[str, ...], rng: np.random.Generator) -> dict[in
     }
 
 
-def can_equal(one: tuple[str, ...], other: tuple[str, ...], rng: np.random.Generator) -> bool:
+def can_equal(first: tuple[str, ...], second: tuple[str, ...], rng: np.random.Generator) -> bool:
     """Whether some use of the weights of ``one``'s convolutions in ``other``'s gives the same outputs."""
     x = rng.normal(size=(CHANNELS, SIDE, SIDE))
-    weights = weights_of(one, rng)
-    wanted = compute(one, weights, x)
+    weights = weights_of(first, rng)
+    wanted = compute(first, weights, x)
     places = {
-        kind: [edge for edge, name in enumerate(other) if name == kind] for kind in ("nor_conv_1x1", "nor_conv_3x3")
+        kind: [edge for edge, name in enumerate(second) if name == kind] for kind in ("nor_conv_1x1", "nor_conv_3x3")
     }
-    given = {kind: [edge for edge, name in enumerate(one) if name == kind] + [-1] * 6 for kind in places}
+    edges_of = {kind: [edge for edge, name in enumerate(first) if name == kind] + [-1] * 6 for kind in places}
     spare = {kind: weights_of((kind,), rng)[0] for kind in places}  # for a convolution that plays no part
-    for chosen in product(*(set(permutations(given[kind], len(places[kind]))) for kind in places)):
+    for chosen in product(*(set(permutations(edges_of[kind], len(places[kind]))) for kind in places)):
         own = {
             edge: weights[source] if source >= 0 else spare[kind]
             for kind, sources in zip(places, chosen, strict=True)
             for edge, source in zip(places[kind], sources, strict=True)
         }
-        if np.allclose(compute(other, own, x), wanted, atol=1e-9):
+        if np.allclose(compute(second, own, x), wanted, atol=1e-9):
             return True
     return False
 
@@ -84,10 +84,10 @@ def test_the_representative_computes_the_same(name: str) -> None:
     while checked < 40:
         arch = space.sample(rng)
         (form,) = space.architectures(space.function_codes([arch]))
-        one, other = operations_of(arch), operations_of(form)
-        if arch == form or sum("conv" in step for step in one) > 3:
+        names, form_names = operations_of(arch), operations_of(form)
+        if arch == form or sum("conv" in step for step in names) > 3:
             continue
-        assert can_equal(one, other, rng), (one, other)
+        assert can_equal(names, form_names, rng), (names, form_names)
         checked += 1
 
 
@@ -97,12 +97,14 @@ def test_cells_with_other_representatives_do_not() -> None:
     checked = 0
     while checked < 60:
         arch = space.sample(rng)
-        other = space.mutate(arch, rng)
-        one, two = operations_of(arch), operations_of(other)
-        first, second = space.function_codes([arch, other])
-        if (first == second).all() or max(sum("conv" in step for step in each) for each in (one, two)) > 3:
+        mutant = space.mutate(arch, rng)
+        names, mutant_names = operations_of(arch), operations_of(mutant)
+        first, second = space.function_codes([arch, mutant])
+        if (first == second).all() or max(
+            sum("conv" in step for step in cell_names) for cell_names in (names, mutant_names)
+        ) > 3:
             continue
-        assert not (can_equal(one, two, rng) and can_equal(two, one, rng)), (one, two)
+        assert not (can_equal(names, mutant_names, rng) and can_equal(mutant_names, names, rng)), (names, mutant_names)
         checked += 1
 
 

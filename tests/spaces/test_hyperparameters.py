@@ -17,8 +17,8 @@ from nasbed.spaces.from_configspace.scales import double_at, doubles_at, rank_of
 
 
 def drawn(hp: Any, number: int = 20_000, seed: int = 3) -> list[Any]:
-    one = hyperparameter(hp)
-    return [one.value(one.draw(uniform)) for uniform in np.random.default_rng(seed).random(number).tolist()]
+    parameter = hyperparameter(hp)
+    return [parameter.value(parameter.draw(uniform)) for uniform in np.random.default_rng(seed).random(number).tolist()]
 
 
 def fits(observed: Counter[Any], expected: dict[Any, float]) -> bool:
@@ -66,13 +66,13 @@ def test_sample_of_a_log_integer_has_the_closed_form_of_its_bins() -> None:
     ids=lambda hp: f"{type(hp).__name__}-{'log' if hp.log else 'linear'}-{getattr(hp, 'mu', '')}",
 )
 def test_sample_of_a_shaped_prior_is_distributed_as_by_configspace(hp: Any) -> None:
-    ours = np.array(drawn(hp), dtype=float)
-    theirs = np.asarray(hp.sample_value(20_000, seed=np.random.RandomState(5)), dtype=float)
+    drawn_values = np.array(drawn(hp), dtype=float)
+    reference = np.asarray(hp.sample_value(20_000, seed=np.random.RandomState(5)), dtype=float)
     if isinstance(hp, ConfigSpace.hyperparameters.FloatHyperparameter):
-        assert stats.ks_2samp(ours, theirs).pvalue > 1e-3
+        assert stats.ks_2samp(drawn_values, reference).pvalue > 1e-3
     else:
-        seen = sorted({*ours, *theirs})
-        table = np.array([[(column == value).sum() for value in seen] for column in (ours, theirs)])
+        distinct = sorted({*drawn_values, *reference})
+        table = np.array([[(column == value).sum() for value in distinct] for column in (drawn_values, reference)])
         assert stats.chi2_contingency(table[:, table.sum(0) > 10]).pvalue > 1e-3
 
 

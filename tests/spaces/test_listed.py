@@ -19,38 +19,38 @@ def listed(codes: np.ndarray) -> ListedSpace:
 
 
 def test_dense_list_has_the_neighbours_of_the_whole_space_that_are_on_it() -> None:
-    some = listed(ALL[(ALL != POOL).all(axis=1)])
-    arch = next(some.enumerate())
-    expected = [other for other in NB201.neighbors(arch) if POOL not in other.code]
-    assert list(some.neighbors(arch)) == expected and len(expected) == 18 and some.size == 4096
+    part = listed(ALL[(ALL != POOL).all(axis=1)])
+    arch = next(part.enumerate())
+    expected = [neighbor for neighbor in NB201.neighbors(arch) if POOL not in neighbor.code]
+    assert list(part.neighbors(arch)) == expected and len(expected) == 18 and part.size == 4096
 
 
 def test_sparse_list_has_the_nearest_as_neighbours() -> None:
     """Of cells by chance those with the fewest different edges; the first rows where several are as near."""
     codes = ALL[np.random.default_rng(0).permutation(len(ALL))[:60]]
-    some = listed(codes)
-    for arch in some.enumerate():
+    part = listed(codes)
+    for arch in part.enumerate():
         edges = (codes != np.array(arch.code)).sum(axis=1)
-        near = [other.code for other in some.neighbors(arch)]
+        near = [neighbor.code for neighbor in part.neighbors(arch)]
         assert len(set(near)) == len(near) == FEWEST and arch.code not in near
         assert sorted((np.array(near) != np.array(arch.code)).sum(axis=1)) == sorted(edges)[1 : FEWEST + 1]
 
 
 def test_draws_and_mutants_are_listed_and_reach_all_of_a_list() -> None:
     codes = ALL[::300]
-    some, rng = listed(codes), np.random.default_rng(0)
+    part, rng = listed(codes), np.random.default_rng(0)
     members = {tuple(code) for code in codes.tolist()}
-    draws = [some.sample(rng) for _ in range(2000)]
-    assert {arch.code for arch in draws} == members == {arch.code for arch in some.enumerate()}
+    draws = [part.sample(rng) for _ in range(2000)]
+    assert {arch.code for arch in draws} == members == {arch.code for arch in part.enumerate()}
     for arch in draws[:50]:
-        some.validate(some.mutate(arch, rng))
-        assert some.mutate(arch, rng).code in members - {arch.code}
+        part.validate(part.mutate(arch, rng))
+        assert part.mutate(arch, rng).code in members - {arch.code}
     alone = listed(codes[:1])
     assert alone.mutate(draws[0], rng) in (draws[0], next(alone.enumerate()))
 
 
 def test_listed_space_can_be_pickled() -> None:
-    some = listed(ALL[::300])
-    copy = pickle.loads(pickle.dumps(some))
+    part = listed(ALL[::300])
+    copy = pickle.loads(pickle.dumps(part))
     arch = next(copy.enumerate())
-    assert list(copy.neighbors(arch)) == list(some.neighbors(arch)) and copy.contains(arch)
+    assert list(copy.neighbors(arch)) == list(part.neighbors(arch)) and copy.contains(arch)

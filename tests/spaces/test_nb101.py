@@ -94,8 +94,8 @@ def test_nb101_enumeration_counts_are_the_published_ones() -> None:
 
 @pytest.mark.parametrize("vertices", [2, 3, 4, 5])
 def test_nb101_enumeration_is_what_counting_upward_finds_first(vertices: int) -> None:
-    found = [SPACE.pruned(arch) for arch in SPACE.architectures(SPACE.unique_codes(vertices))]
-    assert [(cell.edges, cell.ops) for cell in found] == reference.first_of_each_class(vertices)
+    cells = [SPACE.pruned(arch) for arch in SPACE.architectures(SPACE.unique_codes(vertices))]
+    assert [(cell.edges, cell.ops) for cell in cells] == reference.first_of_each_class(vertices)
 
 
 def test_nb101_all_hashes_differ_and_equal_the_reference(unique: np.ndarray) -> None:
@@ -127,19 +127,19 @@ def test_nb101_single_and_batch_paths_agree_with_the_reference(arch: Architectur
 @given(valid_codes)
 @examples(30)
 def test_nb101_canonical_forms_agree_exactly_when_hashes_do(arch: Architecture) -> None:
-    others = list(SPACE.neighbors(arch))
-    others += [SPACE.from_native(cell) for cell in reference.renumbered(*_pruned(arch))]
+    candidates = list(SPACE.neighbors(arch))
+    candidates += [SPACE.from_native(cell) for cell in reference.renumbered(*_pruned(arch))]
     own, own_hash = SPACE.canonical(arch), SPACE.hash(arch)
-    for other in others:
-        assert (SPACE.canonical(other) == own) == (SPACE.hash(other) == own_hash)
+    for candidate in candidates:
+        assert (SPACE.canonical(candidate) == own) == (SPACE.hash(candidate) == own_hash)
 
 
 @given(valid_codes)
 @examples(15)
 def test_nb101_canonical_forms_agree_exactly_when_networkx_finds_an_isomorphism(arch: Architecture) -> None:
     own = SPACE.canonical(arch)
-    for other in SPACE.neighbors(arch):
-        assert (SPACE.canonical(other) == own) == reference.isomorphic(_pruned(arch), _pruned(other))
+    for neighbor in SPACE.neighbors(arch):
+        assert (SPACE.canonical(neighbor) == own) == reference.isomorphic(_pruned(arch), _pruned(neighbor))
 
 
 @given(valid_codes)
@@ -153,7 +153,7 @@ def test_nb101_neighbors_are_all_valid_single_flips(arch: Architecture) -> None:
         pruned = reference.prune(*_matrix(flipped))
         if pruned is not None and sum(map(sum, pruned[0])) <= 9:
             expected.add(flipped)
-    near = [other.code for other in SPACE.neighbors(arch)]
+    near = [neighbor.code for neighbor in SPACE.neighbors(arch)]
     assert len(near) == len(set(near)) and set(near) == expected
 
 
@@ -175,16 +175,16 @@ def test_nb101_path_encoding_is_every_route_from_input_to_output() -> None:
         routes: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         expected = set()
         while routes:
-            vertex, seen = routes.pop()
+            vertex, visited = routes.pop()
             if vertex == 6:
                 expected.add(
-                    sum(3**k for k in range(len(seen))) + sum(op * 3**k for k, op in enumerate(reversed(seen)))
+                    sum(3**k for k in range(len(visited))) + sum(op * 3**k for k, op in enumerate(reversed(visited)))
                 )
                 continue
             for target in range(vertex + 1, 7):
                 if matrix[vertex][target]:
                     label = () if target == 6 else (reference.OPS.index(ops[target]),)
-                    routes.append((target, seen + label))
+                    routes.append((target, visited + label))
         assert set(np.flatnonzero(bits).tolist()) == expected
 
 
@@ -201,9 +201,9 @@ def test_nb101_graphs_hold_the_pruned_cell() -> None:
     graphs = SPACE.graphs(archs)
     for arch, nodes, edges in zip(archs, graphs.node_labels, graphs.edge_labels, strict=True):
         matrix, ops = _pruned(arch)
-        kept = np.flatnonzero(nodes >= 0)
-        assert [graphs.node_names[nodes[v]] for v in kept] == ops
-        np.testing.assert_array_equal(edges[np.ix_(kept, kept)] >= 0, np.array(matrix, dtype=bool))
+        present = np.flatnonzero(nodes >= 0)
+        assert [graphs.node_names[nodes[v]] for v in present] == ops
+        np.testing.assert_array_equal(edges[np.ix_(present, present)] >= 0, np.array(matrix, dtype=bool))
 
 
 SQUARE = [[0, 1], [0, 0]]

@@ -19,6 +19,6 @@ def test_one_network_costs_what_it_costs_in_a_batch(skeleton: NB101Skeleton) -> 
     parameters, multiply_adds = many_networks(codes, skeleton)
     single = [one_network(tuple(code), skeleton) for code in codes.tolist()]
     assert [list(pair) for pair in single] == np.stack([parameters, multiply_adds], axis=1).tolist()
-    for one, whole in zip(network_costs(codes[:1], skeleton), (parameters, multiply_adds), strict=True):
-        assert one.tolist() == whole[:1].tolist()
-        assert one.dtype == whole.dtype
+    for cost, batch in zip(network_costs(codes[:1], skeleton), (parameters, multiply_adds), strict=True):
+        assert cost.tolist() == batch[:1].tolist()
+        assert cost.dtype == batch.dtype

@@ -93,9 +93,9 @@ def test_new_space_is_collected_fitted_and_validated(plugin: None, tmp_path: Pat
     (tmp_path / "campaign.toml").write_text(CAMPAIGN)
 
     def nasbed(*words: str) -> str:
-        done = run_command(*words, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        completed = run_command(*words, cwd=tmp_path)
+        assert completed.returncode == 0, completed.stderr
+        return completed.stdout
 
     nasbed("collect", "campaign.toml", "--engine", "serial")
     nasbed("collect", "export", "campaign.sqlite", "--out", "table")

@@ -37,32 +37,32 @@ def test_part_samples_and_mutates_uniformly_inside(part: SpacePart) -> None:
 
 def test_part_refuses_what_is_outside(part: SpacePart) -> None:
     outside = Architecture("nb201", (0, 1, 2, 3, 0, POOL))
-    whole = space("nb201")
+    parent = space("nb201")
     for refused in (
         lambda: part.validate(outside),
-        lambda: part.parse(whole.format(outside)),
-        lambda: part.from_native(whole.to_native(outside)),
-        lambda: part.from_config(whole.to_config(outside)),
+        lambda: part.parse(parent.format(outside)),
+        lambda: part.from_native(parent.to_native(outside)),
+        lambda: part.from_config(parent.to_config(outside)),
     ):
         with pytest.raises(NasbedError, match="outside no-pooling"):
             refused()
 
 
 def test_part_describes_architectures_as_the_whole_does(part: SpacePart) -> None:
-    whole, rng = space("nb201"), np.random.default_rng(1)
+    parent, rng = space("nb201"), np.random.default_rng(1)
     archs = [part.sample(rng) for _ in range(5)]
-    assert part.encodings == whole.encodings
-    assert (part.encode(archs, "path") == whole.encode(archs, "path")).all()
-    assert (part.parameters(archs) == whole.parameters(archs)).all()  # type: ignore[attr-defined]
+    assert part.encodings == parent.encodings
+    assert (part.encode(archs, "path") == parent.encode(archs, "path")).all()
+    assert (part.parameters(archs) == parent.parameters(archs)).all()  # type: ignore[attr-defined]
     assert [part.canonical(arch) for arch in archs] == archs
     assert part.from_config(part.to_config(archs[0])) == archs[0] == part.parse(part.format(archs[0]))
 
 
 def test_part_lists_neighbours_where_mutants_inside_are_rare() -> None:
-    whole = space("nb201")
+    parent = space("nb201")
     start = Architecture("nb201", (0,) * 6)
-    only = next(whole.neighbors(start))
-    part = SpacePart(whole, "two", lambda arch: arch in (start, only))
+    only = next(parent.neighbors(start))
+    part = SpacePart(parent, "two", lambda arch: arch in (start, only))
     assert part.mutate(start, np.random.default_rng(0)) == only
 
 
@@ -70,11 +70,11 @@ def test_part_forwards_every_fact_of_the_whole() -> None:
     """A fact that a space gains later must not be answered with the default of all spaces."""
     own = {"parts", "all_codes", "make_skeleton", "skeleton_settings", "counts", "configspace", "config_values"}
     inherited = own | {"validate", "codes", "architectures"}
-    whole = space("nb201")
-    part = SpacePart(whole, "no-pooling", without_pooling)
+    parent = space("nb201")
+    part = SpacePart(parent, "no-pooling", without_pooling)
     for name, thing in vars(SearchSpace).items():
         if name.startswith("_") or name in inherited:
             continue
-        forwards = name in vars(SpacePart) or (name in vars(part) and vars(part)[name] == getattr(whole, name))
+        forwards = name in vars(SpacePart) or (name in vars(part) and vars(part)[name] == getattr(parent, name))
         assert forwards, f"SpacePart inherits {name} from {thing!r}"
-    assert part.make_skeleton({"channels": 8}) == whole.make_skeleton({"channels": 8})
+    assert part.make_skeleton({"channels": 8}) == parent.make_skeleton({"channels": 8})

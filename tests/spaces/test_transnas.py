@@ -100,16 +100,16 @@ def test_micro_neighbors_are_the_18_codes_at_distance_one(arch: Architecture) ->
 def paths_by_walking(code: tuple[int, ...]) -> set[tuple[int, ...]]:
     """The operation sequences from node 0 to node 3, by walking the cell."""
     operation = dict(zip([(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)], code, strict=True))
-    found: set[tuple[int, ...]] = set()
+    texts: set[tuple[int, ...]] = set()
     open_walks: list[tuple[int, tuple[int, ...]]] = [(0, ())]
     while open_walks:
         node, walked = open_walks.pop()
         if node == 3:
-            found.add(walked)
+            texts.add(walked)
         for target in range(node + 1, 4):
             if operation[node, target] != 0:
                 open_walks.append((target, (*walked, operation[node, target])))
-    return found
+    return texts
 
 
 def test_micro_paths_are_those_found_by_walking_every_cell() -> None:
@@ -223,10 +223,10 @@ def test_macro_validate_names_the_broken_rule(code: tuple[int, ...], named: str)
     assert_refused(MACRO.validate, Architecture("transnas-macro", code), named)
 
 
-def one_edit_apart(one: str, other: str) -> bool:
-    if len(one) == len(other):
-        return sum(a != b for a, b in zip(one, other, strict=True)) == 1
-    short, long = sorted((one, other), key=len)
+def one_edit_apart(first: str, second: str) -> bool:
+    if len(first) == len(second):
+        return sum(a != b for a, b in zip(first, second, strict=True)) == 1
+    short, long = sorted((first, second), key=len)
     return len(long) == len(short) + 1 and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 
 

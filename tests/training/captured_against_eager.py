@@ -77,28 +77,28 @@ def trained(make: Callable[[], nn.Module], dataset: Dataset, recipe: Recipe, dev
     torch.manual_seed(0)
     network = make()
     ends: list[EpochEnd] = []
-    made: list[CapturedGradient | None] = []
+    recordings: list[CapturedGradient | None] = []
 
     def gradient(*arguments: object) -> CapturedGradient | None:
-        made.append(None if eager else captured_gradient(*arguments))  # type: ignore[arg-type]
-        return made[-1]
+        recordings.append(None if eager else captured_gradient(*arguments))  # type: ignore[arg-type]
+        return recordings[-1]
 
     with patch.object(loop, "captured_gradient", gradient):
         outcome = train_network(network, dataset, recipe, seed=3, device=device, progress=ends.append)
     assert outcome.status == "ok", outcome
-    assert len(made) == 1, made
+    assert len(recordings) == 1, recordings
     expected = not (eager or isinstance(network, Asking))
-    assert (made[0] is not None) == expected, f"{type(network).__name__} is captured: {not expected}"
+    assert (recordings[0] is not None) == expected, f"{type(network).__name__} is captured: {not expected}"
     return Run([end.loss for end in ends], network.state_dict())
 
 
-def furthest(one: Run, other: Run) -> float:
+def furthest(first: Run, second: Run) -> float:
     """The largest difference of losses or weights."""
-    losses = max(abs(a - b) for a, b in zip(one.losses, other.losses, strict=True))
-    for name, value in one.weights.items():
+    losses = max(abs(a - b) for a, b in zip(first.losses, second.losses, strict=True))
+    for name, value in first.weights.items():
         if name.endswith("num_batches_tracked"):
-            assert torch.equal(value, other.weights[name]), f"{name}: {value} and {other.weights[name]}"
-    return max(losses, *(float((value - other.weights[name]).abs().max()) for name, value in one.weights.items()))
+            assert torch.equal(value, second.weights[name]), f"{name}: {value} and {second.weights[name]}"
+    return max(losses, *(float((value - second.weights[name]).abs().max()) for name, value in first.weights.items()))
 
 
 def compare(name: str, make: Callable[[], nn.Module], recipe: Recipe, device: str) -> None:
@@ -107,10 +107,10 @@ def compare(name: str, make: Callable[[], nn.Module], recipe: Recipe, device: st
     eager, again, captured, repeated = (
         trained(make, dataset, recipe, device, eager=eager) for eager in (True, True, False, False)
     )
-    chance, found = furthest(eager, again), max(furthest(eager, captured), furthest(captured, repeated))
-    print(f"{name}: eager runs differ by {chance:.1e}, captured from eager by {found:.1e}")
+    chance, distance = furthest(eager, again), max(furthest(eager, captured), furthest(captured, repeated))
+    print(f"{name}: eager runs differ by {chance:.1e}, captured from eager by {distance:.1e}")
     assert eager.losses[1] != eager.losses[0]
-    assert found <= 1e-4 + 10 * chance, f"{name}: {found} against {chance}"
+    assert distance <= 1e-4 + 10 * chance, f"{name}: {distance} against {chance}"
 
 
 def check_chance_and_buffers(device: str) -> None:
@@ -123,22 +123,22 @@ def check_chance_and_buffers(device: str) -> None:
     for buffer, value in zip(network.buffers(), before, strict=True):
         assert torch.equal(buffer, value)
     weight = next(network.parameters())
-    found: list[tuple[Tensor, Tensor]] = []
+    results: list[tuple[Tensor, Tensor]] = []
     for seed in (1, 1, 2):
         network.zero_grad(set_to_none=True)  # as a caller might between epochs
         loss = captured((images, labels), seed=seed)[0].clone()
         assert weight.grad is not None
-        found.append((loss, weight.grad.clone()))
-    torch.testing.assert_close(found[0], found[1])
-    assert not torch.equal(found[0][0], found[2][0])
+        results.append((loss, weight.grad.clone()))
+    torch.testing.assert_close(results[0], results[1])
+    assert not torch.equal(results[0][0], results[2][0])
 
     network.zero_grad(set_to_none=True)
     set_chance(images.device, 1)
     loss = nn.functional.cross_entropy(network(images), labels, label_smoothing=RECIPE.label_smoothing)
     loss.backward()  # type: ignore[no-untyped-call]
-    torch.testing.assert_close(found[0], (loss.detach(), weight.grad), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(results[0], (loss.detach(), weight.grad), rtol=1e-4, atol=1e-5)
     captured.close()
-    assert all(each.grad is None for each in network.parameters())
+    assert all(tensor.grad is None for tensor in network.parameters())
 
 
 def step_ms(device: str, *, eager: bool) -> float:

@@ -49,30 +49,30 @@ Figures = tuple[float | None, float | None]
 
 
 def trained() -> tuple[Figures, dict[str, Tensor]]:
-    made = network()
-    outcome = train_network(made, datasets.load("digits"), RECIPE, seed=1, epochs=3)
+    fresh = network()
+    outcome = train_network(fresh, datasets.load("digits"), RECIPE, seed=1, epochs=3)
     assert outcome.train_accuracy is not None and outcome.train_accuracy > 20
-    return (outcome.train_loss, outcome.train_accuracy), made.state_dict()
+    return (outcome.train_loss, outcome.train_accuracy), fresh.state_dict()
 
 
-def same(one: tuple[Figures, dict[str, Tensor]], other: tuple[Figures, dict[str, Tensor]]) -> bool:
-    return one[0] == other[0] and all(torch.equal(value, other[1][name]) for name, value in one[1].items())
+def same(first: tuple[Figures, dict[str, Tensor]], second: tuple[Figures, dict[str, Tensor]]) -> bool:
+    return first[0] == second[0] and all(torch.equal(value, second[1][name]) for name, value in first[1].items())
 
 
-class OnTheCpu(Recording):
+class CpuGradientRecording(Recording):
     """Computes what a graph would replay, into gradients that stay the same tensors."""
 
-    made = closed = 0
+    created = closed = 0
 
     def __init__(self, network: nn.Module, loss: Callable[..., Tensor], inputs: Sequence[Tensor]) -> None:
-        self.device, self._loss, self._inputs = CPU, loss, [each.clone() for each in inputs]
+        self.device, self._loss, self._inputs = CPU, loss, [tensor.clone() for tensor in inputs]
         self._weights = list(network.parameters())
         self.by_weights = [(weight, torch.full_like(weight, torch.nan)) for weight in self._weights]
-        type(self).made += 1
+        type(self).created += 1
 
     def __call__(self, *inputs: Tensor) -> Tensor:
-        for own, given in zip(self._inputs, inputs, strict=True):
-            own.copy_(given)
+        for own, value in zip(self._inputs, inputs, strict=True):
+            own.copy_(value)
         self._forget()
         loss = self._work()
         for weight, gradient in self.by_weights:
@@ -87,26 +87,26 @@ class OnTheCpu(Recording):
 def test_training_by_a_recorded_gradient_equals_steps_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trained()
     monkeypatch.setattr(captured, "is_captured", lambda *_: True)
-    monkeypatch.setattr(captured, "Recording", OnTheCpu)
-    OnTheCpu.made = OnTheCpu.closed = 0
-    assert same(trained(), expected) and OnTheCpu.made == OnTheCpu.closed == 1
+    monkeypatch.setattr(captured, "Recording", CpuGradientRecording)
+    CpuGradientRecording.created = CpuGradientRecording.closed = 0
+    assert same(trained(), expected) and CpuGradientRecording.created == CpuGradientRecording.closed == 1
 
 
 def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(network: nn.Module, loss: Callable[..., Tensor], inputs: Sequence[Tensor]) -> None:
         with buffers_kept(network):
-            OnTheCpu(network, loss, inputs)(*inputs)
+            CpuGradientRecording(network, loss, inputs)(*inputs)
             raise RuntimeError("operation not permitted when stream is capturing")
 
     expected = trained()
     monkeypatch.setattr(captured, "is_captured", lambda *_: True)
     monkeypatch.setattr(captured, "Recording", failing)
     assert same(trained(), expected)
-    made = network()
-    before = {name: value.clone() for name, value in made.state_dict().items()}
-    assert captured_gradient(made, RECIPE, (torch.rand(4, 1, 8, 8), torch.arange(4))) is None
-    assert all(torch.equal(value, before[name]) for name, value in made.state_dict().items())
-    assert all(weight.grad is None for weight in made.parameters())
+    fresh = network()
+    before = {name: value.clone() for name, value in fresh.state_dict().items()}
+    assert captured_gradient(fresh, RECIPE, (torch.rand(4, 1, 8, 8), torch.arange(4))) is None
+    assert all(torch.equal(value, before[name]) for name, value in fresh.state_dict().items())
+    assert all(weight.grad is None for weight in fresh.parameters())
 
 
 def test_nothing_is_captured_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:

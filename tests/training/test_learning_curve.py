@@ -64,7 +64,7 @@ def test_curve_is_the_accuracy_of_the_network_after_each_epoch() -> None:
     images = torch.from_numpy(digits.train.images[chosen]).double() / digits.scale
     labels = torch.from_numpy(digits.train.labels[chosen])
     images = ((images - digits.mean[0]) / digits.std[0]).float()
-    expected = [100 * int((each(images).argmax(1) == labels).sum()) / 300 for each in after]
+    expected = [100 * int((model(images).argmax(1) == labels).sum()) / 300 for model in after]
     assert outcome.validation_curve == tuple(expected) and len(expected) == 3
     assert outcome.validation_accuracy == outcome.validation_curve[-1]
     assert expected[0] < expected[-1]
@@ -137,14 +137,14 @@ def test_interrupted_curve_goes_on_where_it_was(tmp_path: Path) -> None:
         if end.done == 2:
             raise KeyboardInterrupt
 
-    whole = train(CELLS[0], digits, RECIPE, learning_curve=True)
+    complete = train(CELLS[0], digits, RECIPE, learning_curve=True)
     for first, second in ((True, True), (True, False)):
         path.unlink(missing_ok=True)
         with pytest.raises(KeyboardInterrupt):
             train(CELLS[0], digits, RECIPE, learning_curve=first, checkpoint=path, progress=interrupt)
         resumed = train(CELLS[0], digits, RECIPE, learning_curve=second, checkpoint=path)
-        curve = whole.validation_curve if second else None
-        assert replace(resumed, train_time_s=0) == replace(whole, train_time_s=0, validation_curve=curve)
+        curve = complete.validation_curve if second else None
+        assert replace(resumed, train_time_s=0) == replace(complete, train_time_s=0, validation_curve=curve)
     with pytest.raises(InvalidOption, match="without a learning curve, 3 epochs on; resume it without one"):
         train(CELLS[0], digits, RECIPE, learning_curve=True, checkpoint=path)
 
@@ -152,7 +152,7 @@ def test_interrupted_curve_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_epoch_whose_outputs_are_no_numbers_is_missing_in_the_curve() -> None:
     outcome = train_network(Dropping(broken=4), datasets.load("digits"), RECIPE, learning_curve=True)
     assert outcome.status == "ok" and outcome.validation_curve is not None
-    assert [each is None for each in outcome.validation_curve] == [True, False, False]
+    assert [point is None for point in outcome.validation_curve] == [True, False, False]
 
 
 def test_population_whose_outputs_are_no_numbers_has_diverged_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:

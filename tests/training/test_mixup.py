@@ -28,8 +28,8 @@ def test_mixup_is_a_convex_combination() -> None:
     assert 0 <= mixed.share <= 1
     assert sorted(mixed.partner_labels.tolist()) == list(range(8))
     for index in range(8):
-        other = int(mixed.partner_labels[index])
-        expected = mixed.share * images[index] + (1 - mixed.share) * images[other]
+        partner = int(mixed.partner_labels[index])
+        expected = mixed.share * images[index] + (1 - mixed.share) * images[partner]
         torch.testing.assert_close(mixed.images[index], expected)
     untouched = mixup(images, labels, 0.0, generator(5))
     assert untouched.share == 1
@@ -47,8 +47,8 @@ def test_mixup_draws_from_the_beta_distribution() -> None:
 def test_mixup_repeats_from_the_generator_and_leaves_the_global_one_alone() -> None:
     images, labels = batch(30), torch.arange(30)
     before = torch.get_rng_state()
-    first, again, other = (mixup(images, labels, 1.0, generator(seed)).images for seed in (1, 1, 2))
-    assert torch.equal(first, again) and not torch.equal(first, other)
+    first, again, different = (mixup(images, labels, 1.0, generator(seed)).images for seed in (1, 1, 2))
+    assert torch.equal(first, again) and not torch.equal(first, different)
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.equal(images, batch(30))
 

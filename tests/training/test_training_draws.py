@@ -37,12 +37,12 @@ def test_initial_weights_are_uniform_within_the_inverse_root_of_the_fan_in() -> 
 
 def test_initial_weights_belong_to_the_seed_alone() -> None:
     arch = nasbed.space("nb201").sample(np.random.default_rng(0))
-    made = []
+    drawn = []
     for seed in (3, 3, 4):
         network = recipe_network(arch, datasets.load("digits"), Recipe("r", (1,), 8, 0.1))
         initial_weights(network, seed)
-        made.append(torch.cat([weight.flatten() for weight in network.parameters()]))
-    assert torch.equal(made[0], made[1]) and not torch.equal(made[0], made[2])
+        drawn.append(torch.cat([weight.flatten() for weight in network.parameters()]))
+    assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
     with pytest.raises(InvalidOption, match="a seed is 0 or more, got -1"):
         initial_weights(network, -1)
 
@@ -61,8 +61,8 @@ def test_an_epoch_has_every_image_once_in_an_order_of_its_own() -> None:
         assert set(draws.cut_row.tolist()) == set(range(8)) and 0.4 < draws.mirrored.double().mean() < 0.6
         orders.append(draws.order.tolist())
     assert orders[0] != orders[1]
-    some = epoch_draws(replace(RECIPE, epoch_images=64), torch.from_numpy(epoch_words(5, 0, 1_000)), (8, 8))
-    assert some.order.tolist() == orders[0][:64]
+    short = epoch_draws(replace(RECIPE, epoch_images=64), torch.from_numpy(epoch_words(5, 0, 1_000)), (8, 8))
+    assert short.order.tolist() == orders[0][:64]
 
 
 def test_step_words_differ_from_epoch_to_epoch() -> None:
@@ -76,8 +76,8 @@ def test_batches_are_cropped_mirrored_normalised_and_cut_out_as_drawn() -> None:
     batch, labels = images.batch(draws, 32, 32)
     assert batch.shape == (32, 1, 8, 8)
     for place in range(32):
-        which = draws.order[32 + place]
-        source = int(images.split.train[which])
+        image_index = draws.order[32 + place]
+        source = int(images.split.train[image_index])
         bordered = np.zeros((12, 12))
         bordered[2:10, 2:10] = dataset.train.images[source, 0]
         top, left = int(draws.top[32 + place]), int(draws.left[32 + place])
@@ -97,6 +97,6 @@ def test_images_validate_with_a_fifth_unless_the_recipe_says_otherwise() -> None
     assert (len(images), len(images.split.valid)) == (1_150, 287) and not set(images.split.train) & set(
         images.split.valid
     )
-    some = TrainingImages(dataset, replace(RECIPE, split=(100, 50)))
-    assert (len(some), sum(len(labels) for _, labels in some.batches("valid", 16))) == (100, 50)
-    assert sum(len(labels) for _, labels in some.batches("test", 64)) == 360
+    fewer = TrainingImages(dataset, replace(RECIPE, split=(100, 50)))
+    assert (len(fewer), sum(len(labels) for _, labels in fewer.batches("valid", 16))) == (100, 50)
+    assert sum(len(labels) for _, labels in fewer.batches("test", 64)) == 360

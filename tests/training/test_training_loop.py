@@ -150,7 +150,7 @@ def test_killed_training_goes_on_to_the_very_same_bits(tmp_path: Path) -> None:
     )
     arch = nasbed.space("darts").sample(np.random.default_rng(0))
     sent = pickle.dumps((arch, EVERYTHING)).hex()
-    killed, whole = tmp_path / "killed.pt", tmp_path / "whole.pt"
+    killed, complete = tmp_path / "killed.pt", tmp_path / "whole.pt"
     with subprocess.Popen(
         [sys.executable, str(script), sent, str(killed)], stdout=subprocess.PIPE, text=True
     ) as process:
@@ -161,13 +161,13 @@ def test_killed_training_goes_on_to_the_very_same_bits(tmp_path: Path) -> None:
                 break
     assert process.returncode == -signal.SIGKILL and 2 <= TRAINING.content(killed)["epochs"] < 12
     with threads_used(1):
-        first = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=whole)
+        first = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=complete)
         second = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=killed)
     assert replace(first, train_time_s=0) == replace(second, train_time_s=0)
-    one, other = (TRAINING.content(path)["network"] for path in (whole, killed))
-    assert all(torch.equal(one[name], other[name]) for name in one)
+    first_weights, second_weights = (TRAINING.content(path)["network"] for path in (complete, killed))
+    assert all(torch.equal(first_weights[name], second_weights[name]) for name in first_weights)
     with threads_used(1):
-        again = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=whole)
+        again = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=complete)
     assert again == first, "a finished training is only measured again, its time is the sum of its parts"
 
 
@@ -179,37 +179,37 @@ def test_checkpoint_without_a_training_accuracy_is_resumed(tmp_path: Path) -> No
     def keep(_: EpochEnd) -> None:
         contents.append(TRAINING.content(path))
 
-    whole = train(CONVOLUTIONS, digits, QUICK, epochs=3, checkpoint=path, progress=keep)
-    for content, expected in zip(contents[1:], (whole.train_accuracy, None), strict=True):
+    uninterrupted = train(CONVOLUTIONS, digits, QUICK, epochs=3, checkpoint=path, progress=keep)
+    for content, expected in zip(contents[1:], (uninterrupted.train_accuracy, None), strict=True):
         old = {name: value for name, value in content.items() if name not in ("identity", "train_accuracy")}
         TRAINING.write(path, json.loads(str(content["identity"])), old)
         resumed = train(CONVOLUTIONS, digits, QUICK, epochs=3, checkpoint=path)
-        assert replace(resumed, train_time_s=0) == replace(whole, train_time_s=0, train_accuracy=expected)
+        assert replace(resumed, train_time_s=0) == replace(uninterrupted, train_time_s=0, train_accuracy=expected)
 
 
 def test_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     path, digits = tmp_path / "folder" / "c.pt", datasets.load("digits")
     train(CONVOLUTIONS, digits, QUICK, epochs=1, checkpoint=path)
-    other = Architecture("nb201", (3, 3, 3, 3, 3, 2))
+    different = Architecture("nb201", (3, 3, 3, 3, 3, 2))
     for arch, recipe, epochs, seed, message in (
         (CONVOLUTIONS, QUICK, 1, 1, "with seed 0, not 1; name another file"),
         (CONVOLUTIONS, QUICK, 3, 0, "with epochs 1, not 3"),
         (CONVOLUTIONS, replace(QUICK, batch=16), 1, 0, "with the recipe's batch 32, not 16"),
-        (other, QUICK, 1, 0, "with network "),
+        (different, QUICK, 1, 0, "with network "),
     ):
         with pytest.raises(InvalidOption, match=message) as error:
             train(arch, digits, recipe, epochs=epochs, seed=seed, checkpoint=path)
         assert "\n" not in str(error.value)
     renamed = replace(QUICK, name="called otherwise", source="somewhere")
     assert train(CONVOLUTIONS, digits, renamed, epochs=1, checkpoint=path).status == "ok"
-    assert [found.name for found in path.parent.iterdir()] == ["c.pt"]
+    assert [file.name for file in path.parent.iterdir()] == ["c.pt"]
 
 
 def test_damaged_checkpoint_is_refused_with_its_remedy(tmp_path: Path) -> None:
     path, digits = tmp_path / "c.pt", datasets.load("digits")
     train(CONVOLUTIONS, digits, QUICK, epochs=1, checkpoint=path)
-    whole = path.read_bytes()
-    for damaged in (whole[: len(whole) // 2], whole[:-100] + b"\0" + whole[-99:], b"", b"junk\n" + whole):
+    content = path.read_bytes()
+    for damaged in (content[: len(content) // 2], content[:-100] + b"\0" + content[-99:], b"", b"junk\n" + content):
         path.write_bytes(damaged)
         with pytest.raises(BadFile, match=r"remove it and train from the beginning|no checkpoint of a training"):
             train(CONVOLUTIONS, digits, QUICK, epochs=1, checkpoint=path)

@@ -44,20 +44,20 @@ def test_sgd_training_equals_a_loop_written_by_hand() -> None:
     arch = nasbed.space("nb201").parse(
         "|nor_conv_3x3~0|+|nor_conv_1x1~0|skip_connect~1|+|none~0|avg_pool_3x3~1|nor_conv_3x3~2|"
     )
-    ours, theirs = (recipe_network(arch, dataset, RECIPE) for _ in range(2))
-    initial_weights(ours, 1)
-    initial_weights(theirs, 1)
-    outcome = train_network(ours, dataset, RECIPE, seed=1)
+    trained, reference = (recipe_network(arch, dataset, RECIPE) for _ in range(2))
+    initial_weights(trained, 1)
+    initial_weights(reference, 1)
+    outcome = train_network(trained, dataset, RECIPE, seed=1)
 
     images = TrainingImages(dataset, RECIPE)
-    optimizer = torch.optim.SGD(theirs.parameters(), lr=0.1, momentum=0.9, nesterov=True, weight_decay=1e-3)
+    optimizer = torch.optim.SGD(reference.parameters(), lr=0.1, momentum=0.9, nesterov=True, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 8, eta_min=0.01)
     for epoch in range(2):
         draws = epoch_draws(RECIPE, torch.from_numpy(epoch_words(1, epoch, len(images))), images.side)
         losses, correct = [], 0
         for place in range(4):
             batch, labels = images.batch(draws, 64 * place, 64)
-            logits = theirs(batch)
+            logits = reference(batch)
             correct += sum(row.argmax().item() == label.item() for row, label in zip(logits, labels, strict=True))
             loss = functional.cross_entropy(logits, labels, label_smoothing=0.1)
             optimizer.zero_grad()
@@ -65,8 +65,8 @@ def test_sgd_training_equals_a_loop_written_by_hand() -> None:
             optimizer.step()
             schedule.step()
             losses.append(loss.item())
-    for mine, other in zip(ours.state_dict().values(), theirs.state_dict().values(), strict=True):
-        torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-6)
+    for actual, expected in zip(trained.state_dict().values(), reference.state_dict().values(), strict=True):
+        torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-6)
     assert outcome.train_loss == pytest.approx(np.mean(losses), rel=1e-4)
     assert outcome.train_accuracy == 100 * correct / 256, "of the last epoch alone"
 
@@ -118,11 +118,11 @@ def test_mixed_labels_and_the_auxiliary_classifier_share_the_loss() -> None:
     """Mixing two labels is cross entropy with a label that is part this and part that."""
     recipe = replace(RECIPE, auxiliary_weight=0.4)
     logits, second = torch.randn(2, 5, 10, generator=torch.Generator().manual_seed(0))
-    labels, others = torch.tensor([1, 2, 3, 4, 5]), torch.tensor([5, 4, 3, 2, 1])
-    soft = 0.3 * functional.one_hot(labels, 10) + 0.7 * functional.one_hot(others, 10)
+    labels, partner_labels = torch.tensor([1, 2, 3, 4, 5]), torch.tensor([5, 4, 3, 2, 1])
+    soft = 0.3 * functional.one_hot(labels, 10) + 0.7 * functional.one_hot(partner_labels, 10)
     expected = functional.cross_entropy(logits, soft, label_smoothing=0.1)
     expected = expected + 0.4 * functional.cross_entropy(second, soft, label_smoothing=0.1)
-    torch.testing.assert_close(recipe_loss((logits, second), [(0.3, labels), (0.7, others)], recipe), expected)
+    torch.testing.assert_close(recipe_loss((logits, second), [(0.3, labels), (0.7, partner_labels)], recipe), expected)
     with pytest.raises(InvalidOption, match="gives no auxiliary logits"):
         recipe_loss(logits, [(1.0, labels)], recipe)
 
@@ -147,7 +147,7 @@ def test_mixed_image_counts_as_the_label_with_the_larger_share(seed: int) -> Non
     images = functional.one_hot(labels, 10).float().view(10, 1, 2, 5)
     network = Copying()
     _, correct = step(network, recipe_optimizer(network, recipe), recipe, (images, labels), rate=0.1, seeds=(seed, 0))
-    shares = {mixup(images, labels, 1.0, torch.Generator().manual_seed(each)).share > 0.5 for each in range(6)}
+    shares = {mixup(images, labels, 1.0, torch.Generator().manual_seed(number)).share > 0.5 for number in range(6)}
     assert correct == 10 and shares == {True, False}
 
 

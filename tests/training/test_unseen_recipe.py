@@ -71,7 +71,7 @@ def test_train_baseline_validates_every_epoch_and_repeats_itself() -> None:
 
 def test_train_baseline_resumes_to_the_same_result(tmp_path: Path) -> None:
     digits, recipe, path = load("digits"), load_recipe("unseen"), tmp_path / "c.pt"
-    whole = train_baseline("tiny", digits, recipe, epochs=2)
+    uninterrupted = train_baseline("tiny", digits, recipe, epochs=2)
 
     def stop(end: Any, valid: float | None) -> None:
         raise KeyboardInterrupt
@@ -80,7 +80,7 @@ def test_train_baseline_resumes_to_the_same_result(tmp_path: Path) -> None:
         train_baseline("tiny", digits, recipe, epochs=2, checkpoint=path, progress=stop)
     resumed = train_baseline("tiny", digits, recipe, epochs=2, checkpoint=path)
     assert list(resumed.validated) == [2]
-    assert resumed.outcome.test_accuracy == whole.outcome.test_accuracy
+    assert resumed.outcome.test_accuracy == uninterrupted.outcome.test_accuracy
 
 
 def test_seeded_baseline_differs_with_the_seed_alone() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class NetworkBuilder(Protocol):
     """What a space registers: the network of one of its architectures, which is known to be valid. ``image`` is a pair
     only where height and width differ. ``skeleton`` is the space's own description of what stands around the cells,
-    None for the usual one; the other arguments win over it."""
+    None for the usual one; the other arguments override it."""
 
     def __call__(
         self, arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any
@@ -52,9 +52,15 @@ def build(
 ) -> nn.Module:
     """The network of an architecture, a plain ``torch.nn.Module`` in training mode with torch's own initial weights.
 
-    ``image`` is height and width of the images in pixels, or the side of square ones. What is not given is as the
-    skeleton says; without a skeleton it is 10 classes, 3 channels, 32 pixels. For the same weights each time call
-    ``torch.manual_seed`` before; inside ``with torch.device("meta")`` no weights are made at all.
+    For the same weights each time call ``torch.manual_seed`` before. Inside ``with torch.device("meta")`` no weights
+    are made.
+
+    Args:
+        arch: The architecture.
+        classes: How many classes; by default as the skeleton says, 10 without one.
+        channels_in: The channels of an image; by default as the skeleton says, 3 without one.
+        image: Its height and width in pixels, or the side of a square; by default as the skeleton says, 32 without one.
+        skeleton: The network around the cells; None for the usual one.
     """
     if not isinstance(arch, Architecture):
         raise InvalidArchitecture(
@@ -64,10 +70,10 @@ def build(
     if registered_id(arch.space) in SPACES:
         space(arch.space).validate(arch)
     check_torch()
-    asked_sizes = {"classes": classes, "image_channels": channels_in, "image": image}
+    requested = {"classes": classes, "image_channels": channels_in, "image": image}
     sizes = {
         name: getattr(skeleton, name, USUAL[name]) if value is None else _checked(name, value)
-        for name, value in asked_sizes.items()
+        for name, value in requested.items()
     }
     return NETWORKS.get(registered_id(arch.space))(
         arch,

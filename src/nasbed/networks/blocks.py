@@ -13,12 +13,21 @@ from nasbed.spaces.edge_cell import EDGES
 
 
 def conv_bn(c_in: int, c_out: int, kernel: int, *, stride: int = 1, groups: int = 1) -> nn.Sequential:
-    """Convolution, batch normalisation."""
+    """Convolution, batch normalisation.
+
+    Args:
+        c_in, c_out: Channels of the input and of the output.
+        kernel, stride, groups: Of the convolution.
+    """
     return nn.Sequential(*conv_bn_layers(c_in, c_out, kernel, stride=stride, groups=groups))
 
 
 def conv_bn_relu(c_in: int, c_out: int, kernel: int, *, stride: int = 1, groups: int = 1) -> nn.Sequential:
-    """Convolution, batch normalisation, ReLU: the order of NAS-Bench-101 and FBNet."""
+    """Convolution, batch normalisation, ReLU: the order of NAS-Bench-101 and FBNet.
+
+    Args:
+        c_in, c_out, kernel, stride, groups: As of :func:`conv_bn`.
+    """
     return nn.Sequential(*conv_bn_layers(c_in, c_out, kernel, stride=stride, groups=groups), nn.ReLU())
 
 
@@ -30,7 +39,11 @@ def relu_conv_bn(c_in: int, c_out: int, kernel: int, *, stride: int = 1) -> nn.S
 def conv_bn_layers(
     c_in: int, c_out: int, kernel: int, *, stride: int = 1, groups: int = 1
 ) -> tuple[nn.Conv2d, nn.BatchNorm2d]:
-    """What to unpack into a longer row."""
+    """The layers of :func:`conv_bn`, to unpack into a longer row.
+
+    Args:
+        c_in, c_out, kernel, stride, groups: As there.
+    """
     conv = nn.Conv2d(c_in, c_out, kernel, stride, padding=kernel // 2, groups=groups, bias=False)
     return conv, nn.BatchNorm2d(c_out)
 
@@ -38,6 +51,21 @@ def conv_bn_layers(
 def classifier(channels: int, classes: int) -> nn.Sequential:
     """Global average pooling and a linear layer with bias."""
     return nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
+
+
+class StackedNetwork(nn.Module):
+    """A stem, cells in a row, a classifier."""
+
+    stem: nn.Module
+    cells: nn.ModuleList
+    head: nn.Module
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.stem(x)
+        for cell in self.cells:
+            x = cell(x)
+        logits: Tensor = self.head(x)
+        return logits
 
 
 class FactorizedReduce(nn.Module):

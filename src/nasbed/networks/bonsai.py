@@ -19,6 +19,11 @@ from nasbed.spaces.sides import Image
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
+    """The network of what lies on a path from the image to the output.
+
+    Args:
+        arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`.
+    """
     genotype = BonsaiGenotype.of(arch).pruned()
     sized = resized(skeleton, BonsaiSkeleton, classes=classes, image_channels=channels_in, image=image)
     sized.check(genotype.frame)

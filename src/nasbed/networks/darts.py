@@ -20,6 +20,11 @@ Edge = tuple[int, int, str]
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
+    """The network of a normal and a reduction cell.
+
+    Args:
+        arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`.
+    """
     normal, reduction = (
         [(node, source, OPERATIONS[op]) for node, source, op in node_edges(code)]
         for code in (arch.code[:CELL_LENGTH], arch.code[CELL_LENGTH:])

@@ -14,6 +14,11 @@ from nasbed.spaces.sides import Image, sides
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
+    """The network of 22 blocks.
+
+    Args:
+        arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`.
+    """
     names = list(BLOCKS)
     sized = resized(skeleton, FBNetSkeleton, classes=classes, image_channels=channels_in, image=min(sides(image)))
     return FBNetNetwork([BLOCKS[names[op]] for op in arch.code], sized)

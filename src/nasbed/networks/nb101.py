@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
-from nasbed.networks.blocks import added, classifier, conv_bn_relu
+from nasbed.networks.blocks import StackedNetwork, added, classifier, conv_bn_relu
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.nb101.cell import OPERATIONS, Compact, compact, edge_pairs
 from nasbed.spaces.nb101.costs import NB101Skeleton
@@ -17,13 +17,19 @@ from nasbed.spaces.sides import Image, sides
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
+    """The network of a NAS-Bench-101 cell.
+
+    Args:
+        arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`; the shorter side
+            of the images counts.
+    """
     return NB101Network(
         compact(arch.code),
         resized(skeleton, NB101Skeleton, classes=classes, image_channels=channels_in, image=min(sides(image))),
     )
 
 
-class NB101Network(nn.Module):
+class NB101Network(StackedNetwork):
     """A 3x3 stem, stacks of equal cells with 2x2 max pooling and doubled channels between, a classifier. The cell is
     taken as given, superfluous vertices left out; published counts are those of canonical cells."""
 
@@ -47,13 +53,6 @@ class NB101Network(nn.Module):
                 self.cells.append(NB101Cell(cell, before, channels))
                 before = channels
         self.head = classifier(channels, skeleton.classes)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = self.stem(x)
-        for cell in self.cells:
-            x = cell(x)
-        logits: Tensor = self.head(x)
-        return logits
 
 
 class NB101Cell(nn.Module):

@@ -14,6 +14,11 @@ from nasbed.spaces.sides import Image
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
+    """The network of a NAS-Bench-201 cell.
+
+    Args:
+        arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`.
+    """
     names = tuple(OPERATIONS[op] for op in arch.code)
     return NB201Network(names, resized(skeleton, NB201Skeleton, classes=classes, image=image), channels_in)
 

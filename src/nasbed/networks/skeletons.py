@@ -1,4 +1,4 @@
-"""What a builder does first: take the skeleton it was given, with the sizes that were asked for."""
+"""Skeletons with the sizes that a network is built for."""
 
 from __future__ import annotations
 

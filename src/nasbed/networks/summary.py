@@ -85,9 +85,12 @@ def architecture_summary(
 ) -> NetworkSummary:
     """The summary of the network that :func:`nasbed.networks.build` makes of these arguments, without its weights.
 
+    Args:
+        arch, classes, channels_in, image, skeleton: As there.
+
     >>> from nasbed.spaces import space
-    >>> found = architecture_summary(space("nb201").from_options(["none"] * 6))
-    >>> found.parameters, found.multiply_adds
+    >>> empty = architecture_summary(space("nb201").from_options(["none"] * 6))
+    >>> empty.parameters, empty.multiply_adds
     (73306, 7783040)
     """
     with torch.device("meta"):

@@ -10,10 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import Tensor, nn
+from torch import nn
 
 from nasbed.core.architecture import Architecture
-from nasbed.networks.blocks import EdgeCell, FactorizedReduce, classifier, conv_bn, conv_bn_layers, relu_conv_bn
+from nasbed.networks.blocks import (
+    EdgeCell,
+    FactorizedReduce,
+    StackedNetwork,
+    classifier,
+    conv_bn,
+    conv_bn_layers,
+    relu_conv_bn,
+)
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.edge_cell import EDGES
 from nasbed.spaces.sides import Image
@@ -24,12 +32,18 @@ WIDENS, HALVES = "24", "34"
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
-    del image  # every size works, and none changes the layers
+    """The network of a micro cell, with the classifier of its classification tasks.
+
+    Args:
+        arch, classes, channels_in, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`.
+        image: Has no effect: every size works, and none changes the layers.
+    """
+    del image
     names = TransNASMicro().to_options(arch)
     return TransNASMicroNetwork(names, resized(skeleton, TransNASSkeleton), classes, channels_in)
 
 
-class TransNASMicroNetwork(nn.Module):
+class TransNASMicroNetwork(StackedNetwork):
     """Two strided 3x3 convolutions, the modules, a classifier."""
 
     def __init__(self, names: tuple[str, ...], skeleton: TransNASSkeleton, classes: int, channels_in: int) -> None:
@@ -47,13 +61,6 @@ class TransNASMicroNetwork(nn.Module):
                 self.cells.append(_cell(names, channels, width, 1 if position else stride))
                 channels = width
         self.head = classifier(channels, classes)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = self.stem(x)
-        for cell in self.cells:
-            x = cell(x)
-        logits: Tensor = self.head(x)
-        return logits
 
 
 def _cell(names: tuple[str, ...], c_in: int, c_out: int, stride: int) -> EdgeCell:

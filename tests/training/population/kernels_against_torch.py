@@ -69,10 +69,10 @@ class Everything(nn.Module):
         x = self.norm(self.depthwise(torch.relu(x))) + functional.avg_pool2d(x, 3, 1, 1, count_include_pad=False)
         x = x + functional.max_pool2d(x, 3, 1, 1)
         small = self.point(self.strided(torch.relu(x)))
-        other = self.reduce(x) + functional.max_pool2d(x, 3, 2, 1)
+        reduced = self.reduce(x) + functional.max_pool2d(x, 3, 2, 1)
         mean = functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False)
         halves = functional.max_pool2d(x, 2, 2, 0, ceil_mode=True) + functional.avg_pool2d(x, 2, 2, 0, ceil_mode=True)
-        cut = (other + halves)[:, : small.shape[1] - 1]
+        cut = (reduced + halves)[:, : small.shape[1] - 1]
         logits: Tensor = self.head(torch.cat([small + mean, cut], dim=1))
         return logits
 
@@ -112,7 +112,7 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
     programs = [trace(network, channels=3, side=sides) for network in alone]
     weights = [flat(network) for network in alone]
     layout = PopulationLayout(programs, batch, value_bytes=4)
-    packed = torch.from_numpy(layout.packed([each.numpy() for each in weights])).to(device)
+    packed = torch.from_numpy(layout.packed([values.numpy() for values in weights])).to(device)
     fused = FusedExecutor(layout, packed, dtype=torch.float32)
     exact = AutogradExecutor(programs, parameters(alone).double().to(device))
     images, labels = images.to(device), labels.to(device)
@@ -125,11 +125,11 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
     exact.place(images.double())
     fused.place(images)
     for step in range(steps):
-        expected, found = exact.backward(labels, smoothing=0.1), fused.backward(labels, smoothing=0.1)
+        expected, actual = exact.backward(labels, smoothing=0.1), fused.backward(labels, smoothing=0.1)
         if step == 0:
             torch.testing.assert_close(expected[0], torch.stack(losses).detach())
-        close(found[0], expected[0], 1e-4)
-        assert found[1].tolist() == expected[1].tolist()
+        close(actual[0], expected[0], 1e-4)
+        assert actual[1].tolist() == expected[1].tolist()
         if step == 0:
             jumps = gradient_jumps(programs, alone, images, labels, exact.gradient())
         close(fused.gradient(), exact.gradient(), jumps.clamp(STEADY, 0.1))
@@ -156,17 +156,17 @@ def gradient_jumps(
     return jumps
 
 
-def close(found: Tensor, exact: Tensor, distance: float | Tensor) -> None:
+def close(actual: Tensor, exact: Tensor, distance: float | Tensor) -> None:
     """Fails unless the rows of a table, a network each, are nearly those in float64: in all, and at every place unless
     they jump."""
     first = 1 if exact.dim() > 1 else 0
-    found, exact = found.double().flatten(first), exact.flatten(first)
-    apart = (found - exact).norm(dim=-1) / exact.norm(dim=-1)
+    actual, exact = actual.double().flatten(first), exact.flatten(first)
+    apart = (actual - exact).norm(dim=-1) / exact.norm(dim=-1)
     assert (apart < distance).all(), (apart, distance)
     if isinstance(distance, Tensor):  # one jump moves a few places a long way
-        found, exact, distance = found[distance <= STEADY], exact[distance <= STEADY], STEADY
+        actual, exact, distance = actual[distance <= STEADY], exact[distance <= STEADY], STEADY
     if len(exact):
-        torch.testing.assert_close(found, exact, rtol=1e-2, atol=distance * float(exact.abs().max()))
+        torch.testing.assert_close(actual, exact, rtol=1e-2, atol=distance * float(exact.abs().max()))
 
 
 def everything(device: str) -> None:

@@ -36,23 +36,23 @@ SKELETONS: dict[str, tuple[Any, int]] = {
 def networks(name: str, count: int, seed: int = 0) -> list[nn.Module]:
     skeleton, side = SKELETONS[name]
     rng = np.random.default_rng(seed)
-    found = [build(space(name).sample(rng), image=side, skeleton=skeleton) for _ in range(count)]
-    for number, network in enumerate(found):
+    built = [build(space(name).sample(rng), image=side, skeleton=skeleton) for _ in range(count)]
+    for number, network in enumerate(built):
         initial_weights(network, number)
-    return found
+    return built
 
 
-def programs(found: Sequence[nn.Module], side: int) -> list[NetworkProgram]:
-    return [trace(network, channels=3, side=side) for network in found]
+def programs(modules: Sequence[nn.Module], side: int) -> list[NetworkProgram]:
+    return [trace(network, channels=3, side=side) for network in modules]
 
 
 def flat(network: nn.Module) -> Tensor:
-    return torch.cat([each.detach().flatten() for each in network.parameters()])
+    return torch.cat([weight.detach().flatten() for weight in network.parameters()])
 
 
-def parameters(found: Sequence[nn.Module]) -> Tensor:
+def parameters(modules: Sequence[nn.Module]) -> Tensor:
     """Those of all networks, a row each, filled up with zeros."""
-    rows = [flat(network) for network in found]
+    rows = [flat(network) for network in modules]
     table = rows[0].new_zeros(len(rows), max(len(row) for row in rows))
     for place, row in enumerate(rows):
         table[place, : len(row)] = row

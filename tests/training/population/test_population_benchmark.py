@@ -38,7 +38,7 @@ def test_population_benchmark_prints_tables_and_writes_all_numbers(
     assert times["whole_s"] > times["steps"] * times["step_s"] / 2
     share = times["step_bytes"] / times["step_s"] / written["environment"]["copy_bytes_a_second"]
     assert limits["copy_percent"] == pytest.approx(100 * share)
-    assert all(each["population"] < 1e-4 < each["bfloat16"] for each in case["gradient_distances"])
+    assert all(distances["population"] < 1e-4 < distances["bfloat16"] for distances in case["gradient_distances"])
 
 
 def test_population_that_fails_is_listed_and_the_baselines_go_on(

@@ -50,7 +50,7 @@ class ExactImages(TrainingImages):
 
 def test_the_networks_have_every_block_where_an_identity_fits_and_where_none_does() -> None:
     layers, names = recipe_skeleton("fbnet", RECIPE).layers(), list(BLOCKS)
-    kept, changed = (
+    unchanged, changed = (
         {
             names[op]
             for arch in NETWORKS
@@ -59,7 +59,7 @@ def test_the_networks_have_every_block_where_an_identity_fits_and_where_none_doe
         }
         for keeps_shape in (True, False)
     )
-    assert kept == set(BLOCKS) and len(BLOCKS) == 9
+    assert unchanged == set(BLOCKS) and len(BLOCKS) == 9
     assert changed >= {"skip", "k3_e1_g2", "k5_e1_g2", "k5_e6", "k3_e3"}
 
 
@@ -114,7 +114,7 @@ def trained_by_hand(network: nn.Module, images: TrainingImages, seed: int) -> tu
 
 def test_last_maps_of_collected_networks_are_as_large_as_at_32_pixels() -> None:
     """HW-NAS-Bench's network for CIFAR-100 ends with 4x4 pixels; so does ours for images of 16x16."""
-    usual, ours = recipe_skeleton("fbnet", load_recipe("snb-fbnet")), recipe_skeleton("fbnet", COLLECTED)
-    assert usual.layers()[-1].out_size == replace(ours, image=16).layers()[-1].out_size == 4
-    assert [2 * channels for channels in ours.stage_channels] == list(usual.stage_channels)
+    usual, collected = recipe_skeleton("fbnet", load_recipe("snb-fbnet")), recipe_skeleton("fbnet", COLLECTED)
+    assert usual.layers()[-1].out_size == replace(collected, image=16).layers()[-1].out_size == 4
+    assert [2 * channels for channels in collected.stage_channels] == list(usual.stage_channels)
     COLLECTED.check_population()

@@ -30,7 +30,7 @@ class Small(nn.Module):
         return logits
 
 
-class Residual(nn.Module):
+class PartlyUsedResidual(nn.Module):
     """Adds a 1x1 convolution to its input; a second convolution is computed for nothing."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ def test_floor_of_a_convolution_has_no_gradient_of_images_and_no_plane_for_its_n
 
 
 def test_floor_counts_sums_and_leaves_out_what_does_not_lead_to_the_logits() -> None:
-    program = trace(Small(Residual()), channels=1, side=(4, 5))
+    program = trace(Small(PartlyUsedResidual()), channels=1, side=(4, 5))
     conv = 20 * 2 * 2
     assert forward_multiply_adds(program) == STEM + 2 * conv + HEAD
     assert step_multiply_adds(program) == 2 * STEM + 3 * conv + conv + 3 * HEAD
@@ -103,5 +103,5 @@ def test_multiply_adds_are_half_the_flops_that_torch_counts(name: str) -> None:
         with FlopCounterMode(display=False, custom_mapping=grouped) as backward:
             functional.cross_entropy(logits, torch.arange(batch)).backward()  # type: ignore[no-untyped-call]
         assert 2 * batch * forward_multiply_adds(program) == forward.get_total_flops()
-        both = forward.get_total_flops() + backward.get_total_flops()
-        assert 2 * batch * step_multiply_adds(program) == both
+        total = forward.get_total_flops() + backward.get_total_flops()
+        assert 2 * batch * step_multiply_adds(program) == total

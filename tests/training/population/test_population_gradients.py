@@ -33,11 +33,11 @@ def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alon
         loss = functional.cross_entropy(logits, labels[place], label_smoothing=0.1)
         weights = list(network.parameters())
         gradients = torch.autograd.grad(loss, weights, materialize_grads=True, allow_unused=True)
-        expected = torch.cat([each.flatten() for each in gradients])
+        expected = torch.cat([values.flatten() for values in gradients])
         assert losses[place].item() == pytest.approx(loss.item(), rel=1e-10)
-        found = gradient[place]
-        assert torch.allclose(found[: len(expected)], expected, rtol=1e-6, atol=1e-9 * float(expected.abs().max()))
-        assert not found[len(expected) :].any()
+        actual = gradient[place]
+        assert torch.allclose(actual[: len(expected)], expected, rtol=1e-6, atol=1e-9 * float(expected.abs().max()))
+        assert not actual[len(expected) :].any()
     judged = executor.logits(training=False)
     for place, network in enumerate(alone):
         network.eval()
@@ -58,10 +58,10 @@ def test_population_takes_odd_images_and_such_that_are_no_squares(name: str, sid
         loss = functional.cross_entropy(network(images[place]), labels[place])
         weights = list(network.parameters())
         gradients = torch.autograd.grad(loss, weights, materialize_grads=True, allow_unused=True)
-        expected = torch.cat([each.flatten() for each in gradients])
+        expected = torch.cat([values.flatten() for values in gradients])
         assert losses[place].item() == pytest.approx(loss.item(), rel=1e-10)
-        found = gradient[place, : len(expected)]
-        assert torch.allclose(found, expected, rtol=1e-6, atol=1e-9 * float(expected.abs().max()))
+        actual = gradient[place, : len(expected)]
+        assert torch.allclose(actual, expected, rtol=1e-6, atol=1e-9 * float(expected.abs().max()))
 
 
 def test_every_space_with_networks_is_tested_here() -> None:
@@ -71,13 +71,13 @@ def test_every_space_with_networks_is_tested_here() -> None:
 @pytest.mark.parametrize("name", SKELETONS)
 def test_operations_of_many_networks_become_few_stages_in_which_each_comes_after_what_it_needs(name: str) -> None:
     side = SKELETONS[name][1]
-    found = programs(networks(name, 6), side)
-    waves = stages(found)
+    traced = programs(networks(name, 6), side)
+    waves = stages(traced)
     plan = [stage for wave in waves for stage in wave]
-    assert sum(len(stage.rows) for stage in plan) == sum(len(program.operations) for program in found)
-    assert len(plan) < sum(len(program.operations) for program in found) / 2
-    computed = [set(range(program.images)) for program in found]
-    normalised: list[set[int]] = [set() for _ in found]
+    assert sum(len(stage.rows) for stage in plan) == sum(len(program.operations) for program in traced)
+    assert len(plan) < sum(len(program.operations) for program in traced) / 2
+    computed = [set(range(program.images)) for program in traced]
+    normalised: list[set[int]] = [set() for _ in traced]
     for wave in waves:
         rows = [row for stage in wave for row in stage.rows]
         for number, operation in rows:

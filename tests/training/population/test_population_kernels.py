@@ -20,8 +20,10 @@ pytestmark = pytest.mark.skipif(find_spec("triton") is None, reason="triton is n
 def run(*arguments: str, interpreted: bool) -> None:
     environment = os.environ | ({"TRITON_INTERPRET": "1"} if interpreted else {})
     script = Path(__file__).with_name("kernels_against_torch.py")
-    done = subprocess.run([sys.executable, str(script), *arguments], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = subprocess.run(
+        [sys.executable, str(script), *arguments], env=environment, capture_output=True, text=True
+    )
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
 def test_interpreted_kernels_compute_what_torch_computes() -> None:

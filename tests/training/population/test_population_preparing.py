@@ -62,31 +62,39 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> dict[int, list[str]]:
     return names
 
 
-def assert_same(one: PreparedPopulation, other: PreparedPopulation) -> None:
-    assert list(one.programs) == list(other.programs)
-    np.testing.assert_array_equal(one.weights, other.weights)
-    assert one.layout is not None and other.layout is not None
-    assert (one.layout.size, one.layout.chosen) == (other.layout.size, other.layout.chosen)
+def assert_same(first: PreparedPopulation, second: PreparedPopulation) -> None:
+    assert list(first.programs) == list(second.programs)
+    np.testing.assert_array_equal(first.weights, second.weights)
+    assert first.layout is not None and second.layout is not None
+    assert (first.layout.size, first.layout.chosen) == (second.layout.size, second.layout.chosen)
     launches = [
         [launch for wave in (*layout.forward, *layout.backward) for launch in wave]
-        for layout in (one.layout, other.layout)
+        for layout in (first.layout, second.layout)
     ]
-    for mine, theirs in zip(*launches, strict=True):
-        assert (mine.kernel, mine.shape, mine.settings) == (theirs.kernel, theirs.shape, theirs.settings)
-        for left, right in zip((mine.owners, *mine.tables), (theirs.owners, *theirs.tables), strict=True):
+    for first_launch, second_launch in zip(*launches, strict=True):
+        assert (first_launch.kernel, first_launch.shape, first_launch.settings) == (
+            second_launch.kernel,
+            second_launch.shape,
+            second_launch.settings,
+        )
+        for left, right in zip(
+            (first_launch.owners, *first_launch.tables), (second_launch.owners, *second_launch.tables), strict=True
+        ):
             np.testing.assert_array_equal(left, right)
 
 
 def figures(outcomes: Sequence[Trained]) -> list[tuple[object, ...]]:
     """All but the time."""
-    return [(each.status, each.validation_accuracy, each.test_accuracy, each.train_loss) for each in outcomes]
+    return [
+        (outcome.status, outcome.validation_accuracy, outcome.test_accuracy, outcome.train_loss) for outcome in outcomes
+    ]
 
 
 def test_outcomes_are_the_same_with_and_without_preparing_ahead(threads: dict[int, list[str]]) -> None:
     digits = datasets.load("digits")
     every = jobs(4)
     first, second = every[:2], every[2:]
-    apart = [figures(train_population(some, digits, RECIPE)) for some in (first, second)]
+    apart = [figures(train_population(group, digits, RECIPE)) for group in (first, second)]
     threads.clear()
     preparer = PopulationPreparer(PreparationTarget.of(digits, RECIPE, torch.device("cpu")))
     ahead = [
@@ -108,8 +116,8 @@ def test_preparer_that_expected_another_population_prepares_now() -> None:
 def test_preparer_keeps_what_is_upcoming_while_a_population_is_halved(threads: dict[int, list[str]]) -> None:
     every = jobs(4)
     preparer = PopulationPreparer(TARGET)
-    for some in (every[:2], every[:1], every[1:2]):
-        preparer.take(some, upcoming=every[2:])
+    for group in (every[:2], every[:1], every[1:2]):
+        preparer.take(group, upcoming=every[2:])
     preparer.take(every[2:])
     preparer.close()
     assert threads[2] == threads[3] == ["preparing"]

@@ -31,8 +31,8 @@ class Forked(nn.Module):
 def sums_and_convolutions(pooled: bool) -> tuple[list[Combine], list[Conv]]:
     operations = trace(Forked(pooled), channels=3, side=8).operations
     return (
-        [each for each in operations if isinstance(each, Combine)],
-        [each for each in operations if isinstance(each, Conv)],
+        [operation for operation in operations if isinstance(operation, Combine)],
+        [operation for operation in operations if isinstance(operation, Conv)],
     )
 
 

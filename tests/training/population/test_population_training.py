@@ -51,13 +51,13 @@ def test_population_becomes_what_its_networks_become_alone() -> None:
     digits = datasets.load("digits")
     jobs = [Job(cell, epochs, seed) for seed, (cell, epochs) in enumerate(zip(cells(3), (3, 1, 3), strict=True))]
     together = train_population(jobs, digits, RECIPE)
-    for job, found in zip(jobs, together, strict=True):
+    for job, outcome in zip(jobs, together, strict=True):
         alone = train(job.architecture, digits, RECIPE, seed=job.seed, epochs=job.epochs)
-        assert found.status == alone.status == "ok"
-        assert found.train_loss == pytest.approx(alone.train_loss, rel=1e-4)
-        assert found.train_accuracy == pytest.approx(alone.train_accuracy, abs=0.5)
-        assert found.validation_accuracy == pytest.approx(alone.validation_accuracy, abs=1.0)
-        assert found.test_accuracy == pytest.approx(alone.test_accuracy, abs=1.0)
+        assert outcome.status == alone.status == "ok"
+        assert outcome.train_loss == pytest.approx(alone.train_loss, rel=1e-4)
+        assert outcome.train_accuracy == pytest.approx(alone.train_accuracy, abs=0.5)
+        assert outcome.validation_accuracy == pytest.approx(alone.validation_accuracy, abs=1.0)
+        assert outcome.test_accuracy == pytest.approx(alone.test_accuracy, abs=1.0)
 
 
 def test_network_that_diverges_says_so_and_harms_no_other() -> None:

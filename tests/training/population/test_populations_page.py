@@ -42,4 +42,4 @@ def test_populations_page_runs() -> None:
     names: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
         exec(block, names)
-    assert [each.status for each in names["outcomes"]] == ["ok"] * 3
+    assert [outcome.status for outcome in names["outcomes"]] == ["ok"] * 3

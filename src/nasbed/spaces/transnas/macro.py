@@ -102,13 +102,9 @@ class TransNASMacro(NativeTextSpace):
 
     def parse(self, text: str) -> Architecture:
         """Reads ``64-4111-basic`` or ``4111``."""
-        digits = matched_digits(_MACRO_TEXT, text)
-        if not digits:
-            raise ParseError(
-                f"a {self.name} text reads 64-4111-basic or 4111, with {_FEWEST} to {_MOST} digits 1 to 4 "
-                f"({', '.join(_MODULES)}), got {shorten(text)}"
-            )
-        return self._checked(tuple(map(int, digits)))
+        limits, names = f"{_FEWEST} to {_MOST} digits 1 to 4", ", ".join(_MODULES)
+        rule = f"a {self.name} text reads 64-4111-basic or 4111, with {limits} ({names})"
+        return self._checked(matched_digits(_MACRO_TEXT, text, rule=rule))
 
     def _checked(self, modules: tuple[int, ...]) -> Architecture:
         code = modules + (0,) * (_MOST - len(modules))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, ParseError, shorten
+from nasbed.core.errors import InvalidOption, shorten
 from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
@@ -68,13 +68,9 @@ class TransNASMicro(NativeTextSpace, ChoiceSpace):
 
     def parse(self, text: str) -> Architecture:
         """Reads ``64-41414-1_02_333``, ``1_02_333`` or ``102333``."""
-        digits = matched_digits(_MICRO_TEXT, text)
-        if not digits:
-            raise ParseError(
-                f"a {self.name} text reads 64-41414-1_02_333, 1_02_333 or 102333, with digits 0 to 3 "
-                f"({', '.join(_OPERATIONS)}), got {shorten(text)}"
-            )
-        return Architecture(self.name, tuple(map(int, digits)))
+        forms = "64-41414-1_02_333, 1_02_333 or 102333"
+        rule = f"a {self.name} text reads {forms}, with digits 0 to 3 ({', '.join(_OPERATIONS)})"
+        return Architecture(self.name, matched_digits(_MICRO_TEXT, text, rule=rule))
 
     def _encode_path(self, codes: Codes) -> NDArray[np.float32]:
         return edge_path_encoding(codes, len(_OPERATIONS) - 1)

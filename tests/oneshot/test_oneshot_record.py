@@ -53,7 +53,7 @@ def record(*, epochs: int = 3, **changed: Any) -> SearchRecord:
         options={"partial": 2, "adam_betas": [0.5, 0.9]},
         device="NVIDIA \u201cH200\u201d",
         versions=versions_used(),
-        searched=Searched("ok", search_epochs[-1].architecture if epochs else None, search_epochs, 0.1 * epochs),
+        searched=Searched("ok", search_epochs[-1].architecture if search_epochs else None, search_epochs, 0.1 * epochs),
     )
     return replace(searched, **changed)
 
@@ -74,7 +74,7 @@ def test_record_reads_back_to_the_last_bit(tmp_path: Path) -> None:
             assert new.parameters[name].dtype == values.dtype and new.parameters[name].shape == values.shape
             assert new.parameters[name].tobytes() == values.tobytes()
     content = path.read_bytes()
-    write_record(record, path)
+    write_record(stored, path)
     assert path.read_bytes() == content
     assert [file.name for file in path.parent.iterdir()] == ["search.json"]
 

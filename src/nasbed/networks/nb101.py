@@ -78,8 +78,8 @@ class NB101Cell(nn.Module):
         )
 
     def _channels(self, channels_out: int) -> list[int]:
-        """Of each vertex; the input's are not used. Those that feed the output share its channels, the remainder going
-        one each to the earliest; any other has as many as the widest it feeds."""
+        """The channels of each vertex; those of the input are not used. Those that feed the output share its channels,
+        the remainder going one each to the earliest; any other has as many as the widest it feeds."""
         feeding = [vertex for vertex in self.sources[self.last] if vertex]
         if len(feeding) > channels_out:
             raise InvalidOption(

@@ -37,9 +37,9 @@ class NetworkSummary:
 
 
 def summary(network: nn.Module, *, image: Image = 32, channels_in: int = 3) -> NetworkSummary:
-    """Of any network that takes images. Multiply-adds are those of convolutions and linear layers on one image, in the
-    mode the network is in: an auxiliary classifier counts while training. The network itself is not run or changed; a
-    copy without weights is."""
+    """The summary of any network that takes images. Multiply-adds are those of convolutions and linear layers on one
+    image, in the mode the network is in: an auxiliary classifier counts while training. The network itself is not run
+    or changed; a copy without weights is."""
     network = _weightless(network)
     shapes: dict[nn.Module, tuple[int, ...]] = {}
     multiply_adds: dict[nn.Module, int] = {}

@@ -30,7 +30,7 @@ class SupernetCells:
 
     @property
     def incoming(self) -> tuple[tuple[int, int], ...]:
-        """Of each node with edges into it, the first of them and one past the last."""
+        """For each node with edges into it, the first of these edges and one past the last."""
         targets = [target for _, target in self.edges]
         firsts = [place for place, target in enumerate(targets) if target not in targets[:place]]
         return tuple(zip(firsts, [*firsts[1:], len(targets)], strict=True))

@@ -39,7 +39,7 @@ def normal_parameters(seed: int, *shape: int, deviation: float, stream: int = 0)
 
 
 def order_words(seed: int, epoch: int, images: int) -> NDArray[np.int64]:
-    """For the images that architectures are trained on what ``epoch_words`` is for the others."""
+    """As ``epoch_words``, for the images that architectures are trained on."""
     return words(seed, _ORDER, epoch, count=2 * images).reshape(2, images).view(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""How often a supernet is right."""
+"""The accuracy of a supernet."""
 
 from __future__ import annotations
 

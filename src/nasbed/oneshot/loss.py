@@ -1,4 +1,4 @@
-"""What a supernet is trained on."""
+"""The loss that a supernet is trained on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a supernet mixes its operations: what a method gives it for one forward pass."""
+"""How a supernet mixes its operations in one forward pass, as a method decides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 @dataclass(frozen=True, slots=True)
 class Mixing:
     """``operations[kind, edge, candidate]`` weighs the outputs of the candidates on an edge, ``edges[kind, edge]``, if
-    there, what the whole edge carries.
+    present, what the whole edge carries.
 
     With ``selected`` only the operation ``selected[kind][edge]`` of an edge is computed, none at all where that is
     None; its output is still multiplied by its weight, through which gradients flow.
@@ -23,7 +23,7 @@ class Mixing:
 
 @dataclass(frozen=True, slots=True)
 class EdgeMixing:
-    """What of a mixing concerns one edge: a weight for each candidate, and one of no dimension for the whole."""
+    """The part of a mixing for one edge: a weight for each candidate, and a scalar weight for the edge."""
 
     operations: Tensor
     edge: Tensor | None = None

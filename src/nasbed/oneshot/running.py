@@ -1,4 +1,4 @@
-"""A search that runs: what the loop asks of every one-shot method, epoch by epoch."""
+"""A running search: the interface between the loop and every one-shot method, epoch by epoch."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class RunningSearch(ABC):
         return None
 
     def figures(self, arch: Architecture) -> dict[str, float]:
-        """What else the method measures, by name."""
+        """Further measurements of the method, by name."""
         return {}
 
     def network(self, arch: Architecture) -> nn.Module | None:
@@ -120,7 +120,7 @@ class RunningSearch(ABC):
         """Go on from the state of a checkpoint."""
 
     def close(self) -> None:  # noqa: B027
-        """Free what steps alone need."""
+        """Free what only steps need."""
 
 
 def as_array(tensor: Tensor) -> NDArray[Any]:

@@ -56,7 +56,7 @@ class SearchSettings:
         self.recipe()
 
     def recipe(self) -> Recipe:
-        """What of this concerns weights and images, as a training has it; raises where a value is out of range."""
+        """The settings of weights and images as a recipe; raises where a value is out of range."""
         return recipe_of(self, "search")
 
     def plain(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""When to stop a search that is about to go wrong. A rule looks at the epochs so far, and names the one whose
+"""Rules that stop a search before it degenerates. A rule looks at the epochs so far, and names the one whose
 architecture to take, or None to go on; so it works while searching and on a finished search alike."""
 
 from __future__ import annotations

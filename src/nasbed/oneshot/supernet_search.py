@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nasbed.oneshot.methods.base import SupernetMethod
 
 LEAST_JUDGED = 1_024
-"""On so many images or more the supernet is judged after an epoch, however few the epoch had."""
+"""The supernet is judged after an epoch on at least this many images."""
 
 
 class SupernetSearch(RunningSearch):

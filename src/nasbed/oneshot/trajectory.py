@@ -39,7 +39,7 @@ class SearchEpoch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Searched:
-    """A search that ended: as it should, before its time by a stopping rule, or because its loss was no number.
+    """A finished search: complete, stopped early by a rule, or diverged because its loss was no number.
 
     ``architecture`` is None only if it diverged. ``network`` is its network with the weights of the search, on the
     device of the search, for methods that train these to be used; what is read from a record has none.

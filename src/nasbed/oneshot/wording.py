@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Edges = dict[tuple[int, int], str]
 """The operation on each edge (source, target) that an architecture has."""
 MOST_CHANGES = 4
-"""So many changes of a cell are printed; the others are counted."""
+"""The number of changes of a cell that are printed; the others are counted."""
 
 
 class SearchWording(ABC):

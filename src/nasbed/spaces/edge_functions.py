@@ -32,7 +32,7 @@ def representatives(codes: Codes, operations: tuple[str, ...]) -> Codes:
 
 @lru_cache
 def _all_representatives(operations: tuple[str, ...]) -> Codes:
-    """Of every code, in the order of the codes."""
+    """The representative of every code, in the order of the codes."""
     codes = np.array(list(product(range(len(operations)), repeat=len(EDGES))), dtype=np.int64)
     first: dict[Terms, int] = {}
     chosen = [first.setdefault(_function(code, operations), number) for number, code in enumerate(codes.tolist())]

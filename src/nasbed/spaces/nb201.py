@@ -151,7 +151,7 @@ class NB201(NativeTextSpace, ChoiceSpace):
         }
 
     def function_codes(self, archs: Batch) -> Codes:
-        """Of the 15 625 cells, 4 954 compute different functions."""
+        """There are 4 954 different functions among the 15 625 cells."""
         return representatives(self.codes(archs), OPERATIONS)
 
     # --- features and pictures ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Where a network is trained."""
+"""Devices, their generators and threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moves the weights, as a recipe says."""
+"""The optimizers of recipes."""
 
 from __future__ import annotations
 

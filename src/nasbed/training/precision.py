@@ -1,4 +1,4 @@
-"""In which numbers a network computes."""
+"""The precision in which a network computes."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from nasbed.training.recipe import Recipe
 T = TypeVar("T")
 
 SAMPLES = 3
-"""So many architectures stand for a space. One of them that works is enough: a bad network costs no other."""
+"""How many architectures stand for a space. One that works is enough, since a bad network does not affect others."""
 
 
 def check_training(space: SearchSpace, dataset: Dataset, recipe: Recipe, *, device: str | torch.device) -> None:
@@ -39,8 +39,8 @@ def check_training(space: SearchSpace, dataset: Dataset, recipe: Recipe, *, devi
 
 
 def of_samples(space: SearchSpace, check: Callable[[Architecture], T], *, needed: int = SAMPLES) -> list[T]:
-    """What a check returns for sampled architectures that pass it, until there are as many as needed; its first error
-    where none passes."""
+    """The results of a check for sampled architectures that pass it, as many as needed; raises its first error where
+    none passes."""
     rng = np.random.default_rng(0)
     results, errors = [], []
     for _ in range(SAMPLES):

@@ -21,8 +21,8 @@ _LISTS = ("epochs", "split")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A training recipe. ``epochs`` are the budgets it knows, rising, each a training of its own whose learning rate
-    falls along half a cosine from ``learning_rate`` to ``final_learning_rate``, step by step; the last is the default.
+    """A training recipe. ``epochs`` are its budgets, rising; the last is the default. Each is a training of its own
+    whose learning rate falls along half a cosine from ``learning_rate`` to ``final_learning_rate``, step by step.
 
     ``split`` is how many images of the training part are trained on and validated with, None for four fifths and one.
     ``epoch_images`` makes an epoch that many images, drawn anew each time, None all of them; a last batch that is not
@@ -91,7 +91,7 @@ class Recipe:
             raise InvalidOption("nesterov is a kind of sgd's momentum, got none; leave nesterov out or set momentum")
 
     def _check_kinds(self) -> None:
-        """Raise unless every field has a value of its kind: a file or a caller may say anything."""
+        """Raise unless every field has a value of its kind."""
         for item in fields(self):
             value = getattr(self, item.name)
             if value is None and item.default is None:
@@ -117,7 +117,7 @@ class Recipe:
             raise InvalidOption(f"the {name} of a recipe is {rule}, got {shorten(getattr(self, name))}")
 
     def budget(self, epochs: int | None) -> int:
-        """The epochs of a training: those asked for, or the most that the recipe knows."""
+        """The epochs of a training: those requested, or the recipe's largest budget."""
         if epochs is None:
             return self.epochs[-1]
         if epochs not in self.epochs:
@@ -157,7 +157,7 @@ class Recipe:
             )
 
     def drop_path_in(self, epoch: int, epochs: int) -> float:
-        """With which probability a path is dropped in an epoch, counted from 0, of so many: as DARTS raises it."""
+        """The probability that a path is dropped in an epoch, counted from 0; it rises as in DARTS."""
         return self.drop_path * epoch / epochs
 
     def settings(self) -> dict[str, Any]:

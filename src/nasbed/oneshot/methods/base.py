@@ -43,7 +43,7 @@ class OneShotMethod(ABC):
     @classmethod
     @abstractmethod
     def searched_space(cls, space: str | None, settings: SearchSettings | BonsaiSettings) -> str:
-        """The name of the space that is searched, where one is asked for or not."""
+        """The name of the space that is searched; ``space`` is the requested one, None for the default."""
 
     @classmethod
     @abstractmethod
@@ -52,7 +52,7 @@ class OneShotMethod(ABC):
 
     @classmethod
     def training_recipe(cls, recipe: Recipe, settings: SearchSettings | BonsaiSettings) -> Recipe:
-        """The recipe by which what was found is trained from scratch."""
+        """The recipe by which the resulting architecture is trained from scratch."""
         return recipe
 
     @classmethod
@@ -106,7 +106,7 @@ class SupernetMethod(nn.Module, OneShotMethod):
 
     @abstractmethod
     def mixing(self, chance: Chance) -> Mixing:
-        """That of one step; gradients flow through it to the parameters."""
+        """The mixing of one step; gradients flow through it to the parameters."""
 
     @abstractmethod
     def expected(self) -> Mixing:
@@ -139,18 +139,18 @@ class SupernetMethod(nn.Module, OneShotMethod):
         """Try architectures out after an epoch, for methods that do."""
 
     def optimizer(self) -> torch.optim.Optimizer | None:
-        """What moves the parameters: Adam, as all of the family have it."""
+        """The optimizer of the parameters: Adam, as in all papers of the family; None without parameters."""
         moved = list(self.parameters())
         if not moved:
             return None
         return torch.optim.Adam(moved, lr=self.learning_rate, betas=self.adam_betas, weight_decay=self.weight_decay)
 
     def penalty(self) -> Tensor | None:
-        """What is added to the validation loss."""
+        """A term that is added to the validation loss, if any."""
         return None
 
     def gradients(self, step: Step) -> list[Tensor]:
-        """Of the validation loss by the parameters, the weights taken as they are (first order)."""
+        """The gradients of the validation loss by the parameters, with fixed weights (first order)."""
         loss = step.loss(step.valid, self.mixing(step.chance))
         penalty = self.penalty()
         moved = list(self.parameters())

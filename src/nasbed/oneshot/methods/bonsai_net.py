@@ -48,7 +48,7 @@ class BonsaiNet(OneShotMethod):
 
     @classmethod
     def training_recipe(cls, recipe: Recipe, settings: SearchSettings | BonsaiSettings) -> Recipe:
-        """With as many channels as the search has, unless the recipe says how many."""
+        """The recipe with the channels of the search, unless it sets them itself."""
         return replace(recipe, skeleton={"channels": settings.channels, **recipe.skeleton})
 
     @classmethod

@@ -82,7 +82,7 @@ class DrNAS(SupernetMethod):
         return self._spread(concentrations / concentrations.sum(dim=-1, keepdim=True))
 
     def concentrations(self) -> Tensor:
-        """Of the candidates that are still present."""
+        """The concentrations of the candidates that are still present."""
         return functional.elu(self.betas.gather(-1, self.present)) + 1
 
     def penalty(self) -> Tensor:

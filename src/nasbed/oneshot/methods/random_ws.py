@@ -41,7 +41,7 @@ class RandomWS(SupernetMethod):
         return self._mixing(self._sample(chance, 1)[0])
 
     def expected(self) -> Mixing:
-        """That of the best architecture so far."""
+        """The mixing of the best architecture so far."""
         return self._mixing(self.architecture())
 
     def architecture(self) -> Architecture:

@@ -114,7 +114,7 @@ class PruningSearch(RunningSearch):
         }
 
     def network(self, arch: Architecture) -> BonsaiNetwork:
-        """Without gates and in evaluation mode: training and pruning are one, so it can be used as it is."""
+        """The network without gates, in evaluation mode. It is already trained, since training and pruning are one."""
         network = self._network(BonsaiGenotype.of(arch)).to(self.device)
         remaining_weights(network, self.gated.network)
         return network.eval()

@@ -94,7 +94,7 @@ class BonsaiSettings:
         return bonsai_space(self.frame().space_name).random(rng, target=self.target)
 
     def recipe(self) -> Recipe:
-        """What of this concerns weights and images, as a training has it; raises where a value is out of range."""
+        """The settings of weights and images as a recipe; raises where a value is out of range."""
         return recipe_of(self, "bonsai", drop_path=self.drop_path, split=self.split)
 
     def plain(self) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class _NB201(SearchedSpace):
     name = "nb201"
 
     def cells(self, *, with_none: bool) -> SupernetCells:
-        """None is an operation of the space, whatever is asked for."""
+        """The cells with all operations of the space, of which none is one, whatever ``with_none`` says."""
         return SupernetCells(("cell",), EDGES, OPERATIONS)
 
     def skeleton(self, size: SupernetSize) -> NB201Skeleton:

@@ -51,7 +51,7 @@ class NetworkCosts(NamedTuple):
 
 
 def network_costs(genotype: BonsaiGenotype, skeleton: BonsaiSkeleton) -> NetworkCosts:
-    """Of the network that keeps just what a pruned genotype has."""
+    """The costs of the network that keeps just what a pruned genotype has."""
     frame, channels = genotype.frame, skeleton.channels
     widths = frame.channels(channels)
     image = sides(skeleton.image)

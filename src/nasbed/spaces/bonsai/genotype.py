@@ -91,7 +91,7 @@ class BonsaiGenotype:
         return Architecture(self.frame.space_name, tuple(map(int, self.flags)))
 
     def pruned(self) -> BonsaiGenotype:
-        """Without what lies on no path from the image to the output."""
+        """The genotype without what lies on no path from the image to the output."""
         return BonsaiGenotype.from_flags(self.frame, self.frame.pruned(self.flags))
 
     @property

@@ -24,7 +24,7 @@ def useful(frame: Frame, flags: Sequence[bool]) -> list[bool]:
 
 
 def _reached(frame: Frame, flags: Sequence[bool]) -> list[tuple[bool, list[bool]]]:
-    """Of the stem and each cell whether the image reaches its output, and of a cell which entrances and nodes."""
+    """Whether the image reaches the output of the stem and of each cell, and which entrances and nodes of a cell."""
     reached: list[tuple[bool, list[bool]]] = [(True, [])]
     for cell in range(len(frame.cells)):
         second = any(flags[flag] and reached[number][0] for number, flag in enumerate(frame.inputs(cell)))

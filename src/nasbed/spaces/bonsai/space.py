@@ -56,8 +56,8 @@ class Bonsai(ChoiceSpace):
         return Architecture(self.name, tuple(map(int, random_flags(self.frame, rng, target=target))))
 
     def canonical(self, arch: Architecture) -> Architecture:
-        """Without what lies on no path, and in each cell with its inner nodes in the order that gives the smallest
-        code."""
+        """The architecture without what lies on no path. The inner nodes of each cell are in the order that gives the
+        smallest code."""
         pruned = BonsaiGenotype.of(arch).pruned()
         if self.frame.nodes > 2:
             cells = tuple(_first_order(cell, self.frame) for cell in pruned.cells)

@@ -95,8 +95,8 @@ def _conv(weights: int, normalised: int, side: tuple[int, int]) -> NDArray[np.in
 
 
 def _operation_prices(channels: int, side: tuple[int, int], strided: bool) -> NDArray[np.int64]:
-    """Of each operation at an output resolution. A strided skip is a factorised reduction: two 1x1 convolutions to
-    half the channels."""
+    """The costs of each operation at an output resolution. A strided skip is a factorised reduction: two 1x1
+    convolutions to half the channels."""
     prices = np.zeros((len(OPERATIONS), 2), dtype=np.int64)
     for index, name in enumerate(OPERATIONS):
         if name == "skip_connect" and strided:

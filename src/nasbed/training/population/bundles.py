@@ -75,7 +75,7 @@ class Bundling:
         self._settle(alike)
 
     def _settle(self, alike: list[list[Table]]) -> None:
-        """Begin bundles until all that must agree does and none has more than its lanes."""
+        """Begin bundles until all that must agree agree, and none has more planes than lanes."""
         places = np.arange(len(self.begins))
         while True:
             before = self.begins.copy()
@@ -137,14 +137,14 @@ class Packing:
         self.size = packed + program.parameters - int(self._before[-1])
 
     def place(self, parameter: int) -> int:
-        """That of a parameter which is the first of a layer's."""
+        """The place of a parameter that is the first of its layer."""
         number = bisect_right(self._firsts, parameter)
         if number and self._firsts[number - 1] == parameter:
             return self._starts[number - 1]
         return self._rest + parameter - int(self._before[number])
 
     def places(self) -> Table:
-        """Those of all parameters."""
+        """The places of all parameters."""
         places = np.empty(self.program.parameters, dtype=np.int64)
         unplaced = np.ones(self.program.parameters, dtype=bool)
         lanes = self.bundling.lanes

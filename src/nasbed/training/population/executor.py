@@ -18,10 +18,11 @@ class Executor(Protocol):
     running_var: Tensor
 
     def state(self) -> list[Tensor]:
-        """All that a training step changes and must find as it left it."""
+        """All tensors that a training step reads and changes."""
 
     def draw(self, images: TrainingImages, draws: EpochDraws, first: Tensor) -> Tensor:
-        """Take the next batch of every network, from the draw number ``first`` of its epoch on, and give its labels."""
+        """Take the next batch of every network, from the draw number ``first`` of its epoch on, and return its
+        labels."""
 
     def place(self, images: Tensor) -> None:
         """Take images ``[networks, images, channels, height, width]``."""

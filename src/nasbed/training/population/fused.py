@@ -21,7 +21,7 @@ from nasbed.training.recipe import Recipe
 
 _STREAMS = 6
 _MANY = 128
-"""With so many networks, launches have rows enough that sums over pixels need fewer parts."""
+"""From this many networks on, launches have enough rows, and sums over pixels need fewer parts."""
 
 
 class FusedExecutor:
@@ -114,7 +114,7 @@ class FusedExecutor:
                 caller.wait_stream(stream)
 
     def state(self) -> list[Tensor]:
-        """All that a training step changes and must find as it left it."""
+        """All tensors that a training step reads and changes."""
         memory = self.memory
         packed = [] if memory.packed is memory.weights else [memory.packed]
         return [memory.weights, *packed, self._velocity, self.running_mean, self.running_var]

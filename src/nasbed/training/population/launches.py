@@ -243,7 +243,8 @@ class PopulationLayout(PopulationMemory):
         return places
 
     def _gradients(self, number: int, planes: Planes) -> Table:
-        """Where the gradients of planes are, their parts added up by now; zeros for a plane that nothing uses."""
+        """The places of the gradients of planes, whose parts are already added up; zeros for a plane that nothing
+        uses."""
         parts = self._parts[number]
         first_planes = self.slots(number, planes).planes
         places: Table = np.where(parts.counts[first_planes] > 0, parts.values[first_planes, 0], self.zeros)

@@ -57,18 +57,18 @@ class PopulationMemory:
         return self.bundlings[number].slots(planes)
 
     def put(self, number: int, planes: Planes) -> Table:
-        """Give planes of a network a place, and tell it."""
+        """Give planes of a network a place, and return it."""
         slots = self.slots(number, planes)
         places = self.new(len(slots), self.programs[number].sides[planes[0]])
         self.places[number][slots.planes] = places
         return places
 
     def places_of(self, number: int, planes: Planes) -> Table:
-        """Where the bundles of planes are."""
+        """The places of the bundles of planes."""
         return self.places[number][self.slots(number, planes).planes]
 
     def parameter(self, number: int, place: int) -> int:
-        """Where a parameter is among those of all networks."""
+        """The place of a parameter among those of all networks."""
         return int(self.offsets[number]) + self.packings[number].place(place)
 
 

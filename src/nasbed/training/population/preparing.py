@@ -33,9 +33,9 @@ from nasbed.training.population.tracing import trace
 from nasbed.training.recipe import Recipe
 
 ENOUGH = 32
-"""So many networks are worth the start of other processes."""
+"""From this many networks on, it pays to start other processes."""
 _CHUNK = 4
-"""So many networks are traced at a time by one process."""
+"""The networks that one process traces at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class PreparationTarget:
 
     @classmethod
     def of(cls, dataset: Dataset, recipe: Recipe, device: torch.device) -> Self:
-        """That of training with a recipe on a dataset and a device."""
+        """The target of a training with a recipe on a dataset and a device."""
         channels, height, width = dataset.shape
         return cls(recipe, len(dataset.classes), channels, (height, width), device.type == "cuda")
 
@@ -139,8 +139,8 @@ class PopulationPreparer:
         self._thread: ThreadPoolExecutor | None = None
 
     def take(self, jobs: Sequence[Job], upcoming: Sequence[Job] = ()) -> PreparedPopulation:
-        """The population of the jobs: the one prepared ahead if it is that one, else prepared now. Then the one of the
-        upcoming jobs is begun; whatever else was being prepared is dropped."""
+        """The population of the jobs: the one that was prepared ahead if it has these jobs, else a new one. Then the
+        population of the upcoming jobs is started; any other preparation is dropped."""
         prepared = None
         if self._preparation is not None and self._upcoming == tuple(jobs):
             prepared = self._preparation.result()
@@ -160,7 +160,7 @@ class PopulationPreparer:
         self._upcoming, self._preparation = (), None
 
     def close(self) -> None:
-        """End what runs in the background, with its processes. Taking another population starts it again."""
+        """Stop the background work and its processes. Taking another population starts them again."""
         self._drop()
         _processes.close()
         if self._thread is not None:
@@ -177,8 +177,7 @@ class _Processes:
         self._lock = Lock()
 
     def pool(self, networks: int) -> ProcessPool | None:
-        """None for few networks, and where this process may have no others: a daemonic one, or one whose others
-        broke."""
+        """The processes; None for few networks, in a daemonic process, and after a process has broken."""
         if networks < ENOUGH or not self._usable or multiprocessing.current_process().daemon:
             return None
         with self._lock:
@@ -192,7 +191,7 @@ class _Processes:
         self.close()
 
     def close(self) -> None:
-        """End the processes, whatever they do."""
+        """Stop the processes, whatever they do."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:

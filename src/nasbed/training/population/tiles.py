@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 LARGEST_WIDE_TILE = 64
-"""Of values of four bytes: with more, kernels run out of registers."""
+"""For values of four bytes: with larger tiles, kernels run out of registers."""
 
 
 def conv_tile(shape: tuple[int, ...], *, batch: int, lanes: int, value_bytes: int) -> int:

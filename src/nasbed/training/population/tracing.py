@@ -1,5 +1,5 @@
-"""From a torch module to its program: the module's own forward is called once on a stand-in for the images, which notes
-what is done to it."""
+"""The program of a torch module. Its own forward is called once on a stand-in for the images, which records what is
+done to it."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Traced:
         return traced_function(*args, **(kwargs or {}))
 
     def planes(self) -> Planes:
-        """The planes with the sum's values, computed by now."""
+        """The planes that hold the sum; it is computed if it is not yet."""
         if self._planes is None:
             plain = len(self.terms) == 1 and self.terms[0].norm < 0 and not self.terms[0].relu
             if plain:
@@ -148,7 +148,7 @@ class Traced:
         raise InvalidOption("a population cuts off channels, or the first row and column of a map; train it alone")
 
     def moved(self) -> Traced:
-        """Without its first row and column, and one of zeros beyond the last."""
+        """The map without its first row and column, and with zeros beyond the last."""
         moved = Traced(self.tracer, self.terms, self.side, channels=self.channels)
         moved.shift = 1
         return moved

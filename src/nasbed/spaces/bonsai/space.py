@@ -181,11 +181,11 @@ def _first_order(cell: BonsaiCell, frame: Frame) -> BonsaiCell:
     """The cell with its inner nodes in another order, in which every edge still goes forward: the one whose flags are
     smallest."""
     inner = range(ENTRANCES, frame.targets[-1])
-    kept = {edge: names for edge, names in zip(frame.edges, cell.operations, strict=True) if names}
+    operations = {edge: names for edge, names in zip(frame.edges, cell.operations, strict=True) if names}
     forms = []
     for order in permutations(inner):
         place = {**dict(zip(inner, order, strict=True)), frame.targets[-1]: frame.targets[-1]}
-        moved = {(place.get(source, source), place[target]): names for (source, target), names in kept.items()}
+        moved = {(place.get(source, source), place[target]): names for (source, target), names in operations.items()}
         if all(source < target for source, target in moved):
             forms.append(tuple(moved.get(edge, ()) for edge in frame.edges))
     return BonsaiCell(cell.inputs, min(forms, key=lambda rows: [name in row for row in rows for name in OPERATIONS]))

@@ -53,19 +53,11 @@ def classifier(channels: int, classes: int) -> nn.Sequential:
     return nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
 
 
-class StackedNetwork(nn.Module):
-    """A stem, cells in a row, a classifier."""
-
-    stem: nn.Module
-    cells: nn.ModuleList
-    head: nn.Module
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = self.stem(x)
-        for cell in self.cells:
-            x = cell(x)
-        logits: Tensor = self.head(x)
-        return logits
+def applied(x: Tensor, *modules: nn.Module) -> Tensor:
+    """The output of the last module, each taking the output of the one before."""
+    for module in modules:
+        x = module(x)
+    return x
 
 
 class FactorizedReduce(nn.Module):

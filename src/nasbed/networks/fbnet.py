@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
-from nasbed.networks.blocks import classifier, conv_bn, conv_bn_relu
+from nasbed.networks.blocks import applied, classifier, conv_bn, conv_bn_relu
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.fbnet.costs import BLOCKS, FBNetBlock, FBNetLayer, FBNetSkeleton
 from nasbed.spaces.sides import Image, sides
@@ -36,11 +36,7 @@ class FBNetNetwork(nn.Module):
         self.head = classifier(skeleton.header_channels, skeleton.classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        x = self.stem(x)
-        for block in self.blocks:
-            x = block(x)
-        logits: Tensor = self.head(self.header(x))
-        return logits
+        return applied(x, self.stem, *self.blocks, self.header, self.head)
 
 
 class InvertedBottleneck(nn.Module):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
-from nasbed.networks.blocks import StackedNetwork, added, classifier, conv_bn_relu
+from nasbed.networks.blocks import added, applied, classifier, conv_bn_relu
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.nb101.cell import OPERATIONS, Compact, compact, edge_pairs
 from nasbed.spaces.nb101.costs import NB101Skeleton
@@ -29,7 +29,7 @@ def network(arch: Architecture, *, classes: int, channels_in: int, image: Image,
     )
 
 
-class NB101Network(StackedNetwork):
+class NB101Network(nn.Module):
     """A 3x3 stem, stacks of equal cells with 2x2 max pooling and doubled channels between, a classifier. The cell is
     taken as given, superfluous vertices left out; published counts are those of canonical cells."""
 
@@ -53,6 +53,9 @@ class NB101Network(StackedNetwork):
                 self.cells.append(NB101Cell(cell, before, channels))
                 before = channels
         self.head = classifier(channels, skeleton.classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return applied(x, self.stem, *self.cells, self.head)
 
 
 class NB101Cell(nn.Module):

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
-from nasbed.networks.blocks import EdgeCell, classifier, conv_bn, relu_conv_bn
+from nasbed.networks.blocks import EdgeCell, applied, classifier, conv_bn, relu_conv_bn
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.nb201 import OPERATIONS, NB201Skeleton
 from nasbed.spaces.sides import Image
@@ -42,11 +42,7 @@ class NB201Network(nn.Module):
         self.head = classifier(channels, skeleton.classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        x = self.stem(x)
-        for cell in self.cells:
-            x = cell(x)
-        logits: Tensor = self.head(self.last(x))
-        return logits
+        return applied(x, self.stem, *self.cells, self.last, self.head)
 
 
 class ResidualBlock(nn.Module):

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import (
     EdgeCell,
     FactorizedReduce,
-    StackedNetwork,
+    applied,
     classifier,
     conv_bn,
     conv_bn_layers,
@@ -43,7 +43,7 @@ def network(arch: Architecture, *, classes: int, channels_in: int, image: Image,
     return TransNASMicroNetwork(names, resized(skeleton, TransNASSkeleton), classes, channels_in)
 
 
-class TransNASMicroNetwork(StackedNetwork):
+class TransNASMicroNetwork(nn.Module):
     """Two strided 3x3 convolutions, the modules, a classifier."""
 
     def __init__(self, names: tuple[str, ...], skeleton: TransNASSkeleton, classes: int, channels_in: int) -> None:
@@ -61,6 +61,9 @@ class TransNASMicroNetwork(StackedNetwork):
                 self.cells.append(_cell(names, channels, width, 1 if position else stride))
                 channels = width
         self.head = classifier(channels, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return applied(x, self.stem, *self.cells, self.head)
 
 
 def _cell(names: tuple[str, ...], c_in: int, c_out: int, stride: int) -> EdgeCell:

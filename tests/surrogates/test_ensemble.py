@@ -101,7 +101,7 @@ def test_ensemble_of_trees_answers_as_its_members_do() -> None:
     few = evaluations(300, 1, seed=8)
     trees = fit_ensemble("lgb", NB201, few, members=3, settings=QUICK)
     in_turn = np.stack([member.predict(few.codes) for member in trees.members], axis=1)
-    assert trees.each(few.codes).tolist() == in_turn.tolist()
+    assert trees.predict_members(few.codes).tolist() == in_turn.tolist()
     assert all(isinstance(member, LightGBM) for member in trees.members)
     found = trees.predict(few.codes)
     assert found.mean == pytest.approx(in_turn.mean(axis=1))

@@ -52,7 +52,7 @@ def test_noise_scale_is_that_of_unseen_architectures() -> None:
     """Out-of-fold residuals twice as large as those of the ensemble's mean are scaled down."""
     predicted = residuals(2000, 3)[1]
     half = predicted + np.random.default_rng(4).normal(size=2000) * true_std(predicted) / 2
-    model = learned(held=(half, predicted, np.zeros(2000)))
+    model = learned(calibration=(half, predicted, np.zeros(2000)))
     y, mean = residuals(10_000, 5)
     std = model.total(mean, np.zeros(10_000))
     assert coverage((y + mean) / 2, mean, std) == pytest.approx(0.9, abs=0.02)
@@ -97,8 +97,8 @@ def test_noise_of_one_is_that_of_a_batch(mean: float, spread: float) -> None:
         model = NoiseModel(curve, repeats, 0.8)
         means, spreads = np.array([mean, 75.0]), np.array([spread, 0.0])
         assert model.noise_of_one(mean, spread) == model.noise(means, model.total(means, spreads))[0]
-    assert curve.one(mean) == curve(np.array([mean]))[0]
-    assert curve.one(mean) == pytest.approx(np.interp(mean, curve.at, curve.std))
+    assert curve.of_one(mean) == curve(np.array([mean]))[0]
+    assert curve.of_one(mean) == pytest.approx(np.interp(mean, curve.at, curve.std))
 
 
 def test_noise_survives_json_bit_by_bit() -> None:

@@ -40,11 +40,11 @@ def test_noise_is_learnt_from_repeats() -> None:
     level = np.repeat(np.linspace(80, 95, 3000), 3)
     spread = np.where(level < 87, 1.0, 0.2)
     owner = np.repeat(np.arange(3000), 3)
-    variance = noise_variance(level + spread * rng.normal(size=9000), owner, what="this")
+    variance = noise_variance(level + spread * rng.normal(size=9000), owner, label="this")
     assert variance[:1000].mean() == pytest.approx(1.0, rel=0.1)
     assert variance[2000:].mean() == pytest.approx(0.04, rel=0.1)
     with pytest.raises(InvalidOption, match="repeated"):
-        noise_variance(rng.normal(size=10), np.arange(10), what="this")
+        noise_variance(rng.normal(size=10), np.arange(10), label="this")
 
 
 @pytest.fixture(scope="module")

@@ -64,9 +64,9 @@ def test_split_is_complete_and_no_architecture_is_in_two_parts(results: Results,
     chosen = split.rows if methods is None else split.rows.by(methods)
     assert sorted([*split.train.y, *split.validation.y, *split.test.y]) == sorted(chosen.y)
     assert np.array_equal(split.fitted.y, split.rows.y[split.parts.fitted])
-    by_part = [set(part.architecture.tolist()) for part in (split.train, split.validation, split.test, split.others)]
+    by_part = [set(part.architecture.tolist()) for part in (split.train, split.validation, split.test, split.unchosen)]
     assert sum(map(len, by_part)) == len(set.union(*by_part))
-    assert len(split.others) == (
+    assert len(split.unchosen) == (
         0 if methods is None else (~np.isin(split.rows.architecture, chosen.architecture)).sum()
     )
     again = TableSplit.of(results, methods=methods, seed=2)

@@ -68,7 +68,7 @@ class Card:
     citation: str = ""
 
 
-def _known() -> dict[str, Known]:
+def _published_tables() -> dict[str, Known]:
     tables = "pip install nasbed[tables]"
     entries = [
         Known("nb101", "nb101", 423_624, "CIFAR-10, 4 budgets × 3 repeats, each half-way too", "nasbed fetch nb101"),
@@ -86,8 +86,8 @@ def _known() -> dict[str, Known]:
     for dataset in ("cifar10", "cifar100", "imagenet16-120"):
         entries.append(Known(f"nb201/{dataset}", "nb201", 15_625, f"{dataset}, 200 epochs", tables, "nb201"))
         for part, space, size in (("tss", "nb201", 15_625), ("sss", "nats-sss", 32_768)):
-            what = f"NATS-Bench on {dataset}: several budgets and seeds"
-            entries.append(Known(f"nats-{part}/{dataset}", space, size, what, "nasbed import nats-bench FOLDER"))
+            summary = f"NATS-Bench on {dataset}: several budgets and seeds"
+            entries.append(Known(f"nats-{part}/{dataset}", space, size, summary, "nasbed import nats-bench FOLDER"))
     for dataset in ("protein", "naval", "slice", "parkinsons"):
         entries.append(Known(f"fcnet/{dataset}", "fcnet", 62_208, f"NAS-HPO-Bench on {dataset}", tables, "fcnet"))
     for part, size in (("micro", 4_096), ("macro", 3_256)):
@@ -97,7 +97,7 @@ def _known() -> dict[str, Known]:
     return {entry.name: entry for entry in entries}
 
 
-KNOWN = _known()
+KNOWN = _published_tables()
 _PARTS = {"nb101-mini": "nb101"}
 
 MEAN = "mean"
@@ -164,8 +164,8 @@ def _is_known(name: str) -> bool:
     path = Path(name)
     if is_artefact(path) or (path / FILE_NAME).is_file():
         return True
-    whole, colon, _ = name.rpartition(":")
-    return bool(colon) and _is_known(whole)
+    table, colon, _ = name.rpartition(":")
+    return bool(colon) and _is_known(table)
 
 
 def surrogates_of(table: str) -> list[str]:
@@ -271,5 +271,5 @@ def _surrogate_card(name: str, path: Path) -> Card:
 
 
 def _unknown(name: str) -> UnknownName:
-    known = [*KNOWN, *present_tables(), *surrogate_paths()]
-    return UnknownName(f"no benchmark is called {name!r}; {nearest(name, known)}")
+    names = [*KNOWN, *present_tables(), *surrogate_paths()]
+    return UnknownName(f"no benchmark is called {name!r}; {nearest(name, names)}")

@@ -39,8 +39,8 @@ def live_benchmark(name: str) -> LiveBenchmark:
             f"live training is called live:SPACE/DATASET/RECIPE, such as live:nb201/digits/small-nb201, got "
             f"{shorten(name)}"
         )
-    found, recipe = space(parts[0]), load_recipe(parts[2])
-    return LiveBenchmark(found, datasets.load(parts[1]), recipe, device="auto", name=name)
+    searched, recipe = space(parts[0]), load_recipe(parts[2])
+    return LiveBenchmark(searched, datasets.load(parts[1]), recipe, device="auto", name=name)
 
 
 class LiveBenchmark(Benchmark):
@@ -110,9 +110,9 @@ class LiveBenchmark(Benchmark):
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         self.space.validate(arch)
-        found = self._outcome(self.space.canonical(arch), fidelity, seed)
-        values = {metric: value for metric, value in found.values().items() if metric in self.metrics}
-        return Observation(arch, values, fidelity, seed, found.train_time_s, Status(found.status))
+        outcome = self._outcome(self.space.canonical(arch), fidelity, seed)
+        values = {metric: value for metric, value in outcome.values().items() if metric in self.metrics}
+        return Observation(arch, values, fidelity, seed, outcome.train_time_s, Status(outcome.status))
 
     def _outcome(self, arch: Architecture, fidelity: int, seed: int) -> Trained:
         from nasbed.training.devices import threads_used
@@ -134,18 +134,18 @@ class LiveBenchmark(Benchmark):
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         codes = self.space.codes(archs)
-        found = [self._query(arch, fidelity, seed) for arch in self.space.architectures(codes)]
+        answers = [self._query(arch, fidelity, seed) for arch in self.space.architectures(codes)]
         return Observations(
             space=self.space.name,
             codes=codes,
             values={
-                metric: np.array([each.values.get(metric, np.nan) for each in found], dtype=np.float64)
+                metric: np.array([answer.values.get(metric, np.nan) for answer in answers], dtype=np.float64)
                 for metric in self.metrics
             },
             fidelity=fidelity,
-            seeds=np.full(len(found), seed),
-            cost_s=np.array([each.cost_s for each in found], dtype=np.float64),
-            status=np.array([each.status.number for each in found], dtype=np.int8),
+            seeds=np.full(len(answers), seed),
+            cost_s=np.array([answer.cost_s for answer in answers], dtype=np.float64),
+            status=np.array([answer.status.number for answer in answers], dtype=np.int8),
         )
 
     # --- for evaluation only -----------------------------------------------------------------------------------------
@@ -163,9 +163,9 @@ class LiveBenchmark(Benchmark):
 
     def _tests(self) -> dict[tuple[int, ...], list[float]]:
         tests: dict[tuple[int, ...], list[float]] = {}
-        for (code, fidelity, _), found in self._trained.items():
-            if fidelity == self.fidelities[-1] and found.test_accuracy is not None:
-                tests.setdefault(code, []).append(found.test_accuracy)
+        for (code, fidelity, _), outcome in self._trained.items():
+            if fidelity == self.fidelities[-1] and outcome.test_accuracy is not None:
+                tests.setdefault(code, []).append(outcome.test_accuracy)
         return tests
 
     def optimum(self) -> tuple[Architecture, float]:

@@ -15,8 +15,8 @@ from nasbed.surrogates.artefact import SUFFIX, is_artefact
 
 def table_path(name: str) -> Path:
     """The folder of a table, or where one of that name would be."""
-    ours = table_folder(name, embedded_home())
-    return ours if _is_table(ours) else table_folder(name)
+    embedded = table_folder(name, embedded_home())
+    return embedded if _is_table(embedded) else table_folder(name)
 
 
 def is_present(name: str) -> bool:
@@ -26,20 +26,20 @@ def is_present(name: str) -> bool:
 
 def present_tables() -> list[str]:
     """The names of all tables that are here."""
-    found: set[str] = set()
+    names: set[str] = set()
     for root in (tables_folder(home()), tables_folder(embedded_home())):
         if root.is_dir():
-            found |= {path.parent.relative_to(root).as_posix() for path in root.glob(f"**/{FILE_NAME}")}
-    return sorted(found)
+            names |= {path.parent.relative_to(root).as_posix() for path in root.glob(f"**/{FILE_NAME}")}
+    return sorted(names)
 
 
 def surrogate_paths() -> dict[str, Path]:
     """All surrogates that are here, by name."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for root in (surrogates_folder(home()), surrogates_folder(embedded_home())):
         if root.is_dir():
-            found |= {path.name.removesuffix(SUFFIX): path for path in sorted(root.iterdir()) if is_artefact(path)}
-    return found
+            paths |= {path.name.removesuffix(SUFFIX): path for path in sorted(root.iterdir()) if is_artefact(path)}
+    return paths
 
 
 def _is_table(folder: Path) -> bool:

@@ -52,7 +52,7 @@ class SurrogateBenchmark(Benchmark):
         self._shown = about.fidelity if about.fidelity >= 0 else None
         self._ensemble = artefact.ensemble
         self._timed = artefact.runtime is not None
-        self._each = _joint_models(artefact)
+        self._predict_all = _joint_models(artefact)
         skeleton = about.provenance.get("skeleton")
         self._costs = ExactCosts(self.space, about.dataset, skeleton) if about.exact else None
         self._cost_metrics = self._costs.metrics if self._costs is not None else ()
@@ -60,11 +60,11 @@ class SurrogateBenchmark(Benchmark):
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the joint program of the models, which a copy compiles again."""
-        return {name: value for name, value in vars(self).items() if name != "_each"}
+        return {name: value for name, value in vars(self).items() if name != "_predict_all"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._each = _joint_models(self.artefact)
+        self._predict_all = _joint_models(self.artefact)
 
     @classmethod
     def open(cls, path: str | Path) -> SurrogateBenchmark:
@@ -82,7 +82,7 @@ class SurrogateBenchmark(Benchmark):
     # --- one ---------------------------------------------------------------------------------------------------------
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
-        code, mean, noise, cost_s = self._one(arch)
+        code, mean, noise, cost_s = self._predict_one(arch)
         low, high = bounds = self.objective.bounds
         value = reflected_one(min(max(mean, low), high) + noise * normal(code, seed), bounds)
         return self._observation(arch, code, value, cost_s, seed)
@@ -90,7 +90,7 @@ class SurrogateBenchmark(Benchmark):
     def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
         """The predicted mean, without noise."""
         self._fidelity(fidelity)
-        code, mean, _, cost_s = self._one(arch)
+        code, mean, _, cost_s = self._predict_one(arch)
         low, high = self.objective.bounds
         return self._observation(arch, code, min(max(mean, low), high), cost_s, None)
 
@@ -106,13 +106,13 @@ class SurrogateBenchmark(Benchmark):
     def has_times(self) -> bool:
         return self._timed
 
-    def _one(self, arch: Architecture) -> tuple[tuple[int, ...], float, float, float | None]:
+    def _predict_one(self, arch: Architecture) -> tuple[tuple[int, ...], float, float, float | None]:
         """The canonical code of an architecture, its mean and noise, and its cost in seconds."""
         self.space.validate(arch)
         code = self.space.canonical(arch).code
-        each = self._each(np.array([code], dtype=np.int64))[0].tolist()
-        cost_s = float(np.exp(each.pop())) if self._timed else None
-        return code, *self._ensemble.mean_and_noise(each), cost_s
+        predictions = self._predict_all(np.array([code], dtype=np.int64))[0].tolist()
+        cost_s = float(np.exp(predictions.pop())) if self._timed else None
+        return code, *self._ensemble.mean_and_noise(predictions), cost_s
 
     def _observation(
         self, arch: Architecture, code: tuple[int, ...], value: float, cost_s: float | None, seed: int | None
@@ -127,16 +127,16 @@ class SurrogateBenchmark(Benchmark):
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         codes, canonical = self._checked(archs)
-        found, cost_s = self._predicted(canonical)
-        drawn = self._bounded(found.mean, found.noise * normals(canonical, seed))
+        prediction, cost_s = self._predicted(canonical)
+        drawn = self._bounded(prediction.mean, prediction.noise * normals(canonical, seed))
         return self._observations(codes, canonical, drawn, cost_s, seed)
 
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
         """:meth:`expected` of a batch."""
         self._fidelity(fidelity)
         codes, canonical = self._checked(archs)
-        found, cost_s = self._predicted(canonical)
-        return self._observations(codes, canonical, self._mean(found), cost_s, -1)
+        prediction, cost_s = self._predicted(canonical)
+        return self._observations(codes, canonical, self._mean(prediction), cost_s, -1)
 
     def _checked(self, archs: Batch) -> tuple[Codes, Codes]:
         """The codes of a batch, and those of the canonical forms."""
@@ -164,13 +164,13 @@ class SurrogateBenchmark(Benchmark):
 
     def _predicted(self, canonical: Codes) -> tuple[Prediction, Floats | None]:
         """What the ensemble predicts, and the cost in seconds."""
-        each = self._each(canonical)
+        predictions = self._predict_all(canonical)
         if not self._timed:
-            return self._ensemble.summary(each), None
-        return self._ensemble.summary(each[:, :-1]), np.exp(each[:, -1])
+            return self._ensemble.summary(predictions), None
+        return self._ensemble.summary(predictions[:, :-1]), np.exp(predictions[:, -1])
 
-    def _mean(self, found: Prediction) -> Floats:
-        return np.clip(found.mean, *self.objective.bounds)
+    def _mean(self, prediction: Prediction) -> Floats:
+        return np.clip(prediction.mean, *self.objective.bounds)
 
     def _bounded(self, mean: Floats, noise: Floats) -> Floats:
         bounds = self.objective.bounds
@@ -200,11 +200,11 @@ class SurrogateBenchmark(Benchmark):
         sign = 1.0 if self.objective.direction == "maximize" else -1.0
         listing = self.space.enumerate()
         best: tuple[float, Architecture] | None = None
-        while some := list(islice(listing, LISTED_AT_ONCE)):
-            means = sign * self._mean(self._ensemble.predict(self.space.canonical_codes(some)))
+        while archs := list(islice(listing, LISTED_AT_ONCE)):
+            means = sign * self._mean(self._ensemble.predict(self.space.canonical_codes(archs)))
             first = int(np.argmax(means))
             if best is None or means[first] > best[0]:
-                best = float(means[first]), some[first]
+                best = float(means[first]), archs[first]
         assert best is not None, "a space has an architecture"
         return best[1], sign * best[0]
 

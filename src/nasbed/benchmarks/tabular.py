@@ -99,7 +99,7 @@ class TabularBenchmark(Benchmark):
         return len(self.cache)
 
     @cached_property
-    def _held(self) -> NDArray[np.bool_]:
+    def _is_held(self) -> NDArray[np.bool_]:
         """Which rows have an answer at the highest fidelity."""
         return np.asarray(self._answers(self.fidelities[-1]).any(axis=1))
 
@@ -113,16 +113,16 @@ class TabularBenchmark(Benchmark):
 
     def holds(self, arch: Architecture) -> bool:
         row = self.cache.find(self.space.canonical(arch).code)
-        return row >= 0 and bool(self._held[row])
+        return row >= 0 and bool(self._is_held[row])
 
     def held_codes(self) -> Codes:
         """The canonical codes of all architectures that it answers for at the highest fidelity."""
-        codes: Codes = np.asarray(self.cache.codes)[self._held].astype(np.int64)
+        codes: Codes = np.asarray(self.cache.codes)[self._is_held].astype(np.int64)
         return codes
 
     def held_means(self, metric: Metric) -> NDArray[np.float64]:
         """The mean of a metric of each of them, in the same order. Not for searching."""
-        return self.cache.mean(metric.key, self.highest_fidelity(metric))[self._held]
+        return self.cache.mean(metric.key, self.highest_fidelity(metric))[self._is_held]
 
     # --- one ---------------------------------------------------------------------------------------------------------
 
@@ -206,16 +206,16 @@ class TabularBenchmark(Benchmark):
         rows, canonical = self._find_many(codes)
         position = self._position[fidelity]
         status = self.cache.status[rows, position]
-        there = status >= 0
+        answers = status >= 0
         if self._gaps:
-            there &= (status != OK) | ~np.isnan(self.cache.values[self.objective.key][rows, position])
-        counts = there.sum(axis=1)
+            answers &= (status != OK) | ~np.isnan(self.cache.values[self.objective.key][rows, position])
+        counts = answers.sum(axis=1)
         if len(counts) and not counts.all():
             worst = int(np.argmin(counts))
             self._cells(int(rows[worst]), fidelity, self.space.architectures(codes[worst : worst + 1])[0])
         repeat = _pick_many(code_keys(canonical), fidelity, seed, counts)
         if self._gaps:
-            repeat = np.argsort(~there, axis=1, kind="stable")[np.arange(len(rows)), repeat]
+            repeat = np.argsort(~answers, axis=1, kind="stable")[np.arange(len(rows)), repeat]
         return Observations(
             space=self.space.name,
             codes=codes,
@@ -261,15 +261,15 @@ class TabularBenchmark(Benchmark):
     def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
         """The means over the repeats that ended well; diverged where none did."""
         chosen = self._fidelity(fidelity)
-        repeats = [each for each in self.repeats(arch, fidelity=chosen) if each.status is Status.OK]
+        repeats = [repeat for repeat in self.repeats(arch, fidelity=chosen) if repeat.status is Status.OK]
         if not repeats:
             return Observation(arch, fidelity=chosen, status=Status.DIVERGED)
         values = {}
         for metric in self.metrics:
-            measured = [each.values[metric] for each in repeats if metric in each.values]
+            measured = [repeat.values[metric] for repeat in repeats if metric in repeat.values]
             if measured:
                 values[metric] = float(np.mean(measured))
-        costs = [each.cost_s for each in repeats if each.cost_s is not None]
+        costs = [repeat.cost_s for repeat in repeats if repeat.cost_s is not None]
         return Observation(arch, values, fidelity=chosen, cost_s=float(np.mean(costs)) if costs else None)
 
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:

@@ -55,9 +55,9 @@ class CacheBuilder:
         fidelities, levels = _numbered(rows.fidelity)
         self._fidelities.append(fidelities)
         self._levels.append(levels)
-        known = bool((rows.seed != UNKNOWN).any())
-        self._seeds_known |= known
-        self._seed.append(rows.seed if known else np.broadcast_to(np.int64(UNKNOWN), len(rows)))
+        has_seeds = bool((rows.seed != UNKNOWN).any())
+        self._seeds_known |= has_seeds
+        self._seed.append(rows.seed if has_seeds else np.broadcast_to(np.int64(UNKNOWN), len(rows)))
         self._status.append(rows.status)
         for key, column in {**rows.values, "train_time_s": rows.train_time_s}.items():
             self._values.setdefault(key, []).append(_narrowed(column))
@@ -77,10 +77,10 @@ class CacheBuilder:
 
         def save(name: str, parts: Column, nothing: float) -> None:
             dense = np.full(shape, nothing, dtype=np.result_type(*parts))
-            flat, done = dense.reshape(-1), 0
+            flat, start = dense.reshape(-1), 0
             for part in parts:
-                flat[cell[done : done + len(part)]] = part
-                done += len(part)
+                flat[cell[start : start + len(part)]] = part
+                start += len(part)
             np.save(folder / f"{name}.npy", dense)
 
         folder.mkdir()
@@ -93,8 +93,8 @@ class CacheBuilder:
             for key, parts in self._values.items():
                 if not all(np.isnan(part).all() for part in parts):
                     saved.append(pool.submit(save, f"values-{key}", parts, np.nan))
-            for each in saved:
-                each.result()
+            for future in saved:
+                future.result()
         header = {
             "multiplier": multiplier,
             "fidelities": fidelities.tolist(),
@@ -117,7 +117,7 @@ class CacheBuilder:
             if np.array_equal(canonical, canonical[chosen][owner]):
                 break
             multiplier = (multiplier * 6364136223846793005 + 2) & MASK | 1
-        ends = np.cumsum([len(each) for each in self._keys])
+        ends = np.cumsum([len(batch_keys) for batch_keys in self._keys])
         return canonical[chosen], keys, multiplier, np.split(owner[same], ends[:-1])
 
     def _cells(
@@ -130,11 +130,15 @@ class CacheBuilder:
         _check_cells(rows, groups)
         group, ordinal = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int32)
         counts = np.zeros((count, len(fidelities)), dtype=np.int32)
-        done = 0
-        for own, owners, there, levels in zip(architectures, self._owners, self._fidelities, self._levels, strict=True):
-            part = slice(done, done + len(owners))
-            place_rows(own, owners, np.searchsorted(fidelities, there), levels, counts, group[part], ordinal[part])
-            done += len(owners)
+        begin = 0
+        for own, owners, batch_fidelities, levels in zip(
+            architectures, self._owners, self._fidelities, self._levels, strict=True
+        ):
+            part = slice(begin, begin + len(owners))
+            place_rows(
+                own, owners, np.searchsorted(fidelities, batch_fidelities), levels, counts, group[part], ordinal[part]
+            )
+            begin += len(owners)
         repeats = int(counts.max())
         _check_cells(rows, groups * repeats)
         if self._seeds_known:
@@ -184,5 +188,5 @@ def _numbered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
         unique, place = np.unique(values, return_inverse=True)
         return unique, place.astype(np.int32)
     offset = values - low
-    there = np.bincount(offset) > 0
-    return np.flatnonzero(there) + low, (np.cumsum(there, dtype=np.int32) - np.int32(1))[offset]
+    is_present = np.bincount(offset) > 0
+    return np.flatnonzero(is_present) + low, (np.cumsum(is_present, dtype=np.int32) - np.int32(1))[offset]

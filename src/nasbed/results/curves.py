@@ -92,8 +92,8 @@ def read_curves(path: Path, code_length: int) -> Curves:
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         if isinstance(error, BadFile):
             raise
-        said = next(iter(str(error).splitlines()), "")
-        raise BadFile(f"{path} cannot be read as learning curves: {said}; export the table again") from None
+        reason = next(iter(str(error).splitlines()), "")
+        raise BadFile(f"{path} cannot be read as learning curves: {reason}; export the table again") from None
 
 
 def merged_curves(parts: Sequence[Curves]) -> Curves | None:

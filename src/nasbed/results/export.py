@@ -33,20 +33,20 @@ def export_results(results: Results, path: str | Path, progress: Progress | None
     keys = [metric.key for metric in results.about.metrics]
     schema = _schema(arrow_schema(searched.code_length, keys), searched.code_length)
     opener = csv.CSVWriter if path.suffix == ".csv" else parquet.ParquetWriter
-    done = 0
+    written = 0
     with complete_file(path) as draft, draft.open("wb") as file, opener(file, schema) as writer:
         for rows in results.batches():
             writer.write_table(_table(rows, searched, schema))
-            done += len(rows)
+            written += len(rows)
             if progress is not None:
-                progress(done)
-    return done
+                progress(written)
+    return written
 
 
 def _schema(stored: pa.Schema, code_length: int) -> pa.Schema:
     plain = [
-        pa.field(each.name, pa.string(), each.nullable) if pa.types.is_dictionary(each.type) else each
-        for each in list(stored)[code_length:]
+        pa.field(field.name, pa.string(), field.nullable) if pa.types.is_dictionary(field.type) else field
+        for field in list(stored)[code_length:]
     ]
     return pa.schema([pa.field("architecture", pa.string(), nullable=False), *plain])
 

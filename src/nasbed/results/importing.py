@@ -30,8 +30,8 @@ def import_tables(
     importer = IMPORTERS.get(format)
     for name in options or {}:
         if name not in importer.options:
-            known = nearest(name, importer.options) if importer.options else "it has none"
-            raise InvalidOption(f"the format {format} has no option {name!r}; {known}")
+            remedy = nearest(name, importer.options) if importer.options else "it has none"
+            raise InvalidOption(f"the format {format} has no option {name!r}; {remedy}")
     path = _usual_path(format, importer) if path is None else Path(path)
     if not path.exists():
         raise InvalidOption(f"an import reads a file or folder, {path} is none; check the path")
@@ -40,12 +40,12 @@ def import_tables(
         for draft in importer(**(options or {})).read(readable):
             name, total = draft.about.name, draft.total
 
-            def told(rows: int, name: str = name, total: int | None = total) -> None:
+            def report_rows(rows: int, name: str = name, total: int | None = total) -> None:
                 if progress is not None:
                     progress(name, rows, total)
 
             folder = out.joinpath(*name.split("/"))
-            written.append(write_results(folder, draft.about, draft.batches, told, searched=draft.space))
+            written.append(write_results(folder, draft.about, draft.batches, report_rows, searched=draft.space))
     if not written:
         raise BadFile(f"{path} holds no table that the format {format} knows; check what it is")
     return written

@@ -82,25 +82,25 @@ def merged_about(abouts: Sequence[About], *, name: str | None, mixed: bool) -> A
 def _require_equal(abouts: Sequence[About], field: str, remedy: str) -> None:
     first = getattr(abouts[0], field)
     for about in abouts[1:]:
-        other = getattr(about, field)
-        if other != first:
+        value = getattr(about, field)
+        if value != first:
             raise InvalidOption(
-                f"merged tables have one {field.replace('_', ' ')}, got {first!r} in {abouts[0].name} and {other!r} in "
+                f"merged tables have one {field.replace('_', ' ')}, got {first!r} in {abouts[0].name} and {value!r} in "
                 f"{about.name}; {remedy}"
             )
 
 
 def _merged_metrics(abouts: Sequence[About]) -> tuple[Metric, ...]:
-    found: dict[str, tuple[Metric, str]] = {}
+    origins: dict[str, tuple[Metric, str]] = {}
     for about in abouts:
         for metric in about.metrics:
-            known, where = found.setdefault(metric.key, (metric, about.name))
-            if known != metric:
+            earlier, where = origins.setdefault(metric.key, (metric, about.name))
+            if earlier != metric:
                 raise InvalidOption(
-                    f"merged tables mean the same by {metric.key}, got {_described(known)} in {where} and "
+                    f"merged tables mean the same by {metric.key}, got {_described(earlier)} in {where} and "
                     f"{_described(metric)} in {about.name}; rename one"
                 )
-    return tuple(metric for metric, _ in found.values())
+    return tuple(metric for metric, _ in origins.values())
 
 
 def _described(metric: Metric) -> str:
@@ -149,14 +149,14 @@ def _digests(rows: Rows, keys: list[str]) -> Iterator[bytes]:
         yield blake2b(row.tobytes() + method.encode(), digest_size=16).digest()
 
 
-def _chosen(rows: Rows, which: np.ndarray) -> Rows:
+def _chosen(rows: Rows, mask: np.ndarray) -> Rows:
     return Rows(
-        codes=rows.codes[which],
-        values={key: column[which] for key, column in rows.values.items()},
-        fidelity=rows.fidelity[which],
-        seed=rows.seed[which],
-        train_time_s=rows.train_time_s[which],
-        method=rows.method[which],
-        status=rows.status[which],
-        timestamp_us=rows.timestamp_us[which],
+        codes=rows.codes[mask],
+        values={key: column[mask] for key, column in rows.values.items()},
+        fidelity=rows.fidelity[mask],
+        seed=rows.seed[mask],
+        train_time_s=rows.train_time_s[mask],
+        method=rows.method[mask],
+        status=rows.status[mask],
+        timestamp_us=rows.timestamp_us[mask],
     )

@@ -59,18 +59,18 @@ def to_arrow(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
     """A batch as Arrow columns; what is unknown becomes null."""
     columns: dict[str, pa.Array] = {f"code_{i}": pa.array(column) for i, column in enumerate(rows.codes.T)}
     columns["method"] = _texts(rows.method)
-    for name, known in (("seed", rows.seed), ("fidelity", rows.fidelity)):
-        columns[name] = _known(known, pa.int64())
+    for name, column in (("seed", rows.seed), ("fidelity", rows.fidelity)):
+        columns[name] = _nullable(column, pa.int64())
     columns["status"] = pa.DictionaryArray.from_arrays(
         pa.array(rows.status, pa.int32()), pa.array(STATUSES, pa.string())
     )
     columns["train_time_s"] = pa.array(rows.train_time_s, from_pandas=True)
-    columns["timestamp"] = _known(rows.timestamp_us, pa.timestamp("us", tz="UTC"))
+    columns["timestamp"] = _nullable(rows.timestamp_us, pa.timestamp("us", tz="UTC"))
     columns |= {key: pa.array(column, from_pandas=True) for key, column in rows.values.items()}
     return pa.RecordBatch.from_arrays([columns[field.name] for field in schema], schema=schema)
 
 
-def _known(numbers: NDArray[np.int64], kind: pa.DataType) -> pa.Array:
+def _nullable(numbers: NDArray[np.int64], kind: pa.DataType) -> pa.Array:
     missing = numbers == UNKNOWN
     return pa.nulls(len(numbers), kind) if missing.all() else pa.array(numbers, mask=missing).cast(kind)
 
@@ -114,10 +114,10 @@ def from_arrow(table: pa.Table | pa.RecordBatch, code_length: int, metric_keys: 
 
 def _names(column: pa.Array | pa.ChunkedArray) -> tuple[list[str], NDArray[np.int32]]:
     """The different texts of a column, and the place of each row's among them, -1 for null."""
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if not isinstance(whole, pa.DictionaryArray):
-        whole = whole.dictionary_encode()
-    return whole.dictionary.to_pylist(), _numbers(whole.indices, -1, np.int32)
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not isinstance(array, pa.DictionaryArray):
+        array = array.dictionary_encode()
+    return array.dictionary.to_pylist(), _numbers(array.indices, -1, np.int32)
 
 
 def _numbers(column: pa.Array | pa.ChunkedArray, missing: float, kind: type) -> NDArray[Any]:

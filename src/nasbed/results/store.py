@@ -54,7 +54,7 @@ class Results:
         folder = Path(folder)
         manifest = Manifest.read(folder)
         while True:
-            opened = cls(folder, manifest)
+            results = cls(folder, manifest)
             try:
                 _check_files(folder, manifest)
             except BadFile:
@@ -63,7 +63,7 @@ class Results:
                     raise
                 manifest = again  # replaced while it was being opened
             else:
-                return opened
+                return results
 
     def __reduce__(self) -> tuple[Callable[[Path, Manifest], Results], tuple[Path, Manifest]]:
         """Pickled as the path and the checksums; a copy opens the folder again and is refused if the table changed."""
@@ -148,7 +148,7 @@ def write_results(
     searched = searched or space(about.space)
     if searched.name != about.space:
         raise InvalidOption(f"the table {about.name} is of the space {about.space}, got the space {searched.name}")
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    new_folders = [path for path in (folder, *folder.parents) if not path.exists()]
     with _locked(folder):
         _remove_leftovers(folder)
         data = folder / f"data-{secrets.token_hex(6)}"
@@ -160,7 +160,10 @@ def write_results(
             paths = sorted(path for path in data.rglob("*") if path.is_file())
             with ThreadPoolExecutor() as pool:
                 records = pool.map(_durable, paths)
-                files = {path.relative_to(folder).as_posix(): each for path, each in zip(paths, records, strict=True)}
+                files = {
+                    path.relative_to(folder).as_posix(): file_record
+                    for path, file_record in zip(paths, records, strict=True)
+                }
             manifest = Manifest(
                 about,
                 rows,
@@ -173,7 +176,7 @@ def write_results(
             manifest.write(folder)
         except BaseException:
             shutil.rmtree(data, ignore_errors=True)
-            _remove_made(folder, made)
+            _remove_new_folders(folder, new_folders)
             raise
         write_stamp(folder, _sha256s(manifest))
         _remove_leftovers(folder)
@@ -226,11 +229,11 @@ def _locked(folder: Path) -> Iterator[None]:
             return
 
 
-def _remove_made(folder: Path, made: list[Path]) -> None:
+def _remove_new_folders(folder: Path, new_folders: list[Path]) -> None:
     """Undo the folders made for a table that failed, as far as nothing else is in them."""
-    if folder in made and not any(entry.name != LOCK for entry in folder.iterdir()):
+    if folder in new_folders and not any(entry.name != LOCK for entry in folder.iterdir()):
         (folder / LOCK).unlink()
-        for path in made:
+        for path in new_folders:
             try:
                 path.rmdir()
             except OSError:

@@ -63,10 +63,10 @@ class _Column:
         self.low, self.high, self.missing = math.inf, -math.inf, 0
 
     def add(self, values: np.ndarray) -> None:
-        there = values[~np.isnan(values)]
-        self.missing += len(values) - len(there)
-        if len(there):
-            self.low, self.high = min(self.low, float(there.min())), max(self.high, float(there.max()))
+        present = values[~np.isnan(values)]
+        self.missing += len(values) - len(present)
+        if len(present):
+            self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
 
     def summary(self) -> dict[str, Any]:
         return {"min": _plain(self.low), "max": _plain(self.high), "missing": self.missing}
@@ -87,8 +87,8 @@ def _best(metric: Metric, cache: Cache, results: Results) -> dict[str, Any] | No
         return None
     value, fidelity, row = best
     arch = results.space.architectures(np.asarray(cache.codes[row : row + 1]))[0]
-    found = {"mean": _plain(value), "direction": metric.direction, "unit": metric.unit, "fidelity": _named(fidelity)}
-    return found | {"architecture": results.space.format(arch)}
+    entry = {"mean": _plain(value), "direction": metric.direction, "unit": metric.unit, "fidelity": _named(fidelity)}
+    return entry | {"architecture": results.space.format(arch)}
 
 
 def _plain(value: float) -> float | str | None:

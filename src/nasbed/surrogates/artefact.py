@@ -55,13 +55,13 @@ class Artefact:
 
     def files(self) -> dict[str, bytes]:
         """All files, the manifest with the checksums of the others."""
-        found = {NOISE: (json.dumps(self.ensemble.noise.to_json(), indent=1) + "\n").encode()}
+        contents = {NOISE: (json.dumps(self.ensemble.noise.to_json(), indent=1) + "\n").encode()}
         for number, member in enumerate(self.ensemble.members):
-            found |= {f"{_member(number)}/{name}": data for name, data in member.dump().items()}
+            contents |= {f"{_member(number)}/{name}": data for name, data in member.dump().items()}
         if self.runtime is not None:
-            found |= {f"{RUNTIME}/{name}": data for name, data in self.runtime.dump().items()}
-        records = {name: FileRecord(len(found[name]), _sha256(found[name])) for name in sorted(found)}
-        return {FILE_NAME: replace(self.manifest, files=records).to_bytes(), **found}
+            contents |= {f"{RUNTIME}/{name}": data for name, data in self.runtime.dump().items()}
+        records = {name: FileRecord(len(contents[name]), _sha256(contents[name])) for name in sorted(contents)}
+        return {FILE_NAME: replace(self.manifest, files=records).to_bytes(), **contents}
 
     def save(self, path: str | Path) -> Path:
         """Write a folder, or one file if the path ends in ``.snb``. What is there already is not replaced: a released
@@ -161,9 +161,9 @@ def _read(path: Path) -> dict[str, bytes]:
         return files
     manifest = _read_file(path, FILE_NAME)
     expected = ArtefactManifest.from_bytes(manifest, f"{path / FILE_NAME}").files
-    for found in sorted(path.rglob("*")):
-        name = found.relative_to(path).as_posix()
-        if found.is_symlink() or not (found.is_dir() or name in expected or name == FILE_NAME):
+    for path_inside in sorted(path.rglob("*")):
+        name = path_inside.relative_to(path).as_posix()
+        if path_inside.is_symlink() or not (path_inside.is_dir() or name in expected or name == FILE_NAME):
             raise BadFile(f"{path} holds {name}, which its manifest does not name; remove it")
     return {FILE_NAME: manifest, **{name: _read_file(path, name, record) for name, record in expected.items()}}
 

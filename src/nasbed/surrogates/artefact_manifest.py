@@ -108,7 +108,7 @@ def artefact_name(space: str, dataset: str, model: str, *, variant: str = "", ve
 
 
 def _from_json(data: dict[str, Any]) -> ArtefactManifest:
-    missing = [each.name for each in fields(ArtefactManifest) if each.name not in data]
+    missing = [item.name for item in fields(ArtefactManifest) if item.name not in data]
     if missing:
         raise ValueError(f"it lacks {', '.join(missing)}")
     files = {}

@@ -49,10 +49,10 @@ class Surrogate(ABC, Generic[S]):
     def _checked(cls, settings: S | Mapping[str, Any] | None) -> S:
         if settings is not None and not isinstance(settings, Mapping):
             return settings
-        known = [field.name for field in dataclasses.fields(cls.Settings)]
+        names = [field.name for field in dataclasses.fields(cls.Settings)]
         for name in settings or {}:
-            if name not in known:
-                raise InvalidOption(f"{cls.name} has no setting {name!r}; {nearest(name, known)}")
+            if name not in names:
+                raise InvalidOption(f"{cls.name} has no setting {name!r}; {nearest(name, names)}")
         checked: S = cls.Settings(**(settings or {}))
         return checked
 

@@ -56,27 +56,27 @@ class Ensemble:
         self.space = members[0].space
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but :attr:`each`, which a copy computes from the members."""
-        return {name: value for name, value in vars(self).items() if name != "each"}
+        """Everything but :attr:`predict_members`, which a copy computes from the members."""
+        return {name: value for name, value in vars(self).items() if name != "predict_members"}
 
     @cached_property
-    def each(self) -> Callable[[Codes], Floats]:
+    def predict_members(self) -> Callable[[Codes], Floats]:
         """What each member predicts, ``[n, members]``."""
         return joint(self.members)
 
     def predict(self, codes: Codes) -> Prediction:
         """The mean of the members and the deviations from it."""
-        return self.summary(self.each(codes))
+        return self.summary(self.predict_members(codes))
 
-    def summary(self, each: Floats) -> Prediction:
+    def summary(self, predictions: Floats) -> Prediction:
         """:meth:`predict` from what each member predicts."""
-        mean, spread = _mean_and_spread(each)
+        mean, spread = _mean_and_spread(predictions)
         std = self.noise.total(mean, spread)
         return Prediction(mean, spread, self.noise.noise(mean, std), std)
 
-    def mean_and_noise(self, each: list[float]) -> tuple[float, float]:
+    def mean_and_noise(self, predictions: list[float]) -> tuple[float, float]:
         """The mean and the noise of one architecture, bit for bit what :meth:`summary` gives."""
-        mean, spread = _mean_and_spread_of_one(each)
+        mean, spread = _mean_and_spread_of_one(predictions)
         return mean, self.noise.noise_of_one(mean, spread)
 
 
@@ -142,39 +142,45 @@ def _noise(
 ) -> NoiseModel:
     """Learned from out-of-fold predictions, NaN where there is none, and from the rows that no member has seen."""
     answers = joint(members)
-    known = np.flatnonzero(~np.isnan(predicted))
-    held = None
+    out_of_fold = np.flatnonzero(~np.isnan(predicted))
+    calibration = None
     if unseen.any():
-        held = (examples.y[unseen], *_mean_and_spread(answers(examples.codes[unseen])))
-        spread = np.zeros(len(known))
+        calibration = (examples.y[unseen], *_mean_and_spread(answers(examples.codes[unseen])))
+        spread = np.zeros(len(out_of_fold))
     else:
-        spread = _mean_and_spread(answers(examples.codes[known]))[1]
-    return learn_noise(examples.y[known], predicted[known], spread, examples.architecture[known], held=held)
+        spread = _mean_and_spread(answers(examples.codes[out_of_fold]))[1]
+    return learn_noise(
+        examples.y[out_of_fold],
+        predicted[out_of_fold],
+        spread,
+        examples.architecture[out_of_fold],
+        calibration=calibration,
+    )
 
 
-def _mean_and_spread(each: Floats) -> tuple[Floats, Floats]:
+def _mean_and_spread(predictions: Floats) -> tuple[Floats, Floats]:
     """Added up member by member, as :func:`_mean_and_spread_of_one` does."""
-    mean = each[:, 0].copy()
-    for column in each.T[1:]:
+    mean = predictions[:, 0].copy()
+    for column in predictions.T[1:]:
         mean += column
-    mean /= each.shape[1]
-    squares = np.zeros(len(each))
-    for column in each.T:
+    mean /= predictions.shape[1]
+    squares = np.zeros(len(predictions))
+    for column in predictions.T:
         away = column - mean
         squares += away * away
-    return mean, np.sqrt(squares / each.shape[1])
+    return mean, np.sqrt(squares / predictions.shape[1])
 
 
-def _mean_and_spread_of_one(each: list[float]) -> tuple[float, float]:
-    mean = each[0]
-    for value in each[1:]:
+def _mean_and_spread_of_one(predictions: list[float]) -> tuple[float, float]:
+    mean = predictions[0]
+    for value in predictions[1:]:
         mean += value
-    mean /= len(each)
+    mean /= len(predictions)
     squares = 0.0
-    for value in each:
+    for value in predictions:
         away = value - mean
         squares += away * away
-    return mean, math.sqrt(squares / len(each))
+    return mean, math.sqrt(squares / len(predictions))
 
 
 def _folds(examples: Examples, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -185,12 +191,12 @@ def _folds(examples: Examples, folds: int, rng: np.random.Generator) -> NDArray[
         raise InvalidOption(
             f"{folds} folds need at least {2 * folds} architectures, got {count}; use fewer members or more data"
         )
-    held = min(int(HELD_SHARE * count), MOST_HELD)
-    held = held if held >= FEWEST_HELD else 0
+    held_out = min(int(HELD_SHARE * count), MOST_HELD)
+    held_out = held_out if held_out >= FEWEST_HELD else 0
     part = np.empty(count, dtype=np.int64)
     order = rng.permutation(count)
-    part[order[:held]] = -1
-    part[order[held:]] = np.arange(count - held) % folds
+    part[order[:held_out]] = -1
+    part[order[held_out:]] = np.arange(count - held_out) % folds
     return part[owner]
 
 
@@ -212,8 +218,8 @@ class _Job:
         except NasbedError:
             raise
         except Exception as error:  # each library has its own for a setting that it refuses
-            said = " ".join(str(error).split())[:200]
-            raise InvalidOption(f"{self.kind.name} could not be fitted: {said}; check its settings") from error
+            reason = " ".join(str(error).split())[:200]
+            raise InvalidOption(f"{self.kind.name} could not be fitted: {reason}; check its settings") from error
         return member
 
     def files(self) -> dict[str, bytes]:
@@ -226,11 +232,11 @@ class _Job:
 
 
 def _serially(jobs: Sequence[_Job], progress: Progress | None) -> Iterator[Surrogate[Any]]:
-    def told(number: int) -> Progress | None:
+    def report_member(number: int) -> Progress | None:
         return None if progress is None else lambda share: progress((number + share) / len(jobs))
 
     for number, job in enumerate(jobs):
-        tell = told(number)
+        tell = report_member(number)
         yield job.fit(tell)
         if tell is not None:
             tell(1.0)
@@ -245,14 +251,14 @@ def _at_once(jobs: Sequence[_Job], processes: int, progress: Progress | None) ->
     pool = ProcessPool(min(processes, len(jobs)), _one_thread)
     try:
         waiting = {pool.submit(_files_of, job): number for number, job in enumerate(jobs)}
-        found: dict[int, Mapping[str, bytes]] = {}
-        for done in as_completed(waiting):
-            found[waiting[done]] = done.result()
+        fitted_files: dict[int, Mapping[str, bytes]] = {}
+        for future in as_completed(waiting):
+            fitted_files[waiting[future]] = future.result()
             if progress is not None:
-                progress(len(found) / len(jobs))
+                progress(len(fitted_files) / len(jobs))
     finally:
         pool.close()
-    return [job.restore(found[number]) for number, job in enumerate(jobs)]
+    return [job.restore(fitted_files[number]) for number, job in enumerate(jobs)]
 
 
 def _files_of(job: _Job) -> dict[str, bytes]:

@@ -23,8 +23,8 @@ class ExactCosts:
 
     def __init__(self, space: SearchSpace, dataset: str, skeleton: Mapping[str, Any] | None = None) -> None:
         no_codes = np.empty((0, space.code_length), dtype=np.int64)
-        known = space.properties(no_codes)
-        self.metrics = tuple(metric for metric in COSTS if metric.name in known)
+        properties = space.properties(no_codes)
+        self.metrics = tuple(metric for metric in COSTS if metric.name in properties)
         self._space = space
         self._skeleton = space.published_skeletons.get(dataset) if skeleton is None else space.make_skeleton(skeleton)
         space.costs(no_codes, self._skeleton)  # raises where a space counts in its usual skeleton alone

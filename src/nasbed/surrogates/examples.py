@@ -45,8 +45,8 @@ class Examples:
 
     def of(self, y: NDArray[np.float64]) -> Examples:
         """The same rows with another target, those without one left out."""
-        known = np.isfinite(y)
-        return replace(self, y=y).take(known)
+        has_target = np.isfinite(y)
+        return replace(self, y=y).take(has_target)
 
     def canonical(self, space: SearchSpace) -> Examples:
         """The evaluations of the canonical forms, which are what a surrogate benchmark predicts."""
@@ -54,10 +54,10 @@ class Examples:
 
     def is_by(self, methods: Sequence[str]) -> NDArray[np.bool_]:
         """Which rows are of evaluations by some search methods; raises for a method without any."""
-        known = np.unique(self.method).tolist()
+        names = np.unique(self.method).tolist()
         for method in methods:
-            if method not in known:
-                raise InvalidOption(f"no evaluation is by a method {method!r}; {nearest(method, known)}")
+            if method not in names:
+                raise InvalidOption(f"no evaluation is by a method {method!r}; {nearest(method, names)}")
         mask: NDArray[np.bool_] = np.isin(self.method, list(methods))
         return mask
 
@@ -96,8 +96,8 @@ def examples(results: Results, *, metric: Metric | None = None, fidelity: int | 
     chosen = int(fidelities.max()) if fidelity is None else fidelity
     used = fidelities == chosen
     if not used.any():
-        known = ", ".join(map(str, np.unique(fidelities)))
-        raise InvalidOption(f"{results.about.name} has the fidelities {known}, got {chosen}; choose one of them")
+        offered = ", ".join(map(str, np.unique(fidelities)))
+        raise InvalidOption(f"{results.about.name} has the fidelities {offered}, got {chosen}; choose one of them")
     forms = results.space.canonical_codes(codes[used])
     _, architecture = np.unique(forms, axis=0, return_inverse=True)
     numbers = architecture.reshape(-1).astype(np.int64)

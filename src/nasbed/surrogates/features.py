@@ -17,8 +17,8 @@ Block = NDArray[np.float32]
 
 def costs(space: SearchSpace, codes: Codes) -> Block:
     """The logarithms of the parameters and multiply-adds, exact, where the space knows them."""
-    found: Block = np.log1p(space.costs(codes)).astype(np.float32)
-    return found
+    columns: Block = np.log1p(space.costs(codes)).astype(np.float32)
+    return columns
 
 
 def counts(space: SearchSpace, codes: Codes) -> Block:

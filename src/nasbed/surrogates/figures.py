@@ -21,23 +21,23 @@ def fit_figures(ensemble: Ensemble, test: Examples, metric: Metric) -> dict[str,
     """R², Kendall, sparse Kendall, MAE and MSE; the coverage of the 90 % intervals, over all and over the better half
     of the evaluations; and where architectures have repeats, the KL divergence. ``raw_…`` takes the spread between
     members for the standard deviation, as the paper does."""
-    found = ensemble.predict(test.codes)
+    prediction = ensemble.predict(test.codes)
     sign = 1.0 if metric.direction == "maximize" else -1.0
     better = sign * test.y >= np.median(sign * test.y)
     figures = {
-        "r2": r2(test.y, found.mean),
-        "kendall": kendall(test.y, found.mean),
-        "sparse_kendall": sparse_kendall(test.y, found.mean, precision=precision_of(metric, test.y)),
-        "mae": mae(test.y, found.mean),
-        "mse": mse(test.y, found.mean),
-        "coverage": coverage(test.y, found.mean, found.std),
-        "coverage_better_half": coverage(test.y[better], found.mean[better], found.std[better]),
-        "raw_coverage": coverage(test.y, found.mean, found.spread),
+        "r2": r2(test.y, prediction.mean),
+        "kendall": kendall(test.y, prediction.mean),
+        "sparse_kendall": sparse_kendall(test.y, prediction.mean, precision=precision_of(metric, test.y)),
+        "mae": mae(test.y, prediction.mean),
+        "mse": mse(test.y, prediction.mean),
+        "coverage": coverage(test.y, prediction.mean, prediction.std),
+        "coverage_better_half": coverage(test.y[better], prediction.mean[better], prediction.std[better]),
+        "raw_coverage": coverage(test.y, prediction.mean, prediction.spread),
     }
-    return figures | kl_figures(found, test)
+    return figures | kl_figures(prediction, test)
 
 
-def kl_figures(found: Prediction, test: Examples) -> dict[str, float]:
+def kl_figures(prediction: Prediction, test: Examples) -> dict[str, float]:
     """The mean and median KL divergence from the normal distribution of each architecture's repeats to the predicted
     one; empty where no architecture has three that differ."""
     _, first, owner, count = np.unique(test.architecture, return_index=True, return_inverse=True, return_counts=True)
@@ -49,10 +49,10 @@ def kl_figures(found: Prediction, test: Examples) -> dict[str, float]:
     at = first[used]
     std = np.sqrt(squares[used] / (count[used] - 1))
     figures = {}
-    for name, predicted in (("", found.std), ("raw_", found.spread)):
+    for name, predicted in (("", prediction.std), ("raw_", prediction.spread)):
         floor = np.maximum(predicted[at], np.finfo(np.float64).tiny)
         with np.errstate(over="ignore", divide="ignore"):
-            divergence = kl_divergence(means[used], std, found.mean[at], floor)
+            divergence = kl_divergence(means[used], std, prediction.mean[at], floor)
         figures[f"{name}kl"] = _finite(divergence.mean())
         figures[f"{name}kl_median"] = _finite(np.median(divergence))
     return figures

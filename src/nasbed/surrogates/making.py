@@ -92,7 +92,7 @@ def make_surrogate(
         raise InvalidOption("a split has its metric, fidelity and methods already; leave these options out")
     split.check_parts("test")
     results, metric, seed = split.results, split.metric, split.seed if seed is None else seed
-    train, test, others = split.fitted, split.test, split.others
+    train, test, unchosen = split.fitted, split.test, split.unchosen
     timed = _timed(train, runtime_method) if runtime is not None else None
     share = 1 - RUNTIME_SHARE if timed is not None else 1.0
     ensemble = fit_ensemble(
@@ -103,13 +103,13 @@ def make_surrogate(
         settings=settings,
         seed=seed,
         processes=processes,
-        progress=None if progress is None else lambda done: progress(done * share),
+        progress=None if progress is None else lambda part: progress(part * share),
     )
     if compact:
         ensemble = Ensemble([member.compact() for member in ensemble.members], ensemble.noise)
     figures = fit_figures(ensemble, test, metric)
-    if len(others):
-        figures |= {f"others_{name}": value for name, value in fit_figures(ensemble, others, metric).items()}
+    if len(unchosen):
+        figures |= {f"others_{name}": value for name, value in fit_figures(ensemble, unchosen, metric).items()}
     clock = None
     if runtime is not None and timed is not None:
         clock = _fit_runtime(runtime, results.space, timed, seed, ensemble.members[0])
@@ -154,8 +154,8 @@ def _exact(results: Results, dataset: str, skeleton: Mapping[str, Any] | None) -
     rows = next(results.batches())
     recorded = rows.values["parameters"]
     counted = costs(results.space.canonical_codes(rows.codes[:1000]))[:, names.index("parameters")]
-    known = np.isfinite(recorded[:1000])
-    agree = np.mean(counted[known] == recorded[:1000][known]) > 0.9 if known.any() else True
+    is_recorded = np.isfinite(recorded[:1000])
+    agree = np.mean(counted[is_recorded] == recorded[:1000][is_recorded]) > 0.9 if is_recorded.any() else True
     return names if agree else ()
 
 

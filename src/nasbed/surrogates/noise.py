@@ -54,10 +54,10 @@ class Curve:
         at, std, slope = (np.array(column) for column in (self.at, self.std, self._slopes))
         inside = np.clip(mean, at[0], at[-1])
         place = np.searchsorted(at, inside, side="right") - 1
-        found: Floats = std[place] + slope[place] * (inside - at[place])
-        return found
+        deviations: Floats = std[place] + slope[place] * (inside - at[place])
+        return deviations
 
-    def one(self, mean: float) -> float:
+    def of_one(self, mean: float) -> float:
         """The deviation at one predicted value, bit for bit what a batch gets."""
         inside = min(max(mean, self.at[0]), self.at[-1])
         place = bisect_right(self.at, inside) - 1
@@ -87,8 +87,8 @@ class NoiseModel:
     def total(self, mean: Floats, spread: Floats) -> Floats:
         """The standard deviation of an evaluation from its prediction."""
         error = self.error(mean)
-        found: Floats = self.scale * np.sqrt(error * error + spread * spread)
-        return found
+        totals: Floats = self.scale * np.sqrt(error * error + spread * spread)
+        return totals
 
     def noise(self, mean: Floats, total: Floats) -> Floats:
         """The standard deviation of evaluations of one architecture; the total one where repeats do not tell it."""
@@ -96,9 +96,9 @@ class NoiseModel:
 
     def noise_of_one(self, mean: float, spread: float) -> float:
         """:meth:`noise` of one architecture, bit for bit what a batch gets."""
-        error = self.error.one(mean)
+        error = self.error.of_one(mean)
         total = self.scale * math.sqrt(error * error + spread * spread)
-        return total if self.repeats is None else min(self.repeats.one(mean), total)
+        return total if self.repeats is None else min(self.repeats.of_one(mean), total)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -129,15 +129,15 @@ def learn_noise(
     spread: Floats,
     architecture: NDArray[np.int64],
     *,
-    held: tuple[Floats, Floats, Floats] | None = None,
+    calibration: tuple[Floats, Floats, Floats] | None = None,
 ) -> NoiseModel:
-    """The noise model of out-of-fold predictions. ``held`` is truth, mean and spread of evaluations whose
+    """The noise model of out-of-fold predictions. ``calibration`` is truth, mean and spread of evaluations whose
     architectures no member has seen."""
     if len(y) != len(predicted) or not len(y):
         raise InvalidOption(f"noise is learned from at least 1 residual, got {len(y)} and {len(predicted)} values")
     error = _learned(predicted, np.abs(y - predicted))
     repeats = _repeats(y, predicted, architecture)
-    truth, mean, apart = held or (y, predicted, spread)
+    truth, mean, apart = calibration or (y, predicted, spread)
     scale = _quantile(np.abs(truth - mean) / NoiseModel(error).total(mean, apart)) / HALF_WIDTH
     return NoiseModel(error, repeats, max(scale, float(np.finfo(np.float32).tiny)))
 

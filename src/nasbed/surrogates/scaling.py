@@ -61,8 +61,8 @@ class TargetScale:
     def undo(self, z: Floats) -> Floats:
         """The metric for what the model says."""
         learnt = np.clip(z, self.low, self.high) * self.std + self.mean
-        found: Floats = learnt if self.sign == 0 else self.bound - self.sign * np.exp(-self.sign * learnt)
-        return found
+        metric: Floats = learnt if self.sign == 0 else self.bound - self.sign * np.exp(-self.sign * learnt)
+        return metric
 
     def to_json(self) -> dict[str, float]:
         """As JSON values, from which :meth:`from_json` makes the same scale again."""
@@ -84,10 +84,10 @@ class ColumnScale:
     @classmethod
     def of(cls, columns: NDArray[np.floating]) -> ColumnScale:
         """The scale for these training rows."""
-        there = np.isfinite(columns)
-        count = np.maximum(there.sum(axis=0), 1)
-        mean = np.where(there, columns, 0).sum(axis=0, dtype=np.float64) / count
-        std = np.sqrt((np.where(there, columns - mean, 0) ** 2).sum(axis=0) / count)
+        present = np.isfinite(columns)
+        count = np.maximum(present.sum(axis=0), 1)
+        mean = np.where(present, columns, 0).sum(axis=0, dtype=np.float64) / count
+        std = np.sqrt((np.where(present, columns - mean, 0) ** 2).sum(axis=0) / count)
         return cls(mean, np.where(std > 1e-9, std, np.inf))
 
     def apply(self, columns: NDArray[np.floating]) -> Floats:

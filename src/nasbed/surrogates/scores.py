@@ -69,8 +69,10 @@ def kl_divergence(mean: Floats, std: Floats, predicted_mean: Floats, predicted_s
     >>> kl_divergence(zero, one, zero, one).tolist(), kl_divergence(zero, one, one, one).tolist()
     ([0.0], [0.5])
     """
-    found: Floats = np.log(predicted_std / std) + (std**2 + (mean - predicted_mean) ** 2) / (2 * predicted_std**2) - 0.5
-    return found
+    divergence: Floats = (
+        np.log(predicted_std / std) + (std**2 + (mean - predicted_mean) ** 2) / (2 * predicted_std**2) - 0.5
+    )
+    return divergence
 
 
 def coverage(truth: Floats, mean: Floats, std: Floats, *, level: float = 0.9) -> float:

@@ -45,19 +45,19 @@ def shrink(difference: Floats, variance: Floats) -> Floats:
     return posterior
 
 
-def noise_variance(y: Floats, owner: NDArray[np.int64], *, what: str) -> Floats:
+def noise_variance(y: Floats, owner: NDArray[np.int64], *, label: str) -> Floats:
     """The variance of one evaluation of each owner, from the scatter of those with several: a curve over their mean,
     since good architectures scatter less than bad ones (Surrogate NAS Benchmarks, appendix C.7)."""
     count = np.bincount(owner)
     mean = np.bincount(owner, y) / np.maximum(count, 1)
     several = count[owner] > 1
     if not several.any():
-        raise InvalidOption(f"{what} learns noise from repeated evaluations, got none; give the setting noise")
+        raise InvalidOption(f"{label} learns noise from repeated evaluations, got none; give the setting noise")
     level = mean[owner[several]]
     squares = (y[several] - level) ** 2 * (count / np.maximum(count - 1, 1))[owner[several]]
     order = np.argsort(level, kind="stable")
     bins = [part for part in np.array_split(order, BINS) if len(part)]
     centres = [level[part].mean() for part in bins]
     heights = [np.sort(squares[part])[: max(1, int(len(part) * (1 - TRIM)))].mean() for part in bins]
-    found: Floats = np.interp(mean, centres, heights)
-    return found
+    variances: Floats = np.interp(mean, centres, heights)
+    return variances

@@ -75,7 +75,7 @@ class Smoothed(Surrogate[SmoothedSettings]):
         mean = np.bincount(owner, y) / count
         expected = self._fit_base(forms, mean, progress)
         if self.settings.noise is None:
-            variance = noise_variance(y, owner, what=f"the surrogate {self.name}")
+            variance = noise_variance(y, owner, label=f"the surrogate {self.name}")
         else:
             variance = np.full(len(forms), self.settings.noise**2)
         self._remember(forms, expected + shrink(mean - expected, variance / count))
@@ -92,8 +92,8 @@ class Smoothed(Surrogate[SmoothedSettings]):
             model = self._base_class()(self.space, seed=self.seed + number, settings=self.settings.base_settings)
             held_out = fold == number
             stop = (fold == (number + 1) % folds) if folds > 2 else np.zeros(len(forms), dtype=bool)
-            seen = Examples.plain(forms[~held_out & ~stop], mean[~held_out & ~stop])
-            model.fit(seen, Examples.plain(forms[stop], mean[stop]) if stop.any() else None)
+            learned = Examples.plain(forms[~held_out & ~stop], mean[~held_out & ~stop])
+            model.fit(learned, Examples.plain(forms[stop], mean[stop]) if stop.any() else None)
             expected[held_out] = model.predict(forms[held_out])
             self._models.append(model)
             if progress is not None:
@@ -115,10 +115,10 @@ class Smoothed(Surrogate[SmoothedSettings]):
             raise self._not_fitted()
         forms = self.space.function_codes(codes)
         position = np.searchsorted(self._keys, code_keys(forms)).clip(max=len(self._keys) - 1)
-        known = (self._forms[position] == forms).all(axis=1)
+        is_evaluated = (self._forms[position] == forms).all(axis=1)
         estimates: Floats = self._estimates[position]
-        if not known.all():
-            estimates[~known] = np.mean([model.predict(forms[~known]) for model in self._models], axis=0)
+        if not is_evaluated.all():
+            estimates[~is_evaluated] = np.mean([model.predict(forms[~is_evaluated]) for model in self._models], axis=0)
         return estimates
 
     def dump(self) -> dict[str, bytes]:

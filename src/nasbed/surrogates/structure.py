@@ -38,7 +38,7 @@ def structure(space: SearchSpace, codes: NDArray[np.int64]) -> NDArray[np.float3
     names = _names(graphs.node_names, graphs.edge_names)
     if names is None:
         return np.empty((len(codes), 0), dtype=np.float32)
-    found = np.zeros((len(graphs), width(names.labels)), dtype=np.float32)
+    features = np.zeros((len(graphs), width(names.labels)), dtype=np.float32)
     describe_quickly(
         np.ascontiguousarray(graphs.node_labels),
         np.ascontiguousarray(graphs.edge_labels),
@@ -48,9 +48,9 @@ def structure(space: SearchSpace, codes: NDArray[np.int64]) -> NDArray[np.float3
         names.output,
         names.labels,
         names.on_edges,
-        found,
+        features,
     )
-    return found
+    return features
 
 
 class _Names(NamedTuple):

@@ -41,7 +41,7 @@ def _walks(
     alive: NDArray[np.bool_],
     size: int,
     labels: int,
-    found: NDArray[np.float32],
+    features: NDArray[np.float32],
 ) -> int:
     """How often an operation of one label leads to one of another in 1, 2 and 3 steps."""
     for u in range(size):
@@ -59,7 +59,7 @@ def _walks(
             reach = following
             for w in range(size):
                 if reach[w] > 0:
-                    found[(length * labels + label[u]) * labels + label[w]] += reach[w]
+                    features[(length * labels + label[u]) * labels + label[w]] += reach[w]
     return LENGTHS * labels * labels
 
 
@@ -69,33 +69,33 @@ def _longest_and_shortest(
     alive: NDArray[np.bool_],
     size: int,
     labels: int,
-    found: NDArray[np.float32],
+    features: NDArray[np.float32],
     at: int,
 ) -> int:
     """The most and the fewest operations on a path, of all labels together and of each."""
     sink = size - 1
-    for which in range(1, labels + 1):  # the last one is all operations
+    for counted in range(1, labels + 1):  # the last one is all operations
         most = np.full(size, -FAR)
         least = np.full(size, FAR)
         most[0] = least[0] = 0
         for v in range(1, size):
             if not alive[v]:
                 continue
-            own = 1.0 if v != sink and (which == labels or label[v] == which) else 0.0
+            own = 1.0 if v != sink and (counted == labels or label[v] == counted) else 0.0
             for u in range(v):
                 if ways[u, v] > 0 and alive[u]:
                     most[v] = max(most[v], most[u] + own)
                     least[v] = min(least[v], least[u] + own)
         if alive[sink]:
-            found[at + 2 * which] = most[sink]
-            found[at + 2 * which + 1] = least[sink]
+            features[at + 2 * counted] = most[sink]
+            features[at + 2 * counted + 1] = least[sink]
     return at + 2 * (labels + 1)
 
 
 def _describe_one(
-    label: NDArray[np.int64], ways: NDArray[np.float64], size: int, labels: int, found: NDArray[np.float32]
+    label: NDArray[np.int64], ways: NDArray[np.float64], size: int, labels: int, features: NDArray[np.float32]
 ) -> None:
-    found[:] = 0
+    features[:] = 0
     sink = size - 1
     before = np.zeros(size)  # paths from the source
     after = np.zeros(size)  # paths to the sink
@@ -110,8 +110,8 @@ def _describe_one(
     alive = np.zeros(size, np.bool_)
     for v in range(size):
         alive[v] = label[v] >= 0 and before[v] > 0 and after[v] > 0
-    at = _walks(label, ways, alive, size, labels, found)
-    at = _longest_and_shortest(label, ways, alive, size, labels, found, at)
+    at = _walks(label, ways, alive, size, labels, features)
+    at = _longest_and_shortest(label, ways, alive, size, labels, features, at)
     for v in range(size):
         if not alive[v]:
             continue
@@ -120,22 +120,22 @@ def _describe_one(
             if alive[u]:
                 into += ways[u, v]
                 out += ways[v, u]
-        for which in range(5):
+        for quantity in range(5):
             value = into
-            if which == 1:
+            if quantity == 1:
                 value = out
-            elif which == 2:
+            elif quantity == 2:
                 value = before[v]
-            elif which == 3:
+            elif quantity == 3:
                 value = after[v]
-            elif which == 4:
+            elif quantity == 4:
                 value = before[v] * after[v]
-            place = at + 2 * which * labels + label[v]
-            found[place] += value
-            found[place + labels] = max(found[place + labels], value)
-        found[at + 10 * labels + label[v]] += 1
+            place = at + 2 * quantity * labels + label[v]
+            features[place] += value
+            features[place + labels] = max(features[place + labels], value)
+        features[at + 10 * labels + label[v]] += 1
     at += 11 * labels
-    found[at] = np.log1p(before[sink])
+    features[at] = np.log1p(before[sink])
 
 
 def describe(

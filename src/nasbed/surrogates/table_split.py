@@ -127,7 +127,7 @@ class TableSplit:
         return self.rows.take(self.parts.fitted)
 
     @property
-    def others(self) -> Examples:
+    def unchosen(self) -> Examples:
         """The evaluations of architectures that none of the chosen methods evaluated."""
         split = np.concatenate(self.parts.parts)
         return self.rows.take(~np.isin(self.rows.architecture, self.rows.architecture[split]))

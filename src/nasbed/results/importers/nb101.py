@@ -184,17 +184,17 @@ class _Modules:
             self._learn(list(new), codes[list(new.values())])
         expected = self._modules[[self._places[key] for key in met]]
         expected = np.repeat(expected, np.diff(np.append(starts, len(keys))))
-        found = parsed.hashes.view("S32").reshape(-1)
-        for name, own, theirs in (
-            ("module hash", expected["hash"], found),
+        recorded_hashes = parsed.hashes.view("S32").reshape(-1)
+        for name, computed, recorded in (
+            ("module hash", expected["hash"], recorded_hashes),
             ("number of parameters", expected["parameters"], parsed.parameters),
         ):
-            wrong = own != theirs
+            wrong = computed != recorded
             if wrong.any():
                 record = int(np.argmax(wrong))
                 raise BadFile(
-                    f"{parsed.records.name(record)}: its cell has the {name} {_text(own[record])}, the record says "
-                    f"{_text(theirs[record])}; the file is damaged or not the published one"
+                    f"{parsed.records.name(record)}: its cell has the {name} {_text(computed[record])}, the record "
+                    f"says {_text(recorded[record])}; the file is damaged or not the published one"
                 )
         return parsed
 

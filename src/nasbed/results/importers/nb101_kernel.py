@@ -98,11 +98,11 @@ def _read_cell(data, at, code):  # type: ignore[no-untyped-def]
         if vertex < vertices - 1:
             if at + 6 > len(data) or data[at] != COMMA:
                 return -1
-            found = 2 if data[at + 1] == 109 else (0 if data[at + 5] == 51 else 1)
-            if not _word_at(data, at + 1, found):
+            operation = 2 if data[at + 1] == 109 else (0 if data[at + 5] == 51 else 1)
+            if not _word_at(data, at + 1, operation):
                 return -1
-            code[vertex] = found
-            at += 1 + WORD_LENGTHS[found]
+            code[vertex] = operation
+            at += 1 + WORD_LENGTHS[operation]
     if at >= len(data) or data[at] != COMMA or not _word_at(data, at + 1, OUTPUT):
         return -1
     at += 1 + WORD_LENGTHS[OUTPUT]
@@ -112,25 +112,25 @@ def _read_cell(data, at, code):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _same(one, other):  # type: ignore[no-untyped-def]
+def _same(first, second):  # type: ignore[no-untyped-def]
     differ = np.uint8(0)
-    for i in range(len(one)):
-        differ |= one[i] ^ other[i]
+    for i in range(len(first)):
+        differ |= first[i] ^ second[i]
     return differ == 0
 
 
 @njit(cache=True, nogil=True)
 def _in_space(edges):  # type: ignore[no-untyped-def]
     """Whether the output is reached, by at most nine edges after pruning."""
-    kept = used_vertices(edges)
+    on_path = used_vertices(edges)
     count = 0
     for vertex in range(1, 7):
-        if kept >> vertex & 1:
-            sources = (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1) & kept
+        if on_path >> vertex & 1:
+            sources = (edges >> (vertex * (vertex - 1) // 2)) & ((1 << vertex) - 1) & on_path
             while sources:
                 sources &= sources - 1
                 count += 1
-    return kept >> 6 & 1 == 1 and kept & 1 == 1 and count <= 9
+    return on_path >> 6 & 1 == 1 and on_path & 1 == 1 and count <= 9
 
 
 @njit(cache=True, nogil=True)
@@ -254,16 +254,16 @@ def _read_evaluation(data, at, end, bits, row):  # type: ignore[no-untyped-def]
             for field in range(4):
                 bits[field, row] = _double_bits(usual[9 * field + 10 : 9 * field + 18])
             return MEASURED
-    seen = 0
+    fields = 0
     while at < end:
         field, wire, start, after = _read_key(data, at, end)
         if field == 0 or (field <= 5 and wire != FIXED64) or (field == 6 and wire != TEXT):
             return -1
         if 2 <= field <= 5:
             bits[field - 2, row] = _double_bits(data[start:after])
-            seen |= 1 << field
+            fields |= 1 << field
         at = after
-    return seen
+    return fields
 
 
 @njit(cache=True, nogil=True)
@@ -278,8 +278,8 @@ def _read_metrics(data, end, bits, record, parameters):  # type: ignore[no-untyp
             if wire != TEXT or evaluations == 3:
                 return False
             row = 2 * record + max(evaluations - 1, 0)  # the first is overwritten by the second
-            seen = _read_evaluation(data, start, after, bits, row)
-            if seen != MEASURED and (evaluations or seen < 0):
+            fields = _read_evaluation(data, start, after, bits, row)
+            if fields != MEASURED and (evaluations or fields < 0):
                 return False
             evaluations += 1
         elif field == 2:

@@ -106,7 +106,7 @@ def _double(raw: int | bytes) -> float:
     return value
 
 
-def _fields(message: bytes, known: dict[int, tuple[str, int]]) -> Iterator[tuple[str, int | bytes]]:
+def _fields(message: bytes, known_fields: dict[int, tuple[str, int]]) -> Iterator[tuple[str, int | bytes]]:
     """The known fields of a protocol buffer in the order of the bytes; others are skipped, groups included."""
     at, groups = 0, list[int]()
     while at < len(message):
@@ -126,9 +126,9 @@ def _fields(message: bytes, known: dict[int, tuple[str, int]]) -> Iterator[tuple
             groups.append(number)
         elif wire != END_GROUP or not groups or groups.pop() != number:
             raise BadFile(f"field {number} of the metrics has the wire type {wire}, which cannot stand there")
-        if groups or wire == END_GROUP or number not in known:
+        if groups or wire == END_GROUP or number not in known_fields:
             continue
-        name, expected = known[number]
+        name, expected = known_fields[number]
         if wire != expected:
             raise BadFile(f"{name} has wire type {expected} in a protocol buffer, got {wire}")
         yield name, value

@@ -48,23 +48,23 @@ _ARCHITECTURE = (f"{CONFIG_PREFIX}edge_", f"{CONFIG_PREFIX}inputs_node_")
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class NetworkSize:
     """What surrounds the cells, where the configuration says it."""
 
     channels: int | None
     cells: int | None
 
-    def agrees(self, other: Network) -> bool:
+    def agrees(self, other: NetworkSize) -> bool:
         pairs = ((self.channels, other.channels), (self.cells, other.cells))
         return all(a is None or b is None or a == b for a, b in pairs)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ResultFile:
     """One result file. A value that it does not give is NaN, a budget :data:`UNKNOWN`."""
 
     architecture: Architecture
-    network: Network
+    network: NetworkSize
     values: tuple[float, float, float]
     train_time_s: float
     epochs: int
@@ -98,7 +98,7 @@ def result_files(root: Path) -> list[Path]:
     """Every result file under a folder, by name. A symbolic link in it is refused: it may lead anywhere."""
     if not root.is_dir():
         raise BadFile(f"{root} is no folder; nb301 reads a folder with <method>/results_N.json, unpacked")
-    found = []
+    files = []
     for folder, folders, names in os.walk(root, onerror=_raise):
         folders.sort()
         for name in sorted([*folders, *names]):
@@ -107,22 +107,22 @@ def result_files(root: Path) -> list[Path]:
         results = [name for name in sorted(names) if name.startswith("results_") and name.endswith(".json")]
         if results and not Path(folder).resolve().name.isprintable():
             raise BadFile(f"a method's name is printable text, got the folder {shorten(folder)}; rename it")
-        found += [Path(folder) / name for name in results]
-    if not found:
+        files += [Path(folder) / name for name in results]
+    if not files:
         raise BadFile(f"{root} holds no <method>/results_N.json; unpack the published archive and name its folder")
-    return found
+    return files
 
 
 def _raise(error: OSError) -> None:
     raise BadFile(f"{error.filename} cannot be listed, {error.strerror}") from None
 
 
-def read_run(file: Path, root: Path) -> Run:
+def read_run(file: Path, root: Path) -> ResultFile:
     where = file.relative_to(root).as_posix()
     return run_from(read_bytes(file, where, LARGEST_FILE), where)
 
 
-def run_from(data: bytes, where: str) -> Run:
+def run_from(data: bytes, where: str) -> ResultFile:
     """What one result file says."""
     result = parse(data, where)
     config = result.get("optimized_hyperparamater_config") if isinstance(result, dict) else None
@@ -141,20 +141,21 @@ def run_from(data: bytes, where: str) -> Run:
     first = info[0] if isinstance(info, list) and info else {}
     if not isinstance(first, dict) or not isinstance(info, list | None):
         raise BadFile(f"{where}: info is a list of objects, got {shorten(info)}")
-    given = (first.get("val_accuracy"), result.get("test_accuracy"), first.get("model_parameters"))
+    published = (first.get("val_accuracy"), result.get("test_accuracy"), first.get("model_parameters"))
     values = tuple(
-        _checked(metric, number(value, metric.key, where), where) for metric, value in zip(METRICS, given, strict=True)
+        _checked(metric, number(value, metric.key, where), where)
+        for metric, value in zip(METRICS, published, strict=True)
     )
     train_time_s = number(result.get("runtime"), "runtime", where)
     if train_time_s < 0 or math.isinf(train_time_s):
         raise BadFile(f"{where}: runtime is a finite number of seconds, not negative, got {train_time_s}")
-    status = FAILED if None in given[:2] else DIVERGED if any(map(math.isnan, values[:2])) else OK
-    network = Network(
-        _whole(config.get(f"{CONFIG_PREFIX}init_channels"), "init_channels", where),
-        _whole(config.get(f"{CONFIG_PREFIX}layers"), "layers", where),
+    status = FAILED if None in published[:2] else DIVERGED if any(map(math.isnan, values[:2])) else OK
+    network = NetworkSize(
+        _integer(config.get(f"{CONFIG_PREFIX}init_channels"), "init_channels", where),
+        _integer(config.get(f"{CONFIG_PREFIX}layers"), "layers", where),
     )
-    epochs = _whole(result.get("budget"), "budget", where)
-    return Run(
+    epochs = _integer(result.get("budget"), "budget", where)
+    return ResultFile(
         architecture,
         network,
         (values[0], values[1], values[2]),
@@ -175,17 +176,17 @@ def _checked(metric: Metric, value: float, where: str) -> float:
     return value
 
 
-def _whole(value: Any, what: str, where: str) -> int | None:
+def _integer(value: Any, label: str, where: str) -> int | None:
     """A small whole number; budgets are also written as 100.0."""
-    given = number(value, what, where)
+    parsed = number(value, label, where)
     if value is None:
         return None
-    if not 1 <= given <= MOST_EPOCHS or given != int(given):
-        raise BadFile(f"{where}: {what} is a whole number from 1 to {MOST_EPOCHS}, got {shorten(value)}")
-    return int(given)
+    if not 1 <= parsed <= MOST_EPOCHS or parsed != int(parsed):
+        raise BadFile(f"{where}: {label} is a whole number from 1 to {MOST_EPOCHS}, got {shorten(value)}")
+    return int(parsed)
 
 
-def _batches(root: Path, files: list[Path], network: Network) -> Iterator[Rows]:
+def _batches(root: Path, files: list[Path], network: NetworkSize) -> Iterator[Rows]:
     remaining = iter(files)
     while chunk := list(islice(remaining, BATCH)):
         runs = [read_run(file, root) for file in chunk]
@@ -205,14 +206,14 @@ def _batches(root: Path, files: list[Path], network: Network) -> Iterator[Rows]:
         )
 
 
-def _recipe(network: Network) -> str:
+def _recipe(network: NetworkSize) -> str:
     return (
         f"Surr-NAS-Bench-DARTS: {network.channels or 32} channels, {network.cells or 8} cells, auxiliary head, SGD "
         "with cosine annealing, cutout, mixup"
     )
 
 
-def _parameter_note(runs: list[Run]) -> str:
+def _parameter_note(runs: list[ResultFile]) -> str:
     """How the published parameter counts of the first runs compare with those computed from their architectures."""
     darts = space("darts")
     assert isinstance(darts, Darts)

@@ -36,16 +36,16 @@ class Reader:
     def members(self) -> Iterator[str]:
         """The keys of the object that comes next."""
         self._take("{")
-        seen: set[str] = set()
+        seen_keys: set[str] = set()
         while not self._next_is("}"):
-            if seen:
+            if seen_keys:
                 self._take(",")
             if not self._next_is('"'):
-                raise BadFile(f"{self.where}: a JSON object has keys in quotes, got {self._rest()}")
+                raise BadFile(f"{self.where}: a JSON object has keys in quotes, got {self._excerpt()}")
             key = self.value()
-            if key in seen:
+            if key in seen_keys:
                 raise BadFile(f"{self.where}: a JSON object names each key once, got {shorten(key)} twice")
-            seen.add(key)
+            seen_keys.add(key)
             self._take(":")
             yield key
         self._take("}")
@@ -69,7 +69,7 @@ class Reader:
         """Raise unless the text ends here."""
         self._skip()
         if self._at != len(self._text):
-            raise BadFile(f"{self.where}: JSON ends with its value, got {self._rest()} after it")
+            raise BadFile(f"{self.where}: JSON ends with its value, got {self._excerpt()} after it")
 
     def _skip(self) -> None:
         match = _SPACE.match(self._text, self._at)
@@ -81,10 +81,10 @@ class Reader:
 
     def _take(self, symbol: str) -> None:
         if not self._next_is(symbol):
-            raise BadFile(f"{self.where}: JSON has {symbol} at character {self._at}, got {self._rest()}")
+            raise BadFile(f"{self.where}: JSON has {symbol} at character {self._at}, got {self._excerpt()}")
         self._at += 1
 
-    def _rest(self) -> str:
+    def _excerpt(self) -> str:
         return shorten(self._text[self._at : self._at + 20]) if self._at < len(self._text) else "the end"
 
 
@@ -93,11 +93,11 @@ class _DuplicateKey(ValueError):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         keys = [key for key, _ in pairs]
         raise _DuplicateKey(next(key for key in keys if keys.count(key) > 1))
-    return made
+    return result
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_object)
@@ -122,13 +122,13 @@ def read_bytes(path: Path, where: str, most: int) -> bytes:
         raise BadFile(f"{where}: cannot be read, {error.strerror}") from None
 
 
-def number(value: Any, what: str, where: str) -> float:
+def number(value: Any, label: str, where: str) -> float:
     """A JSON number as a float; NaN for null and for NaN, which both mean that there is none."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadFile(f"{where}: {what} is a number, got {shorten(value)}")
+        raise BadFile(f"{where}: {label} is a number, got {shorten(value)}")
     try:
         return float(value)
     except OverflowError:
-        raise BadFile(f"{where}: {what} is a number of a usual size, got {shorten(value)}") from None
+        raise BadFile(f"{where}: {label} is a number of a usual size, got {shorten(value)}") from None

@@ -115,12 +115,12 @@ class SuiteZeroImporter(Importer):
     def read(self, path: Path) -> Iterator[Draft]:
         searched = self._space(path)
         data = read_bytes(path, path.name, LARGEST_FILE)
-        found = contents(data, path.name, searched)
+        by_dataset = contents(data, path.name, searched)
         chosen = self.settings.get("dataset")
-        if chosen is not None and chosen not in found:
-            raise BadFile(f"{path.name} holds the datasets {', '.join(found)}, not {shorten(chosen)}")
+        if chosen is not None and chosen not in by_dataset:
+            raise BadFile(f"{path.name} holds the datasets {', '.join(by_dataset)}, not {shorten(chosen)}")
         prefix = self.settings.get("name", f"suite-zero/{searched}")
-        for dataset, content in found.items():
+        for dataset, content in by_dataset.items():
             if chosen not in (None, dataset):
                 continue
             about = About(
@@ -137,12 +137,12 @@ class SuiteZeroImporter(Importer):
 
     def _space(self, path: Path) -> str:
         by_file = {f"zc_{stem}": name for name, (stem, _) in ENCODINGS.items()}
-        found = self.settings.get("space") or by_file.get(path.stem)
-        if found not in ENCODINGS:
+        chosen = self.settings.get("space") or by_file.get(path.stem)
+        if chosen not in ENCODINGS:
             raise InvalidOption(
-                f"the keys of {', '.join(ENCODINGS)} are known here, got {shorten(found or path.name)}; set space"
+                f"the keys of {', '.join(ENCODINGS)} are known here, got {shorten(chosen or path.name)}; set space"
             )
-        return found
+        return chosen
 
 
 @dataclass
@@ -155,21 +155,21 @@ class Content:
 
     def metrics(self, dataset: str) -> dict[str, Metric]:
         """The metrics by where they come from: a proxy, a proxy and ``/time``, or ``val_accuracy``."""
-        found = {}
+        metrics = {}
         for proxy, timed in sorted(self.scores.items()):
-            found[proxy] = Metric(proxy)
+            metrics[proxy] = Metric(proxy)
             if timed:
-                found[f"{proxy}/time"] = replace(_TIME, name=f"{proxy}_time_s")
+                metrics[f"{proxy}/time"] = replace(_TIME, name=f"{proxy}_time_s")
         if self.has_accuracy:
-            found["val_accuracy"] = _OF_TASK.get(dataset, _ACCURACY)
-        return found
+            metrics["val_accuracy"] = _OF_TASK.get(dataset, _ACCURACY)
+        return metrics
 
 
 def contents(data: bytes, where: str, searched: str) -> dict[str, Content]:
     """A first reading of the whole file, which checks all of it: what each dataset holds."""
-    found: dict[str, Content] = {}
+    by_dataset: dict[str, Content] = {}
     for dataset, key, entry in entries(data, where):
-        content = found.setdefault(dataset, Content())
+        content = by_dataset.setdefault(dataset, Content())
         content.count += 1
         architecture_of(key, searched, f"{where}, {dataset}")
         for proxy, value in values_of(entry, f"{where}, {dataset} {key}").items():
@@ -184,14 +184,14 @@ def contents(data: bytes, where: str, searched: str) -> dict[str, Content]:
                 content.has_accuracy |= not math.isnan(value)
             else:
                 content.scores[name] = content.scores.get(name, False) or bool(time)
-    if not found:
+    if not by_dataset:
         raise BadFile(f"{where}: a file of proxy scores holds datasets of architectures, this one holds none")
-    for dataset, content in found.items():
+    for dataset, content in by_dataset.items():
         try:
             content.metrics(dataset)
         except NasbedError as error:
             raise BadFile(f"{where}, {dataset}: {error}") from None
-    return found
+    return by_dataset
 
 
 def entries(data: bytes, where: str) -> Iterator[tuple[str, str, Any]]:
@@ -220,17 +220,17 @@ def values_of(entry: Any, where: str) -> dict[str, float]:
     if not isinstance(entry, dict):
         raise BadFile(f"{where}: an architecture has proxies with score and time, got {shorten(entry)}")
     values = {}
-    for name, given in entry.items():
+    for name, value in entry.items():
         if name == "id":
             continue
         if name == "val_accuracy":
-            values[name] = number(given, name, where)
-        elif not name.isidentifier() or not isinstance(given, dict) or "score" not in given:
-            raise BadFile(f"{where}: a proxy is a name with score and time, got {shorten(name)}: {shorten(given)}")
+            values[name] = number(value, name, where)
+        elif not name.isidentifier() or not isinstance(value, dict) or "score" not in value:
+            raise BadFile(f"{where}: a proxy is a name with score and time, got {shorten(name)}: {shorten(value)}")
         else:
-            values[name] = _finite(number(given["score"], f"the score of {name}", where))
-            if "time" in given:
-                values[f"{name}/time"] = _finite(number(given["time"], f"the time of {name}", where))
+            values[name] = _finite(number(value["score"], f"the score of {name}", where))
+            if "time" in value:
+                values[f"{name}/time"] = _finite(number(value["time"], f"the time of {name}", where))
     return values
 
 

@@ -22,7 +22,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.status import FAILED, OK, STATUSES, Status
 from nasbed.results.importers.base import Draft, Importer
-from nasbed.results.importers.table_columns import Cells, Source
+from nasbed.results.importers.table_columns import CellBatch, TableFile
 from nasbed.results.importers.table_metrics import GRAMMAR, MetricColumn, parse_metrics
 from nasbed.results.manifest import About
 from nasbed.results.rows import UNKNOWN, Rows
@@ -70,10 +70,10 @@ class TableImporter(Importer):
         about = About(
             name=self.settings["name"],
             space=searched.name,
-            metrics=tuple(one.metric for one in metrics),
+            metrics=tuple(column.metric for column in metrics),
             **{name: self.settings[name] for name in texts if name in self.settings},
         )
-        source = Source.open(path)
+        source = TableFile.open(path)
         layout = _Layout.of(self.settings, source, searched, metrics)
         total = source.rows if layout.where is None else None
         yield Draft(about, layout.rows(source), total=total, space=searched)
@@ -94,7 +94,7 @@ class _Layout:
 
     @classmethod
     def of(
-        cls, settings: Mapping[str, str], source: Source, searched: SearchSpace, metrics: list[MetricColumn]
+        cls, settings: Mapping[str, str], source: TableFile, searched: SearchSpace, metrics: list[MetricColumn]
     ) -> _Layout:
         if "code" in settings and "architecture" in settings:
             raise InvalidOption("an architecture is given by the option architecture or code; leave one out")
@@ -103,64 +103,64 @@ class _Layout:
             layout.code = _code_columns(settings["code"], source, searched)
         else:
             layout.architecture = source.require(settings.get("architecture", "architecture"), "the architecture")
-        for one in metrics:
-            source.require(one.column, one.metric.key)
+        for metric_column in metrics:
+            source.require(metric_column.column, metric_column.metric.key)
         if "where" in settings:
             column, equals, value = settings["where"].partition("=")
             if not equals:
                 raise InvalidOption(f"where reads COLUMN=VALUE, got {shorten(settings['where'])}")
             layout.where = source.require(column, "where"), value
         for name in ("seed", "fidelity", "method", "train_time_s", "status", "timestamp"):
-            given = settings.get(name, "")
-            if name == "fidelity" and given.isascii() and given.isdecimal():
-                layout.fidelity = _small(given)
-            elif name == "method" and given.startswith("="):
-                layout.method = given[1:]
-            elif given:
-                layout.columns[name] = source.require(given, name)
+            setting = settings.get(name, "")
+            if name == "fidelity" and setting.isascii() and setting.isdecimal():
+                layout.fidelity = _small(setting)
+            elif name == "method" and setting.startswith("="):
+                layout.method = setting[1:]
+            elif setting:
+                layout.columns[name] = source.require(setting, name)
         return layout
 
-    def rows(self, source: Source) -> Iterator[Rows]:
-        wanted = [*self.code, *self.columns.values(), *(one.column for one in self.metrics)]
+    def rows(self, source: TableFile) -> Iterator[Rows]:
+        wanted = [*self.code, *self.columns.values(), *(metric_column.column for metric_column in self.metrics)]
         wanted += [self.architecture] if self.architecture else []
         wanted += [self.where[0]] if self.where else []
-        known: dict[str, tuple[int, ...]] = {}
+        parsed_codes: dict[str, tuple[int, ...]] = {}
         for cells in source.batches(wanted):
             chosen = cells.only(*self.where) if self.where else cells
             if len(chosen):
-                yield self._batch(chosen, known)
+                yield self._batch(chosen, parsed_codes)
 
-    def _batch(self, cells: Cells, known: dict[str, tuple[int, ...]]) -> Rows:
-        values = {one.metric.key: self._values(cells, one) for one in self.metrics}
-        given: dict[str, Any] = {}
+    def _batch(self, cells: CellBatch, parsed_codes: dict[str, tuple[int, ...]]) -> Rows:
+        values = {metric_column.metric.key: self._values(cells, metric_column) for metric_column in self.metrics}
+        optional: dict[str, Any] = {}
         if "seed" in self.columns:
-            given["seed"] = cells.whole(self.columns["seed"])
+            optional["seed"] = cells.integers(self.columns["seed"])
         if "timestamp" in self.columns:
-            given["timestamp_us"] = cells.times(self.columns["timestamp"])
+            optional["timestamp_us"] = cells.times(self.columns["timestamp"])
         if "train_time_s" in self.columns:
-            given["train_time_s"] = _not_negative(cells, self.columns["train_time_s"])
-        fidelity = cells.whole(self.columns["fidelity"]) if "fidelity" in self.columns else self.fidelity
+            optional["train_time_s"] = _not_negative(cells, self.columns["train_time_s"])
+        fidelity = cells.integers(self.columns["fidelity"]) if "fidelity" in self.columns else self.fidelity
         method = np.array(cells.texts(self.columns["method"]), np.str_) if "method" in self.columns else self.method
         return Rows.of(
-            self._codes_of(cells) if self.code else self._parsed(cells, known),
+            self._codes_of(cells) if self.code else self._parsed(cells, parsed_codes),
             values,
             fidelity=fidelity,
             method=method,
             status=self._status(cells, values),
-            **given,
+            **optional,
         )
 
-    def _values(self, cells: Cells, one: MetricColumn) -> NDArray[np.float64]:
-        column = cells.floats(one.column)
-        low, high = one.metric.bounds
+    def _values(self, cells: CellBatch, metric_column: MetricColumn) -> NDArray[np.float64]:
+        column = cells.floats(metric_column.column)
+        low, high = metric_column.metric.bounds
         wrong = ~np.isnan(column) & ((column < low) | (column > high))
         if wrong.any():
             index = int(np.argmax(wrong))
-            rule = f"{one.metric.key} lies in [{low:g}, {high:g}] {one.metric.unit}".rstrip()
-            cells.refuse(index, one.column, rule, float(column[index]))
+            rule = f"{metric_column.metric.key} lies in [{low:g}, {high:g}] {metric_column.metric.unit}".rstrip()
+            cells.refuse(index, metric_column.column, rule, float(column[index]))
         return column
 
-    def _status(self, cells: Cells, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.int8]:
+    def _status(self, cells: CellBatch, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.int8]:
         empty = np.all([np.isnan(column) for column in values.values()], axis=0)
         if "status" not in self.columns:
             return np.where(empty, FAILED, OK).astype(np.int8)
@@ -173,8 +173,8 @@ class _Layout:
                 cells.refuse(index, column, "a row without any value is diverged or failed", text)
         return np.array([Status(text).number for text in texts], dtype=np.int8)
 
-    def _codes_of(self, cells: Cells) -> NDArray[np.int64]:
-        codes = np.stack([cells.whole(column) for column in self.code], axis=1)
+    def _codes_of(self, cells: CellBatch) -> NDArray[np.int64]:
+        codes = np.stack([cells.integers(column) for column in self.code], axis=1)
         for index, code in enumerate(codes.tolist()):
             try:
                 self.space.validate(Architecture(self.space.name, tuple(code)))
@@ -182,18 +182,18 @@ class _Layout:
                 cells.refuse(index, self.code[0], str(error), code)
         return codes
 
-    def _parsed(self, cells: Cells, known: dict[str, tuple[int, ...]]) -> NDArray[np.int64]:
+    def _parsed(self, cells: CellBatch, parsed_codes: dict[str, tuple[int, ...]]) -> NDArray[np.int64]:
         assert self.architecture is not None
         codes = np.empty((len(cells), self.space.code_length), dtype=np.int64)
         for index, text in enumerate(cells.texts(self.architecture)):
-            code = known.get(text)
+            code = parsed_codes.get(text)
             if code is None:
                 try:
                     code = _architecture(self.space, text).code
                 except (NasbedError, ValueError, RecursionError) as error:
                     cells.refuse(index, self.architecture, " ".join(str(error).split()) or "too deep", text)
-                if len(known) < REMEMBERED:
-                    known[text] = code
+                if len(parsed_codes) < REMEMBERED:
+                    parsed_codes[text] = code
             codes[index] = code
         return codes
 
@@ -208,7 +208,7 @@ def _architecture(searched: SearchSpace, text: str) -> Architecture:
         return searched.from_config(json.loads(text))
 
 
-def _code_columns(text: str, source: Source, searched: SearchSpace) -> list[str]:
+def _code_columns(text: str, source: TableFile, searched: SearchSpace) -> list[str]:
     columns = [part.strip() for part in text.split(",")]
     if len(columns) == 1 and searched.code_length > 1:
         columns = [f"{text}{i}" for i in range(searched.code_length)]
@@ -223,7 +223,7 @@ def _small(text: str) -> int:
     return int(text)
 
 
-def _not_negative(cells: Cells, column: str) -> NDArray[np.float64]:
+def _not_negative(cells: CellBatch, column: str) -> NDArray[np.float64]:
     values = cells.floats(column)
     if (values < 0).any():
         index = int(np.argmax(values < 0))

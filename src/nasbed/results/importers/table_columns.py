@@ -29,7 +29,7 @@ MISSING = pa.array(["", "nan", "na", "n/a", "null", "none", "-nan"])
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TableFile:
     """A file whose columns can be read. ``rows`` is known for Parquet only."""
 
     path: Path
@@ -41,7 +41,7 @@ class Source:
         return self.path.suffix == ".csv"
 
     @classmethod
-    def open(cls, path: Path) -> Source:
+    def open(cls, path: Path) -> TableFile:
         """Look at the header. Only plain files with the suffix .csv or .parquet are read."""
         if path.suffix not in (".csv", ".parquet") or not path.is_file():
             raise BadFile(f"a table is a .csv or .parquet file, got {path.name}; convert it or change its name")
@@ -57,22 +57,22 @@ class Source:
             raise BadFile(f"{path.name}: the columns of a table have different names, got {shorten(twice[0])} twice")
         return cls(path, names, rows)
 
-    def require(self, column: str, what: str) -> str:
+    def require(self, column: str, purpose: str) -> str:
         """The column, if the file has it."""
         if column not in self.names:
             raise BadFile(
-                f"{self.path.name} has no column {shorten(column)} for {what}; its columns are "
+                f"{self.path.name} has no column {shorten(column)} for {purpose}; its columns are "
                 f"{shorten(self.names, 200)}"
             )
         return column
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Cells]:
+    def batches(self, columns: Sequence[str]) -> Iterator[CellBatch]:
         """The rows, some ten thousand at a time, with the columns asked for."""
-        wanted, done = list(dict.fromkeys(columns)), 0
+        wanted, start = list(dict.fromkeys(columns)), 0
         with _readable(self.path):
             for batch in self._csv(wanted) if self.is_csv else self._parquet(wanted):
-                yield Cells(self.path.name, batch, np.arange(done + 1, done + 1 + len(batch)))
-                done += len(batch)
+                yield CellBatch(self.path.name, batch, np.arange(start + 1, start + 1 + len(batch)))
+                start += len(batch)
 
     def _csv(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Everything as text: what a text means is decided here, not by the reader's guess at the first block."""
@@ -105,7 +105,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class CellBatch:
     """Some rows of a file, and their numbers in it, from 1, the header not counted."""
 
     where: str
@@ -118,18 +118,18 @@ class Cells:
     def refuse(self, index: int, column: str, rule: str, value: Any) -> NoReturn:
         raise BadFile(f"{self.where}, row {self.numbers[index]}, column {column}: {rule}, got {shorten(value)}")
 
-    def only(self, column: str, value: str) -> Cells:
+    def only(self, column: str, value: str) -> CellBatch:
         """The rows in which a column has a value."""
-        there = np.array([text == value for text in self.texts(column)], dtype=bool)
-        return Cells(self.where, self.batch.filter(pa.array(there)), self.numbers[there])
+        matches = np.array([text == value for text in self.texts(column)], dtype=bool)
+        return CellBatch(self.where, self.batch.filter(pa.array(matches)), self.numbers[matches])
 
     def texts(self, column: str) -> list[str]:
         """A column as text, empty where there is none; a number in Parquet reads as it would in CSV."""
-        found = self.batch[column]
-        kind = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
+        array = self.batch[column]
+        kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
         if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
-            self.refuse(0, column, "the column holds text", str(found.type))
-        texts = [text or "" for text in found.cast(pa.string()).to_pylist()]
+            self.refuse(0, column, "the column holds text", str(array.type))
+        texts = [text or "" for text in array.cast(pa.string()).to_pylist()]
         odd = next((i for i, text in enumerate(texts) if not text.isprintable()), None)
         if odd is not None:
             self.refuse(odd, column, "text is printable and on one line", texts[odd])
@@ -137,12 +137,12 @@ class Cells:
 
     def floats(self, column: str) -> NDArray[np.float64]:
         """A column of numbers, NaN where there is none."""
-        found = self.batch[column]
-        if _is_text(found.type):
-            found = self._parsed(found, column, pa.float64(), "a value is a number or empty")
-        elif not (pa.types.is_integer(found.type) or pa.types.is_floating(found.type) or pa.types.is_null(found.type)):
-            self.refuse(0, column, "the column holds numbers", str(found.type))
-        values = np.asarray(found.cast(pa.float64(), safe=False).fill_null(math.nan), dtype=np.float64)
+        array = self.batch[column]
+        if _is_text(array.type):
+            array = self._parsed(array, column, pa.float64(), "a value is a number or empty")
+        elif not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_null(array.type)):
+            self.refuse(0, column, "the column holds numbers", str(array.type))
+        values = np.asarray(array.cast(pa.float64(), safe=False).fill_null(math.nan), dtype=np.float64)
         if np.isinf(values).any():
             index = int(np.argmax(np.isinf(values)))
             self.refuse(
@@ -150,43 +150,43 @@ class Cells:
             )
         return values
 
-    def whole(self, column: str) -> NDArray[np.int64]:
+    def integers(self, column: str) -> NDArray[np.int64]:
         """A column of whole numbers from 0 on, :data:`UNKNOWN` where there is none."""
-        found = self.batch[column]
-        exact = self._exact(found)
+        array = self.batch[column]
+        exact = self._exact(array)
         if exact is None:
             values = self.floats(column)
             with np.errstate(invalid="ignore"):
                 wrong = ~np.isnan(values) & ~((values >= 0) & (values < LARGEST) & (values == np.floor(values)))
-            whole = np.where(np.isnan(values) | wrong, UNKNOWN, values).astype(np.int64)
+            numbers = np.where(np.isnan(values) | wrong, UNKNOWN, values).astype(np.int64)
         else:
-            whole = np.asarray(exact.fill_null(UNKNOWN), dtype=np.int64)
-            wrong = (whole < 0) & np.asarray(exact.is_valid())
+            numbers = np.asarray(exact.fill_null(UNKNOWN), dtype=np.int64)
+            wrong = (numbers < 0) & np.asarray(exact.is_valid())
         if wrong.any():
             index = int(np.argmax(wrong))
-            self.refuse(index, column, "this is a whole number, not negative, or empty", found[index].as_py())
-        return whole
+            self.refuse(index, column, "this is a whole number, not negative, or empty", array[index].as_py())
+        return numbers
 
-    def _exact(self, found: pa.Array) -> pa.Array | None:
+    def _exact(self, array: pa.Array) -> pa.Array | None:
         """Integers as they are, also in text; nothing where some are written otherwise, as 100.0 or 1e3."""
         try:
-            if _is_text(found.type):
-                return _without_missing(found).cast(pa.int64())
-            return found.cast(pa.int64()) if pa.types.is_integer(found.type) else None
+            if _is_text(array.type):
+                return _without_missing(array).cast(pa.int64())
+            return array.cast(pa.int64()) if pa.types.is_integer(array.type) else None
         except pa.ArrowInvalid:
             return None
 
     def times(self, column: str) -> NDArray[np.int64]:
         """A column of moments as microseconds since 1970 UTC, :data:`UNKNOWN` where there is none. Text names its zone;
         Parquet's own moments without one are UTC."""
-        found = self.batch[column]
-        if _is_text(found.type):
-            found = self._parsed(found, column, pa.timestamp("us", tz="UTC"), "a moment reads 2024-05-01T12:00:00Z")
-        elif not (pa.types.is_timestamp(found.type) or pa.types.is_null(found.type)):
-            self.refuse(0, column, "the column holds moments", str(found.type))
-        elif pa.types.is_timestamp(found.type) and found.type.unit == "ns":
-            found = pc.floor_temporal(found, unit="microsecond")
-        moments = found.cast(pa.timestamp("us", tz=getattr(found.type, "tz", None))).cast(pa.int64())
+        array = self.batch[column]
+        if _is_text(array.type):
+            array = self._parsed(array, column, pa.timestamp("us", tz="UTC"), "a moment reads 2024-05-01T12:00:00Z")
+        elif not (pa.types.is_timestamp(array.type) or pa.types.is_null(array.type)):
+            self.refuse(0, column, "the column holds moments", str(array.type))
+        elif pa.types.is_timestamp(array.type) and array.type.unit == "ns":
+            array = pc.floor_temporal(array, unit="microsecond")
+        moments = array.cast(pa.timestamp("us", tz=getattr(array.type, "tz", None))).cast(pa.int64())
         values = np.asarray(moments.fill_null(UNKNOWN), dtype=np.int64)
         wrong = (values < 0) & np.asarray(moments.is_valid())
         if wrong.any():
@@ -194,8 +194,8 @@ class Cells:
             self.refuse(index, column, "a moment is after 1970", str(self.batch[column][index]))
         return values
 
-    def _parsed(self, found: pa.Array, column: str, kind: pa.DataType, rule: str) -> pa.Array:
-        trimmed = _without_missing(found)
+    def _parsed(self, array: pa.Array, column: str, kind: pa.DataType, rule: str) -> pa.Array:
+        trimmed = _without_missing(array)
         try:
             return trimmed.cast(kind)
         except pa.ArrowInvalid:
@@ -207,9 +207,9 @@ class Cells:
             raise
 
 
-def _without_missing(found: pa.Array) -> pa.Array:
+def _without_missing(array: pa.Array) -> pa.Array:
     """Text without spaces around it, null where it says that there is no value."""
-    trimmed = pc.utf8_trim_whitespace(found.cast(pa.string()))
+    trimmed = pc.utf8_trim_whitespace(array.cast(pa.string()))
     return pc.if_else(pc.is_in(pc.utf8_lower(trimmed), MISSING), pa.scalar(None, pa.string()), trimmed)
 
 

@@ -10,7 +10,7 @@ from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.metric import Direction, Metric, Split
 
 GRAMMAR = "KEY=COLUMN:UNIT:DIRECTION:LOWEST:HIGHEST, …"
-_PART = re.compile(r'\s*(?P<key>\w+)\s*(?:=(?P<rest>(?:"(?:[^"]|"")*"|[^",])*))?(?P<end>,|$)')
+_PART = re.compile(r'\s*(?P<key>\w+)\s*(?:=(?P<definition>(?:"(?:[^"]|"")*"|[^",])*))?(?P<end>,|$)')
 _FIELDS = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"(?=:|$)|(?P<plain>[^:"]*)(?=:|$)')
 _SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
@@ -30,31 +30,31 @@ def parse_metrics(text: str) -> list[MetricColumn]:
     key if it is left out, the direction is maximize, and a bound left out is infinite. A column whose name has a comma,
     a colon or a quote stands in double quotes, a quote in it doubled.
 
-    >>> [found] = parse_metrics('validation_loss="my: loss"::minimize:0')
-    >>> found.column, found.metric.split, found.metric.name, found.metric.bounds
+    >>> [column] = parse_metrics('validation_loss="my: loss"::minimize:0')
+    >>> column.column, column.metric.split, column.metric.name, column.metric.bounds
     ('my: loss', 'validation', 'loss', (0.0, inf))
     """
-    found: list[MetricColumn] = []
+    columns: list[MetricColumn] = []
     at = 0
-    while at < len(text) or not found:
+    while at < len(text) or not columns:
         match = _PART.match(text, at)
         if match is None:
             raise InvalidOption(f"metrics read {GRAMMAR}, got {shorten(text[at:])} in {shorten(text)}")
-        found.append(_column(match["key"], match["rest"]))
+        columns.append(_column(match["key"], match["definition"]))
         at = match.end()
     if text.rstrip().endswith(","):
         raise InvalidOption(f"metrics end with a metric, got a comma at the end of {shorten(text)}")
-    keys = [one.metric.key for one in found]
+    keys = [column.metric.key for column in columns]
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice is not None:
         raise InvalidOption(f"each metric is named once, got {twice} twice in {shorten(text)}")
-    return found
+    return columns
 
 
-def _column(key: str, rest: str | None) -> MetricColumn:
-    fields = _split(rest) if rest is not None else []
+def _column(key: str, definition: str | None) -> MetricColumn:
+    fields = _split(definition) if definition is not None else []
     if len(fields) > 5:
-        raise InvalidOption(f"a metric reads {GRAMMAR}, got {len(fields)} parts in {shorten(rest)}")
+        raise InvalidOption(f"a metric reads {GRAMMAR}, got {len(fields)} parts in {shorten(definition)}")
     column, unit, direction, low, high = [*fields, *[""] * (5 - len(fields))]
     split = next((split for split in _SPLITS if key.startswith(f"{split}_")), None)
     try:
@@ -70,17 +70,17 @@ def _column(key: str, rest: str | None) -> MetricColumn:
     return MetricColumn(metric, column or key)
 
 
-def _split(rest: str) -> list[str]:
+def _split(definition: str) -> list[str]:
     """The parts between colons, those in quotes without them."""
     parts, at = [], 0
-    rest = rest.strip()
+    definition = definition.strip()
     while True:
-        match = _FIELDS.match(rest, at)
+        match = _FIELDS.match(definition, at)
         if match is None:
-            raise InvalidOption(f'a name with a quote reads "my ""name""", got {shorten(rest)}')
+            raise InvalidOption(f'a name with a quote reads "my ""name""", got {shorten(definition)}')
         quoted = match["quoted"]
         parts.append(match["plain"].strip() if quoted is None else quoted.replace('""', '"'))
-        if match.end() == len(rest):
+        if match.end() == len(definition):
             return parts
         at = match.end() + 1
 

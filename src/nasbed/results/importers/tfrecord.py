@@ -47,8 +47,8 @@ TABLES = _crc_tables()
 def _crc(data):  # type: ignore[no-untyped-def]
     """CRC-32C of an array of bytes, sixteen at a step."""
     crc = np.uint32(0xFFFFFFFF)
-    whole = len(data) // 16
-    for step in range(whole):
+    steps = len(data) // 16
+    for step in range(steps):
         block = data[16 * step : 16 * step + 16]
         mixed = (
             TABLES[15, np.uint8(crc) ^ block[0]]
@@ -59,7 +59,7 @@ def _crc(data):  # type: ignore[no-untyped-def]
         for k in range(4, 16):
             mixed ^= TABLES[15 - k, block[k]]
         crc = np.uint32(mixed)
-    for i in range(16 * whole, len(data)):
+    for i in range(16 * steps, len(data)):
         crc = np.uint32(TABLES[0, np.uint8(crc) ^ data[i]] ^ (crc >> np.uint32(8)))
     return np.uint32(~crc)
 

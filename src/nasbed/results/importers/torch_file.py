@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.restricted_pickle import Call, Global, Pickle, loads
 from nasbed.core.unpack import read_limited
-from nasbed.results.importers.bounded_files import Archive, open_archive
+from nasbed.results.importers.bounded_files import BoundedArchive, open_archive
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_VERSION = 1001
@@ -48,7 +48,7 @@ def load_torch_file(path: Path, most: int) -> Any:
     return _load_legacy(path, read_limited(path, most))
 
 
-def _load_zip(path: Path, archive: Archive, most: int) -> Any:
+def _load_zip(path: Path, archive: BoundedArchive, most: int) -> Any:
     roots = [name.removesuffix("data.pkl") for name in archive.names if name.endswith("/data.pkl")]
     if len(roots) != 1:
         raise BadFile(f"{path} is a zip file but not one of torch.save: it has {len(roots)} members data.pkl")
@@ -57,10 +57,10 @@ def _load_zip(path: Path, archive: Archive, most: int) -> Any:
     if f"{root}byteorder" in archive.names and archive.read(f"{root}byteorder", 16).strip() == b"big":
         order = ">"
     storages: dict[str, NDArray[Any]] = {}
-    left = most
+    remaining = most
 
     def storage(key: object) -> object:
-        nonlocal left
+        nonlocal remaining
         if type(key) is not tuple or len(key) != 5 or type(key[1]) is not Global:
             raise TypeError("a storage is named as torch does not")
         kind, name, count = key[1].name, key[2], key[4]
@@ -69,8 +69,8 @@ def _load_zip(path: Path, archive: Archive, most: int) -> Any:
         if kind not in _STORAGES or type(name) is not str or not name.isdigit() or type(count) is not int:
             raise BadFile(f"a storage of {shorten(kind)} has no counterpart in numpy")
         if name not in storages:
-            raw = archive.read(f"{root}data/{name}", left)
-            left -= len(raw)
+            raw = archive.read(f"{root}data/{name}", remaining)
+            remaining -= len(raw)
             storages[name] = np.frombuffer(raw, dtype=order + _STORAGES[kind])
         if len(storages[name]) != count:
             raise ValueError(f"a storage of {count} elements has {len(storages[name])}")

@@ -84,21 +84,21 @@ def _metrics(names: object, task: str, path: Path) -> dict[str, Metric]:
     """The metrics of a task by their published names, the main one first."""
     if type(names) is not list:
         raise BadFile(f"{path} has a list of metrics for {task}, got {shorten(names)}")
-    found = {}
+    metrics = {}
     for name in names:
         match = _NAME.fullmatch(name) if type(name) is str else None
         if match:
-            split, what = match.groups()
-            direction: Direction = "minimize" if "loss" in what and what != "neg_loss" else "maximize"
-            bounds = _BOUNDS.get(what, (-math.inf, 0) if what == "neg_loss" else (-math.inf, math.inf))
+            split, kind = match.groups()
+            direction: Direction = "minimize" if "loss" in kind and kind != "neg_loss" else "maximize"
+            bounds = _BOUNDS.get(kind, (-math.inf, 0) if kind == "neg_loss" else (-math.inf, math.inf))
             unit = "%" if bounds == (0, 100) else ""
-            found[name] = Metric(what, split=_SPLITS[split], direction=direction, unit=unit, bounds=bounds)
+            metrics[name] = Metric(kind, split=_SPLITS[split], direction=direction, unit=unit, bounds=bounds)
         elif name != TIME:
             raise BadFile(f"{path} has metrics of train, valid and test and {TIME}, got {shorten(name)} for {task}")
-    first = [name for name, metric in found.items() if metric.name in MAIN and metric.split == "validation"]
+    first = [name for name, metric in metrics.items() if metric.name in MAIN and metric.split == "validation"]
     if not first:
         raise BadFile(f"{path} has a validation metric {' or '.join(MAIN)} for {task}, got {shorten(names)}")
-    return {**{name: found[name] for name in first}, **found}
+    return {**{name: metrics[name] for name in first}, **metrics}
 
 
 def _rows(

@@ -16,7 +16,7 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.features import Features
 from nasbed.surrogates.models.network_training import cosine, fit_scores, load_torch
 from nasbed.surrogates.scaling import ColumnScale, TargetScale
-from nasbed.surrogates.tuning_ranges import option, real, whole
+from nasbed.surrogates.tuning_ranges import integer, option, real
 
 if TYPE_CHECKING:
     from nasbed.surrogates.models.gin_network import Batch, Network
@@ -62,8 +62,8 @@ class GIN(Surrogate[GINSettings]):
     summary = "graph isomorphism network with a virtual node and a ranking loss"
     Settings: ClassVar[type] = GINSettings
     ranges = (
-        whole("hidden", 16, 256, log=True),
-        whole("layers", 2, 10),
+        integer("hidden", 16, 256, log=True),
+        integer("layers", 2, 10),
         real("dropout", 0.0, 1.0),
         real("learning_rate", 1e-3, 1e-2, log=True),
         *(option(name, True, False) for name in ("undirected", "ranking_loss", "self_loops", "log_transform")),
@@ -98,7 +98,7 @@ class GIN(Surrogate[GINSettings]):
             settings,
             rng,
             margin=settings.margin,
-            rate=lambda done: _warmed_up(done, warm_up=2 / settings.epochs),
+            rate=lambda share: _warmed_up(share, warm_up=2 / settings.epochs),
             progress=progress,
         )
         self._network = network.eval()
@@ -166,6 +166,6 @@ class GIN(Surrogate[GINSettings]):
         )
 
 
-def _warmed_up(done: float, *, warm_up: float) -> float:
+def _warmed_up(share: float, *, warm_up: float) -> float:
     """The share of the learning rate at this share of the training: up in a line, then down a cosine to 0."""
-    return min(1.0, (done + 1e-3) / warm_up) * cosine(done)
+    return min(1.0, (share + 1e-3) / warm_up) * cosine(share)

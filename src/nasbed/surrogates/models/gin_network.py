@@ -19,10 +19,10 @@ MOMENTUM, TINY = 0.1, 1e-5
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Graphs as tensors. ``incoming`` holds, for each kind of message, a 1 from column ``kind * N + source`` to row
-    ``target``; an absent node has label 0 and is masked by ``there``."""
+    ``target``; an absent node has label 0 and is masked by ``is_node``."""
 
     labels: Tensor  # [n, N]
-    there: Tensor  # [n, N, 1], 1 where there is a node
+    is_node: Tensor  # [n, N, 1], 1 where there is a node
     in_degrees: Tensor  # [n, N]
     out_degrees: Tensor  # [n, N]
     incoming: Tensor  # [n, N, kinds * N]
@@ -59,7 +59,7 @@ class Batch:
         """Some of the graphs."""
         return Batch(
             self.labels[rows],
-            self.there[rows],
+            self.is_node[rows],
             self.in_degrees[rows],
             self.out_degrees[rows],
             self.incoming[rows],
@@ -81,13 +81,13 @@ class Normed(nn.Module):
         self.register_buffer("mean", torch.zeros(outputs))
         self.register_buffer("variance", torch.ones(outputs))
 
-    def forward(self, x: Tensor, there: Tensor | None = None) -> Tensor:
-        """``x`` is ``[rows, inputs]``, ``there`` ``[rows, 1]``."""
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """``x`` is ``[rows, inputs]``, ``mask`` ``[rows, 1]``."""
         if not self.training:
             scale = self.gain * torch.rsqrt(self.variance + TINY)
             return torch.addmm(self.shift - self.mean * scale, x, self.weight * scale)
         x = x @ self.weight
-        weight = torch.full_like(x[:, :1], 1 / len(x)) if there is None else there / there.sum()
+        weight = torch.full_like(x[:, :1], 1 / len(x)) if mask is None else mask / mask.sum()
         mean = (weight * x).sum(dim=0)
         centred = x - mean
         variance = (weight * centred**2).sum(dim=0)
@@ -113,16 +113,16 @@ class Layer(nn.Module):
     def forward(self, x: Tensor, virtual: Tensor, batch: Batch, dropout: Dropout) -> tuple[Tensor, Tensor]:
         """Nodes ``[n, N, hidden]`` and virtual nodes ``[n, hidden]``, updated; both updates are residual."""
         count, _, hidden = x.shape
-        known = (x + virtual[:, None]) * batch.there
-        messages = torch.relu(known[:, None] + self.edges[:, None]).reshape(count, -1, hidden)
-        heard = torch.baddbmm((1 + self.epsilon) * known, batch.incoming, messages).view(-1, hidden)
-        there = batch.there.reshape(-1, 1)
-        update = self.outer(torch.relu(self.inner(heard, there)), there)
+        states = (x + virtual[:, None]) * batch.is_node
+        messages = torch.relu(states[:, None] + self.edges[:, None]).reshape(count, -1, hidden)
+        heard = torch.baddbmm((1 + self.epsilon) * states, batch.incoming, messages).view(-1, hidden)
+        mask = batch.is_node.reshape(-1, 1)
+        update = self.outer(torch.relu(self.inner(heard, mask)), mask)
         if self.virtual is None:
-            return (x + dropout(update).view(x.shape)) * batch.there, virtual
+            return (x + dropout(update).view(x.shape)) * batch.is_node, virtual
         inner, outer = self.virtual
-        change = torch.relu(outer(torch.relu(inner(virtual + known.sum(dim=1)))))
-        return (x + dropout(torch.relu(update)).view(x.shape)) * batch.there, virtual + dropout(change)
+        change = torch.relu(outer(torch.relu(inner(virtual + states.sum(dim=1)))))
+        return (x + dropout(torch.relu(update)).view(x.shape)) * batch.is_node, virtual + dropout(change)
 
 
 class Dropout:
@@ -134,8 +134,8 @@ class Dropout:
     def __call__(self, x: Tensor) -> Tensor:
         if self.generator is None or self.share == 0:
             return x
-        kept = torch.rand(x.shape, generator=self.generator, device=x.device) >= self.share
-        return x * kept / (1 - self.share)
+        mask = torch.rand(x.shape, generator=self.generator, device=x.device) >= self.share
+        return x * mask / (1 - self.share)
 
 
 class Network(nn.Module):
@@ -164,11 +164,11 @@ class Network(nn.Module):
     def forward(self, batch: Batch, dropout: Dropout) -> Tensor:
         """A score for each graph, ``[n]``."""
         x = self.labels[batch.labels] + self.in_degrees[batch.in_degrees] + self.out_degrees[batch.out_degrees]
-        x = x * batch.there
+        x = x * batch.is_node
         virtual = self.virtual.expand(len(x), -1)
         for layer in self.layers:
             x, virtual = layer(x, virtual, batch, dropout)
-        mean = x.sum(dim=1) / batch.there.sum(dim=1)
+        mean = x.sum(dim=1) / batch.is_node.sum(dim=1)
         scores: Tensor = torch.cat([mean, batch.columns], dim=1) @ self.readout + self.bias
         return scores[:, 0]
 

@@ -14,7 +14,7 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.models.tree_model import TreeModel, packed, unit, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.lightgbm_text import forest_from_lightgbm
-from nasbed.surrogates.tuning_ranges import real, whole
+from nasbed.surrogates.tuning_ranges import integer, real
 
 SMALLEST, MOST = sys.float_info.min, sys.float_info.max
 MOST_WHOLE = 2**31 - 1
@@ -69,9 +69,9 @@ class LightGBM(TreeModel[LightGBMSettings]):
     summary = "LightGBM: gradient boosting, trees grown leaf by leaf"
     Settings: ClassVar[type] = LightGBMSettings
     ranges = (
-        whole("max_depth", 1, 25),
-        whole("num_leaves", 10, 100),
-        whole("max_bin", 100, 400),
+        integer("max_depth", 1, 25),
+        integer("num_leaves", 10, 100),
+        integer("max_bin", 100, 400),
         real("feature_fraction", 0.1, 1.0),
         real("min_child_weight", 0.001, 10, log=True),
         real("lambda_l1", 0.001, 1000, log=True),

@@ -18,7 +18,7 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.features import Features
 from nasbed.surrogates.models.network_training import fit_scores, load_torch
 from nasbed.surrogates.scaling import TargetScale
-from nasbed.surrogates.tuning_ranges import option, real, whole
+from nasbed.surrogates.tuning_ranges import integer, option, real
 
 Weights = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
@@ -58,10 +58,10 @@ class MLP(Surrogate[MLPSettings]):
     summary = "feed-forward network on the path encoding"
     Settings: ClassVar[type] = MLPSettings
     ranges = (
-        whole("layers", 1, 10, log=True),
-        whole("width", 16, 256, log=True),
+        integer("layers", 1, 10, log=True),
+        integer("width", 16, 256, log=True),
         real("learning_rate", 1e-3, 1e-1, log=True),
-        whole("batch_size", 16, 128),
+        integer("batch_size", 16, 128),
         option("log_transform", True, False),
         option("ranking_loss", True, False),
     )

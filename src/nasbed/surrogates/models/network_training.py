@@ -39,9 +39,9 @@ def load_torch(model: str) -> Any:
     return torch
 
 
-def cosine(done: float) -> float:
+def cosine(share: float) -> float:
     """The share of the learning rate at this share of the training: down a cosine to 0."""
-    return 0.5 * (1 + math.cos(math.pi * done))
+    return 0.5 * (1 + math.cos(math.pi * share))
 
 
 def fit_scores(

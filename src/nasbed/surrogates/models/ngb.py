@@ -17,7 +17,7 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.models.tree_model import TreeModel, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.sklearn_trees import forest_from_sklearn
-from nasbed.surrogates.tuning_ranges import real, whole
+from nasbed.surrogates.tuning_ranges import integer, real
 
 LOG_SCALE = "log_scale.npz"
 
@@ -46,11 +46,11 @@ class NGBoost(TreeModel[NGBoostSettings]):
     summary = "NGBoost: boosting of a normal distribution's mean and scale"
     Settings: ClassVar[type] = NGBoostSettings
     ranges = (
-        whole("min_samples_split", 2, 20),
-        whole("min_samples_leaf", 1, 20),
+        integer("min_samples_split", 2, 20),
+        integer("min_samples_leaf", 1, 20),
         real("max_features", 0.1, 1.0),
-        whole("max_depth", 1, 25),
-        whole("rounds", 128, 512, log=True),
+        integer("max_depth", 1, 25),
+        integer("rounds", 128, 512, log=True),
         real("minibatch", 0.1, 1.0),
         real("learning_rate", 0.001, 0.1, log=True),
     )

@@ -10,7 +10,7 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.models.tree_model import TreeModel
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.sklearn_trees import forest_from_sklearn
-from nasbed.surrogates.tuning_ranges import option, real, whole
+from nasbed.surrogates.tuning_ranges import integer, option, real
 
 STEPS = 20
 """How often a fit says how far it is."""
@@ -35,9 +35,9 @@ class RandomForest(TreeModel[RandomForestSettings]):
     summary = "random forest: the mean of randomised trees"
     Settings: ClassVar[type] = RandomForestSettings
     ranges = (
-        whole("trees", 16, 128, log=True),
-        whole("min_samples_split", 2, 20),
-        whole("min_samples_leaf", 1, 20),
+        integer("trees", 16, 128, log=True),
+        integer("min_samples_split", 2, 20),
+        integer("min_samples_leaf", 1, 20),
         real("max_features", 0.1, 1.0),
         option("bootstrap", True, False),
     )

@@ -17,7 +17,7 @@ from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.features import Features
 from nasbed.surrogates.scaling import ColumnScale, TargetScale
-from nasbed.surrogates.tuning_ranges import option, real, whole
+from nasbed.surrogates.tuning_ranges import integer, option, real
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 CHUNK = 1024
@@ -25,7 +25,7 @@ CACHE_MB = 500
 COMMON_RANGES = (
     real("c", 1.0, 20.0, log=True),
     real("coef0", -0.5, 0.5),
-    whole("degree", 1, 128, log=True),
+    integer("degree", 1, 128, log=True),
     option("gamma", "scale", "auto"),
     option("kernel", *KERNELS),
     option("shrinking", True, False),

@@ -10,7 +10,7 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.models.tree_model import TreeModel, packed, unit, with_stopping
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.xgboost_json import forest_from_xgboost
-from nasbed.surrogates.tuning_ranges import real, whole
+from nasbed.surrogates.tuning_ranges import integer, real
 
 LEAST_SHARE = 1e-6
 """What stands for the 0 in Table 6's ranges of column shares, which XGBoost refuses: a single column."""
@@ -41,8 +41,8 @@ class XGBoost(TreeModel[XGBoostSettings]):
     summary = "XGBoost: gradient boosting, trees grown level by level"
     Settings: ClassVar[type] = XGBoostSettings
     ranges = (
-        whole("max_depth", 1, 15),
-        whole("min_child_weight", 1, 100, log=True),
+        integer("max_depth", 1, 15),
+        integer("min_child_weight", 1, 100, log=True),
         real("colsample_bylevel", 0.0, 1.0),
         real("colsample_bytree", 0.0, 1.0),
         real("lambda_l2", 0.001, 1000, log=True),

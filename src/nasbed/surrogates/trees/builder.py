@@ -46,10 +46,12 @@ class Builder:
         self._split_count += len(feature)
         self._leaf_count += len(leaves)
 
-    def categories(self, left: NDArray[np.bool_], *, beyond_left: bool, missing_left: bool, unknown_left: bool) -> int:
-        """Add a set of categories, those of ``left`` that are true, and return its place."""
+    def categories(
+        self, goes_left: NDArray[np.bool_], *, beyond_left: bool, missing_left: bool, unknown_left: bool
+    ) -> int:
+        """Add a set of categories, those of ``goes_left`` that are true, and return its place."""
         place = len(self._sets)
-        bits = np.concatenate([[missing_left, unknown_left], left, [beyond_left]])
+        bits = np.concatenate([[missing_left, unknown_left], goes_left, [beyond_left]])
         padded = np.zeros(-(-len(bits) // 32) * 32, dtype=bool)
         padded[: len(bits)] = bits
         self._sets += [len(bits) - 1, *np.packbits(padded, bitorder="little").view("<u4").tolist()]

@@ -68,7 +68,7 @@ class Forest:
         """:meth:`predict` without the checks, compiled at once."""
         from nasbed.surrogates.trees.kernel import walk
 
-        found = np.empty((len(rows), self.members))
+        predictions = np.empty((len(rows), self.members))
         rows = np.ascontiguousarray(rows)
         walk(
             rows,
@@ -82,42 +82,46 @@ class Forest:
             self.start,
             self.divisor,
             self.narrow,
-            found,
+            predictions,
         )
-        return found
+        return predictions
 
     @classmethod
     def merge(cls, forests: Sequence[Forest]) -> Forest:
         """The members of all, in their order, as one program."""
         if not forests:
             raise InvalidOption("a forest has at least 1 member, got none to merge")
-        columns, places = np.unique(np.concatenate([one.columns for one in forests]), axis=0, return_inverse=True)
-        place = np.split(places.reshape(-1).astype(np.uint32), np.cumsum([len(one.columns) for one in forests])[:-1])
+        columns, places = np.unique(np.concatenate([forest.columns for forest in forests]), axis=0, return_inverse=True)
+        place = np.split(
+            places.reshape(-1).astype(np.uint32), np.cumsum([len(forest.columns) for forest in forests])[:-1]
+        )
         splits, roots = [], []
         at_split = at_leaf = at_set = 0
-        for one, column in zip(forests, place, strict=True):
-            table = one.splits.reshape(-1, 4).copy()
+        for forest, column in zip(forests, place, strict=True):
+            table = forest.splits.reshape(-1, 4).copy()
             category = table[:, 1] >= TOP
             table[category, 0] += np.uint32(at_set)
             table[:, 1] = column[table[:, 1] % TOP] | (table[:, 1] & np.uint32(TOP)) if len(table) else table[:, 1]
             for child in (2, 3):
                 table[:, child] = _moved(table[:, child], at_split, at_leaf)
             splits.append(table.reshape(-1))
-            roots.append(_moved(one.roots, at_split, at_leaf))
-            at_split, at_leaf, at_set = at_split + len(one.splits), at_leaf + len(one.leaves), at_set + len(one.sets)
+            roots.append(_moved(forest.roots, at_split, at_leaf))
+            at_split += len(forest.splits)
+            at_leaf += len(forest.leaves)
+            at_set += len(forest.sets)
         if max(at_split, at_leaf, at_set) >= TOP:
             raise InvalidOption(f"a forest has at most {LIMIT:,} splits, got {at_split // 4:,}; use fewer trees")
-        counts = np.concatenate([np.diff(one.bounds) for one in forests])
+        counts = np.concatenate([np.diff(forest.bounds) for forest in forests])
         return cls(
             np.concatenate(splits),
             columns,
-            np.concatenate([one.sets for one in forests]),
-            np.concatenate([one.leaves for one in forests]),
+            np.concatenate([forest.sets for forest in forests]),
+            np.concatenate([forest.leaves for forest in forests]),
             np.concatenate(roots),
             np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            np.concatenate([one.start for one in forests]),
-            np.concatenate([one.divisor for one in forests]),
-            np.concatenate([one.narrow for one in forests]),
+            np.concatenate([forest.start for forest in forests]),
+            np.concatenate([forest.divisor for forest in forests]),
+            np.concatenate([forest.narrow for forest in forests]),
         )
 
     def in_single_precision(self) -> Forest:

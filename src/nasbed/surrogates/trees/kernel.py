@@ -47,8 +47,8 @@ SIGNATURE = types.void(
 
 
 @njit(SIGNATURE, cache=True, nogil=True)
-def walk(rows, bits, splits, columns, sets, leaves, roots, bounds, start, divisor, narrow, found):  # type: ignore[no-untyped-def]
-    """Fill ``found [n, members]``; ``bits`` are those of ``rows``, the rest is as :class:`Forest` says."""
+def walk(rows, bits, splits, columns, sets, leaves, roots, bounds, start, divisor, narrow, predictions):  # type: ignore[no-untyped-def]
+    """Fill ``predictions [n, members]``; ``bits`` are those of ``rows``, all others are as :class:`Forest` says."""
     width = columns.shape[0]
     keys = np.empty(BLOCK * width, dtype=np.uint32)
     place, base = np.empty(LANES, dtype=np.uint32), np.zeros(LANES, dtype=np.uint64)
@@ -77,7 +77,7 @@ def walk(rows, bits, splits, columns, sets, leaves, roots, bounds, start, diviso
                 keys[row * width + column] = key
         for member in range(start.shape[0]):
             for row in range(first, first + count):
-                found[row, member] = start[member]
+                predictions[row, member] = start[member]
             # One walk for each tree and row, rows first: each row's sum runs over the trees in their order.
             tree, row, summed = bounds[member], 0, first
             walks = (bounds[member + 1] - tree) * count
@@ -96,33 +96,33 @@ def walk(rows, bits, splits, columns, sets, leaves, roots, bounds, start, diviso
                 while walking:
                     walking = False
                     for lane in range(LANES):
-                        here = place[lane]
-                        at = np.uint64(here) if here < TOP else FIRST  # one that arrived steps on the spot
-                        asked = splits[at + SECOND]
-                        if asked < TOP:
-                            right = keys[base[lane] + np.uint64(asked)] > splits[at]
+                        at_lane = place[lane]
+                        at = np.uint64(at_lane) if at_lane < TOP else FIRST  # one that arrived steps on the spot
+                        column_word = splits[at + SECOND]
+                        if column_word < TOP:
+                            right = keys[base[lane] + np.uint64(column_word)] > splits[at]
                         else:
-                            kept = np.uint64(splits[at])
-                            key = min(keys[base[lane] + np.uint64(asked & MAGNITUDE)], sets[kept])
-                            word = sets[kept + SECOND + np.uint64(key >> BIT_SHIFT)]
+                            members_at = np.uint64(splits[at])
+                            key = min(keys[base[lane] + np.uint64(column_word & MAGNITUDE)], sets[members_at])
+                            word = sets[members_at + SECOND + np.uint64(key >> BIT_SHIFT)]
                             right = (word >> (key & BIT_MASK)) & ONE == ZERO
                         child = splits[at + THIRD + np.uint64(right)]
-                        there = child if here < TOP else here
-                        place[lane] = there
-                        walking = walking or there < TOP
+                        child_place = child if at_lane < TOP else at_lane
+                        place[lane] = child_place
+                        walking = walking or child_place < TOP
                 if count == 1:  # the same as below, with the sum at hand
-                    total = found[first, member]
+                    total = predictions[first, member]
                     for lane in range(lanes):
                         total += leaves[np.uint64(place[lane] & MAGNITUDE)]
                         if narrow[member]:
                             total = np.float64(np.float32(total))
-                    found[first, member] = total
+                    predictions[first, member] = total
                     continue
                 for lane in range(lanes):
-                    total = found[summed, member] + leaves[np.uint64(place[lane] & MAGNITUDE)]
-                    found[summed, member] = np.float32(total) if narrow[member] else total
+                    total = predictions[summed, member] + leaves[np.uint64(place[lane] & MAGNITUDE)]
+                    predictions[summed, member] = np.float32(total) if narrow[member] else total
                     summed += 1
                     if summed == first + count:
                         summed = first
             for row in range(first, first + count):
-                found[row, member] /= divisor[member]
+                predictions[row, member] /= divisor[member]

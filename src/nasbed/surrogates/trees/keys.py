@@ -56,11 +56,11 @@ def column_keys(rows: NDArray[np.float32], columns: NDArray[np.int32]) -> Words:
     values, rule = rows[:, columns[:, 0]], columns[:, 1]
     missing = np.isnan(values)
     category = rule >= CATEGORY
-    gone = missing | ((rule >= ZERO_LEFT) & ~category & (np.abs(values) <= NEARLY_ZERO))
-    found = np.where(gone, FALLBACK[rule], keys(np.where(missing, np.float32(0), values)))
+    uses_fallback = missing | ((rule >= ZERO_LEFT) & ~category & (np.abs(values) <= NEARLY_ZERO))
+    column_key = np.where(uses_fallback, FALLBACK[rule], keys(np.where(missing, np.float32(0), values)))
     if category.any():
         cut = rule == CATEGORY_CUT
-        known = np.where(cut, (values > -1) & (values < CUT_CATEGORIES), (values >= 0) & (values < CATEGORIES))
-        number = np.where(known, values, 0).astype(np.int64) + 2
-        found = np.where(category & ~missing, np.where(known, number, 1), found)
-    return found.astype(np.uint32)
+        is_category = np.where(cut, (values > -1) & (values < CUT_CATEGORIES), (values >= 0) & (values < CATEGORIES))
+        number = np.where(is_category, values, 0).astype(np.int64) + 2
+        column_key = np.where(category & ~missing, np.where(is_category, number, 1), column_key)
+    return column_key.astype(np.uint32)

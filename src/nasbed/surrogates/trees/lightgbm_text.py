@@ -30,7 +30,7 @@ RULES = np.array([[NAN_ZERO, NAN_ZERO], [ZERO_RIGHT, ZERO_LEFT], [NAN_RIGHT, NAN
 
 def forest_from_lightgbm(text: str) -> Forest:
     """The model of ``Booster.model_to_string``: a regression whose answer is the sum of its trees."""
-    head, _, rest = text.partition("\nTree=0\n")
+    head, _, trees = text.partition("\nTree=0\n")
     about = dict(_pairs(head))
     if about.get("num_class") != "1" or about.get("num_tree_per_iteration") != "1":
         raise BadFile("a LightGBM model of one output is needed, got one of several or no LightGBM model at all")
@@ -38,7 +38,7 @@ def forest_from_lightgbm(text: str) -> Forest:
     if objective != "regression" or "average_output" in head.splitlines():
         raise BadFile(f"a LightGBM model with the objective regression is needed, got {objective!r}")
     builder = Builder()
-    for tree in rest.partition("\nend of trees")[0].split("\nTree="):
+    for tree in trees.partition("\nend of trees")[0].split("\nTree="):
         _add(builder, dict(_pairs(tree)))
     return builder.forest()
 
@@ -62,8 +62,8 @@ def _add(builder: Builder, tree: dict[str, str]) -> None:
     feature = _integers(tree["split_feature"])
     values = _floats(tree["threshold"])
     categorical = (decision & CATEGORICAL) != 0
-    left = (decision & DEFAULT_LEFT) // DEFAULT_LEFT
-    rule = np.where(categorical, CATEGORY_CUT, RULES[decision >> MISSING_SHIFT & 3, left])
+    default_left = (decision & DEFAULT_LEFT) // DEFAULT_LEFT
+    rule = np.where(categorical, CATEGORY_CUT, RULES[decision >> MISSING_SHIFT & 3, default_left])
     threshold = keys(highest_at_most(values)).astype(np.int64)
     if categorical.any():
         bounds, words = _integers(tree["cat_boundaries"]), _integers(tree["cat_threshold"])

@@ -49,18 +49,19 @@ def predict_plainly(forest: Forest, rows: NDArray[np.float32]) -> Floats:
         place[walking] = forest.splits[at + 2 + right]
         walking = walking[place[walking] < TOP]
     leaves = forest.leaves[place - TOP].reshape(len(rows), forest.trees)
-    found = np.empty((len(rows), forest.members))
+    predictions = np.empty((len(rows), forest.members))
     for member, (begin, end) in enumerate(zip(forest.bounds[:-1], forest.bounds[1:], strict=True)):
         terms = np.column_stack([np.full(len(rows), forest.start[member]), leaves[:, begin:end]])
         if forest.narrow[member]:
             terms = terms.astype(np.float32)
-        found[:, member] = np.add.accumulate(terms, axis=1)[:, -1] / forest.divisor[member]  # in order, as libraries do
-    return found
+        sums = np.add.accumulate(terms, axis=1)[:, -1]  # in order, as libraries do
+        predictions[:, member] = sums / forest.divisor[member]
+    return predictions
 
 
-def _other_category(forest: Forest, key: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _other_category(forest: Forest, key: NDArray[np.int64], place: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether categories are on the right of their splits."""
-    key = np.minimum(key, forest.sets[kept])
-    bit = forest.sets[kept + 1 + key // 32] >> (key % 32).astype(np.uint32) & np.uint32(1)
-    other: NDArray[np.bool_] = bit == 0
-    return other
+    key = np.minimum(key, forest.sets[place])
+    bit = forest.sets[place + 1 + key // 32] >> (key % 32).astype(np.uint32) & np.uint32(1)
+    is_right: NDArray[np.bool_] = bit == 0
+    return is_right

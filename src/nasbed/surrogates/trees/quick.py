@@ -86,7 +86,7 @@ class QuickForest:
         from nasbed.surrogates.trees.quick_kernel import score
 
         forest = self.forest
-        found = np.empty((1, forest.members))
+        predictions = np.empty((1, forest.members))
         score(
             row.view(np.uint32),
             forest.columns,
@@ -101,9 +101,9 @@ class QuickForest:
             forest.start,
             forest.divisor,
             forest.narrow,
-            found,
+            predictions,
         )
-        return found
+        return predictions
 
 
 def _split(children: Words, leaf: int) -> NDArray[np.int64]:
@@ -115,20 +115,20 @@ def _levels(forest: Forest, splits: NDArray[np.uint32]) -> list[tuple[NDArray[np
     """The splits and their trees, level by level from the roots."""
     inner = forest.roots < TOP
     at, owner = (forest.roots[inner] // 4).astype(np.int64), np.flatnonzero(inner)
-    found = []
+    levels = []
     while len(at):
-        found.append((at, owner))
+        levels.append((at, owner))
         children = splits[at][:, 2:]
         inner = children < TOP
         at, owner = (children[inner] // 4).astype(np.int64), np.repeat(owner, 2)[inner.reshape(-1)]
-    return found
+    return levels
 
 
 def _changes(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a value differs from the one before it."""
-    found = np.ones(len(values), dtype=np.bool_)
-    found[1:] = values[1:] != values[:-1]
-    return found
+    changes = np.ones(len(values), dtype=np.bool_)
+    changes[1:] = values[1:] != values[:-1]
+    return changes
 
 
 def _ones(count: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -41,10 +41,23 @@ SIGNATURE = types.void(
 
 @njit(SIGNATURE, cache=True, nogil=True)
 def score(  # type: ignore[no-untyped-def]
-    bits, columns, first, thresholds, ends, trees, masks, leaves, leaf_start, bounds, start, divisor, narrow, found
+    bits,
+    columns,
+    first,
+    thresholds,
+    ends,
+    trees,
+    masks,
+    leaves,
+    leaf_start,
+    bounds,
+    start,
+    divisor,
+    narrow,
+    predictions,
 ):
-    """Fill ``found [1, members]`` for the row with these bits."""
-    left = np.full(leaf_start.shape[0], EVERY)
+    """Fill ``predictions [1, members]`` for the row with these bits."""
+    reachable = np.full(leaf_start.shape[0], EVERY)
     for column in range(columns.shape[0]):
         number, rule = bits[0, columns[column, 0]], columns[column, 1]
         if number & MAGNITUDE > INFINITY or (rule >= ZERO_LEFT and number & MAGNITUDE <= NEARLY_ZERO):
@@ -57,13 +70,13 @@ def score(  # type: ignore[no-untyped-def]
         while step < first[column + 1] and thresholds[step] < key:
             step += 1
         for place in range(ends[first[column]], ends[step]):
-            left[trees[place]] &= masks[place]
+            reachable[trees[place]] &= masks[place]
     for member in range(start.shape[0]):
         total = start[member]
         for tree in range(bounds[member], bounds[member + 1]):
-            word = left[tree]
+            word = reachable[tree]
             lowest = word & (ZERO - word)
             total += leaves[leaf_start[tree] + PLACES[(lowest * SPREAD) >> SHIFT]]
             if narrow[member]:
                 total = np.float64(np.float32(total))
-        found[0, member] = total / divisor[member]
+        predictions[0, member] = total / divisor[member]

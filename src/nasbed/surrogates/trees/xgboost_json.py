@@ -44,9 +44,9 @@ def _add(builder: Builder, tree: dict[str, Any]) -> None:
     number = np.zeros(len(children), dtype=np.int64)
     number[split], number[leaf] = np.arange(len(split)), ~np.arange(len(leaf))
     feature = np.array(tree["split_indices"], dtype=np.int64)
-    left = np.array(tree["default_left"], dtype=bool)
+    default_left = np.array(tree["default_left"], dtype=bool)
     categorical = np.array(tree.get("split_type", np.zeros(len(children))), dtype=np.int64) == 1
-    rule = np.where(categorical, CATEGORY, np.where(left, NAN_LEFT, NAN_RIGHT))
+    rule = np.where(categorical, CATEGORY, np.where(default_left, NAN_LEFT, NAN_RIGHT))
     # x < t is x <= the float before t; nothing is below -inf, and the key 0 is below every number's
     threshold = keys(np.nextafter(conditions, np.float32(-np.inf))).astype(np.int64)
     threshold[conditions == -np.inf] = 0
@@ -61,7 +61,7 @@ def _add(builder: Builder, tree: dict[str, Any]) -> None:
         goes_left = np.ones(int(right.max(initial=-1)) + 1, dtype=bool)
         goes_left[right] = False
         threshold[node] = builder.categories(
-            goes_left, beyond_left=True, missing_left=bool(left[node]), unknown_left=True
+            goes_left, beyond_left=True, missing_left=bool(default_left[node]), unknown_left=True
         )
     builder.tree(feature[split], rule[split], threshold[split], number[children[split]], conditions[leaf])
 

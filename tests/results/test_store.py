@@ -42,12 +42,12 @@ def test_table_reads_back_what_was_written(tmp_path: Path, name: str, counts: li
     folder = tmp_path / f"{name}-{seed}-{'-'.join(map(str, counts))}"
     batches = [random_rows(name, count, seed + i) for i, count in enumerate(counts)]
     written = write_results(folder, about(name), batches)
-    opened = Results.open(folder)
-    assert rows_of(opened) == rows_of(written) == plain_rows(batches)
-    assert opened.about == about(name)
-    assert opened.manifest.rows == sum(counts)
+    results = Results.open(folder)
+    assert rows_of(results) == rows_of(written) == plain_rows(batches)
+    assert results.about == about(name)
+    assert results.manifest.rows == sum(counts)
     canonical = {space(name).canonical(arch) for batch in batches for arch in space(name).architectures(batch.codes)}
-    assert opened.manifest.architectures == len(canonical)
+    assert results.manifest.architectures == len(canonical)
 
 
 @examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -87,20 +87,20 @@ def _sorted(values: np.ndarray) -> list[float]:
 
 def test_cache_joins_isomorphic_cells(tmp_path: Path) -> None:
     nb101 = space("nb101")
-    one, other = nb101.parse("conv3x3:0/conv1x1:0/output:1,2"), nb101.parse("conv1x1:0/conv3x3:0/output:1,2")
-    assert one != other and nb101.hash(one) == nb101.hash(other)  # type: ignore[attr-defined]
-    rows = Rows.of(nb101.codes([one, other]), {"validation_accuracy": np.array([90.0, 92.0])}, fidelity=108)
-    opened = write_results(tmp_path / "t", about("nb101", (ACCURACY,)), [rows])
-    assert opened.manifest.rows == 2 and opened.manifest.architectures == 1
-    assert opened.cache().mean("validation_accuracy", 108).tolist() == [91.0]
-    assert [row[0] for row in rows_of(opened)] == [one.code, other.code], "the rows keep what was proposed"
+    first, second = nb101.parse("conv3x3:0/conv1x1:0/output:1,2"), nb101.parse("conv1x1:0/conv3x3:0/output:1,2")
+    assert first != second and nb101.hash(first) == nb101.hash(second)  # type: ignore[attr-defined]
+    rows = Rows.of(nb101.codes([first, second]), {"validation_accuracy": np.array([90.0, 92.0])}, fidelity=108)
+    results = write_results(tmp_path / "t", about("nb101", (ACCURACY,)), [rows])
+    assert results.manifest.rows == 2 and results.manifest.architectures == 1
+    assert results.cache().mean("validation_accuracy", 108).tolist() == [91.0]
+    assert [row[0] for row in rows_of(results)] == [first.code, second.code], "the rows keep what was proposed"
 
 
 def test_cache_does_not_find_what_is_not_there(tmp_path: Path) -> None:
     rows = random_rows("nb201", 20, 3)
     cache = write_results(tmp_path / "t", about(), [rows]).cache()
-    there = {tuple(code) for code in rows.codes.tolist()}
-    absent = [arch.code for arch in space("nb201").enumerate() if arch.code not in there]
+    stored_codes = {tuple(code) for code in rows.codes.tolist()}
+    absent = [arch.code for arch in space("nb201").enumerate() if arch.code not in stored_codes]
     assert (cache.find_many(np.array(absent)) == -1).all()
     assert all(cache.find(code) == -1 for code in absent[:500])
 
@@ -129,8 +129,8 @@ def test_any_changed_byte_is_refused(table: Path) -> None:
             with pytest.raises(BadFile) as refused:
                 Results.open(table)
             assert "\n" not in str(refused.value)
-        for other in (original[:-1], original + b"\n", b""):
-            path.write_bytes(other)
+        for changed in (original[:-1], original + b"\n", b""):
+            path.write_bytes(changed)
             with pytest.raises(BadFile):
                 Results.open(table)
         path.write_bytes(original)
@@ -138,13 +138,13 @@ def test_any_changed_byte_is_refused(table: Path) -> None:
 
 
 def test_verify_sees_a_change_that_keeps_size_and_date(table: Path) -> None:
-    opened = Results.open(table)
-    path = opened.data / "rows.parquet"
+    results = Results.open(table)
+    path = results.data / "rows.parquet"
     status, content = path.stat(), path.read_bytes()
     path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     with pytest.raises(BadFile, match="SHA-256"):
-        opened.verify()
+        results.verify()
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "data-x/../../y", "data\\x", "", "a/x"])
@@ -197,8 +197,8 @@ def test_a_missing_file_is_refused(table: Path) -> None:
 
 
 def test_opened_results_cross_processes_by_pickle(table: Path) -> None:
-    opened = Results.open(table)
-    assert rows_of(pickle.loads(pickle.dumps(opened))) == rows_of(opened)
+    results = Results.open(table)
+    assert rows_of(pickle.loads(pickle.dumps(results))) == rows_of(results)
 
 
 # --- what may be written ---------------------------------------------------------------------------------------------
@@ -332,34 +332,34 @@ def test_a_killed_writer_leaves_the_old_table_or_the_new_one(tmp_path: Path, tho
         writer = run_script(WRITER, str(folder), str(version + 1), "1000")
         assert writer.stdout is not None
         writer.stdout.readline()
-        said = writer.stdout.readline() if attempt % 2 else ""  # every other one is killed after its first table
+        first_line = writer.stdout.readline() if attempt % 2 else ""  # every other one is killed after its first table
         time.sleep(rng.uniform(0, 0.25))
         writer.send_signal(signal.SIGKILL)
         writer.wait()
-        finished = [int(line) for line in (said + writer.stdout.read()).split()]
+        finished = [int(line) for line in (first_line + writer.stdout.read()).split()]
         writer.stdout.close()
-        opened = Results.open(folder)
-        opened.verify()
-        found = int(opened.about.notes)
+        results = Results.open(folder)
+        results.verify()
+        stored_version = int(results.about.notes)
         last = finished[-1] if finished else version
-        assert found in (last, last + 1)
-        assert rows_of(opened) == versioned(found)
-        assert len(opened.cache()) == opened.manifest.architectures
-        outcomes.add(found - last)
+        assert stored_version in (last, last + 1)
+        assert rows_of(results) == versioned(stored_version)
+        assert len(results.cache()) == results.manifest.architectures
+        outcomes.add(stored_version - last)
         leftovers += len([path for path in folder.iterdir() if path.name.startswith(("data-", "."))]) - 3 > 0
-        version = found
+        version = stored_version
     assert leftovers >= (3 if thorough else 1), "kills did hit writers at work"
     write_results(folder, about(notes="x"), [random_rows("nb201", 3, 0)])
-    del opened
+    del results
     write_results(folder, about(notes="x"), [random_rows("nb201", 3, 0)])
-    assert sorted(path.name[:5] for path in folder.iterdir()) == [".lock", ".veri", "data-", "manif"]
+    assert sorted(path.name[:5] for path in folder.iterdir()) == [".veri", "data-", "manif"]
 
 
 def test_leftovers_stay_where_the_manifest_cannot_be_read(table: Path) -> None:
     """A table of a newer nasbed is not deleted by an import that then fails."""
     manifest = json.loads((table / "manifest.json").read_text())
     (table / "manifest.json").write_text(json.dumps(manifest | {"schema_version": 99}))
-    files = sorted(path for path in table.rglob("*") if path.name != ".lock")
+    files = sorted(table.rglob("*"))
     with pytest.raises(BadFile):
         write_results(table, about(), [])
-    assert sorted(path for path in table.rglob("*") if path.name != ".lock") == files
+    assert sorted(table.rglob("*")) == files

@@ -48,7 +48,10 @@ class WriterLock(Closeable):
 
 @contextmanager
 def waiting_lock(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Lock a file, which need not exist, for one process at a time; a second one calls ``on_wait`` and waits."""
+    """Lock a file, which need not exist, for one process at a time; a second one calls ``on_wait`` and waits.
+
+    The lock file is removed afterwards.
+    """
     lock = FileLock(path, thread_local=False)
     try:
         lock.acquire(blocking=False)
@@ -58,7 +61,7 @@ def waiting_lock(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iter
     try:
         yield
     finally:
-        lock.release()
+        _release(lock, path)
 
 
 @contextmanager
@@ -70,24 +73,17 @@ def locked(target: Path, say: Callable[[str], None], *, doing: str = "fetching")
         say: called with a line if another process holds the lock.
         doing: what the other process does with the target, for that line.
     """
-    path = lock_file(target)
-    with waiting_lock(path, lambda: say(f"another process is {doing} {target.name}; waiting for it")):
-        try:
-            yield
-        finally:
-            _remove(path)
+    with waiting_lock(lock_file(target), lambda: say(f"another process is {doing} {target.name}; waiting for it")):
+        yield
 
 
 def _release(lock: FileLock, path: Path) -> None:
+    """Remove and release a lock that this process holds. A process that waits notices, and locks a new file of that
+    name."""
     if lock.is_locked:
-        _remove(path)
+        with suppress(OSError):  # Windows removes no open file
+            path.unlink()
         lock.release()
-
-
-def _remove(path: Path) -> None:
-    """Remove a lock that this process holds. Whoever waits for it notices, and locks a new file of that name."""
-    with suppress(OSError):  # Windows removes no open file
-        path.unlink()
 
 
 class SharedHold:

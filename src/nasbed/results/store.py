@@ -24,7 +24,7 @@ from nasbed.core.files import values_sha256
 from nasbed.core.locks import SharedHold, remove_unless_held, waiting_lock
 from nasbed.core.verified_files import first_changed, write_stamp
 from nasbed.results.cache import Cache
-from nasbed.results.cache_builder import CacheBuilder
+from nasbed.results.cache.builder import CacheBuilder
 from nasbed.results.curves import FILE_NAME as CURVES
 from nasbed.results.curves import Curves, read_curves, write_curves
 from nasbed.results.manifest import FILE_NAME, About, FileRecord, Manifest, record
@@ -35,7 +35,7 @@ from nasbed.spaces import SearchSpace, space
 LOCK = ".lock"
 
 Progress = Callable[[int], None]
-"""Told how many rows have been written so far."""
+"""Called with the number of rows written so far."""
 
 
 class Results:
@@ -49,8 +49,7 @@ class Results:
 
     @classmethod
     def open(cls, folder: str | Path) -> Results:
-        """Open a folder after checking it: by checksum the first time and after any change, by size and date
-        otherwise."""
+        """Open a folder and verify it: by checksum the first time and after any change, by size and date otherwise."""
         folder = Path(folder)
         manifest = Manifest.read(folder)
         while True:
@@ -66,7 +65,7 @@ class Results:
                 return results
 
     def __reduce__(self) -> tuple[Callable[[Path, Manifest], Results], tuple[Path, Manifest]]:
-        """Pickled as the path and the checksums; a copy opens the folder again and is refused if the table changed."""
+        """Pickled as the path and the checksums. A copy opens the folder again and fails if the table has changed."""
         return _reopened, (self.folder.absolute(), self.manifest)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Results:
@@ -89,8 +88,8 @@ class Results:
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 of the rows, and of what the manifest says of their columns; not of where or when they were
-        written."""
+        """The SHA-256 of the rows and of the description of their columns. Where and when they were written does not
+        matter."""
         return values_sha256((_checksums(self.manifest), asdict(self.about)["metrics"], self.manifest.space_definition))
 
     def batches(self) -> Iterator[Rows]:
@@ -103,7 +102,7 @@ class Results:
         return Cache(self.data / "cache")
 
     def curves(self) -> Curves | None:
-        """The learning curves of the trainings whose rows these are, None where none were measured."""
+        """The learning curves of the trainings in this table; None if none were measured."""
         if f"{self.data.name}/{CURVES}" not in self.manifest.files:
             return None
         return read_curves(self.data / CURVES, self.space.code_length)
@@ -137,12 +136,16 @@ def write_results(
     searched: SearchSpace | None = None,
     curves: Curves | None = None,
 ) -> Results:
-    """Write a table; it replaces the folder's old one in one step when it is complete. An empty table is refused.
-    The batches are kept until it is, so they must not change after they are given.
+    """Write a table. It replaces the folder's old one in one step when it is complete. An empty table is refused.
 
-    ``searched`` is the space ``about.space``, to be given when that name is not registered; a space made from a
-    ConfigSpace is then written into the manifest, so that the table can be opened anywhere. ``curves`` are learning
-    curves of trainings among the rows.
+    Args:
+        folder: Where the table is written.
+        about: What its rows are.
+        batches: The rows. They are kept until the table is complete and must not change.
+        progress: Called with the number of rows written so far.
+        searched: The space, needed where ``about.space`` is not registered. The manifest then defines a space made from
+            a ConfigSpace, so that the table opens anywhere.
+        curves: Learning curves of trainings among the rows.
     """
     folder = Path(folder)
     searched = searched or space(about.space)
@@ -217,7 +220,7 @@ def _durable(path: Path) -> FileRecord:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """One writer a folder at a time; a second one waits."""
+    """One writer a folder at a time; a second one waits. No lock is left in the folder."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
@@ -230,7 +233,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _remove_new_folders(folder: Path, new_folders: list[Path]) -> None:
-    """Undo the folders made for a table that failed, as far as nothing else is in them."""
+    """Remove the folders that were created for a table that failed, unless they hold something else."""
     if folder in new_folders and not any(entry.name != LOCK for entry in folder.iterdir()):
         (folder / LOCK).unlink()
         for path in new_folders:
@@ -241,8 +244,8 @@ def _remove_new_folders(folder: Path, new_folders: list[Path]) -> None:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Delete data folders that the manifest does not name and nobody reads: replaced ones, and those of writers that
-    were killed. Where the manifest cannot be read, nobody knows which those are."""
+    """Delete data folders that the manifest does not name and no process reads: replaced ones, and those of killed
+    writers. If the manifest cannot be read, nothing is deleted."""
     try:
         current = {name.split("/")[0] for name in Manifest.read(folder).files}
     except BadFile:

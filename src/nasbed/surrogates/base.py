@@ -1,4 +1,4 @@
-"""What every surrogate model is: fitted on evaluated architectures, it predicts one metric of any architecture."""
+"""The base class of surrogate models: fitted on evaluations, a model predicts one metric of any architecture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption, NotFitted, nearest
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.tuning_ranges import TuningRange, tuning_space_of
+from nasbed.surrogates.tuning_ranges import TuningRange, published_ranges, tuning_space_of
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 """Called with the share of a fit that is done, from 0 to 1."""
 Files = Mapping[str, bytes]
-"""What a fitted model consists of, by file name: JSON, arrays, or a library's own text format; never code."""
+"""The files of a fitted model, by name: JSON, arrays, or a library's own text format; never code."""
 
 
 class Surrogate(ABC, Generic[S]):
@@ -38,7 +38,7 @@ class Surrogate(ABC, Generic[S]):
     summary: ClassVar[str]
     Settings: ClassVar[type]
     ranges: ClassVar[tuple[TuningRange, ...]] = ()
-    """What tuning may choose from: Table 6."""
+    """What tuning may choose from; without any, the ranges of Table 6 for a model of this name."""
 
     def __init__(self, space: SearchSpace, *, seed: int = 0, settings: S | Mapping[str, Any] | None = None) -> None:
         self.space = space
@@ -59,7 +59,7 @@ class Surrogate(ABC, Generic[S]):
     @classmethod
     def tuning_space(cls) -> ConfigurationSpace:
         """The ranges over names of ``Settings``, whose defaults are the model's."""
-        return tuning_space_of(cls.ranges, cls.Settings())
+        return tuning_space_of(cls.ranges or published_ranges(cls.name), cls.Settings())
 
     @classmethod
     def tuned(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,8 +91,7 @@ class Surrogate(ABC, Generic[S]):
         return lambda codes: np.stack([model.predict(codes) for model in models], axis=1)
 
     def compact(self) -> Surrogate[S]:
-        """The fitted model in fewer bytes, its predictions the same to single precision; itself where it has none to
-        spare."""
+        """The fitted model in fewer bytes, with the same predictions in single precision; by default itself."""
         return self
 
     @abstractmethod

@@ -1,13 +1,21 @@
-"""What tuning may set a model's settings to: the ranges of Table 6 (Surrogate NAS Benchmarks), as data."""
+"""What tuning may set a model's settings to. ``tuning_ranges.toml`` has Table 6 of Surrogate NAS Benchmarks."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+from nasbed.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
+
+Kind = Literal["integer", "real", "option"]
+KINDS = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,24 +23,30 @@ class TuningRange:
     """The values of one setting: the lowest and the highest, or all options."""
 
     name: str
-    kind: Literal["integer", "real", "option"]
+    kind: Kind
     values: tuple[Any, ...]
     log: bool = False
 
 
-def integer(name: str, low: int, high: int, *, log: bool = False) -> TuningRange:
-    """Whole numbers from ``low`` to ``high``."""
-    return TuningRange(name, "integer", (low, high), log)
+def published_ranges(model: str) -> tuple[TuningRange, ...]:
+    """The ranges of a model that comes with nasbed, by its id.
+
+    >>> published_ranges("rf")[0]
+    TuningRange(name='trees', kind='integer', values=(16, 128), log=True)
+    """
+    return tuple(_range(name, **entry) for name, entry in _entries().get(model, {}).items())
 
 
-def real(name: str, low: float, high: float, *, log: bool = False) -> TuningRange:
-    """Numbers from ``low`` to ``high``."""
-    return TuningRange(name, "real", (low, high), log)
+def _range(name: str, *, log: bool = False, **values: Any) -> TuningRange:
+    (kind,) = values
+    if kind not in KINDS:
+        raise InvalidOption(f"a range of tuning is of the kind {', '.join(KINDS)}, got {kind!r} for {name}")
+    return TuningRange(name, cast(Kind, kind), tuple(values[kind]), log)
 
 
-def option(name: str, *options: Any) -> TuningRange:
-    """One of some values."""
-    return TuningRange(name, "option", options)
+@lru_cache
+def _entries() -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads(files(__package__).joinpath("tuning_ranges.toml").read_text(encoding="utf-8"))
 
 
 def tuning_space_of(ranges: Sequence[TuningRange], settings: Any) -> ConfigurationSpace:

@@ -32,8 +32,15 @@ class Batch:
     def of(
         cls, graphs: Graphs, columns: NDArray[np.float64], *, undirected: bool, self_loops: bool, device: str = "cpu"
     ) -> Batch:
-        """``undirected`` adds each edge reversed and ``self_loops`` one to each node, as kinds of message of their
-        own."""
+        """Graphs as tensors.
+
+        Args:
+            graphs: The graphs.
+            columns: What joins each graph at the readout, ``[n, columns]``.
+            undirected: Add each edge reversed, as a kind of message of its own.
+            self_loops: Add an edge from each node to itself, as a kind of its own.
+            device: Where the tensors are.
+        """
         labels = torch.from_numpy(np.ascontiguousarray(graphs.node_labels)).to(device).long()
         edges = torch.from_numpy(np.ascontiguousarray(graphs.edge_labels)).to(device)
         kinds = torch.arange(len(graphs.edge_names), device=device, dtype=edges.dtype).view(1, -1, 1, 1)

@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 from nasbed.core.errors import InvalidOption
 from nasbed.surrogates.base import Progress
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.models.tree_model import TreeModel, packed, unit, with_stopping
+from nasbed.surrogates.models.tree_model import TreeModel, packed, unit
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.lightgbm_text import forest_from_lightgbm
-from nasbed.surrogates.tuning_ranges import integer, real
 
 SMALLEST, MOST = sys.float_info.min, sys.float_info.max
 MOST_WHOLE = 2**31 - 1
@@ -55,7 +54,7 @@ class LightGBMSettings:
     features: str = "onehot+costs+structure"
 
     def __post_init__(self) -> None:
-        """LightGBM writes what it refuses to standard error itself, so nothing that it refuses gets there."""
+        """Raise for settings that LightGBM refuses: it would write to standard error itself."""
         for name, (low, high, rule) in RANGES.items():
             value, kind = getattr(self, name), Integral if isinstance(low, int) else Real
             if isinstance(value, bool) or not isinstance(value, kind) or not low <= float(value) <= high:
@@ -68,22 +67,11 @@ class LightGBM(TreeModel[LightGBMSettings]):
     name = "lgb"
     summary = "LightGBM: gradient boosting, trees grown leaf by leaf"
     Settings: ClassVar[type] = LightGBMSettings
-    ranges = (
-        integer("max_depth", 1, 25),
-        integer("num_leaves", 10, 100),
-        integer("max_bin", 100, 400),
-        real("feature_fraction", 0.1, 1.0),
-        real("min_child_weight", 0.001, 10, log=True),
-        real("lambda_l1", 0.001, 1000, log=True),
-        real("lambda_l2", 0.001, 1000, log=True),
-        real("learning_rate", 0.001, 0.1, log=True),
-    )
 
     def _grow(self, train: Examples, valid: Examples | None, progress: Progress) -> tuple[Forest, dict[str, bytes]]:
         import lightgbm
 
         settings = self.settings
-        train, valid = with_stopping(train, valid, seed=self.seed, rounds=settings.early_stopping_rounds)
 
         def report_round(state: Any) -> None:
             progress((state.iteration + 1) / settings.rounds)

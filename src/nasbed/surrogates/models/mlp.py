@@ -18,7 +18,6 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.features import Features
 from nasbed.surrogates.models.network_training import fit_scores, load_torch
 from nasbed.surrogates.scaling import TargetScale
-from nasbed.surrogates.tuning_ranges import integer, option, real
 
 Weights = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
@@ -57,14 +56,6 @@ class MLP(Surrogate[MLPSettings]):
     name = "mlp"
     summary = "feed-forward network on the path encoding"
     Settings: ClassVar[type] = MLPSettings
-    ranges = (
-        integer("layers", 1, 10, log=True),
-        integer("width", 16, 256, log=True),
-        real("learning_rate", 1e-3, 1e-1, log=True),
-        integer("batch_size", 16, 128),
-        option("log_transform", True, False),
-        option("ranking_loss", True, False),
-    )
 
     def __init__(
         self, space: SearchSpace, *, seed: int = 0, settings: MLPSettings | Mapping[str, Any] | None = None

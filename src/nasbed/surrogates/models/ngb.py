@@ -14,10 +14,9 @@ from nasbed.core.errors import BadFile, MissingDependency
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.base import Files, Floats, Progress
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.models.tree_model import TreeModel, with_stopping
+from nasbed.surrogates.models.tree_model import TreeModel
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.sklearn_trees import forest_from_sklearn
-from nasbed.surrogates.tuning_ranges import integer, real
 
 LOG_SCALE = "log_scale.npz"
 
@@ -45,15 +44,6 @@ class NGBoost(TreeModel[NGBoostSettings]):
     name = "ngb"
     summary = "NGBoost: boosting of a normal distribution's mean and scale"
     Settings: ClassVar[type] = NGBoostSettings
-    ranges = (
-        integer("min_samples_split", 2, 20),
-        integer("min_samples_leaf", 1, 20),
-        real("max_features", 0.1, 1.0),
-        integer("max_depth", 1, 25),
-        integer("rounds", 128, 512, log=True),
-        real("minibatch", 0.1, 1.0),
-        real("learning_rate", 0.001, 0.1, log=True),
-    )
 
     def _grow(self, train: Examples, valid: Examples | None, progress: Progress) -> tuple[Forest, dict[str, bytes]]:
         try:
@@ -62,7 +52,6 @@ class NGBoost(TreeModel[NGBoostSettings]):
             raise MissingDependency("ngb needs ngboost; install it with: pip install 'nasbed[ngboost]'") from None
 
         settings = self.settings
-        train, valid = with_stopping(train, valid, seed=self.seed, rounds=settings.early_stopping_rounds)
         rounds = 0
 
         def report_round(distribution: Any, y: Floats, weight: Floats | None) -> float:

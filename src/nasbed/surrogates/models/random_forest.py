@@ -10,7 +10,6 @@ from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.models.tree_model import TreeModel
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.sklearn_trees import forest_from_sklearn
-from nasbed.surrogates.tuning_ranges import integer, option, real
 
 STEPS = 20
 """How often a fit says how far it is."""
@@ -34,13 +33,6 @@ class RandomForest(TreeModel[RandomForestSettings]):
     name = "rf"
     summary = "random forest: the mean of randomised trees"
     Settings: ClassVar[type] = RandomForestSettings
-    ranges = (
-        integer("trees", 16, 128, log=True),
-        integer("min_samples_split", 2, 20),
-        integer("min_samples_leaf", 1, 20),
-        real("max_features", 0.1, 1.0),
-        option("bootstrap", True, False),
-    )
 
     def _grow(self, train: Examples, valid: Examples | None, progress: Progress) -> tuple[Forest, dict[str, bytes]]:
         from sklearn.ensemble import RandomForestRegressor

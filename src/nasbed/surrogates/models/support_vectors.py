@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,38 +16,55 @@ from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.features import Features
 from nasbed.surrogates.scaling import ColumnScale, TargetScale
-from nasbed.surrogates.tuning_ranges import integer, option, real
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 CHUNK = 1024
 CACHE_MB = 500
-COMMON_RANGES = (
-    real("c", 1.0, 20.0, log=True),
-    real("coef0", -0.5, 0.5),
-    integer("degree", 1, 128, log=True),
-    option("gamma", "scale", "auto"),
-    option("kernel", *KERNELS),
-    option("shrinking", True, False),
-    real("tolerance", 0.0001, 0.01),
-)
+REGRESSORS = {"svr": "SVR", "nusvr": "NuSVR"}
+"""The classes of scikit-learn, by the ids of the models."""
+SKLEARN_NAMES = {"c": "C", "tolerance": "tol"}
+"""What scikit-learn calls a setting, where it has another name."""
 
 
-class MachineSettings(Protocol):
-    """The settings that both machines have."""
+@dataclass(frozen=True, slots=True)
+class EpsilonSettings:
+    """Table 6 of Surrogate NAS Benchmarks, but for the kernel, and for ``shrinking``, which only saves time.
 
-    @property
-    def coef0(self) -> float: ...
-    @property
-    def degree(self) -> int: ...
-    @property
-    def kernel(self) -> str: ...
-    @property
-    def log_transform(self) -> bool: ...
-    @property
-    def features(self) -> str: ...
+    The sigmoid kernel of the table fails on standardised one-hots: Kendall -0.07 after 4 000 cells of NAS-Bench-101,
+    where ``rbf`` gives 0.82. With structure columns and 16 000 cells it gives 0.875, and R² 0.91.
+    """
+
+    c: float = 3.066
+    coef0: float = 0.1627
+    degree: int = 1
+    epsilon: float = 0.0251
+    """Smaller errors are free, in standard deviations of the target."""
+    gamma: Literal["scale", "auto"] | float = "auto"
+    kernel: str = "rbf"
+    shrinking: bool = True
+    tolerance: float = 0.0021
+    log_transform: bool = True
+    features: str = "onehot+costs+structure"
 
 
-C = TypeVar("C", bound=MachineSettings)
+@dataclass(frozen=True, slots=True)
+class NuSettings:
+    """Table 6 of Surrogate NAS Benchmarks: Kendall 0.872 and R² 0.91 on 16 000 cells of NAS-Bench-101."""
+
+    c: float = 5.3131
+    coef0: float = -0.3316
+    degree: int = 128
+    gamma: Literal["scale", "auto"] | float = "scale"
+    kernel: str = "rbf"
+    nu: float = 0.1839
+    """The share of the examples that become support vectors, at least."""
+    shrinking: bool = True
+    tolerance: float = 0.003
+    log_transform: bool = True
+    features: str = "onehot+costs+structure"
+
+
+C = TypeVar("C", bound=EpsilonSettings | NuSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +113,13 @@ class SupportVectors(Surrogate[C]):
         self._target: TargetScale
         self._columns: ColumnScale
 
-    @abstractmethod
     def _regressor(self) -> Any:
         """The machine of scikit-learn, not fitted."""
+        from sklearn import svm
+
+        settings = {SKLEARN_NAMES.get(name, name): value for name, value in asdict(self.settings).items()}
+        own = {name: value for name, value in settings.items() if name not in ("log_transform", "features")}
+        return getattr(svm, REGRESSORS[self.name])(**own, cache_size=CACHE_MB)
 
     def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
         rows = self._features(train.codes)
@@ -150,54 +170,12 @@ class SupportVectors(Surrogate[C]):
         return model
 
 
-@dataclass(frozen=True, slots=True)
-class EpsilonSettings:
-    """Table 6 of Surrogate NAS Benchmarks, but for the kernel, and for ``shrinking``, which only saves time.
-
-    The sigmoid kernel of the table fails on standardised one-hots: Kendall -0.07 after 4 000 cells of NAS-Bench-101,
-    where ``rbf`` gives 0.82. With structure columns and 16 000 cells it gives 0.875, and R² 0.91.
-    """
-
-    c: float = 3.066
-    coef0: float = 0.1627
-    degree: int = 1
-    epsilon: float = 0.0251
-    gamma: Literal["scale", "auto"] | float = "auto"
-    kernel: str = "rbf"
-    shrinking: bool = True
-    tolerance: float = 0.0021
-    log_transform: bool = True
-    features: str = "onehot+costs+structure"
-
-
 class EpsilonSVR(SupportVectors[EpsilonSettings]):
     """ε-support vector regression: errors below ``epsilon`` standard deviations are free."""
 
     name = "svr"
     summary = "ε-support vector regression"
     Settings: ClassVar[type] = EpsilonSettings
-    ranges = (*COMMON_RANGES, real("epsilon", 0.01, 0.99, log=True))
-
-    def _regressor(self) -> Any:
-        from sklearn.svm import SVR
-
-        return SVR(**_common(self.settings), epsilon=self.settings.epsilon)
-
-
-@dataclass(frozen=True, slots=True)
-class NuSettings:
-    """Table 6 of Surrogate NAS Benchmarks: Kendall 0.872 and R² 0.91 on 16 000 cells of NAS-Bench-101."""
-
-    c: float = 5.3131
-    coef0: float = -0.3316
-    degree: int = 128
-    gamma: Literal["scale", "auto"] | float = "scale"
-    kernel: str = "rbf"
-    nu: float = 0.1839
-    shrinking: bool = True
-    tolerance: float = 0.003
-    log_transform: bool = True
-    features: str = "onehot+costs+structure"
 
 
 class NuSVR(SupportVectors[NuSettings]):
@@ -206,22 +184,3 @@ class NuSVR(SupportVectors[NuSettings]):
     name = "nusvr"
     summary = "ν-support vector regression"
     Settings: ClassVar[type] = NuSettings
-    ranges = (*COMMON_RANGES, real("nu", 0.01, 1.0))
-
-    def _regressor(self) -> Any:
-        from sklearn.svm import NuSVR as Regressor
-
-        return Regressor(**_common(self.settings), nu=self.settings.nu)
-
-
-def _common(settings: EpsilonSettings | NuSettings) -> dict[str, Any]:
-    return {
-        "C": settings.c,
-        "coef0": settings.coef0,
-        "degree": settings.degree,
-        "gamma": settings.gamma,
-        "kernel": settings.kernel,
-        "shrinking": settings.shrinking,
-        "tol": settings.tolerance,
-        "cache_size": CACHE_MB,
-    }

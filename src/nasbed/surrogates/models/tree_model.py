@@ -1,4 +1,4 @@
-"""What the models made of trees share: features, one forest of trees, and answering without their libraries."""
+"""The base class of tree models: features, one forest of trees, and predictions without their libraries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOREST = "forest.npz"
 PACKED = ".gz"
 """How the names of files in a library's own format end."""
 STOPPING_SHARE = 10
-"""Where no examples are given to stop on, one in so many architectures is set aside for it."""
+"""Without examples for early stopping, one in this many architectures is held out for it."""
 
 
 class TreeSettings(Protocol):
@@ -62,13 +62,15 @@ class TreeModel(Surrogate[S]):
         return self._forest
 
     def fit(self, train: Examples, valid: Examples | None = None, progress: Progress | None = None) -> None:
+        rounds = getattr(self.settings, "early_stopping_rounds", 0)
+        train, valid = with_stopping(train, valid, seed=self.seed, rounds=rounds)
         self._forest, self._native = self._grow(train, valid, progress or (lambda _: None))
         if progress is not None:
             progress(1.0)
 
     @abstractmethod
     def _grow(self, train: Examples, valid: Examples | None, progress: Progress) -> tuple[Forest, dict[str, bytes]]:
-        """The fitted trees, and the files to keep beside them."""
+        """The fitted trees, and the files to keep beside them. Without ``valid`` all rounds are run."""
 
     def predict(self, codes: NDArray[np.int64]) -> Floats:
         return self.forest.predict(self.features(codes))[:, 0]
@@ -107,8 +109,8 @@ class TreeModel(Surrogate[S]):
 def with_stopping(
     train: Examples, valid: Examples | None, *, seed: int, rounds: int
 ) -> tuple[Examples, Examples | None]:
-    """What to fit on and what to stop early on, nothing where ``rounds`` of patience is 0. Without examples for that, a
-    tenth of the architectures is set aside, with all of their evaluations."""
+    """The examples to fit on, and those for early stopping: ``None`` where ``rounds`` of patience is 0. Without
+    ``valid``, a tenth of the architectures is held out, with all of their evaluations."""
     if rounds == 0:
         return train, None
     if valid is not None and len(valid):

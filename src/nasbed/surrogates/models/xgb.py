@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 
 from nasbed.surrogates.base import Progress
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.models.tree_model import TreeModel, packed, unit, with_stopping
+from nasbed.surrogates.models.tree_model import TreeModel, packed, unit
 from nasbed.surrogates.trees.forest import Forest
 from nasbed.surrogates.trees.xgboost_json import forest_from_xgboost
-from nasbed.surrogates.tuning_ranges import integer, real
 
 LEAST_SHARE = 1e-6
 """What stands for the 0 in Table 6's ranges of column shares, which XGBoost refuses: a single column."""
@@ -40,21 +39,11 @@ class XGBoost(TreeModel[XGBoostSettings]):
     name = "xgb"
     summary = "XGBoost: gradient boosting, trees grown level by level"
     Settings: ClassVar[type] = XGBoostSettings
-    ranges = (
-        integer("max_depth", 1, 15),
-        integer("min_child_weight", 1, 100, log=True),
-        real("colsample_bylevel", 0.0, 1.0),
-        real("colsample_bytree", 0.0, 1.0),
-        real("lambda_l2", 0.001, 1000, log=True),
-        real("lambda_l1", 0.001, 1000, log=True),
-        real("learning_rate", 0.001, 0.1, log=True),
-    )
 
     def _grow(self, train: Examples, valid: Examples | None, progress: Progress) -> tuple[Forest, dict[str, bytes]]:
         import xgboost
 
         settings = self.settings
-        train, valid = with_stopping(train, valid, seed=self.seed, rounds=settings.early_stopping_rounds)
 
         class ReportRound(xgboost.callback.TrainingCallback):
             def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:

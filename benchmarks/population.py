@@ -37,11 +37,11 @@ from nasbed.datasets import Dataset
 from nasbed.training.devices import chosen_device
 from nasbed.training.images import TrainingImages
 from nasbed.training.population.training import Population
-from population_baselines import Baselines
-from population_cases import CASES, NB201, Case, custom_case, random_dataset, smaller
-from population_measures import Measured, PopulationTimes
-from population_table import limits, ratios, tables
-from population_timing import KernelShare, copy_bandwidth, matrix_rate
+from population_training.baselines import Baselines
+from population_training.cases import CASES, NB201, Case, custom_case, random_dataset, smaller
+from population_training.measures import Measured, PopulationTimes
+from population_training.table import limits, ratios, tables
+from population_training.timing import KernelShare, copy_bandwidth, matrix_rate
 
 Value = TypeVar("Value")
 SAMPLE = 32

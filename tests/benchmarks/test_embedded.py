@@ -54,11 +54,11 @@ def test_embedded_files_are_few_and_small() -> None:
     assert size(surrogates_folder(HERE)) < 25_000_000
     scores = {table.name: HERE / "scores" / f"{table.name}.parquet" for table in TABLES}
     assert embedded_scores().items() <= scores.items()
-    known = {HERE / "tables", HERE / "surrogates", HERE / "scores", *SURROGATES, *scores.values()}
+    expected_paths = {HERE / "tables", HERE / "surrogates", HERE / "scores", *SURROGATES, *scores.values()}
     odd = [
         path
         for path in HERE.rglob("*")
-        if path not in known and not any(table in [path, *path.parents] for table in TABLES)
+        if path not in expected_paths and not any(table in [path, *path.parents] for table in TABLES)
     ]
     assert not odd
 
@@ -106,7 +106,7 @@ def test_embedded_darts_table_has_its_noise_study() -> None:
     _, owner, counts = np.unique(rows.codes, axis=0, return_inverse=True, return_counts=True)
     assert len(counts) >= 5_000 and (counts == 5).sum() == 200 and set(counts.tolist()) == {1, 5}
     accuracy = rows.values["validation_accuracy"]
-    seeds = np.array([accuracy[owner == each] for each in np.flatnonzero(counts == 5)])
+    seeds = np.array([accuracy[owner == owner_number] for owner_number in np.flatnonzero(counts == 5)])
     noise = np.sqrt(seeds.var(axis=1, ddof=1).mean())
     assert 0.3 < noise < 1.0 < seeds.mean(axis=1).std()
 
@@ -116,16 +116,16 @@ def test_embedded_times_repeat_as_the_datasheet_says() -> None:
     rows = concatenate(list(Results.open(table_path(DARTS)).batches()))
     _, owner, counts = np.unique(rows.codes, axis=0, return_inverse=True, return_counts=True)
     repeated = counts[owner] == 5
-    first, other = (
+    first, second = (
         rows.train_time_s[np.flatnonzero(chosen)[np.argsort(owner[chosen])]]
         for chosen in (repeated & (rows.seed == seed) for seed in (0, 1))
     )
-    apart = np.abs(first - other) / other
+    apart = np.abs(first - second) / second
     assert np.median(apart) == pytest.approx(0.11, abs=0.005) and np.quantile(apart, 0.9) == pytest.approx(
         1 / 3, abs=0.01
     )
-    assert kendalltau(first, other).statistic == pytest.approx(0.59, abs=0.005)
-    assert np.corrcoef(first, other)[0, 1] ** 2 == pytest.approx(0.56, abs=0.005)
+    assert kendalltau(first, second).statistic == pytest.approx(0.59, abs=0.005)
+    assert np.corrcoef(first, second)[0, 1] ** 2 == pytest.approx(0.56, abs=0.005)
 
 
 def mini() -> tuple[Rows, NDArray[np.float64], list[str]]:
@@ -138,7 +138,7 @@ def mini() -> tuple[Rows, NDArray[np.float64], list[str]]:
     total = np.zeros((len(unique), len(budgets)))
     np.add.at(total, (owner, place), rows.values["validation_accuracy"])
     space = NB101()
-    return rows, total / 3, [str(each) for each in space.hashes(space.architectures(unique))]
+    return rows, total / 3, [str(digest) for digest in space.hashes(space.architectures(unique))]
 
 
 def test_embedded_cells_are_all_of_up_to_five_vertices_with_three_seeds() -> None:
@@ -159,8 +159,8 @@ def test_embedded_cells_have_the_noise_that_the_datasheet_says() -> None:
         order = chosen[np.lexsort((rows.seed[chosen], *rows.codes[chosen].T))]
         by_seed = rows.values["validation_accuracy"][order].reshape(-1, 3)
         noise = np.sqrt(by_seed.var(axis=1, ddof=1).mean())
-        found = noise, by_seed.mean(axis=1).std(), spearmanr(by_seed[:, 0], by_seed[:, 1]).statistic
-        assert found == pytest.approx(expected, abs=0.0051), budget
+        statistics = noise, by_seed.mean(axis=1).std(), spearmanr(by_seed[:, 0], by_seed[:, 1]).statistic
+        assert statistics == pytest.approx(expected, abs=0.0051), budget
     with_last = [spearmanr(means[:, place], means[:, -1]).statistic for place in range(3)]
     assert with_last == pytest.approx([0.76, 0.85, 0.96], abs=0.005)
 
@@ -170,13 +170,13 @@ def test_embedded_cells_rank_as_published(published_data: Callable[[str], Path])
     _, means, hashes = mini()
     with np.load(published_data("nb101_20k.npz")) as data:
         key, published, parameters = data["key"].tolist(), data["val108"], data["params"]
-    place = {each: row for row, each in enumerate(key)}
-    common = [row for row, each in enumerate(hashes) if each in place]
-    there = [place[hashes[row]] for row in common]
+    place = {digest: row for row, digest in enumerate(key)}
+    common = [row for row, digest in enumerate(hashes) if digest in place]
+    places = [place[hashes[row]] for row in common]
     assert len(common) == 137
-    scores = [*means[common].T, parameters[there]]
-    found = [spearmanr(each, published[there]).statistic for each in scores]
-    assert found == pytest.approx([0.78, 0.82, 0.84, 0.85, 0.70], abs=0.005)  # as the datasheet says
+    scores = [*means[common].T, parameters[places]]
+    correlations = [spearmanr(score, published[places]).statistic for score in scores]
+    assert correlations == pytest.approx([0.78, 0.82, 0.84, 0.85, 0.70], abs=0.005)  # as the datasheet says
 
 
 @each_surrogate
@@ -190,11 +190,11 @@ def test_embedded_surrogate_has_the_figures_that_it_claims(path: Path) -> None:
     assert about.provenance["methods_chosen"] == (["rs"] if "-rand-" in about.name else None)
     split = TableSplit.recorded(table, about.provenance, metric=about.metric, fidelity=about.fidelity)
     assert split is not None and len(split.test) == about.provenance["test_rows"] >= 90
-    found = fit_figures(artefact.ensemble, split.test, split.metric)
+    figures = fit_figures(artefact.ensemble, split.test, split.metric)
     for name in ("r2", "kendall", "sparse_kendall", "mae", "coverage"):
-        assert found[name] == pytest.approx(about.figures[name], abs=2e-3), name
-    assert found["r2"] > 0.5  # the least: a network of graphs, fitted on 1 465 random ones
-    assert 0.8 < found["coverage"] <= 1
+        assert figures[name] == pytest.approx(about.figures[name], abs=2e-3), name
+    assert figures["r2"] > 0.5  # the least: a network of graphs, fitted on 1 465 random ones
+    assert 0.8 < figures["coverage"] <= 1
 
 
 @each_surrogate
@@ -203,11 +203,11 @@ def test_embedded_surrogate_answers_by_seed(path: Path) -> None:
     benchmark = nasbed.load(name)
     assert isinstance(benchmark, SurrogateBenchmark) and benchmark.name == name
     arch = benchmark.space.sample(np.random.default_rng(0))
-    one, same, other = (benchmark.query(arch, seed=seed) for seed in (1, 1, 2))
-    assert one == same and one.values[benchmark.objective] != other.values[benchmark.objective]
-    assert 50 < one.values[benchmark.objective] < 75
-    assert one.cost_s is not None and 0.01 < one.cost_s < 10
-    assert card(name).present and name in [each.name for each in cards()]
+    first, same, third = (benchmark.query(arch, seed=seed) for seed in (1, 1, 2))
+    assert first == same and first.values[benchmark.objective] != third.values[benchmark.objective]
+    assert 50 < first.values[benchmark.objective] < 75
+    assert first.cost_s is not None and 0.01 < first.cost_s < 10
+    assert card(name).present and name in [entry.name for entry in cards()]
 
 
 def test_embedded_surrogate_counts_the_network_that_was_trained() -> None:
@@ -221,7 +221,7 @@ def test_embedded_surrogate_counts_the_network_that_was_trained() -> None:
     skeleton = recipe_skeleton("darts", load_recipe("collect-darts"))
     network = build(arch, classes=10, channels_in=3, image=16, skeleton=skeleton)
     answer = {metric.name: value for metric, value in benchmark.query(arch).values.items()}
-    assert answer["parameters"] == sum(each.numel() for each in network.parameters())
+    assert answer["parameters"] == sum(parameter.numel() for parameter in network.parameters())
 
 
 @pytest.mark.parametrize("name", ["lgb", "xgb"])
@@ -230,14 +230,14 @@ def test_embedded_name_is_the_packages_on_every_machine(
 ) -> None:
     """A user's of the same name does not change what an id means; its path opens it."""
     path = next(path for path in SURROGATES if f"-{name}-v" in path.name)
-    other = next(path for path in SURROGATES if f"-{name}-rand-v" in path.name)
+    rand_path = next(path for path in SURROGATES if f"-{name}-rand-v" in path.name)
     monkeypatch.setenv("NASBED_HOME", str(tmp_path))
     mine = surrogates_folder() / path.name
     mine.parent.mkdir()
-    shutil.copy(other, mine)
+    shutil.copy(rand_path, mine)
     assert surrogate_paths()[path.name.removesuffix(SUFFIX)] == path
-    opened = nasbed.load(mine)
-    assert isinstance(opened, SurrogateBenchmark) and "-rand-" in opened.artefact.manifest.name
+    benchmark = nasbed.load(mine)
+    assert isinstance(benchmark, SurrogateBenchmark) and "-rand-" in benchmark.artefact.manifest.name
     shutil.copytree(TABLES[0], table_folder(TABLES[0].name))
     assert table_path(TABLES[0].name) == TABLES[0]
 
@@ -264,7 +264,7 @@ def test_wheel_holds_the_embedded_files_and_works_read_only(tmp_path: Path) -> N
         archive.extractall(site)
     files = [path for path in HERE.rglob("*") if path.is_file()]
     assert {f"nasbed/embedded/{path.relative_to(HERE).as_posix()}" for path in files} <= names
-    asked = [DARTS, *(path.name.removesuffix(SUFFIX) for path in SURROGATES if "-gin-" not in path.name)]
+    queried_names = [DARTS, *(path.name.removesuffix(SUFFIX) for path in SURROGATES if "-gin-" not in path.name)]
     locked = [path for path in (site / "nasbed" / "embedded").rglob("*") if path.is_dir()]
     for path in locked:
         path.chmod(0o555)
@@ -274,7 +274,7 @@ def test_wheel_holds_the_embedded_files_and_works_read_only(tmp_path: Path) -> N
             "NASBED_HOME": "/proc/nowhere",
             "NUMBA_CACHE_DIR": str(tmp_path),
         }
-        command = [sys.executable, "-B", "-c", QUERY, *asked]
+        command = [sys.executable, "-B", "-c", QUERY, *queried_names]
         run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
     finally:
         for path in locked:
@@ -282,15 +282,15 @@ def test_wheel_holds_the_embedded_files_and_works_read_only(tmp_path: Path) -> N
     assert run.returncode == 0, run.stderr
     where, answers = run.stdout.splitlines()
     assert Path(where).is_relative_to(site)
-    here = []
-    for name in asked:
+    rows_here = []
+    for name in queried_names:
         benchmark = nasbed.load(name)
         arch = (
             next(benchmark.architectures())
             if isinstance(benchmark, TabularBenchmark)
             else benchmark.space.sample(np.random.default_rng(0))
         )
-        here.append(benchmark.query(arch, seed=5).values[benchmark.objective])
-    assert json.loads(answers) == here
+        rows_here.append(benchmark.query(arch, seed=5).values[benchmark.objective])
+    assert json.loads(answers) == rows_here
     unpacked = {path.relative_to(site) for path in (site / "nasbed" / "embedded").rglob("*") if path.is_file()}
     assert unpacked == {Path("nasbed/embedded") / path.relative_to(HERE) for path in files}

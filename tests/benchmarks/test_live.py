@@ -34,22 +34,22 @@ def live() -> LiveBenchmark:
 def test_live_query_trains_and_keeps_the_test_metric_back() -> None:
     benchmark = live()
     assert benchmark.test_metric is None and np.isnan(benchmark.mean_test([ARCH])).all()
-    found = benchmark.query(ARCH, seed=1 << 41)
-    assert {metric.key for metric in found.values} == {"validation_accuracy", "train_loss", "train_accuracy"}
+    answer = benchmark.query(ARCH, seed=1 << 41)
+    assert {metric.key for metric in answer.values} == {"validation_accuracy", "train_loss", "train_accuracy"}
     assert all(metric.split != "test" for metric in benchmark.metrics)
-    assert (found.fidelity, found.seed, found.status) == (2, 1 << 41, Status.OK) and (found.cost_s or 0) > 0
+    assert (answer.fidelity, answer.seed, answer.status) == (2, 1 << 41, Status.OK) and (answer.cost_s or 0) > 0
     assert benchmark.test_metric is not None and benchmark.test_metric.key == "test_accuracy"
     assert 0 <= benchmark.mean_test([ARCH])[0] <= 100
 
 
 def test_live_answers_are_the_same_twice_and_by_another_alike() -> None:
-    one, other = live(), live()
-    first = one.query(ARCH, fidelity=1, seed=3)
-    assert one.query(ARCH, fidelity=1, seed=3) == first, "remembered, its cost too"
-    assert dict(other.query(ARCH, fidelity=1, seed=3).values) == dict(first.values), "trained anew"
-    assert dict(one.query(ARCH, fidelity=1, seed=4).values) != dict(first.values)
-    many = one.query_many([ARCH, ARCH], fidelity=1, seed=3)
-    assert len(many) == 2 and dict(many[0].values) == dict(first.values)
+    trained, second = live(), live()
+    first = trained.query(ARCH, fidelity=1, seed=3)
+    assert trained.query(ARCH, fidelity=1, seed=3) == first, "remembered, its cost too"
+    assert dict(second.query(ARCH, fidelity=1, seed=3).values) == dict(first.values), "trained anew"
+    assert dict(trained.query(ARCH, fidelity=1, seed=4).values) != dict(first.values)
+    batch = trained.query_many([ARCH, ARCH], fidelity=1, seed=3)
+    assert len(batch) == 2 and dict(batch[0].values) == dict(first.values)
 
 
 def test_live_isomorphic_cells_are_one_training() -> None:
@@ -63,8 +63,8 @@ def test_live_isomorphic_cells_are_one_training() -> None:
 
 def test_live_diverged_query_says_so() -> None:
     recipe = replace(RECIPE, learning_rate=1e6, gradient_clip=None)
-    found = LiveBenchmark(nasbed.space("nb201"), datasets.load("digits"), recipe).query(ARCH)
-    assert found.status is Status.DIVERGED and not found.values
+    answer = LiveBenchmark(nasbed.space("nb201"), datasets.load("digits"), recipe).query(ARCH)
+    assert answer.status is Status.DIVERGED and not answer.values
 
 
 def test_live_search_is_judged_by_the_test_results_of_what_it_trained() -> None:
@@ -78,11 +78,13 @@ def test_live_search_is_judged_by_the_test_results_of_what_it_trained() -> None:
     setup = Setup(benchmark.name, "nb201", benchmark.objective, "2ev", 1, {})
     judged = judge(Runs(setup, runs), benchmark)
     assert judged.judge == benchmark.test_metric and 0 <= judged.test_best <= 100
-    ends = [each.test_regret[-1] for each in judged.trajectories]
-    assert np.isfinite(ends).all() and min(each.test_regret.min() for each in judged.trajectories) == 0
+    ends = [trajectory.test_regret[-1] for trajectory in judged.trajectories]
+    assert np.isfinite(ends).all() and min(trajectory.test_regret.min() for trajectory in judged.trajectories) == 0
     elsewhere = judge(Runs(setup, runs), live())
-    assert elsewhere.judge is None and min(each.validation_regret[-1] for each in elsewhere.trajectories) == 0
-    with pytest.raises(InvalidOption, match="nobody knows the best of live:nb201/digits/small-nb201"):
+    assert (
+        elsewhere.judge is None and min(trajectory.validation_regret[-1] for trajectory in elsewhere.trajectories) == 0
+    )
+    with pytest.raises(InvalidOption, match="the best of live:nb201/digits/small-nb201"):
         benchmark.optimum()
 
 

@@ -40,9 +40,9 @@ def test_column_is_named_by_metric_and_by_key(name: Any) -> None:
 @pytest.mark.parametrize("name", [OTHER, "validation_loss"])
 def test_unknown_column_is_refused_by_name(name: Any) -> None:
     batch = answers()
-    for asked in (batch.column, batch.values.__getitem__, batch[0].__getitem__):
+    for look_up in (batch.column, batch.values.__getitem__, batch[0].__getitem__):
         with pytest.raises(UnknownName, match=r"no metric 'validation_loss' here; .*validation_accuracy"):
-            asked(name)
+            look_up(name)
     assert name not in batch.values and batch.values.get(name) is None
 
 

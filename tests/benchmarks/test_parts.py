@@ -70,11 +70,11 @@ def test_mean_of_a_part_answers_as_the_mean_of_the_table(table: TabularBenchmark
 
 
 def test_restricted_refuses_the_mean_at_a_fidelity_that_it_leaves_out(table: TabularBenchmark) -> None:
-    some = Restricted(table, table.fidelities[-1:])
+    restricted = Restricted(table, table.fidelities[-1:])
     arch = table.space.sample(np.random.default_rng(0))
-    assert some.expected(arch) == table.expected(arch)
+    assert restricted.expected(arch) == table.expected(arch)
     with pytest.raises(NasbedError, match="has the fidelities 200, got 12"):
-        some.expected(arch, fidelity=12)
+        restricted.expected(arch, fidelity=12)
 
 
 def test_run_on_the_mean_of_a_part_has_a_value_everywhere(table: TabularBenchmark) -> None:

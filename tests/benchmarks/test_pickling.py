@@ -65,9 +65,9 @@ def some_of(benchmark: Any) -> list[Architecture]:
     """Architectures that a benchmark has answers for."""
     if isinstance(benchmark, SubSpace):
         return [arch for arch in benchmark.inner.architectures() if benchmark.contains(arch)][:50]
-    whole = getattr(benchmark, "inner", benchmark)
-    if isinstance(whole, TabularBenchmark):
-        return list(whole.architectures())[:200]
+    unwrapped = getattr(benchmark, "inner", benchmark)
+    if isinstance(unwrapped, TabularBenchmark):
+        return list(unwrapped.architectures())[:200]
     rng = np.random.default_rng(0)
     return [benchmark.space.sample(rng) for _ in range(50)]
 
@@ -76,10 +76,10 @@ def some_of(benchmark: Any) -> list[Architecture]:
 def test_copied_benchmark_gives_the_same_answers(benchmark: Benchmark, way: Callable[[Any], Any]) -> None:
     archs = some_of(benchmark)
     expected = answers(benchmark, archs)
-    other = way(benchmark)
-    assert type(other) is type(benchmark)
-    assert answers(other, archs) == expected
-    assert (other.name, other.metrics, other.fidelities) == (benchmark.name, benchmark.metrics, benchmark.fidelities)
+    copy = way(benchmark)
+    assert type(copy) is type(benchmark)
+    assert answers(copy, archs) == expected
+    assert (copy.name, copy.metrics, copy.fidelities) == (benchmark.name, benchmark.metrics, benchmark.fidelities)
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +112,8 @@ assert found == [accuracies(benchmark, part) for part in parts]
 
 def test_table_answers_in_processes_of_joblib() -> None:
     """In a process of its own, since joblib keeps its workers."""
-    done = subprocess.run([sys.executable, "-c", IN_JOBLIB % MINI], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run([sys.executable, "-c", IN_JOBLIB % MINI], capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
 
 
 @pytest.mark.parametrize("name", SURROGATES.names())
@@ -129,10 +129,10 @@ def test_copied_surrogate_predicts_the_same(name: str) -> None:
 @each_way
 def test_copied_observation_is_equal_and_read_only(way: Callable[[Any], Any]) -> None:
     observation = table().query(next(table().architectures()))
-    other = way(observation)
-    assert other == observation
+    copy = way(observation)
+    assert copy == observation
     with pytest.raises(TypeError, match="item assignment"):
-        other.values[table().objective] = 1.0
+        copy.values[table().objective] = 1.0
 
 
 def test_pickled_table_is_small_and_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,15 +51,15 @@ def installed(benchmark: SurrogateBenchmark) -> Iterator[Path]:
 def test_surrogate_answers_one_as_it_answers_many(
     benchmark: SurrogateBenchmark, archs: list[Architecture], seed: int
 ) -> None:
-    for asked in (benchmark, NoiseFree(benchmark)):
-        assert list(asked.query_many(archs, seed=seed)) == [asked.query(arch, seed=seed) for arch in archs]
+    for queried in (benchmark, NoiseFree(benchmark)):
+        assert list(queried.query_many(archs, seed=seed)) == [queried.query(arch, seed=seed) for arch in archs]
 
 
 def test_surrogate_answers_all_of_nb201_alike_in_any_batch(benchmark: SurrogateBenchmark) -> None:
     archs = list(NB201.enumerate())[::40]
-    whole = benchmark.query_many(archs, seed=7)
+    batch = benchmark.query_many(archs, seed=7)
     halves = [benchmark.query_many(part, seed=7) for part in (archs[:100], archs[100:])]
-    assert whole.column("validation_accuracy").tolist() == [
+    assert batch.column("validation_accuracy").tolist() == [
         value for half in halves for value in half.column("validation_accuracy").tolist()
     ]
 
@@ -73,21 +73,23 @@ def test_surrogate_seeds_differ_and_repeat(benchmark: SurrogateBenchmark) -> Non
 
 def test_surrogate_draws_have_the_predicted_distribution(benchmark: SurrogateBenchmark) -> None:
     arch = Architecture("nb201", (3, 0, 1, 2, 4, 3))
-    found = benchmark.artefact.ensemble.predict(NB201.codes([arch]))
+    prediction = benchmark.artefact.ensemble.predict(NB201.codes([arch]))
     drawn = [benchmark.query(arch, seed=seed)["validation_accuracy"] for seed in range(600)]
-    assert stats.kstest(drawn, "norm", (float(found.mean[0]), float(found.noise[0]))).pvalue > 0.001
+    assert stats.kstest(drawn, "norm", (float(prediction.mean[0]), float(prediction.noise[0]))).pvalue > 0.001
     codes = NB201.codes(list(NB201.enumerate())[::7])
-    found = benchmark.artefact.ensemble.predict(codes)
-    over_cells = (benchmark.query_many(codes, seed=1).column("validation_accuracy") - found.mean) / found.noise
+    prediction = benchmark.artefact.ensemble.predict(codes)
+    over_cells = (
+        benchmark.query_many(codes, seed=1).column("validation_accuracy") - prediction.mean
+    ) / prediction.noise
     assert stats.kstest(over_cells, "norm").pvalue > 0.001
 
 
 def test_surrogate_has_exact_costs_and_a_time(benchmark: SurrogateBenchmark) -> None:
     arch = Architecture("nb201", (3, 0, 1, 2, 4, 3))
     observation = benchmark.query(arch)
-    known = NB201.properties([arch])
-    assert observation["parameters"] == known["parameters"][0]
-    assert observation["multiply_adds"] == known["multiply_adds"][0]
+    costs = NB201.properties([arch])
+    assert observation["parameters"] == costs["parameters"][0]
+    assert observation["multiply_adds"] == costs["multiply_adds"][0]
     assert observation.cost_s is not None
     assert 0 < observation.cost_s < 3
     assert observation.fidelity == 12
@@ -142,13 +144,13 @@ def test_surrogate_stays_within_bounds(benchmark: SurrogateBenchmark) -> None:
 def test_surrogate_answers_isomorphic_cells_alike(home: Path) -> None:
     nb101 = space("nb101")
     surrogate = SurrogateBenchmark(small_surrogate(home, "nb101"))
-    one = nb101.parse("conv1x1:0/conv3x3:0/output:1,2")
-    other = nb101.parse("conv3x3:0/conv1x1:0/output:1,2")
-    assert one != other
-    first, second = surrogate.query(one, seed=4), surrogate.query(other, seed=4)
+    cell = nb101.parse("conv1x1:0/conv3x3:0/output:1,2")
+    isomorphic = nb101.parse("conv3x3:0/conv1x1:0/output:1,2")
+    assert cell != isomorphic
+    first, second = surrogate.query(cell, seed=4), surrogate.query(isomorphic, seed=4)
     assert first.values == second.values
     assert first.cost_s == second.cost_s
-    assert surrogate.query_many([other], seed=4)[0].values == first.values
+    assert surrogate.query_many([isomorphic], seed=4)[0].values == first.values
 
 
 def test_surrogate_optimum_is_the_best_mean(benchmark: SurrogateBenchmark) -> None:
@@ -167,9 +169,9 @@ def test_surrogate_of_a_large_space_has_no_optimum_to_find(home: Path, tmp_path:
     path = str(surrogate.artefact.save(tmp_path / "darts"))
     runs = compare(path, ["rs"], seeds=2, budget="20ev", out=tmp_path / "runs", engine=SerialEngine())
     judged = judge(runs, surrogate)
-    final = [each.test_regret[-1] for each in judged.trajectories]
+    final = [trajectory.test_regret[-1] for trajectory in judged.trajectories]
     assert judged.judge == surrogate.objective
-    assert min(min(each.test_regret) for each in judged.trajectories) == 0
+    assert min(min(trajectory.test_regret) for trajectory in judged.trajectories) == 0
     assert min(final) >= 0
 
 
@@ -188,9 +190,9 @@ def test_load_opens_surrogates(benchmark: SurrogateBenchmark, installed: Path, t
     folder = benchmark.artefact.save(tmp_path / "here")
     arch = Architecture("nb201", (3, 0, 1, 2, 4, 3))
     for name in (benchmark.name, installed, str(installed), folder, str(folder)):
-        opened = nasbed.load(name)
-        assert isinstance(opened, SurrogateBenchmark)
-        assert opened.query(arch, seed=5) == benchmark.query(arch, seed=5)
+        surrogate = nasbed.load(name)
+        assert isinstance(surrogate, SurrogateBenchmark)
+        assert surrogate.query(arch, seed=5) == benchmark.query(arch, seed=5)
     with pytest.raises(UnknownName, match=r"did you mean snb-nb201-cifar10-lgb-v1\.0"):
         nasbed.load("snb-nb201-cifar10-lgb-v1.1")
 

@@ -38,7 +38,7 @@ def test_tabular_answers_are_the_rows_written(nb101_table: TabularBenchmark, nb1
         for i in range(0, len(batch), 397):
             arch = Architecture("nb101", tuple(batch.codes[i].tolist()))
             repeats = nb101_table.repeats(arch, fidelity=int(batch.fidelity[i]))
-            match = [each for each in repeats if each.seed == batch.seed[i]]
+            match = [repeat for repeat in repeats if repeat.seed == batch.seed[i]]
             assert len(repeats) == REPEATS and len(match) == 1
             assert match[0]["validation_accuracy"] == batch.values["validation_accuracy"][i]
             assert match[0]["parameters"] == batch.values["parameters"][i]
@@ -49,7 +49,7 @@ def test_tabular_never_answers_a_test_metric(nb101_table: TabularBenchmark) -> N
     arch = next(nb101_table.architectures())
     assert TEST not in nb101_table.query(arch).values
     assert TEST not in nb101_table.query_many([arch]).values
-    assert all(TEST not in each.values for each in nb101_table.repeats(arch))
+    assert all(TEST not in repeat.values for repeat in nb101_table.repeats(arch))
     assert nb101_table.objective == VALIDATION and TEST not in nb101_table.metrics
 
 
@@ -73,8 +73,8 @@ def test_tabular_drawn_repeat_is_the_one_that_a_query_answers(nb101_table: Tabul
 
 
 def test_tabular_seeds_are_independent_between_architectures(nb101_table: TabularBenchmark) -> None:
-    one, other = list(nb101_table.architectures())[:2]
-    pairs = Counter((nb101_table.query(one, seed=s).seed, nb101_table.query(other, seed=s).seed) for s in range(900))
+    first, second = list(nb101_table.architectures())[:2]
+    pairs = Counter((nb101_table.query(first, seed=s).seed, nb101_table.query(second, seed=s).seed) for s in range(900))
     assert len(pairs) == 9 and min(pairs.values()) > 60
 
 
@@ -87,13 +87,13 @@ def test_tabular_query_many_is_query_of_each(nb101_table: TabularBenchmark, seed
 
 def test_tabular_isomorphic_cells_get_one_answer(nb101_table: TabularBenchmark) -> None:
     """Two branches of a cell swapped: another code, the same cell."""
-    one = NB101.parse("conv3x3:0/maxpool3x3:0/conv1x1:1,2/output:3")
-    other = NB101.parse("maxpool3x3:0/conv3x3:0/conv1x1:1,2/output:3")
-    assert one != other and NB101.hash(one) == NB101.hash(other)
-    first, second = nb101_table.query(one, seed=3), nb101_table.query(other, seed=3)
-    assert first.values == second.values and first.architecture == one and second.architecture == other
-    many = nb101_table.query_many([one, other], seed=3)
-    assert many[0].values == many[1].values == first.values
+    cell = NB101.parse("conv3x3:0/maxpool3x3:0/conv1x1:1,2/output:3")
+    isomorphic = NB101.parse("maxpool3x3:0/conv3x3:0/conv1x1:1,2/output:3")
+    assert cell != isomorphic and NB101.hash(cell) == NB101.hash(isomorphic)
+    first, second = nb101_table.query(cell, seed=3), nb101_table.query(isomorphic, seed=3)
+    assert first.values == second.values and first.architecture == cell and second.architecture == isomorphic
+    batch = nb101_table.query_many([cell, isomorphic], seed=3)
+    assert batch[0].values == batch[1].values == first.values
 
 
 def test_tabular_mean_test_and_optimum_are_means_over_repeats(
@@ -110,13 +110,13 @@ def test_tabular_mean_test_and_optimum_are_means_over_repeats(
 def test_noise_free_is_the_mean(nb101_table: TabularBenchmark) -> None:
     exact = NoiseFree(nb101_table)
     archs = list(nb101_table.architectures())[:20]
-    for arch, many in zip(archs, exact.query_many(archs, fidelity=12), strict=True):
+    for arch, batch_answer in zip(archs, exact.query_many(archs, fidelity=12), strict=True):
         repeats = nb101_table.repeats(arch, fidelity=12)
-        one = exact.query(arch, fidelity=12, seed=5)
-        assert one == exact.query(arch, fidelity=12, seed=6)
+        answer = exact.query(arch, fidelity=12, seed=5)
+        assert answer == exact.query(arch, fidelity=12, seed=6)
         for metric in nb101_table.metrics:
-            assert one.values[metric] == pytest.approx(np.mean([each.values[metric] for each in repeats]))
-            assert many.values[metric] == pytest.approx(one.values[metric])
+            assert answer.values[metric] == pytest.approx(np.mean([repeat.values[metric] for repeat in repeats]))
+            assert batch_answer.values[metric] == pytest.approx(answer.values[metric])
 
 
 def test_restricted_offers_some_fidelities(nb101_table: TabularBenchmark) -> None:
@@ -187,7 +187,7 @@ def test_tabular_diverged_rows_say_so(tmp_path: Path) -> None:
     )
     table = TabularBenchmark(write_results(tmp_path / "t", About("t", "nb201", (accuracy,)), [rows]))
     arch = Architecture("nb201", (3,) * 6)
-    assert [each.status for each in table.repeats(arch)] == [Status.DIVERGED, Status.OK]
+    assert [repeat.status for repeat in table.repeats(arch)] == [Status.DIVERGED, Status.OK]
     assert table.repeats(arch)[0] == Observation(arch, {}, seed=1, status=Status.DIVERGED)
     assert NoiseFree(table).query(arch)["validation_accuracy"] == 90.0
 
@@ -223,8 +223,8 @@ def test_tabular_test_results_merged_in_are_for_evaluation_and_never_drawn(tmp_p
     for seed in range(20):
         single = [table.query(arch, seed=seed) for arch in archs]
         assert list(table.query_many(archs, seed=seed)) == single
-        assert {each.seed for each in single} <= {7, 8}
-        assert all(set(each.values) == {validation} for each in single)
+        assert {answer.seed for answer in single} <= {7, 8}
+        assert all(set(answer.values) == {validation} for answer in single)
     assert all(len(table.repeats(arch)) == 2 for arch in archs)
     np.testing.assert_allclose(table.mean_test(archs), tested)
     assert table.optimum()[1] == pytest.approx(tested.max())
@@ -277,9 +277,9 @@ def test_tabular_judges_at_the_highest_fidelity_that_has_the_metric(
         if tested:
             assert benchmark.mean_test([arch]).tolist() == [value]
     assert table.optimum()[1] == pytest.approx(best)
-    found = table.query(table.space.architectures(EVERY_CELL[-1:])[0])
-    assert found[ACCURACY.key] == pytest.approx(78.12) and found.fidelity == fidelities[-1]
-    assert table.query_many(EVERY_CELL[-1:]).values[ACCURACY].tolist() == [found[ACCURACY.key]]
+    answer = table.query(table.space.architectures(EVERY_CELL[-1:])[0])
+    assert answer[ACCURACY.key] == pytest.approx(78.12) and answer.fidelity == fidelities[-1]
+    assert table.query_many(EVERY_CELL[-1:]).values[ACCURACY].tolist() == [answer[ACCURACY.key]]
     runs = compare(tmp_path / "table", ["rs"], seeds=2, budget="5ev", out=tmp_path / "out", engine=SerialEngine())
     summary = write_comparison(tmp_path / "out", runs, table, rng=np.random.default_rng(0))
     assert np.isfinite(summary.regret(summary.methods[0]).estimate) and summary.best == pytest.approx(best)

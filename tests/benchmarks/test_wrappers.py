@@ -64,7 +64,7 @@ def test_repeats_of_a_part_and_of_some_fidelities_are_those_of_the_table(table: 
         for seed in range(5):
             drawn = wrapped.repeats(arch)[wrapped.drawn_repeat(arch, seed=seed)]
             assert drawn == wrapped.query(arch, seed=seed)
-    pooled = next(each for each in table.architectures() if 4 in each.code)
+    pooled = next(arch for arch in table.architectures() if 4 in arch.code)
     part = without_pooling(table)
     assert isinstance(part, SubSpace) and part.holds(arch) and not part.holds(pooled)
     with pytest.raises(InvalidOption, match="does not draw"):

@@ -32,7 +32,7 @@ def target(tmp_path: Path) -> Path:
 def test_download_is_the_file_and_nothing_else(serve: Serve, target: Path) -> None:
     server = serve()
     steps: list[tuple[int, int | None]] = []
-    assert get(server, target, progress=lambda done, total: steps.append((done, total))) == target
+    assert get(server, target, progress=lambda bytes_read, total: steps.append((bytes_read, total))) == target
     assert target.read_bytes() == CONTENT and names(target) == ["file.bin"]
     assert steps[0] == (0, len(CONTENT)) and steps[-1] == (len(CONTENT), len(CONTENT)) and steps == sorted(steps)
 
@@ -120,11 +120,11 @@ def test_part_of_something_else_is_not_taken_up(serve: Serve, target: Path, chan
     with pytest.raises(DownloadFailed):
         get(server, target, attempts=1)
     sidecar = target.with_name("file.bin.part.json")
-    known = json.loads(sidecar.read_text())
+    recorded = json.loads(sidecar.read_text())
     if change == "longer":
         part_of(target).write_bytes(CONTENT * 2)
     else:
-        sidecar.write_text("[" if change == "sidecar" else json.dumps(known | {change: "x"}))
+        sidecar.write_text("[" if change == "sidecar" else json.dumps(recorded | {change: "x"}))
     get(server, target)
     assert server.asked_ranges() == ["", ""] and target.read_bytes() == CONTENT
 
@@ -171,10 +171,10 @@ def test_download_checks_the_size(serve: Serve, target: Path) -> None:
 @pytest.mark.parametrize("error", [429, 500, 502, 503])
 def test_servers_error_is_tried_again(serve: Serve, target: Path, error: int) -> None:
     server = serve(statuses=[error, error])
-    said: list[str] = []
-    get(server, target, say=said.append)
+    messages: list[str] = []
+    get(server, target, say=messages.append)
     assert len(server.requests) == 3 and target.read_bytes() == CONTENT
-    assert all(line.startswith(f"{error} ") and "trying again in" in line for line in said)
+    assert all(line.startswith(f"{error} ") and "trying again in" in line for line in messages)
 
 
 @pytest.mark.parametrize("error", [400, 403, 404, 410])
@@ -187,7 +187,7 @@ def test_users_error_is_not_tried_again(serve: Serve, target: Path, error: int) 
 
 @pytest.mark.parametrize("error", [429, 503])
 @pytest.mark.parametrize(
-    ("asked", "shortest", "longest"),
+    ("query", "shortest", "longest"),
     [
         ("7", 7, 7),
         (lambda: formatdate(time.time() + 20, usegmt=True), 10, 20),
@@ -202,13 +202,13 @@ def test_download_waits_as_the_server_asks_up_to_a_limit(
     target: Path,
     monkeypatch: pytest.MonkeyPatch,
     error: int,
-    asked: str | Callable[[], str],
+    query: str | Callable[[], str],
     shortest: float,
     longest: float,
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr("nasbed.core.download.time.sleep", waits.append)
-    server = serve(statuses=[error], retry_after=asked if isinstance(asked, str) else asked())
+    server = serve(statuses=[error], retry_after=query if isinstance(query, str) else query())
     get(server, target)
     assert target.read_bytes() == CONTENT and len(server.requests) == 2
     (wait_s,) = waits
@@ -217,22 +217,22 @@ def test_download_waits_as_the_server_asks_up_to_a_limit(
 
 def test_stalled_server_times_out_and_the_download_goes_on(serve: Serve, target: Path) -> None:
     server = serve(stall=60_000)
-    said: list[str] = []
+    messages: list[str] = []
 
     def heard(line: str) -> None:
-        said.append(line)
+        messages.append(line)
         server.behaviour.stall = None
 
     get(server, target, timeout_s=0.3, say=heard)
-    assert server.asked_ranges() == ["", "bytes=60000-"] and "timed out" in said[0]
+    assert server.asked_ranges() == ["", "bytes=60000-"] and "timed out" in messages[0]
     assert target.read_bytes() == CONTENT
 
 
 def test_server_that_nobody_answers_for_is_an_error_of_one_line(serve: Serve, target: Path) -> None:
-    with serving(Behaviour()) as gone:
+    with serving(Behaviour()) as closed_server:
         pass
     with pytest.raises(DownloadFailed, match=r"in 2 attempts: .*refused") as caught:
-        get(gone, target, attempts=2)
+        get(closed_server, target, attempts=2)
     assert "\n" not in str(caught.value) and isinstance(caught.value, OSError)
 
 

@@ -74,11 +74,11 @@ def test_two_processes_fetch_the_file_once(serve: Serve, target: Path) -> None:
     server = serve(stall=200_000)
     with start(server, target) as first:
         assert server.behaviour.stalled.wait(20)
-        said: list[str] = []
-        second = threading.Thread(target=lambda: get(server, target, say=said.append))
+        messages: list[str] = []
+        second = threading.Thread(target=lambda: get(server, target, say=messages.append))
         second.start()
-        until(lambda: bool(said))
-        assert "another process is fetching file.bin" in said[0] and not target.exists()
+        until(lambda: bool(messages))
+        assert "another process is fetching file.bin" in messages[0] and not target.exists()
         server.behaviour.stall = None
         server.behaviour.release.set()
         assert first.wait(20) == 0
@@ -102,9 +102,9 @@ def test_lock_of_a_killed_process_holds_nobody_up(serve: Serve, target: Path) ->
 def test_file_that_may_not_grow_is_one_line_and_resumable(serve: Serve, target: Path) -> None:
     server = serve()
     with start(server, target, "123456") as process:
-        _, said = process.communicate(timeout=20)
-    assert process.returncode == 1 and len(said.strip().splitlines()) == 1
-    assert "cannot be written after 123456 bytes: File too large; make room" in said
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 1 and len(errors.strip().splitlines()) == 1
+    assert "cannot be written after 123456 bytes: File too large; make room" in errors
     assert names(target) == ["file.bin.part", "file.bin.part.json"]
     get(server, target)
     assert server.asked_ranges() == ["", "bytes=123456-"] and target.read_bytes() == CONTENT
@@ -130,12 +130,12 @@ def test_full_disk_is_one_line_and_resumable(serve: Serve, small_disk: Path) -> 
     with pytest.raises(DownloadFailed, match="No space left on device; make room") as caught:
         get(server, target)
     assert "\n" not in str(caught.value)
-    kept = part_of(target).read_bytes()
+    partial = part_of(target).read_bytes()
     assert names(target) == ["file.bin.part", "file.bin.part.json"]
-    assert 0 < len(kept) < len(CONTENT) and CONTENT.startswith(kept)
+    assert 0 < len(partial) < len(CONTENT) and CONTENT.startswith(partial)
     subprocess.run(["mount", "-o", "remount,size=1m", str(small_disk)], check=True)
     get(server, target)
-    assert server.asked_ranges() == ["", f"bytes={len(kept)}-"] and target.read_bytes() == CONTENT
+    assert server.asked_ranges() == ["", f"bytes={len(partial)}-"] and target.read_bytes() == CONTENT
 
 
 def test_disk_that_is_too_small_is_noticed_first(serve: Serve, small_disk: Path) -> None:

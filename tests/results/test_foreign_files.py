@@ -65,10 +65,18 @@ def test_read_bz2_does_not_unpack_a_bomb(tmp_path: Path) -> None:
 
 def test_read_bz2_refuses_damaged_files(tmp_path: Path) -> None:
     path = tmp_path / "file.bz2"
-    whole = bz2.compress(b"some text " * 100)
-    flipped = bytearray(whole)
-    flipped[len(whole) // 2] ^= 4
-    for data in (b"", whole[:-1], whole[:10], bytes(flipped), whole + b"more", whole + whole, b"plain text"):
+    complete = bz2.compress(b"some text " * 100)
+    flipped = bytearray(complete)
+    flipped[len(complete) // 2] ^= 4
+    for data in (
+        b"",
+        complete[:-1],
+        complete[:10],
+        bytes(flipped),
+        complete + b"more",
+        complete + complete,
+        b"plain text",
+    ):
         path.write_bytes(data)
         refused(lambda: read_bz2(path, MEGABYTE))
 
@@ -118,15 +126,15 @@ def test_archive_refuses_two_members_of_one_name(tmp_path: Path) -> None:
 def test_archive_refuses_damage_encryption_and_what_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "file.zip"
     write_zip(path, {"a": b"some text"})
-    whole = path.read_bytes()
+    complete = path.read_bytes()
     with open_archive(path) as archive:
         assert archive.read("a", 100) == b"some text"
         refused(lambda: archive.read("b", 100))
         refused(lambda: archive.read("a", 3))
-    flipped = whole.replace(b"some text", b"sane text", 1)
-    encrypted = whole.replace(b"PK\x01\x02\x14\x03\x14\x00\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01\x00")
-    assert encrypted != whole
-    for data in (flipped, encrypted, whole[:-5], whole[20:], b"", b"PK\x03\x04"):
+    flipped = complete.replace(b"some text", b"sane text", 1)
+    encrypted = complete.replace(b"PK\x01\x02\x14\x03\x14\x00\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01\x00")
+    assert encrypted != complete
+    for data in (flipped, encrypted, complete[:-5], complete[20:], b"", b"PK\x03\x04"):
         path.write_bytes(data)
 
         def read() -> None:
@@ -273,9 +281,9 @@ def test_torch_file_gives_a_value_or_bad_file_for_damaged_files(tmp_path: Path) 
     legacy(path, PLAIN)
     old = path.read_bytes()
     rng = np.random.default_rng(0)
-    for whole in (zipped, old):
+    for complete in (zipped, old):
         for _ in range(400):
-            data = bytearray(whole)
+            data = bytearray(complete)
             for _ in range(rng.integers(1, 4)):
                 data[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
             path.write_bytes(data[: int(rng.integers(len(data)))] if rng.random() < 0.3 else data)

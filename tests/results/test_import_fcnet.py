@@ -90,30 +90,30 @@ def test_the_format_is_registered() -> None:
 @needs_wheel
 def test_fcnet_import_has_every_number_in_its_column_and_the_published_optima(tmp_path: Path) -> None:
     """Against the files as Python reads them."""
-    seen = []
+    names = []
     for draft, (file, _) in zip(FCNetImporter().read(FCNetImporter.default_path()), DATASETS.items(), strict=True):
         table = write_results(tmp_path / draft.about.name, draft.about, draft.batches)
-        seen.append(draft.about.name)
+        names.append(draft.about.name)
         assert (table.manifest.rows, table.manifest.architectures) == (248_832, 62_208)
         cache = table.cache()
         assert (cache.counts() == 4).all() and cache.fidelities == (100,)
 
         published = pickle.loads((FCNetImporter.default_path() / "datasets" / "hpolib" / f"{file}.pkl").read_bytes())
         rows = cache.find_many(np.array([[int(digit) for digit in key] for key in published]))
-        for key, ours in (
+        for key, column in (
             ("val_loss", "validation_loss"),
             ("train_time", "train_time_s"),
             ("model_size", "parameters"),
         ):
             expected = np.array([entry[key] for entry in published.values()])
-            np.testing.assert_array_equal(cache.values[ours][rows, 0], expected)
+            np.testing.assert_array_equal(cache.values[column][rows, 0], expected)
 
         value, options = OPTIMA[draft.about.name]
         means = cache.mean("validation_loss", 100)
         best = SPACE.to_native(Architecture("fcnet", tuple(cache.codes[int(np.argmin(means))].tolist())))
         assert means.min() == pytest.approx(value, rel=1e-12)
         assert tuple(best.values()) == options
-    assert seen == list(OPTIMA)
+    assert names == list(OPTIMA)
 
 
 @needs_wheel
@@ -121,12 +121,12 @@ def test_fcnet_import_refuses_damaged_and_other_files(tmp_path: Path, monkeypatc
     folder = tmp_path / "hpolib"
     folder.mkdir()
     path = folder / "protein_structure.pkl"
-    whole = (FCNetImporter.default_path() / "datasets" / "hpolib" / path.name).read_bytes()
-    flipped = bytearray(whole)
+    complete = (FCNetImporter.default_path() / "datasets" / "hpolib" / path.name).read_bytes()
+    flipped = bytearray(complete)
     flipped[1_000_000] ^= 64
-    made = {"val_loss": [0.5], "train_time": [1.0], "model_size": [449.0]}
-    others = [{"000000001": made}, {"000000006": made}, {"0": made}, None]
-    for data in (whole[:-9], bytes(flipped), b"", *map(pickle.dumps, others)):
+    entry = {"val_loss": [0.5], "train_time": [1.0], "model_size": [449.0]}
+    variants = [{"000000001": entry}, {"000000006": entry}, {"0": entry}, None]
+    for data in (complete[:-9], bytes(flipped), b"", *map(pickle.dumps, variants)):
         if len(data) < 1000:
             monkeypatch.setitem(hpo_wheel.PUBLISHED, "hpolib/protein_structure", hashlib.sha256(data).hexdigest())
         path.write_bytes(data)

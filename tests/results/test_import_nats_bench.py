@@ -141,12 +141,12 @@ def test_nats_import_puts_every_number_in_its_column(
                     ("cifar100", "cifar100", "cifar100", "x-test"),
                     ("imagenet16-120", "ImageNet16-120", "ImageNet16-120", "x-test"),
                 ):
-                    run, other = runs[main, seed], runs[tested, seed]
+                    run, tested_run = runs[main, seed], runs[tested, seed]
                     expected = {
                         "validation_accuracy": run["eval_acc1es"][f"x-valid@{last}"],
                         "validation_loss": run["eval_losses"][f"x-valid@{last}"],
-                        "test_accuracy": other["eval_acc1es"][f"{test_name}@{last}"],
-                        "test_loss": other["eval_losses"][f"{test_name}@{last}"],
+                        "test_accuracy": tested_run["eval_acc1es"][f"{test_name}@{last}"],
+                        "test_loss": tested_run["eval_losses"][f"{test_name}@{last}"],
                         "train_accuracy": run["train_acc1es"][last],
                         "train_loss": run["train_losses"][last],
                         "latency": sum(run["latency"]) / 2,
@@ -224,15 +224,15 @@ def refused(folder: Path, out: Path) -> str:
 def test_nats_import_refuses_damaged_files_and_writes_nothing(tmp_path: Path) -> None:
     folder, out = write_folder(tmp_path / "in", SIZES, contents(SIZES, ("12",))), tmp_path / "out"
     for name in ("meta.pickle.pbz2", "000002.pickle.pbz2"):
-        whole = (folder / name).read_bytes()
-        flipped = bytearray(whole)
-        flipped[len(whole) // 2] ^= 16
-        other = bz2.compress(b"no pickle")
+        complete = (folder / name).read_bytes()
+        flipped = bytearray(complete)
+        flipped[len(complete) // 2] ^= 16
+        no_pickle = bz2.compress(b"no pickle")
         hostile = bz2.compress(b"cos\nsystem\nX\x05\x00\x00\x00false\x85R.")
-        for data in (b"", whole[:-1], whole[:100], bytes(flipped), b"text", whole + b"x", other, hostile):
+        for data in (b"", complete[:-1], complete[:100], bytes(flipped), b"text", complete + b"x", no_pickle, hostile):
             (folder / name).write_bytes(data)
             refused(folder, out)
-        (folder / name).write_bytes(whole)
+        (folder / name).write_bytes(complete)
     assert len(imported(folder, out)) == 3
 
 

@@ -17,10 +17,11 @@ import pytest
 from nasbed.core.errors import BadFile
 from nasbed.core.status import DIVERGED, OK
 from nasbed.results import write_results
-from nasbed.results.importers import IMPORTERS, nb101, nb101_kernel
-from nasbed.results.importers import tfrecord as framing
-from nasbed.results.importers.nb101_record import read_record
-from nasbed.results.importers.tfrecord import Records, crc32c
+from nasbed.results.importers import IMPORTERS
+from nasbed.results.importers.nb101 import importer, kernel
+from nasbed.results.importers.nb101 import tfrecord as framing
+from nasbed.results.importers.nb101.record import read_record
+from nasbed.results.importers.nb101.tfrecord import Records, crc32c
 from nasbed.results.rows import Rows, concatenate
 from support.nb101_files import (
     CONV1,
@@ -64,9 +65,9 @@ CODES = {INCEPTION.hash: (1771019, 1, 0, 0, 0, 2), SMALLEST.hash: (32768, 0, 0, 
 
 def expected(trainings: Iterable[Training]) -> list[Row]:
     return [
-        (CODES[each.hash], fidelity, *measured, float(each.parameters))
-        for each in trainings
-        for fidelity, measured in ((each.epochs // 2, each.half), (each.epochs, each.final))
+        (CODES[training.hash], fidelity, *measured, float(training.parameters))
+        for training in trainings
+        for fidelity, measured in ((training.epochs // 2, training.half), (training.epochs, training.final))
     ]
 
 
@@ -113,8 +114,8 @@ def test_table_keeps_repeats_in_file_order_and_says_what_it_is(tmp_path: Path) -
     assert "fidelity 54 is half-way through the 108-epoch schedule" in results.about.notes
     cache = results.cache()
     assert cache.fidelities == (2, 4, 6, 12, 18, 36, 54, 108)
-    assert cache.values["validation_accuracy"][0, -1].tolist() == [each.final[2] for each in trainings[-3:]]
-    assert cache.values["validation_accuracy"][0, -2].tolist() == [each.half[2] for each in trainings[-3:]]
+    assert cache.values["validation_accuracy"][0, -1].tolist() == [training.final[2] for training in trainings[-3:]]
+    assert cache.values["validation_accuracy"][0, -2].tolist() == [training.half[2] for training in trainings[-3:]]
     assert cache.values["parameters"][0, 0].tolist() == [2694282.0] * 3
 
 
@@ -122,7 +123,7 @@ def test_records_are_found_across_windows_and_batches(tmp_path: Path, monkeypatc
     trainings = [*schedule(INCEPTION, BUDGETS, 9), *schedule(SMALLEST, BUDGETS, 9)]
     for window, at_once in ((4096, 1000), (8192, 5), (1 << 26, 1), (1 << 26, 72)):
         monkeypatch.setattr(framing, "WINDOW", window)
-        monkeypatch.setattr(nb101, "RECORDS_AT_ONCE", at_once)
+        monkeypatch.setattr(importer, "RECORDS_AT_ONCE", at_once)
         assert plain(read(tmp_path / "a", tfrecord(trainings))) == expected(trainings)
 
 
@@ -375,13 +376,13 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
 def compiled(payloads: list[bytes]) -> list[tuple[object, ...] | None]:
     """What the kernel reads of each record, or ``None`` where it declines."""
     data = np.frombuffer(b"".join(payloads), dtype=np.uint8)
-    lengths = np.array([len(each) for each in payloads], dtype=np.int64)
+    lengths = np.array([len(payload) for payload in payloads], dtype=np.int64)
     count = len(payloads)
     hashes, codes = np.zeros((count, 32), np.uint8), np.zeros((2 * count, 6), np.int64)
     epochs, parameters = np.zeros((2, count), np.int64)
     bits, declined = np.zeros((4, 2 * count), np.uint64), np.zeros(count, np.bool_)
     starts = np.cumsum(lengths) - lengths
-    nb101_kernel.read_records(data, starts, lengths, hashes, epochs, codes, parameters, bits, declined)
+    kernel.read_records(data, starts, lengths, hashes, epochs, codes, parameters, bits, declined)
     return [
         None
         if declined[i]
@@ -416,15 +417,15 @@ def test_kernel_reads_what_plain_python_reads_of_mutated_records() -> None:
         payloads.append(mutated(rng.choice(payloads[:2]), rng))
         payloads.append(with_proto(mutated(rng.choice(protos), rng)))
     read_by_both = 0
-    for payload, found in zip(payloads, compiled(payloads), strict=True):
-        if found is not None:
-            assert found == plainly(payload), payload
+    for payload, parsed in zip(payloads, compiled(payloads), strict=True):
+        if parsed is not None:
+            assert parsed == plainly(payload), payload
             read_by_both += 1
     assert 1000 < read_by_both < 11_000
 
 
 def test_kernel_declines_nothing_usual() -> None:
-    payloads = [each.payload() for each in schedule(INCEPTION, BUDGETS, 5)]
+    payloads = [training.payload() for training in schedule(INCEPTION, BUDGETS, 5)]
     assert None not in compiled(payloads)
 
 

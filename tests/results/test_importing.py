@@ -53,16 +53,16 @@ def formats(monkeypatch: pytest.MonkeyPatch) -> Registry[type[Importer]]:
 
 
 def test_import_writes_each_table_to_the_folder_of_its_name(tmp_path: Path) -> None:
-    source, told = tmp_path / "x.txt", []
+    source, reports = tmp_path / "x.txt", []
     source.write_text("one/cifar10 90 91\ntwo 92 93 94\n")
     written = import_tables(
-        "lines", source, tmp_path / "out", {"shift": "1"}, lambda name, done, total: told.append((name, done, total))
+        "lines", source, tmp_path / "out", {"shift": "1"}, lambda name, rows, total: reports.append((name, rows, total))
     )
-    assert [each.folder for each in written] == [tmp_path / "out" / "one" / "cifar10", tmp_path / "out" / "two"]
+    assert [results.folder for results in written] == [tmp_path / "out" / "one" / "cifar10", tmp_path / "out" / "two"]
     again = Results.open(tmp_path / "out" / "two")
     assert again.manifest.rows == 3
     assert sum(float(rows.values["validation_accuracy"].sum()) for rows in again.batches()) == 93 + 94 + 95
-    assert told[-1] == ("two", 3, 3) and ("one/cifar10", 2, 2) in told
+    assert reports[-1] == ("two", 3, 3) and ("one/cifar10", 2, 2) in reports
 
 
 def test_import_without_a_path_looks_in_the_usual_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_import_without_a_path_looks_in_the_usual_place(tmp_path: Path, monkeypa
     with pytest.raises(InvalidOption, match="the format lines reads a file or folder and none is given"):
         import_tables("lines", None, tmp_path / "out")
     monkeypatch.setattr(Lines, "default_path", lambda: source, raising=False)
-    assert [each.about.name for each in import_tables("lines", None, tmp_path / "out")] == ["one"]
+    assert [results.about.name for results in import_tables("lines", None, tmp_path / "out")] == ["one"]
 
 
 def test_import_that_fails_leaves_no_part_of_a_table(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_import_reads_an_archive(tmp_path: Path, suffix: str, formats: Registry[
     pack(path, {"made/by/lines.txt": b"one 90 91\n", "made/by/other.txt": b""})
     (written,) = import_tables("folder", path, tmp_path / "out")
     assert written.manifest.rows == 2
-    assert sorted(found.name for found in (tmp_path / "out").iterdir()) == ["one"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["one"]
 
 
 @SUFFIXES
@@ -138,9 +138,11 @@ def test_unpacked_is_a_folder_for_a_while(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
     pack(path, {"rs/results_0.json": b"{}", "de/results_0.json": b"{}"})
     with unpacked(path, tmp_path / "here") as folder:
-        inside = sorted(found.relative_to(folder).as_posix() for found in folder.rglob("*") if found.is_file())
+        inside = sorted(
+            inner_path.relative_to(folder).as_posix() for inner_path in folder.rglob("*") if inner_path.is_file()
+        )
         assert inside == ["de/results_0.json", "rs/results_0.json"] and folder.parent == tmp_path / "here"
-    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 @SUFFIXES
@@ -150,10 +152,14 @@ def test_unpacked_writes_nothing_outside(tmp_path: Path, suffix: str, name: str)
     pack(path, {name: b"x"})
     try:
         with unpacked(path, tmp_path / "deep" / "here") as folder:
-            assert all(folder in found.parents for found in tmp_path.rglob("*") if found.is_file() and found != path)
+            assert all(
+                folder in inner_path.parents
+                for inner_path in tmp_path.rglob("*")
+                if inner_path.is_file() and inner_path != path
+            )
     except BadFile as error:
         assert "archive that can be read" in str(error)
-    assert [found for found in tmp_path.rglob("*") if found.is_file()] == [path]
+    assert [inner_path for inner_path in tmp_path.rglob("*") if inner_path.is_file()] == [path]
     assert not Path("/absolute").exists()
 
 
@@ -165,7 +171,7 @@ def test_unpacked_makes_no_links(tmp_path: Path) -> None:
         archive.addfile(link)
         archive.addfile(tarfile.TarInfo("file"))
     with unpacked(path, tmp_path) as folder:
-        assert [found.name for found in folder.iterdir()] == ["file"]
+        assert [entry.name for entry in folder.iterdir()] == ["file"]
 
 
 def test_unpacked_leaves_other_files_as_they_are(tmp_path: Path) -> None:

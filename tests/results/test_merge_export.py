@@ -39,9 +39,9 @@ def table(tmp_path: Path, batches: list[Rows], metrics: tuple[Metric, ...] = (AC
 def widened(rows: list[Row], keys: list[str]) -> Counter[Row]:
     """Rows with every metric of the merged table, as a multiset."""
     counted: Counter[Row] = Counter()
-    for code, values, *rest in rows:
+    for code, values, *facts in rows:
         wide = dict.fromkeys(keys) | dict(values)
-        counted[code, tuple(sorted(wide.items())), *rest] += 1
+        counted[code, tuple(sorted(wide.items())), *facts] += 1
     return counted
 
 
@@ -67,14 +67,14 @@ def test_export_then_import_gives_the_same_rows(tmp_path: Path, suffix: str, nam
 
 def test_export_writes_what_other_tools_read(tmp_path: Path) -> None:
     original = table(tmp_path, [random_rows("nb201", 30, 0)])
-    seen: list[int] = []
-    export_results(original, tmp_path / "x.csv", seen.append)
+    counts: list[int] = []
+    export_results(original, tmp_path / "x.csv", counts.append)
     export_results(original, tmp_path / "x.parquet")
     names = ["architecture", "method", "seed", "fidelity", "status", "train_time_s", "timestamp"]
     for read in (pa_csv.read_csv(tmp_path / "x.csv"), pq.read_table(tmp_path / "x.parquet")):
         assert read.column_names == [*names, "validation_accuracy", "test_loss"] and len(read) == 30
         assert space("nb201").parse(read["architecture"][0].as_py()).code == rows_of(original)[0][0]
-    assert seen == [30]
+    assert counts == [30]
 
 
 @pytest.mark.parametrize("name", ["x.json", "x", "folder.csv"])
@@ -104,10 +104,10 @@ def test_merge_is_a_union_in_any_order(tmp_path: Path, seeds: list[int], order: 
     tables = [table(tmp_path, [random_rows("nb201", 8, seed), random_rows("nb201", 4, 100)]) for seed in seeds]
     merged = merge_results(tables, fresh(tmp_path))
     expected: Counter[Row] = Counter()
-    for each in tables:
-        expected |= Counter(rows_of(each))
+    for results in tables:
+        expected |= Counter(rows_of(results))
     assert Counter(rows_of(merged.results)) == expected
-    assert merged.shared == sum(each.manifest.rows for each in tables) - expected.total()
+    assert merged.shared == sum(results.manifest.rows for results in tables) - expected.total()
     shuffled = list(tables)
     order.shuffle(shuffled)  # type: ignore[attr-defined]
     assert Counter(rows_of(merge_results(shuffled, fresh(tmp_path)).results)) == expected
@@ -118,26 +118,26 @@ def test_merge_is_a_union_in_any_order(tmp_path: Path, seeds: list[int], order: 
 def test_merge_keeps_repeats_of_one_table(tmp_path: Path) -> None:
     """Two runs without a recorded seed may well give the same numbers."""
     rows = Rows.of(np.zeros((2, 6), np.int64), {"validation_accuracy": np.array([10.0, 10.0])}, fidelity=12)
-    one = table(tmp_path, [rows], (ACCURACY,))
-    merged = merge_results([one, one], fresh(tmp_path))
+    single = table(tmp_path, [rows], (ACCURACY,))
+    merged = merge_results([single, single], fresh(tmp_path))
     assert merged.results.manifest.rows == 2 and merged.shared == 2
 
 
 def test_merge_joins_metric_sets_with_missing_values(tmp_path: Path) -> None:
-    one = table(tmp_path, [random_rows("nb201", 10, 1)])
-    other = table(tmp_path, [random_rows("nb201", 10, 2, (ACCURACY, TEST_ACCURACY))], (ACCURACY, TEST_ACCURACY))
-    both = merge_results([one, other], fresh(tmp_path)).results
+    first = table(tmp_path, [random_rows("nb201", 10, 1)])
+    second = table(tmp_path, [random_rows("nb201", 10, 2, (ACCURACY, TEST_ACCURACY))], (ACCURACY, TEST_ACCURACY))
+    merged = merge_results([first, second], fresh(tmp_path)).results
     keys = ["validation_accuracy", "test_loss", "test_accuracy"]
-    assert [metric.key for metric in both.about.metrics] == keys
-    assert widened(rows_of(both), keys) == widened(rows_of(one), keys) + widened(rows_of(other), keys)
-    assert summarize(both)["columns"]["test_accuracy"]["missing"] >= 10
+    assert [metric.key for metric in merged.about.metrics] == keys
+    assert widened(rows_of(merged), keys) == widened(rows_of(first), keys) + widened(rows_of(second), keys)
+    assert summarize(merged)["columns"]["test_accuracy"]["missing"] >= 10
 
 
 def test_merge_says_what_it_was_made_from(tmp_path: Path) -> None:
     first = table(tmp_path, [random_rows("nb201", 3, 1)], licence="CC0", citation="A", dataset="d")
     second = table(tmp_path, [random_rows("nb201", 3, 2)], licence="CC0", citation="B", dataset="e", name="other")
-    both = merge_results([first, second], fresh(tmp_path), name="both", mixed=True).results
-    assert (both.about.name, both.about.licence, both.about.citation, both.about.dataset) == (
+    merged = merge_results([first, second], fresh(tmp_path), name="both", mixed=True).results
+    assert (merged.about.name, merged.about.licence, merged.about.citation, merged.about.dataset) == (
         "both",
         "CC0",
         "A; B",
@@ -159,35 +159,35 @@ def test_merge_says_what_it_was_made_from(tmp_path: Path) -> None:
 def test_merge_refuses_what_does_not_belong_together(
     tmp_path: Path, more: dict[str, str], metrics: tuple[Metric, ...], message: str
 ) -> None:
-    one = table(tmp_path, [random_rows("nb201", 3, 1)], dataset="cifar10")
-    other = table(tmp_path, [random_rows("nb201", 3, 2, metrics)], metrics, **({"dataset": "cifar10"} | more))
+    first = table(tmp_path, [random_rows("nb201", 3, 1)], dataset="cifar10")
+    second = table(tmp_path, [random_rows("nb201", 3, 2, metrics)], metrics, **({"dataset": "cifar10"} | more))
     out = fresh(tmp_path)
     with pytest.raises(InvalidOption, match=message):
-        merge_results([one, other], out)
+        merge_results([first, second], out)
     assert not out.exists()
 
 
 def test_merge_refuses_spaces_numbers_and_targets(tmp_path: Path) -> None:
-    one = table(tmp_path, [random_rows("nb201", 3, 1)])
+    single = table(tmp_path, [random_rows("nb201", 3, 1)])
     foreign = write_results(fresh(tmp_path), about("nb101"), [random_rows("nb101", 3, 1)])
     with pytest.raises(InvalidOption, match="one space"):
-        merge_results([one, foreign], fresh(tmp_path))
+        merge_results([single, foreign], fresh(tmp_path))
     with pytest.raises(InvalidOption, match="two tables or more"):
-        merge_results([one], fresh(tmp_path))
-    for there in (one.folder, one.folder / "manifest.json"):
+        merge_results([single], fresh(tmp_path))
+    for existing in (single.folder, single.folder / "manifest.json"):
         with pytest.raises(InvalidOption, match="new folder"):
-            merge_results([one, one], there)
+            merge_results([single, single], existing)
 
 
 def test_merge_verifies_first(tmp_path: Path) -> None:
-    one, other = (table(tmp_path, [random_rows("nb201", 3, seed)]) for seed in (1, 2))
-    path = other.data / "cache" / "codes.npy"
+    first, second = (table(tmp_path, [random_rows("nb201", 3, seed)]) for seed in (1, 2))
+    path = second.data / "cache" / "codes.npy"
     status = path.stat()
     path.write_bytes(path.read_bytes()[:-1] + b"\1")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     out = fresh(tmp_path)
     with pytest.raises(BadFile, match="SHA-256"):
-        merge_results([one, other], out)
+        merge_results([first, second], out)
     assert not out.exists()
 
 
@@ -196,15 +196,15 @@ def test_merge_verifies_first(tmp_path: Path) -> None:
 
 def test_summary_counts_what_there_is(tmp_path: Path) -> None:
     batches = [random_rows("nb201", 50, 3), random_rows("nb201", 50, 4)]
-    found = summarize(table(tmp_path, batches))
+    summary = summarize(table(tmp_path, batches))
     rows = concatenate(batches)
-    assert found["rows"] == 100 and sum(found["methods"].values()) == sum(found["statuses"].values()) == 100
-    assert found["methods"]["évolution"] == (rows.method == "évolution").sum()
-    assert found["statuses"]["diverged"] == (rows.status == 1).sum()
-    assert found["fidelities"]["unknown"] == (rows.fidelity == -1).sum() and found["seeds"] == 3
+    assert summary["rows"] == 100 and sum(summary["methods"].values()) == sum(summary["statuses"].values()) == 100
+    assert summary["methods"]["évolution"] == (rows.method == "évolution").sum()
+    assert summary["statuses"]["diverged"] == (rows.status == 1).sum()
+    assert summary["fidelities"]["unknown"] == (rows.fidelity == -1).sum() and summary["seeds"] == 3
     for key, column in {**rows.values, "train_time_s": rows.train_time_s}.items():
         expected = {"min": np.nanmin(column), "max": np.nanmax(column), "missing": int(np.isnan(column).sum())}
-        assert found["columns"][key] == expected
+        assert summary["columns"][key] == expected
 
 
 def test_summary_best_is_the_best_mean(tmp_path: Path) -> None:
@@ -216,6 +216,6 @@ def test_summary_best_is_the_best_mean(tmp_path: Path) -> None:
         status=np.array([0, 0, 0, 1], np.int8),
     )
     best = summarize(table(tmp_path, [rows]))["best"]
-    one = space("nb201").format(space("nb201").architectures(codes[2:3])[0])
+    text = space("nb201").format(space("nb201").architectures(codes[2:3])[0])
     assert best["validation_accuracy"]["mean"] == 93.0, "the mean of two runs is 92, and a diverged run does not count"
-    assert best["validation_accuracy"]["architecture"] == best["test_loss"]["architecture"] == one
+    assert best["validation_accuracy"]["architecture"] == best["test_loss"]["architecture"] == text

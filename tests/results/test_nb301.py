@@ -59,7 +59,7 @@ def result(**changes: Any) -> dict[str, Any]:
         "CreateImageDataLoader:batch_size": 96,
     }
     info = {"val_accuracy": 97.68, "model_parameters": 6369358, "epochs": 1488, "train_loss": 0.659, "dataset_id": 0}
-    whole = {
+    complete = {
         "final_metric_score": -97.68,
         "optimized_hyperparamater_config": config,
         "budget": 1500,
@@ -68,7 +68,7 @@ def result(**changes: Any) -> dict[str, Any]:
         "runtime": 365136,
         "learning_curves": {"Train/val_accuracy": [50.0, 90.0]},
     }
-    return whole | changes
+    return complete | changes
 
 
 def write(folder: Path, files: dict[str, Any]) -> Path:
@@ -80,8 +80,8 @@ def write(folder: Path, files: dict[str, Any]) -> Path:
 
 
 def imported(folder: Path, tmp_path: Path, **options: str) -> Results:
-    [found] = import_tables("nb301", folder, tmp_path / "tables", options)
-    return found
+    [results] = import_tables("nb301", folder, tmp_path / "tables", options)
+    return results
 
 
 def genotype_config(arch: nasbed.Architecture) -> dict[str, str]:
@@ -116,9 +116,9 @@ def test_every_number_arrives(tmp_path: Path) -> None:
         }
         expected[method, arch.code] = (val, test, int(parameters), runtime)
     files["rs/notes.txt"] = b"not a result"
-    found = imported(write(tmp_path / "nb_301_v13", files), tmp_path)
-    assert found.about.name == "snb-darts/cifar10" and found.about.dataset == "cifar10"
-    rows = next(found.batches())
+    results = imported(write(tmp_path / "nb_301_v13", files), tmp_path)
+    assert results.about.name == "snb-darts/cifar10" and results.about.dataset == "cifar10"
+    rows = next(results.batches())
     assert len(rows) == 40 and (rows.fidelity == 100).all() and (rows.seed == -1).all() and (rows.status == 0).all()
     columns = [rows.values[key] for key in ("validation_accuracy", "test_accuracy", "parameters")]
     for i in range(40):
@@ -128,13 +128,13 @@ def test_every_number_arrives(tmp_path: Path) -> None:
 
 
 def test_published_parameters_are_those_of_the_network_with_its_auxiliary_head(tmp_path: Path) -> None:
-    found = imported(write(tmp_path / "x", {"rs/results_0.json": result()}), tmp_path, name="mine/x")
-    assert found.about.name == "mine/x"
-    assert "1 of the first 1 equal" in found.about.notes and "50 channels, 20 cells" in found.about.recipe
-    assert next(found.batches()).values["parameters"].tolist() == [6369358]
-    other = result(info=[{"val_accuracy": 90.0, "model_parameters": 1}])
-    found = imported(write(tmp_path / "y", {"rs/results_0.json": other}), tmp_path)
-    assert "0 of the first 1 equal" in found.about.notes
+    results = imported(write(tmp_path / "x", {"rs/results_0.json": result()}), tmp_path, name="mine/x")
+    assert results.about.name == "mine/x"
+    assert "1 of the first 1 equal" in results.about.notes and "50 channels, 20 cells" in results.about.recipe
+    assert next(results.batches()).values["parameters"].tolist() == [6369358]
+    without_test = result(info=[{"val_accuracy": 90.0, "model_parameters": 1}])
+    results = imported(write(tmp_path / "y", {"rs/results_0.json": without_test}), tmp_path)
+    assert "0 of the first 1 equal" in results.about.notes
 
 
 def test_a_run_without_an_accuracy_says_so(tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ def test_a_run_without_an_accuracy_says_so(tmp_path: Path) -> None:
         "rs/results_4.json": result(info=[{"val_accuracy": None}]),
         "rs/results_5.json": result(info=[{"val_accuracy": math.nan}]),
     }
-    found = imported(write(tmp_path / "x", files), tmp_path)
-    rows = next(found.batches())
+    results = imported(write(tmp_path / "x", files), tmp_path)
+    rows = next(results.batches())
     assert rows.status.tolist() == [0, 1, 2, 2, 2, 1]
     assert np.isnan(rows.values["validation_accuracy"]).tolist() == [False, False, True, True, True, True]
     assert math.isnan(rows.train_time_s[3]) and rows.fidelity.tolist() == [1500, 1500, 1500, -1, 1500, 1500]

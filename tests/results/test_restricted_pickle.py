@@ -415,9 +415,9 @@ def mutated(rng: np.random.Generator, seeds: list[bytes]) -> bytes:
             case 3:
                 data[at:at] = data[at : at + int(rng.integers(1, 30))]
             case 4:
-                other = seeds[rng.integers(len(seeds))]
-                start = int(rng.integers(len(other)))
-                data[at:at] = other[start : start + int(rng.integers(1, 40))]
+                donor = seeds[rng.integers(len(seeds))]
+                start = int(rng.integers(len(donor)))
+                data[at:at] = donor[start : start + int(rng.integers(1, 40))]
             case _:
                 data[at:at] = rng.bytes(int(rng.integers(1, 12)))
     return bytes(data)
@@ -439,5 +439,5 @@ def test_loads_gives_plain_values_or_bad_file_for_any_bytes(seed: int, noise: by
         except BadFile as error:
             assert "\n" not in str(error)
         finally:
-            seen, _watching = _watching, None
-        assert not seen, f"{data!r} led to {seen}"
+            events, _watching = _watching, None
+        assert not events, f"{data!r} led to {events}"

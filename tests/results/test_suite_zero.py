@@ -37,8 +37,8 @@ NB201_PUBLISHED = {
 
 
 def entry(scores: dict[str, float], accuracy: float | None = 90.0, time: float = 0.5) -> dict[str, Any]:
-    made: dict[str, Any] = {name: {"score": score, "time": time} for name, score in scores.items()}
-    return made | {"id": "17", "val_accuracy": accuracy}
+    entry: dict[str, Any] = {name: {"score": score, "time": time} for name, score in scores.items()}
+    return entry | {"id": "17", "val_accuracy": accuracy}
 
 
 def write(path: Path, content: Any) -> Path:
@@ -122,8 +122,8 @@ def test_keys_of_each_space_are_read(tmp_path: Path, name: str, stem: str, key_o
     path = write(tmp_path / f"{stem}.json", {"d": {key_of(arch): entry({"nwot": scores[arch]}) for arch in archs}})
     [table] = imported(path)
     rows = next(table.batches())
-    found = dict(zip(space.architectures(rows.codes), rows.values["nwot"].tolist(), strict=True))
-    assert {space.canonical(arch): score for arch, score in found.items()} == scores
+    by_arch = dict(zip(space.architectures(rows.codes), rows.values["nwot"].tolist(), strict=True))
+    assert {space.canonical(arch): score for arch, score in by_arch.items()} == scores
 
 
 def test_what_validation_accuracy_means_depends_on_the_task(tmp_path: Path) -> None:
@@ -248,8 +248,8 @@ def test_fuzz() -> None:
             place[rng.choice([*place, "new", "val_accuracy"])] = rng.choice(odd)
             data = json.dumps(changed).encode()
         try:
-            found = contents(data, "x", "nb201")
-            assert sum(content.count for content in found.values()) == sum(1 for _ in entries(data, "x"))
+            by_dataset = contents(data, "x", "nb201")
+            assert sum(content.count for content in by_dataset.values()) == sum(1 for _ in entries(data, "x"))
         except BadFile as error:
             refused += 1
             assert "\n" not in str(error) and len(str(error)) < 600

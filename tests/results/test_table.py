@@ -23,9 +23,8 @@ from hypothesis import strategies as st
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
 from nasbed.results import Results
-from nasbed.results.importers import table_columns
 from nasbed.results.importers.table import TableImporter
-from nasbed.results.importers.table_metrics import parse_metrics
+from nasbed.results.importers.table.metrics import parse_metrics
 from nasbed.results.importing import import_tables
 from nasbed.results.summary import summarize
 from support.result_samples import mutated_bytes
@@ -35,9 +34,9 @@ OTHER = "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|"
 
 
 def imported(path: Path, **options: str) -> Results:
-    given = {"space": "nb201", "name": "mine/x", "metrics": "test_accuracy=acc:%:maximize:0:100"} | options
-    [found] = import_tables("table", path, path.parent / "tables", given)
-    return found
+    settings = {"space": "nb201", "name": "mine/x", "metrics": "test_accuracy=acc:%:maximize:0:100"} | options
+    [results] = import_tables("table", path, path.parent / "tables", settings)
+    return results
 
 
 def write_csv(path: Path, *rows: Sequence[object]) -> Path:
@@ -57,18 +56,18 @@ def test_nb201_published_means(
 ) -> None:
     source = published_data("nb201_test_200ep.parquet")
     metrics = f"test_accuracy={dataset}_test:%:maximize:0:100"
-    [found] = import_tables(
+    [results] = import_tables(
         "table",
         source,
         tmp_path,
         {"space": "nb201", "name": "x", "metrics": metrics, "architecture": "arch_str", "fidelity": "200"},
     )
-    summary = summarize(found)
+    summary = summarize(results)
     assert summary["rows"] == summary["architectures"] == 15_625 and summary["fidelities"] == {"200": 15_625}
     assert round(summary["best"]["test_accuracy"]["mean"], 2) == best
     published = pq.read_table(source, columns=["arch_str", f"{dataset}_test"]).to_pydict()
     expected = dict(zip(published["arch_str"], published[f"{dataset}_test"], strict=True))
-    rows = next(found.batches())
+    rows = next(results.batches())
     nb201 = nasbed.space("nb201")
     texts = [nb201.format(arch) for arch in nb201.architectures(rows.codes)]
     assert dict(zip(texts, rows.values["test_accuracy"].tolist(), strict=True)) == expected
@@ -84,10 +83,10 @@ def test_transnas_micro_one_task(published_data: Callable[[str], Path], tmp_path
         "train_time_s": "time_elapsed",
         "metrics": "validation_ssim=valid_ssim::maximize:-1:1, test_l1_loss=::minimize:0",
     }
-    [found] = import_tables("table", source, tmp_path, options)
-    rows = next(found.batches())
+    [results] = import_tables("table", source, tmp_path, options)
+    rows = next(results.batches())
     published = pq.read_table(source, filters=[("task", "=", "normal")])
-    assert found.manifest.rows == found.manifest.architectures == 4096
+    assert results.manifest.rows == results.manifest.architectures == 4096
     assert rows.values["validation_ssim"].tolist() == published["valid_ssim"].to_pylist()
     assert rows.train_time_s.tolist() == published["time_elapsed"].to_pylist()
 
@@ -96,9 +95,9 @@ def test_zero_cost_scores(published_data: Callable[[str], Path], tmp_path: Path)
     source = published_data("nb201_zero_cost_cifar10.parquet")
     names = [name for name in pq.read_schema(source).names if name not in ("arch_str", "__index_level_0__")]
     options = {"space": "nb201", "name": "zero", "architecture": "arch_str", "metrics": ",".join(names)}
-    [found] = import_tables("table", source, tmp_path, options)
-    rows = next(found.batches())
-    assert len(names) == 13 and found.manifest.rows == 9445
+    [results] = import_tables("table", source, tmp_path, options)
+    rows = next(results.batches())
+    assert len(names) == 13 and results.manifest.rows == 9445
     parameters = nasbed.space("nb201").parameters(rows.codes)  # type: ignore[attr-defined]
     assert np.allclose(rows.values["params"] * 1e6, parameters, rtol=0, atol=0.01)
 
@@ -148,8 +147,8 @@ def test_every_column_arrives(tmp_path: Path, suffix: str) -> None:
         csv_of(COLUMNS, path)
     else:
         pq.write_table(pa.table(COLUMNS), path)
-    found = imported(path, **OPTIONS)
-    rows = next(found.batches())
+    results = imported(path, **OPTIONS)
+    rows = next(results.batches())
     accuracy, loss = rows.values["test_accuracy"], rows.values["validation_loss"]
     assert accuracy[[0, 2, 3]].tolist() == [93.66, 94.1, 10.0] and math.isnan(accuracy[1])
     assert loss[[0, 1, 3]].tolist() == [0.1, 0.2, 2.5] and math.isnan(loss[2])
@@ -157,9 +156,9 @@ def test_every_column_arrives(tmp_path: Path, suffix: str) -> None:
     assert rows.method.tolist() == ["rs", "", "a, b", "é"] and rows.status.tolist() == [0, 1, 0, 2]
     assert rows.train_time_s[[0, 2, 3]].tolist() == [1.5, 0, 1e6] and math.isnan(rows.train_time_s[1])
     assert rows.timestamp_us.tolist() == [int(MOMENT.timestamp() * 1e6), -1, int(MOMENT.timestamp() * 1e6), -1]
-    metrics = {metric.key: metric for metric in found.about.metrics}
+    metrics = {metric.key: metric for metric in results.about.metrics}
     assert metrics["validation_loss"].direction == "minimize" and metrics["test_accuracy"].bounds == (0, 100)
-    assert (found.about.dataset, found.about.licence, found.about.citation) == ("cifar10", "CC0", "me")
+    assert (results.about.dataset, results.about.licence, results.about.citation) == ("cifar10", "CC0", "me")
 
 
 def test_constants_and_defaults(tmp_path: Path) -> None:
@@ -194,8 +193,8 @@ def test_many_batches_keep_their_row_numbers(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="row 120001, column acc: a value is a number or empty, got 'oops'"):
         imported(path)
     path.write_text(path.read_text().replace("oops", "7"))
-    found = imported(path)
-    values = np.concatenate([rows.values["test_accuracy"] for rows in found.batches()])
+    results = imported(path)
+    values = np.concatenate([rows.values["test_accuracy"] for rows in results.batches()])
     assert values.tolist() == [float(i % 100) for i in range(120_000)] + [7.0]
 
 
@@ -220,12 +219,14 @@ NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
     )
 )
 def test_metrics_grammar_reads_what_it_describes(parts: list[tuple[str, str, str, str, str, str]]) -> None:
-    text = ", ".join(f'{key}="{column.replace(chr(34), chr(34) * 2)}":{":".join(rest)}' for key, column, *rest in parts)
-    for found, (key, column, unit, direction, low, high) in zip(parse_metrics(text), parts, strict=True):
-        assert (found.metric.key, found.column, found.metric.unit) == (key, column, unit)
-        assert found.metric.direction == (direction or "maximize")
-        assert found.metric.bounds == (float(low or "-inf"), float(high or "inf"))
-        assert (found.metric.split is not None) == key.startswith(("train_", "validation_", "test_"))
+    text = ", ".join(
+        f'{key}="{column.replace(chr(34), chr(34) * 2)}":{":".join(definition)}' for key, column, *definition in parts
+    )
+    for parsed, (key, column, unit, direction, low, high) in zip(parse_metrics(text), parts, strict=True):
+        assert (parsed.metric.key, parsed.column, parsed.metric.unit) == (key, column, unit)
+        assert parsed.metric.direction == (direction or "maximize")
+        assert parsed.metric.bounds == (float(low or "-inf"), float(high or "inf"))
+        assert (parsed.metric.split is not None) == key.startswith(("train_", "validation_", "test_"))
 
 
 @pytest.mark.parametrize(
@@ -384,7 +385,7 @@ def read_all(path: Path) -> int:
 def test_fuzz_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: bool) -> None:
     """Thousands of damaged files: each is read or refused in one line."""
     damaged = 10_000 if thorough else 2_000
-    monkeypatch.setattr(table_columns, "BLOCK", 1 << 14)
+    monkeypatch.setattr("nasbed.results.importers.table.columns.BLOCK", 1 << 14)
     rng, path, refused = random.Random(2), tmp_path / "x.csv", 0
     original = csv_of(COLUMNS, path).read_bytes()
     for _ in range(damaged):
@@ -430,9 +431,9 @@ def test_space_of_a_file_is_written_into_the_table(tmp_path: Path) -> None:
     results = imported(path, space=f"{tmp_path / 'mine.py'}:small")
     assert sys.path == before
     assert results.about.space == "small"
-    other = nasbed.load(results.folder)
-    arch = other.space.from_config({"width": 32, "depth": 3})
-    assert other.optimum() == (arch, 35)
+    reloaded = nasbed.load(results.folder)
+    arch = reloaded.space.from_config({"width": 32, "depth": 3})
+    assert reloaded.optimum() == (arch, 35)
 
 
 def test_space_of_a_file_that_is_none_is_refused(tmp_path: Path) -> None:

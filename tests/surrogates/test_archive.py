@@ -54,9 +54,9 @@ def test_archive_refuses_anything_else(content: bytes) -> None:
 @pytest.mark.parametrize("cut", [1, 22, 100])
 def test_archive_refuses_what_is_cut_or_longer(cut: int) -> None:
     content = pack(FILES)
-    for other in (content[:-cut], content[cut:], content + b"\0" * cut, b"\0" * cut + content):
+    for changed in (content[:-cut], content[cut:], content + b"\0" * cut, b"\0" * cut + content):
         with pytest.raises(BadFile):
-            unpack(other, "it")
+            unpack(changed, "it")
 
 
 def test_archive_refuses_compression() -> None:

@@ -60,10 +60,10 @@ def test_artefact_answers_the_same_elsewhere(artefact: Artefact, tmp_path: Path,
     command = [sys.executable, "-c", FRESH, str(moved), json.dumps(CODES)]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     *values, heavy = json.loads(run.stdout)
-    found = artefact.ensemble.predict(np.array(CODES))
+    prediction = artefact.ensemble.predict(np.array(CODES))
     assert artefact.runtime is not None
-    expected = [found.mean, found.std, found.noise, artefact.runtime.predict(np.array(CODES))]
-    assert values == [each.tolist() for each in expected]
+    expected = [prediction.mean, prediction.std, prediction.noise, artefact.runtime.predict(np.array(CODES))]
+    assert values == [column.tolist() for column in expected]
     assert heavy == []
 
 

@@ -60,8 +60,8 @@ def tamed(rows: Rows) -> Rows:
 
 
 def target_of(rng: np.random.Generator, rows: Rows) -> NDArray[np.float64]:
-    known = np.clip(np.nan_to_num(rows).astype(np.float64), -5, 40)
-    return known @ rng.normal(size=rows.shape[1]) + 3 * (known[:, -1] % 3) + rng.normal(size=len(rows)) + 50
+    bounded = np.clip(np.nan_to_num(rows).astype(np.float64), -5, 40)
+    return bounded @ rng.normal(size=rows.shape[1]) + 3 * (bounded[:, -1] % 3) + rng.normal(size=len(rows)) + 50
 
 
 def agree(forest: Forest, rows: Rows, expected: NDArray[Any]) -> None:
@@ -97,11 +97,11 @@ def test_lightgbm_forest_predicts_as_lightgbm(
         "seed": seed % 1000,
     }
     booster = lightgbm.train(parameters, data, rounds)
-    asked = questions_of(rng)
-    asked[:4, :NUMBERS] = [[np.inf], [-np.inf], [np.nan], [0.0]]
-    asked[4, NUMBERS:] = np.inf, -np.inf
-    expected = booster.predict(asked.astype(np.float64), num_threads=1)
-    agree(forest_from_lightgbm(booster.model_to_string()), asked, np.asarray(expected))
+    queries = questions_of(rng)
+    queries[:4, :NUMBERS] = [[np.inf], [-np.inf], [np.nan], [0.0]]
+    queries[4, NUMBERS:] = np.inf, -np.inf
+    expected = booster.predict(queries.astype(np.float64), num_threads=1)
+    agree(forest_from_lightgbm(booster.model_to_string()), queries, np.asarray(expected))
 
 
 @examples(15)
@@ -111,8 +111,8 @@ def test_xgboost_forest_predicts_as_xgboost(seed: int, depth: int, rounds: int, 
     rows = rows_of(rng, 200, odd=0.1, missing=0.1 if rng.random() < 0.7 else 0.0)
     types = ["q"] * NUMBERS + ["c"] * CATEGORIES
 
-    def matrix(asked: Rows, y: NDArray[np.float64] | None = None) -> xgboost.DMatrix:
-        return xgboost.DMatrix(asked, label=y, feature_types=types, enable_categorical=True, nthread=1)
+    def matrix(queries: Rows, y: NDArray[np.float64] | None = None) -> xgboost.DMatrix:
+        return xgboost.DMatrix(queries, label=y, feature_types=types, enable_categorical=True, nthread=1)
 
     parameters = {
         "max_depth": depth,
@@ -124,21 +124,21 @@ def test_xgboost_forest_predicts_as_xgboost(seed: int, depth: int, rounds: int, 
         "verbosity": 0,
     }
     booster = xgboost.train(parameters, matrix(rows, target_of(rng, rows)), rounds)
-    asked = questions_of(rng)
-    agree(forest_from_xgboost(bytes(booster.save_raw("json"))), asked, booster.predict(matrix(asked)))
+    queries = questions_of(rng)
+    agree(forest_from_xgboost(bytes(booster.save_raw("json"))), queries, booster.predict(matrix(queries)))
 
 
 @examples(10)
 @given(SEEDS, st.integers(1, 12), st.sampled_from([None, 1, 4]), st.booleans())
 def test_random_forest_predicts_as_sklearn(seed: int, trees: int, depth: int | None, missing: bool) -> None:
     rng = np.random.default_rng(seed)
-    rows, asked = tamed(rows_of(rng, 200, odd=0.1, missing=0.1)), tamed(questions_of(rng))
+    rows, queries = tamed(rows_of(rng, 200, odd=0.1, missing=0.1)), tamed(questions_of(rng))
     if not missing:
-        rows, asked = np.nan_to_num(rows), np.nan_to_num(asked)
+        rows, queries = np.nan_to_num(rows), np.nan_to_num(queries)
     model = RandomForestRegressor(trees, max_depth=depth, random_state=seed % 1000, max_features=0.5)
     model.fit(rows, target_of(rng, rows))
     forest = forest_from_sklearn(model.estimators_, divisor=trees)
-    agree(forest, asked, model.predict(asked))
+    agree(forest, queries, model.predict(queries))
 
 
 @examples(5)
@@ -146,13 +146,13 @@ def test_random_forest_predicts_as_sklearn(seed: int, trees: int, depth: int | N
 def test_ngboost_forests_predict_as_ngboost(seed: int) -> None:
     ngboost = pytest.importorskip("ngboost")
     rng = np.random.default_rng(seed)
-    rows, asked = tamed(rows_of(rng, 200, odd=0.1, missing=0.1)), tamed(questions_of(rng))
+    rows, queries = tamed(rows_of(rng, 200, odd=0.1, missing=0.1)), tamed(questions_of(rng))
     model = ngboost.NGBRegressor(n_estimators=20, verbose=False, random_state=seed % 1000)
     model.fit(rows, target_of(rng, rows))
-    expected = model.pred_dist(asked)
+    expected = model.pred_dist(queries)
     mean, log_scale = forests_from_ngboost(model)
-    agree(mean, asked, expected.loc)
-    np.testing.assert_array_equal(np.exp(log_scale.predict_compiled(asked)[:, 0]), expected.scale)
+    agree(mean, queries, expected.loc)
+    np.testing.assert_array_equal(np.exp(log_scale.predict_compiled(queries)[:, 0]), expected.scale)
 
 
 def small(seed: int, *, rounds: int = 5, constant: bool = False) -> tuple[lightgbm.Booster, Rows]:
@@ -192,8 +192,8 @@ def test_merge_gives_what_each_member_gives() -> None:
     merged = Forest.merge([Forest.merge(forests[:2]), *forests[2:]])
     assert merged.members == 5 and merged.trees == sum(forest.trees for forest in forests)
     expected = np.concatenate([forest.predict_compiled(rows) for forest in forests], axis=1)
-    for found in (merged.predict_compiled(rows), predict_plainly(merged, rows)):
-        np.testing.assert_array_equal(found, expected)
+    for predictions in (merged.predict_compiled(rows), predict_plainly(merged, rows)):
+        np.testing.assert_array_equal(predictions, expected)
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False), min_size=2, max_size=20), st.floats(allow_nan=False))
@@ -271,8 +271,8 @@ assert (forest.predict(np.repeat(row, 200_000, axis=0)) == first).all()
 assert "numba" in sys.modules
 """
     forest = forest_from_lightgbm(small(0)[0].model_to_string())
-    done = subprocess.run([sys.executable, "-c", code], input=forest.dump(), capture_output=True, timeout=120)
-    assert done.returncode == 0, done.stderr.decode()
+    completed = subprocess.run([sys.executable, "-c", code], input=forest.dump(), capture_output=True, timeout=120)
+    assert completed.returncode == 0, completed.stderr.decode()
 
 
 def test_dump_is_small_and_the_same_again() -> None:

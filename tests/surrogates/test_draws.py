@@ -34,11 +34,11 @@ def test_draws_over_seeds_are_normal_and_independent() -> None:
 
 @given(st.floats(-1e4, 1e4))
 def test_reflected_values_are_within_bounds(value: float) -> None:
-    (found,) = reflected(np.array([value]), (0.0, 100.0))
-    assert 0 <= found <= 100
-    assert found == reflected_one(value, (0.0, 100.0))
+    (drawn,) = reflected(np.array([value]), (0.0, 100.0))
+    assert 0 <= drawn <= 100
+    assert drawn == reflected_one(value, (0.0, 100.0))
     if 0 <= value <= 100:
-        assert found == pytest.approx(value, abs=1e-12)
+        assert drawn == pytest.approx(value, abs=1e-12)
 
 
 def test_reflected_values_without_bounds_are_unchanged() -> None:

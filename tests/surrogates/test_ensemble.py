@@ -31,9 +31,9 @@ def test_ensemble_members_leave_out_a_fold_each(fitted: Ensemble) -> None:
     everything = set.union(*folds)
     assert sum(map(len, folds)) == len(everything)
     for member, fold in zip(members, folds, strict=True):
-        seen = set(member.train.architecture.tolist())
-        assert not seen & fold
-        assert seen | fold == everything
+        trained_on = set(member.train.architecture.tolist())
+        assert not trained_on & fold
+        assert trained_on | fold == everything
     unseen = len(np.unique(evaluations(4000, 2, seed=0).architecture)) - len(everything)
     assert 100 <= unseen <= 500
 
@@ -44,18 +44,18 @@ def test_ensemble_members_have_seeds_of_their_own(fitted: Ensemble) -> None:
 
 def test_ensemble_intervals_cover_ninety_percent_of_new_evaluations(fitted: Ensemble) -> None:
     new = evaluations(6000, 1, seed=1)
-    found = fitted.predict(new.codes)
-    assert 0.87 <= coverage(new.y, found.mean, found.std) <= 0.93
+    prediction = fitted.predict(new.codes)
+    assert 0.87 <= coverage(new.y, prediction.mean, prediction.std) <= 0.93
     better = true_mean(new.codes) > np.median(true_mean(new.codes))
-    assert 0.86 <= coverage(new.y[better], found.mean[better], found.std[better]) <= 0.94
+    assert 0.86 <= coverage(new.y[better], prediction.mean[better], prediction.std[better]) <= 0.94
 
 
 def test_ensemble_noise_is_that_of_repeats(fitted: Ensemble) -> None:
     codes = evaluations(500, 1, seed=2).codes
-    found = fitted.predict(codes)
+    prediction = fitted.predict(codes)
     middle = np.abs(true_mean(codes) - 82) < 6
-    assert found.noise[middle] == pytest.approx(true_std(true_mean(codes))[middle], rel=0.25)
-    assert (found.noise <= found.std).all()
+    assert prediction.noise[middle] == pytest.approx(true_std(true_mean(codes))[middle], rel=0.25)
+    assert (prediction.noise <= prediction.std).all()
 
 
 def test_ensemble_calibration_brings_the_divergence_down(fitted: Ensemble) -> None:
@@ -67,30 +67,30 @@ def test_ensemble_calibration_brings_the_divergence_down(fitted: Ensemble) -> No
 
 def test_ensemble_residuals_are_normal_after_scaling(fitted: Ensemble) -> None:
     new = evaluations(1000, 1, seed=4)
-    found = fitted.predict(new.codes)
-    assert stats.kstest((new.y - found.mean) / found.std, "norm").statistic < 0.06
+    prediction = fitted.predict(new.codes)
+    assert stats.kstest((new.y - prediction.mean) / prediction.std, "norm").statistic < 0.06
 
 
 def test_ensemble_is_the_same_again_and_in_processes() -> None:
-    few = evaluations(200, 1, seed=5)
-    codes = few.codes[:20]
+    examples = evaluations(200, 1, seed=5)
+    codes = examples.codes[:20]
     serial, again, parallel = (
-        fit_ensemble(Ridge, NB201, few, members=2, seed=9, processes=processes).predict(codes)
+        fit_ensemble(Ridge, NB201, examples, members=2, seed=9, processes=processes).predict(codes)
         for processes in (1, 1, 2)
     )
     assert serial.mean.tolist() == again.mean.tolist() == parallel.mean.tolist()
     assert serial.std.tolist() == again.std.tolist() == parallel.std.tolist()
-    other = fit_ensemble(Ridge, NB201, few, members=2, seed=10).predict(codes)
-    assert other.mean.tolist() != serial.mean.tolist()
+    other_seed = fit_ensemble(Ridge, NB201, examples, members=2, seed=10).predict(codes)
+    assert other_seed.mean.tolist() != serial.mean.tolist()
 
 
 def test_ensemble_of_one_knows_its_noise() -> None:
     """From the fold that it did not train on; its spread is zero."""
     single = fit_ensemble(Ridge, NB201, evaluations(1500, 1, seed=6), members=1)
     new = evaluations(4000, 1, seed=7)
-    found = single.predict(new.codes)
-    assert (found.spread == 0).all()
-    assert 0.85 <= coverage(new.y, found.mean, found.std) <= 0.95
+    prediction = single.predict(new.codes)
+    assert (prediction.spread == 0).all()
+    assert 0.85 <= coverage(new.y, prediction.mean, prediction.std) <= 0.95
     (member,) = single.members
     assert isinstance(member, Ridge)
     assert member.valid is not None
@@ -98,21 +98,21 @@ def test_ensemble_of_one_knows_its_noise() -> None:
 
 
 def test_ensemble_of_trees_answers_as_its_members_do() -> None:
-    few = evaluations(300, 1, seed=8)
-    trees = fit_ensemble("lgb", NB201, few, members=3, settings=QUICK)
-    in_turn = np.stack([member.predict(few.codes) for member in trees.members], axis=1)
-    assert trees.predict_members(few.codes).tolist() == in_turn.tolist()
+    examples = evaluations(300, 1, seed=8)
+    trees = fit_ensemble("lgb", NB201, examples, members=3, settings=QUICK)
+    in_turn = np.stack([member.predict(examples.codes) for member in trees.members], axis=1)
+    assert trees.predict_members(examples.codes).tolist() == in_turn.tolist()
     assert all(isinstance(member, LightGBM) for member in trees.members)
-    found = trees.predict(few.codes)
-    assert found.mean == pytest.approx(in_turn.mean(axis=1))
-    assert found.spread == pytest.approx(in_turn.std(axis=1))
+    prediction = trees.predict(examples.codes)
+    assert prediction.mean == pytest.approx(in_turn.mean(axis=1))
+    assert prediction.spread == pytest.approx(in_turn.std(axis=1))
 
 
 def test_ensemble_tells_its_progress() -> None:
-    told: list[float] = []
-    fit_ensemble(Ridge, NB201, evaluations(100, 1, seed=9), members=4, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    shares: list[float] = []
+    fit_ensemble(Ridge, NB201, evaluations(100, 1, seed=9), members=4, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 @pytest.mark.parametrize(("count", "members"), [(3, 10), (30, 0), (10, 1)])
@@ -125,7 +125,7 @@ def test_ensemble_refuses_too_little(count: int, members: int) -> None:
 
 def test_joint_models_answer_as_each_alone() -> None:
     """Trees over the same features, over others, and a model without trees."""
-    few = evaluations(200, 1, seed=11)
+    examples = evaluations(200, 1, seed=11)
     models: list[Surrogate[Any]] = [
         LightGBM(NB201, seed=0, settings=QUICK),
         Ridge(NB201),
@@ -133,9 +133,9 @@ def test_joint_models_answer_as_each_alone() -> None:
         LightGBM(NB201, seed=2, settings=QUICK),
     ]
     for model in models:
-        model.fit(few, few)
-    alone = np.stack([model.predict(few.codes) for model in models], axis=1)
-    assert joint(models)(few.codes).tolist() == alone.tolist()
+        model.fit(examples, examples)
+    alone = np.stack([model.predict(examples.codes) for model in models], axis=1)
+    assert joint(models)(examples.codes).tolist() == alone.tolist()
 
 
 def test_a_setting_that_a_library_refuses_is_named() -> None:

@@ -52,8 +52,8 @@ def random_network(graphs: Graphs, *, columns: int = 0, more_kinds: int = 0, see
 def scores_of(network: Network, graphs: Graphs, columns: Floats, *, undirected: bool, self_loops: bool) -> Floats:
     batch = Batch.of(graphs, columns, undirected=undirected, self_loops=self_loops)
     with torch.inference_mode():
-        found: Floats = network(batch, STILL).double().numpy()
-    return found
+        scores: Floats = network(batch, STILL).double().numpy()
+    return scores
 
 
 def score_by_loops(
@@ -67,10 +67,10 @@ def score_by_loops(
         return result
 
     labels, edges = graphs.node_labels[graph], graphs.edge_labels[graph]
-    there = [node for node in range(len(labels)) if labels[node] >= 0]
-    arrows = [(i, j, int(edges[i, j])) for i in there for j in there if edges[i, j] >= 0]
+    nodes = [node for node in range(len(labels)) if labels[node] >= 0]
+    arrows = [(i, j, int(edges[i, j])) for i in nodes for j in nodes if edges[i, j] >= 0]
     x = {}
-    for node in there:
+    for node in nodes:
         x[node] = weights["labels"][labels[node]].copy()
         x[node] += weights["in_degrees"][sum(target == node for _, target, _ in arrows)]
         x[node] += weights["out_degrees"][sum(source == node for source, _, _ in arrows)]
@@ -79,21 +79,21 @@ def score_by_loops(
     if undirected:
         ways += [(j, i, kind + len(EDGES)) for i, j, kind in arrows]
     if self_loops:
-        ways += [(i, i, len(EDGES) * (1 + undirected)) for i in there]
+        ways += [(i, i, len(EDGES) * (1 + undirected)) for i in nodes]
     for layer in range(3):
         name = f"layers.{layer}"
-        known = {node: x[node] + virtual for node in there}
-        heard = {node: (1 + weights[f"{name}.epsilon"]) * known[node] for node in there}
+        states = {node: x[node] + virtual for node in nodes}
+        heard = {node: (1 + weights[f"{name}.epsilon"]) * states[node] for node in nodes}
         for source, target, kind in ways:
-            heard[target] = heard[target] + np.maximum(known[source] + weights[f"{name}.edges"][kind], 0)
-        for node in there:
+            heard[target] = heard[target] + np.maximum(states[source] + weights[f"{name}.edges"][kind], 0)
+        for node in nodes:
             update = normed(np.maximum(normed(heard[node], f"{name}.inner"), 0), f"{name}.outer")
             x[node] = x[node] + (update if layer == 2 else np.maximum(update, 0))
         if layer < 2:
-            total = virtual + np.sum([known[node] for node in there], axis=0)
+            total = virtual + np.sum([states[node] for node in nodes], axis=0)
             change = np.maximum(normed(total, f"{name}.virtual.0"), 0)
             virtual = virtual + np.maximum(normed(change, f"{name}.virtual.1"), 0)
-    mean = np.mean([x[node] for node in there], axis=0)
+    mean = np.mean([x[node] for node in nodes], axis=0)
     return float(np.concatenate([mean, columns]) @ weights["readout"][:, 0] + weights["bias"][0])
 
 
@@ -107,8 +107,8 @@ def test_network_equals_loops_over_edges(undirected: bool, self_loops: bool) -> 
     expected = [
         score_by_loops(weights, graphs, i, columns[i], undirected=undirected, self_loops=self_loops) for i in range(20)
     ]
-    found = scores_of(network, graphs, columns, undirected=undirected, self_loops=self_loops)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    scores = scores_of(network, graphs, columns, undirected=undirected, self_loops=self_loops)
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_network_ignores_order_and_padding_of_nodes() -> None:
@@ -135,12 +135,12 @@ def test_network_ignores_order_and_padding_of_nodes() -> None:
 def test_normed_learns_from_the_rows_that_are_there() -> None:
     rng = np.random.default_rng(0)
     x = torch.from_numpy(rng.normal(size=(40, 3)).astype(np.float32))
-    there = torch.from_numpy((rng.random((40, 1)) < 0.6).astype(np.float32))
-    ours, theirs = Normed(3, 4, rng), torch.nn.BatchNorm1d(4)
-    kept = there[:, 0] == 1
-    expected = theirs((x @ ours.weight)[kept])
-    torch.testing.assert_close(ours(x, there)[kept], expected)
-    torch.testing.assert_close(ours.mean, theirs.running_mean)
+    mask = torch.from_numpy((rng.random((40, 1)) < 0.6).astype(np.float32))
+    normed, reference = Normed(3, 4, rng), torch.nn.BatchNorm1d(4)
+    is_present = mask[:, 0] == 1
+    expected = reference((x @ normed.weight)[is_present])
+    torch.testing.assert_close(normed(x, mask)[is_present], expected)
+    torch.testing.assert_close(normed.mean, reference.running_mean)
 
 
 def test_ranking_loss_equals_double_loop() -> None:
@@ -224,9 +224,9 @@ def test_gin_asked_before_fit_says_so() -> None:
 def test_gin_tuning_ranges_are_those_of_table_6() -> None:
     ranges = SURROGATES.get("gin").tuning_space()
     numbers = {
-        one.name: (one.lower, one.upper, one.log)
-        for one in ranges.values()
-        if isinstance(one, UniformFloatHyperparameter | UniformIntegerHyperparameter)
+        parameter.name: (parameter.lower, parameter.upper, parameter.log)
+        for parameter in ranges.values()
+        if isinstance(parameter, UniformFloatHyperparameter | UniformIntegerHyperparameter)
     }
     assert numbers == {
         "hidden": (16, 256, True),
@@ -234,6 +234,6 @@ def test_gin_tuning_ranges_are_those_of_table_6() -> None:
         "dropout": (0, 1, False),
         "learning_rate": (1e-3, 1e-2, True),
     }
-    switches = {one.name for one in ranges.values() if isinstance(one, CategoricalHyperparameter)}
+    switches = {parameter.name for parameter in ranges.values() if isinstance(parameter, CategoricalHyperparameter)}
     assert switches == {"undirected", "ranking_loss", "self_loops", "log_transform"}
     assert math.isclose(ranges["dropout"].default_value, 0.035)

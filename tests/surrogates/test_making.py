@@ -50,9 +50,9 @@ def test_making_keeps_the_test_part_out_of_the_fit(results: Results) -> None:
 
 
 def test_making_again_gives_the_same_files(results: Results) -> None:
-    one, other = (make_surrogate(results, "lgb", seed=3, **SMALL).files() for _ in range(2))
-    assert {name: one[name] for name in one if name != "manifest.json"} == {
-        name: other[name] for name in other if name != "manifest.json"
+    first, second = (make_surrogate(results, "lgb", seed=3, **SMALL).files() for _ in range(2))
+    assert {name: first[name] for name in first if name != "manifest.json"} == {
+        name: second[name] for name in second if name != "manifest.json"
     }
 
 
@@ -66,17 +66,19 @@ def test_making_from_some_methods_says_so(results: Results) -> None:
 
 
 def test_making_fits_the_runtime_on_one_method(results: Results) -> None:
-    both, one = (make_surrogate(results, "lgb", runtime_method=name, **SMALL).runtime for name in (None, "re"))
-    assert both is not None
-    assert one is not None
-    assert both.dump() != one.dump()
+    all_methods, one_method = (
+        make_surrogate(results, "lgb", runtime_method=name, **SMALL).runtime for name in (None, "re")
+    )
+    assert all_methods is not None
+    assert one_method is not None
+    assert all_methods.dump() != one_method.dump()
 
 
 def test_making_tells_its_progress(results: Results) -> None:
-    told: list[float] = []
-    make_surrogate(results, "lgb", progress=told.append, **SMALL)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    shares: list[float] = []
+    make_surrogate(results, "lgb", progress=shares.append, **SMALL)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 def test_making_records_the_fidelity_that_it_was_fitted_at(tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ def test_exact_costs_of_nb201_are_those_of_the_dataset(dataset: str, skeleton: N
     nb201 = NB201()
     codes = nb201.codes(list(nb201.enumerate()))
     counted = [nb201.parameters(codes, skeleton), nb201.multiply_adds(codes, skeleton)]
-    assert ExactCosts(nb201, dataset)(codes).T.tolist() == [each.tolist() for each in counted]
+    assert ExactCosts(nb201, dataset)(codes).T.tolist() == [column.tolist() for column in counted]
 
 
 def test_making_carries_a_space_of_ones_own(tmp_path: Path) -> None:
@@ -158,10 +160,10 @@ def test_ensemble_covers_nb101_evaluations(published_data: object) -> None:
     chosen = np.flatnonzero(data["val108"] > 0.5)[:7000]
     for adjacency, ops, count in zip(data["adj"][chosen], data["ops"][chosen], data["nv"][chosen], strict=True):
         cells.append(nb101.from_native((adjacency[:count, :count].tolist(), [names[int(op)] for op in ops[:count]])))
-    found = Examples.plain(nb101.codes(cells), data["val108"][chosen])
+    cell_examples = Examples.plain(nb101.codes(cells), data["val108"][chosen])
     settings = {"learning_rate": 0.1, "rounds": 150, "feature_fraction": 0.5, "lambda_l2": 1.0, "features": "onehot"}
-    ensemble = fit_ensemble("lgb", nb101, found.take(np.arange(3500)), members=4, settings=settings)
-    new = found.take(np.arange(3500, 7000))
+    ensemble = fit_ensemble("lgb", nb101, cell_examples.take(np.arange(3500)), members=4, settings=settings)
+    new = cell_examples.take(np.arange(3500, 7000))
     predicted = ensemble.predict(new.codes)
     assert 0.85 <= coverage(new.y, predicted.mean, predicted.std) <= 0.95
     assert coverage(new.y, predicted.mean, predicted.spread) < 0.7

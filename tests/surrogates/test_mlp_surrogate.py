@@ -104,9 +104,9 @@ def test_mlp_asked_before_fit_says_so() -> None:
 def test_mlp_tuning_ranges_and_budgets_are_those_of_the_paper() -> None:
     ranges = MLP.tuning_space()
     numbers = {
-        one.name: (one.lower, one.upper, one.log)
-        for one in ranges.values()
-        if isinstance(one, UniformFloatHyperparameter | UniformIntegerHyperparameter)
+        parameter.name: (parameter.lower, parameter.upper, parameter.log)
+        for parameter in ranges.values()
+        if isinstance(parameter, UniformFloatHyperparameter | UniformIntegerHyperparameter)
     }
     assert numbers == {
         "layers": (1, 10, True),
@@ -114,7 +114,7 @@ def test_mlp_tuning_ranges_and_budgets_are_those_of_the_paper() -> None:
         "learning_rate": (1e-3, 1e-1, True),
         "batch_size": (16, 128, False),
     }
-    switches = {one.name for one in ranges.values() if isinstance(one, CategoricalHyperparameter)}
+    switches = {parameter.name for parameter in ranges.values() if isinstance(parameter, CategoricalHyperparameter)}
     assert switches == {"log_transform", "ranking_loss"}
     name, steps = MLP.budgets()
     assert name == "epochs" and (steps[0], steps[-1]) == (4, 128)

@@ -43,8 +43,8 @@ def test_noise_covers_ninety_percent_everywhere() -> None:
 def test_noise_is_not_widened_by_outliers() -> None:
     y, predicted = residuals(8000, 2)
     wild = np.where(np.arange(8000) % 100 == 0, y - 40, y)  # one in a hundred diverged
-    found = [learn_noise(each, predicted, np.zeros(8000), np.arange(8000)) for each in (y, wild)]
-    plain, widened = (model.total(predicted, np.zeros(8000)).mean() for model in found)
+    models = [learn_noise(values, predicted, np.zeros(8000), np.arange(8000)) for values in (y, wild)]
+    plain, widened = (model.total(predicted, np.zeros(8000)).mean() for model in models)
     assert widened == pytest.approx(plain, rel=0.1)
 
 

@@ -32,8 +32,8 @@ def rows_of(rng: np.random.Generator, count: int) -> NDArray[np.float32]:
 def agree(forest: Forest, rows: NDArray[np.float32], expected: NDArray[np.float64]) -> None:
     quick = QuickForest.of(forest)
     assert quick is not None
-    found = np.concatenate([quick.predict(rows[at : at + 1])[:, 0] for at in range(len(rows))])
-    np.testing.assert_array_equal(found, expected)
+    predictions = np.concatenate([quick.predict(rows[at : at + 1])[:, 0] for at in range(len(rows))])
+    np.testing.assert_array_equal(predictions, expected)
 
 
 @examples(15)
@@ -51,35 +51,35 @@ def test_lightgbm(seed: int, zero_as_missing: bool, use_missing: bool, leaves: i
     }
     data = lightgbm.Dataset(rows, rng.normal(size=300) + np.nan_to_num(rows) @ rng.normal(size=6))
     booster = lightgbm.train(parameters, data, rounds)
-    asked = rows_of(rng, 60)
-    asked[:2] = [[np.inf], [-np.inf]]
-    expected = np.asarray(booster.predict(asked.astype(np.float64), num_threads=1))
-    agree(forest_from_lightgbm(booster.model_to_string()), asked, expected)
+    queries = rows_of(rng, 60)
+    queries[:2] = [[np.inf], [-np.inf]]
+    expected = np.asarray(booster.predict(queries.astype(np.float64), num_threads=1))
+    agree(forest_from_lightgbm(booster.model_to_string()), queries, expected)
 
 
 @examples(12)
 @given(SEEDS, st.integers(1, 5), st.integers(1, 30))
 def test_xgboost(seed: int, depth: int, rounds: int) -> None:
     rng = np.random.default_rng(seed)
-    rows, asked = rows_of(rng, 300), rows_of(rng, 60)
+    rows, queries = rows_of(rng, 300), rows_of(rng, 60)
     data = xgboost.DMatrix(rows, label=rng.normal(size=300) + np.nan_to_num(rows) @ rng.normal(size=6), nthread=1)
     booster = xgboost.train({"max_depth": depth, "nthread": 1, "verbosity": 0}, data, rounds)
-    expected = booster.predict(xgboost.DMatrix(asked, nthread=1)).astype(np.float64)
-    agree(forest_from_xgboost(bytes(booster.save_raw("json"))), asked, expected)
+    expected = booster.predict(xgboost.DMatrix(queries, nthread=1)).astype(np.float64)
+    agree(forest_from_xgboost(bytes(booster.save_raw("json"))), queries, expected)
 
 
 def test_many_members_and_single_leaves() -> None:
     rng = np.random.default_rng(1)
-    rows, asked = np.nan_to_num(rows_of(rng, 300)), np.nan_to_num(rows_of(rng, 50))
+    rows, queries = np.nan_to_num(rows_of(rng, 300)), np.nan_to_num(rows_of(rng, 50))
     forests, expected = [], []
     for depth, target in ((4, rng.normal(size=300)), (1, rng.normal(size=300)), (3, np.ones(300))):
         model = RandomForestRegressor(7, max_depth=depth, random_state=depth).fit(rows, target)
         forests.append(forest_from_sklearn(model.estimators_, divisor=7))
-        expected.append(model.predict(asked))
+        expected.append(model.predict(queries))
     quick = QuickForest.of(Forest.merge(forests))
     assert quick is not None
-    found = np.concatenate([quick.predict(asked[at : at + 1]) for at in range(len(asked))])
-    np.testing.assert_array_equal(found, np.stack(expected, axis=1))
+    predictions = np.concatenate([quick.predict(queries[at : at + 1]) for at in range(len(queries))])
+    np.testing.assert_array_equal(predictions, np.stack(expected, axis=1))
 
 
 def test_what_is_not_of_its_kind_walks() -> None:

@@ -25,10 +25,10 @@ def test_a_smoothed_seed_is_nearer_to_the_others_than_the_seed_itself(dataset: s
     table = nasbed.load(f"nb201/{dataset}")
     assert isinstance(table, TabularBenchmark)
     values = table.cache.values["validation_accuracy"][:, 0].astype(np.float64)
-    whole = (np.isfinite(values) & (table.cache.status[:, 0] == 0)).all(axis=1)
-    codes = table.space.codes(list(table.architectures()))[whole]
+    complete = (np.isfinite(values) & (table.cache.status[:, 0] == 0)).all(axis=1)
+    codes = table.space.codes(list(table.architectures()))[complete]
     assert len(codes) == 8169
-    seed, truth = values[whole, 0], values[whole, 1:].mean(axis=1)
+    seed, truth = values[complete, 0], values[complete, 1:].mean(axis=1)
     settings = {
         "folds": 4,
         "base_settings": {"features": "onehot+costs+structure", "learning_rate": 0.1, "rounds": 150},
@@ -49,8 +49,8 @@ def test_lightgbm_passes_the_yardstick_on_nas_bench_101(published_data: Callable
     for matrix, ops in zip(matrices, operations, strict=True):
         size = int((ops != -9).sum())
         codes.append(space.from_native((matrix[:size, :size], [OPERATIONS[int(op)] for op in ops[:size]])).code)
-    kept = np.flatnonzero(accuracy > 0.5)
-    order = kept[np.random.default_rng(0).permutation(len(kept))]
+    accurate = np.flatnonzero(accuracy > 0.5)
+    order = accurate[np.random.default_rng(0).permutation(len(accurate))]
     parts = np.split(order, [int(0.8 * len(order)), int(0.9 * len(order))])
     train, valid, test = (Examples.plain(np.array(codes)[part], accuracy[part]) for part in parts)
     model = LightGBM(space, settings={"learning_rate": 0.1, "rounds": 800})

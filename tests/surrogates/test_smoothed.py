@@ -21,18 +21,18 @@ def test_shrinkage_of_normal_differences_is_the_linear_one() -> None:
     variance = rng.uniform(0.5, 4, size=4000)
     observed = true + rng.normal(size=4000) * np.sqrt(variance)
     best = observed * 4 / (4 + variance)
-    found = shrink(observed, variance)
-    assert np.mean((found - true) ** 2) < 1.03 * np.mean((best - true) ** 2)
+    shrunk = shrink(observed, variance)
+    assert np.mean((shrunk - true) ** 2) < 1.03 * np.mean((best - true) ** 2)
 
 
 def test_shrinkage_spares_the_few_that_differ() -> None:
     rng = np.random.default_rng(1)
     true = np.where(np.arange(2000) % 20 == 0, rng.normal(scale=30, size=2000), 0)
     observed = true + rng.normal(size=2000)
-    found = shrink(observed, np.ones(2000))
+    shrunk = shrink(observed, np.ones(2000))
     quiet = true == 0
-    assert np.abs(found[quiet]).mean() < 0.25 * np.abs(observed[quiet]).mean()
-    assert np.abs(found - true)[~quiet].mean() < 1.2 * np.abs(observed - true)[~quiet].mean()
+    assert np.abs(shrunk[quiet]).mean() < 0.25 * np.abs(observed[quiet]).mean()
+    assert np.abs(shrunk - true)[~quiet].mean() < 1.2 * np.abs(observed - true)[~quiet].mean()
 
 
 def test_noise_is_learnt_from_repeats() -> None:
@@ -64,11 +64,11 @@ def test_the_smoothed_table_is_nearer_the_truth_than_the_table(
     truth_and_runs: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
 ) -> None:
     codes, worth, evaluated, order = truth_and_runs
-    seen, new = order[:-300], order[-300:]
+    known_rows, new = order[:-300], order[-300:]
     model = Smoothed(nasbed.space("nb201"), settings=QUICK)
-    model.fit(Examples.plain(codes[seen], evaluated[seen]))
-    table = np.abs(evaluated - worth)[seen].mean()
-    assert np.abs(model.predict(codes[seen]) - worth[seen]).mean() < 0.8 * table
+    model.fit(Examples.plain(codes[known_rows], evaluated[known_rows]))
+    table = np.abs(evaluated - worth)[known_rows].mean()
+    assert np.abs(model.predict(codes[known_rows]) - worth[known_rows]).mean() < 0.8 * table
     assert np.abs(model.predict(codes[new]) - worth[new]).mean() < table  # cells never evaluated
 
 

@@ -64,20 +64,20 @@ def test_structure_agrees_with_networkx(space_name: str) -> None:
         walks = np.zeros((LENGTHS, count, count))
         for length in range(LENGTHS):
             power = np.linalg.matrix_power(matrix, length + 1) if label else matrix
-            for u, one in enumerate(label.values()):
-                for v, other in enumerate(label.values()):
-                    walks[length, one, other] += power[u, v]
+            for u, source_label in enumerate(label.values()):
+                for v, target_label in enumerate(label.values()):
+                    walks[length, source_label, target_label] += power[u, v]
         np.testing.assert_array_equal(row[: walks.size], walks.ravel())
-        start = next((node for node, which in label.items() if which == 0), None)
-        end = next((node for node, which in label.items() if which == 1), None)
+        start = next((node for node, node_label in label.items() if node_label == 0), None)
+        end = next((node for node, node_label in label.items() if node_label == 1), None)
         paths = list(nx.all_simple_edge_paths(graph, start, end)) if label else []
         assert row[-1] == np.float32(np.log1p(len(paths)))
         inner = [Counter(label[edge[1]] for edge in path[:-1]) for path in paths]
-        for which in range(2, count + 1):
-            lengths = [sum(each.values()) if which == count else each[which] for each in inner] or [0]
-            assert row[walks.size + 2 * which : walks.size + 2 * which + 2].tolist() == [max(lengths), min(lengths)]
+        for counted in range(2, count + 1):
+            lengths = [sum(path.values()) if counted == count else path[counted] for path in inner] or [0]
+            assert row[walks.size + 2 * counted : walks.size + 2 * counted + 2].tolist() == [max(lengths), min(lengths)]
         occurs = Counter(label.values())
-        assert row[-1 - count : -1].tolist() == [occurs[which] for which in range(count)]
+        assert row[-1 - count : -1].tolist() == [occurs[number] for number in range(count)]
 
 
 def test_the_order_of_the_vertices_does_not_matter() -> None:

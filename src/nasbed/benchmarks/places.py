@@ -1,6 +1,6 @@
 """Where tables and surrogates with a name are: those that come with the package, then those in the user's home.
 
-A name that both have is the package's, so that an id means the same bytes on every machine; the other one is opened by
+Where both have a name, it means the package's, so that an id is the same bytes on every machine. Open the other one by
 its path.
 """
 

@@ -1,4 +1,4 @@
-"""Benchmarks that predict what was never measured."""
+"""Benchmarks whose answers a surrogate predicts."""
 
 from __future__ import annotations
 

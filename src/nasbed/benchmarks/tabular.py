@@ -1,4 +1,4 @@
-"""Benchmarks that look up what was measured."""
+"""Benchmarks that look up measured evaluations."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class TabularBenchmark(Benchmark):
         return [self._observation(arch, chosen, cell) for cell in self._cells(row, chosen, arch)]
 
     def _row(self, arch: Architecture) -> tuple[int, int]:
-        """The row and the key of an architecture; what was found once is remembered."""
+        """The row and the key of an architecture; results of a lookup are cached."""
         if type(arch) is Architecture and arch.space == self.space.name:
             return self._found.get(arch.code) or self._find(arch)
         return self._find(arch)
@@ -163,8 +163,8 @@ class TabularBenchmark(Benchmark):
         return row, code_key(code)
 
     def _cells(self, row: int, fidelity: int, arch: Architecture) -> Sequence[int]:
-        """Where the repeats of an architecture stand. One that ended well without the objective, such as a row of test
-        results merged in from elsewhere, is no answer to a search and does not count."""
+        """The places of an architecture's repeats. One that ended well without the objective does not count: it may be
+        a row of test results merged in from another table."""
         width = self.cache.repeats
         first = (row * len(self._position) + self._position[fidelity]) * width
         count = width
@@ -236,8 +236,7 @@ class TabularBenchmark(Benchmark):
         return costs
 
     def _find_many(self, codes: Codes) -> tuple[NDArray[np.int64], Codes]:
-        """The rows of a batch, and its canonical codes. Most codes asked for are canonical already: those are found as
-        they are."""
+        """The rows of a batch, and its canonical codes. Most codes are canonical already and are looked up directly."""
         rows = self.cache.find_many(codes)
         missing = np.flatnonzero(rows < 0)
         if len(missing):
@@ -336,7 +335,7 @@ class TabularBenchmark(Benchmark):
 
 
 def as_table(benchmark: Benchmark, refusal: str) -> TabularBenchmark:
-    """The benchmark where it is a whole table; else raises ``InvalidOption`` with this text."""
+    """The benchmark if it is a whole table; otherwise raises ``InvalidOption`` with this text."""
     if not isinstance(benchmark, TabularBenchmark):
         raise InvalidOption(refusal)
     return benchmark
@@ -353,8 +352,8 @@ def best_place(means: NDArray[np.float64], metric: Metric, name: str) -> int:
 
 
 def _objective(metrics: tuple[Metric, ...], test_metrics: tuple[Metric, ...], name: str) -> Metric:
-    """The first validation metric. A table of test results alone can be looked at, not searched: its objective is its
-    test metric."""
+    """The first validation metric. A table with test results only has its test metric as objective: it can be queried,
+    not searched."""
     for split in ("validation", "train", None):
         for metric in metrics:
             if metric.split == split:
@@ -371,7 +370,7 @@ def _flat(column: NDArray[Any]) -> memoryview:
 
 
 def _pick(key: int, fidelity: int, seed: int, count: int) -> int:
-    """Which of ``count`` repeats a seed means for an architecture: uniform, the same on every machine."""
+    """Which of ``count`` repeats a seed selects for an architecture: uniform, and the same on every machine."""
     mixed = (key + (seed * 2 + 1) * GOLDEN + fidelity) & MASK
     mixed = ((mixed ^ (mixed >> 30)) * MIX_1) & MASK
     mixed = ((mixed ^ (mixed >> 27)) * MIX_2) & MASK

@@ -1,8 +1,10 @@
-"""Small changes to a benchmark, each a benchmark again."""
+"""Wrappers: each changes one thing of a benchmark and is a benchmark itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +20,24 @@ from nasbed.core.observation import Observation
 from nasbed.spaces.base import Batch
 from nasbed.spaces.part import SpacePart
 
+W = TypeVar("W", bound=Benchmark)
 
+
+def forwards(*names: str) -> Callable[[type[W]], type[W]]:
+    """Declare the properties and methods that a wrapper takes from ``inner`` as they are."""
+
+    def declare(kind: type[W]) -> type[W]:
+        for name in names:
+            setattr(kind, name, property(attrgetter(f"inner.{name}"), doc=getattr(kind, name).__doc__))
+        return kind
+
+    return declare
+
+
+@forwards("predicts", "dataset_name", "has_times", "is_live", "unwrapped", "held_count", "holds")
+@forwards("knows_means", "judge", "mean_judgement", "mean_objective", "best_answer", "best_mean")
 class Wrapper(Benchmark):
-    """Passes everything on to ``inner``; a subclass changes one thing. ``results`` are not passed on: a wrapper is no
+    """Forwards everything to ``inner``; a subclass changes one thing. ``results`` are not forwarded: a wrapper is not a
     whole table."""
 
     def __init__(self, inner: Benchmark, name: str) -> None:
@@ -30,33 +47,6 @@ class Wrapper(Benchmark):
         self.metrics = inner.metrics
         self.objective = inner.objective
         self.fidelities = inner.fidelities
-
-    @property
-    def predicts(self) -> bool:
-        return self.inner.predicts
-
-    @property
-    def dataset_name(self) -> str:
-        return self.inner.dataset_name
-
-    @property
-    def has_times(self) -> bool:
-        return self.inner.has_times
-
-    @property
-    def is_live(self) -> bool:
-        return self.inner.is_live
-
-    @property
-    def unwrapped(self) -> Benchmark:
-        return self.inner.unwrapped
-
-    @property
-    def held_count(self) -> int | None:
-        return self.inner.held_count
-
-    def holds(self, arch: Architecture) -> bool:
-        return self.inner.holds(arch)
 
     @property
     def fingerprint(self) -> str:
@@ -92,30 +82,10 @@ class Wrapper(Benchmark):
     def optimum(self) -> tuple[Architecture, float]:
         return self.inner.optimum()
 
-    @property
-    def knows_means(self) -> bool:
-        return self.inner.knows_means
-
-    @property
-    def judge(self) -> Metric | None:
-        return self.inner.judge
-
-    def mean_judgement(self, archs: Batch) -> tuple[Metric | None, NDArray[np.float64]]:
-        return self.inner.mean_judgement(archs)
-
-    def mean_objective(self, archs: Batch) -> NDArray[np.float64]:
-        return self.inner.mean_objective(archs)
-
-    def best_answer(self, fidelities: Sequence[int]) -> float:
-        return self.inner.best_answer(fidelities)
-
-    def best_mean(self, fidelities: Sequence[int]) -> float:
-        return self.inner.best_mean(fidelities)
-
 
 class NoiseFree(Wrapper):
-    """Answers what queries average to: the mean over the stored repeats that ended well, the mean that a surrogate
-    predicts. The seed does not matter."""
+    """Answers the mean of all queries: over the stored repeats that ended well, or as a surrogate predicts it. The seed
+    does not matter."""
 
     def __init__(self, inner: Benchmark) -> None:
         super().__init__(inner, f"{inner.name} (mean)")
@@ -138,7 +108,7 @@ class NoiseFree(Wrapper):
 
 
 class Restricted(Wrapper):
-    """Offers some of the fidelities only."""
+    """Offers only some of the fidelities."""
 
     def __init__(self, inner: Benchmark, fidelities: tuple[int, ...]) -> None:
         super().__init__(inner, f"{inner.name} at {','.join(map(str, fidelities))}")

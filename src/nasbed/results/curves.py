@@ -49,7 +49,15 @@ class Curves:
         fidelity: Sequence[int],
         seed: Sequence[int],
     ) -> Curves:
-        """Curves from their points, one sequence a training, None where a point is missing."""
+        """Curves from their points.
+
+        Args:
+            metric: The key of the metric.
+            codes: The architecture of each training, ``[trainings, code_length]``.
+            points: One sequence a training, None where a point is missing.
+            fidelity: That of each training.
+            seed: That of each training.
+        """
         values = np.full((len(points), max(map(len, points), default=0)), np.nan)
         for row, curve in zip(values, points, strict=True):
             row[: len(curve)] = [np.nan if point is None else point for point in curve]

@@ -1,4 +1,4 @@
-"""A results table as one plain file, for tools that know nothing of nasbed."""
+"""A results table as one plain file, for tools other than nasbed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def export_results(results: Results, path: str | Path, progress: Progress | None
     """Write the rows with the architecture as text; the file appears only when it is complete.
 
     The columns are ``architecture``, ``method``, ``seed``, ``fidelity``, ``status``, ``train_time_s``, ``timestamp``
-    and the metrics by key: what the import format ``table`` reads back. Returns how many rows there are.
+    and the metrics by key. The import format ``table`` reads them back. Returns the number of rows.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
@@ -52,7 +52,7 @@ def _schema(stored: pa.Schema, code_length: int) -> pa.Schema:
 
 
 def _table(rows: Rows, searched: SearchSpace, schema: pa.Schema) -> pa.Table:
-    """The stored columns with the code as text; each different architecture is written out once."""
+    """The stored columns with the code as text; each distinct architecture is formatted once."""
     stored = to_arrow(rows, arrow_schema(searched.code_length, list(rows.values)))
     different, owner = np.unique(rows.codes, axis=0, return_inverse=True)
     texts = pa.array([searched.format(arch) for arch in searched.architectures(different)])

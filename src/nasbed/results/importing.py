@@ -11,7 +11,7 @@ from nasbed.results.importers import IMPORTERS, Importer
 from nasbed.results.store import Results, write_results
 
 ImportProgress = Callable[[str, int, int | None], None]
-"""Told the table's name, how many of its rows are written and how many there will be, if that is known."""
+"""Called with the table's name, how many of its rows are written, and how many there will be (``None``: unknown)."""
 
 
 def import_tables(
@@ -23,8 +23,15 @@ def import_tables(
 ) -> list[Results]:
     """Read a published file, archive or folder and write each table in it to ``out`` / its name.
 
-    Without a path, a format that knows where its file is usually installed looks there. A table replaces an older one
-    of that name when it is complete. Where a later one cannot be read, the ones before it stay.
+    A table replaces an older one of that name when it is complete. If a later table cannot be read, the earlier ones
+    stay.
+
+    Args:
+        format: The id of the import format.
+        path: What is read; ``None`` for the place where the format's file is usually installed.
+        out: The folder of the tables.
+        options: The importer's options, as text.
+        progress: Called with the table's name, how many rows are written, and how many there will be.
     """
     out = Path(out)
     importer = IMPORTERS.get(format)
@@ -52,7 +59,7 @@ def import_tables(
 
 
 def _usual_path(format: str, importer: type[Importer]) -> Path:
-    """Where an importer's file is if it is not given, which an importer may tell by a function ``default_path``."""
+    """Where an importer's file is by default: what its function ``default_path`` returns."""
     usual: Callable[[], Path] | None = getattr(importer, "default_path", None)
     if usual is None:
         raise InvalidOption(f"the format {format} reads a file or folder and none is given; name its path")

@@ -1,4 +1,4 @@
-"""What a results folder says about itself, and the checksums that hold it to that."""
+"""The manifest of a results folder: its description, and the checksums of its files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Several results tables as one.
 
-What a table says of an evaluation is all its columns. A row that several tables share is taken once; a row that one
-table has twice, as a repeat without a recorded seed may well be, is kept twice. So a merge with itself changes nothing,
-and the order of the tables decides only the order of the rows.
+Two rows are equal if all their columns are. A row that several tables share is taken once. A row that one table has
+twice stays twice: it may be a repeat without a recorded seed. So merging a table with itself changes nothing, and the
+order of the tables decides only the order of the rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nasbed.results.store import Progress, Results, write_results
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The new table, and how many rows of the old ones were there already."""
+    """The new table, and how many rows were dropped because an earlier table had them."""
 
     results: Results
     shared: int
@@ -39,11 +39,17 @@ def merge_results(
     mixed: bool = False,
     progress: Progress | None = None,
 ) -> Merged:
-    """Write the rows of all tables to the new folder ``out``, after verifying every checksum.
+    """Write the rows of all tables to a new folder, after verifying every checksum. Learning curves are merged too.
 
-    The tables are of one space and one fidelity unit, and a metric key means the same metric in all of them; a metric
-    that a table lacks is missing in its rows. Tables of different datasets or recipes are merged only if ``mixed`` says
-    that this is meant: nothing in a row tells afterwards which it was. Learning curves are merged too.
+    The tables have one space and one fidelity unit, and a metric key means the same metric in all of them. A metric
+    that a table lacks is missing in its rows.
+
+    Args:
+        tables: The tables, two or more.
+        out: The new folder.
+        name: The name of the merged table; by default the one that all tables have.
+        mixed: Allow different datasets or recipes. No row says which one it is of.
+        progress: Called with the number of rows written so far.
     """
     out = Path(out)
     about = merged_about([table.about for table in tables], name=name, mixed=mixed)
@@ -61,7 +67,7 @@ def merge_results(
 
 
 def merged_about(abouts: Sequence[About], *, name: str | None, mixed: bool) -> About:
-    """What the merged table is; raises where the tables do not belong together."""
+    """What the merged table is; raises if the tables cannot be merged."""
     if len(abouts) < 2:
         raise InvalidOption(f"a merge takes two tables or more, got {len(abouts)}")
     first = abouts[0]
@@ -138,7 +144,7 @@ class _Union:
 
 
 def _digests(rows: Rows, keys: list[str]) -> Iterator[bytes]:
-    """128 bits of all that a row says."""
+    """A digest of all columns of each row, 128 bits."""
     integers = [rows.fidelity, rows.seed, rows.status.astype(np.int64), rows.timestamp_us]
     floats = [np.where(np.isnan(column), np.nan, column + 0.0) for column in map(rows.values.__getitem__, keys)]
     floats.append(np.where(np.isnan(rows.train_time_s), np.nan, rows.train_time_s + 0.0))

@@ -36,8 +36,8 @@ def arrow_schema(code_length: int, metric_keys: Sequence[str]) -> pa.Schema:
 
 
 def open_writer(path: Path, code_length: int, metric_keys: Sequence[str]) -> pq.ParquetWriter:
-    """A new results file. Numbers that are measured seldom repeat: splitting their bytes packs them better, and in less
-    than half the time, than a dictionary that gives up."""
+    """A new results file. Measured numbers seldom repeat: byte-stream splitting compresses them better than a
+    dictionary, in less than half the time."""
     schema = arrow_schema(code_length, metric_keys)
     measured = [field.name for field in schema if field.type == pa.float64()]
     return pq.ParquetWriter(
@@ -56,7 +56,7 @@ def write_batch(writer: pq.ParquetWriter, rows: Rows) -> None:
 
 
 def to_arrow(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
-    """A batch as Arrow columns; what is unknown becomes null."""
+    """A batch as Arrow columns; unknown values become null."""
     columns: dict[str, pa.Array] = {f"code_{i}": pa.array(column) for i, column in enumerate(rows.codes.T)}
     columns["method"] = _texts(rows.method)
     for name, column in (("seed", rows.seed), ("fidelity", rows.fidelity)):
@@ -76,7 +76,7 @@ def _nullable(numbers: NDArray[np.int64], kind: pa.DataType) -> pa.Array:
 
 
 def _texts(texts: NDArray[np.str_]) -> pa.DictionaryArray:
-    """Few different texts, many rows; as a rule just one, which is seen without sorting."""
+    """Texts as a dictionary array. Most columns have one text only, and need no sorting."""
     if len(texts) and (texts == texts[0]).all():
         names, indices = texts[:1], np.zeros(len(texts), dtype=np.int64)
     else:

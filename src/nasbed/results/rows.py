@@ -59,7 +59,18 @@ class Rows:
         status: int | NDArray[np.int8] = OK,
         timestamp_us: int | NDArray[np.int64] = UNKNOWN,
     ) -> Rows:
-        """Rows from columns, a scalar standing for a column of equal values."""
+        """Rows from columns. A scalar stands for a column of equal values.
+
+        Args:
+            codes: The architectures as proposed, ``[n, code_length]``.
+            values: The column of each metric, by its key; NaN where nothing was measured.
+            fidelity: The budget of each evaluation.
+            seed: The seed of each evaluation.
+            train_time_s: How long each took, in seconds.
+            method: The search method that proposed each.
+            status: How each ended, as a number.
+            timestamp_us: When each ended, in microseconds since 1970 UTC.
+        """
         count = len(codes)
         return cls(
             codes=np.ascontiguousarray(codes, dtype=np.int64),

@@ -38,7 +38,7 @@ class RowSplit:
         return np.sort(np.concatenate([self.train, self.validation]))
 
     def within(self, rows: Rows) -> RowSplit:
-        """The split of a whole by a split of some of its rows."""
+        """This split of some rows as a split of the whole table; ``rows`` are their numbers in it."""
         return RowSplit(*(rows[part] for part in self.parts))
 
     def check_architectures(self, architecture: NDArray[np.int64]) -> None:

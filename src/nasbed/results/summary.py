@@ -1,4 +1,4 @@
-"""What a results table holds, counted."""
+"""Counts and ranges of a results table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nasbed.results.store import Results
 
 
 def summarize(results: Results) -> dict[str, Any]:
-    """Everything that can be said of a table in one pass over its rows, as plain values that JSON can hold."""
+    """The summary of a table as JSON values, computed in one pass over its rows."""
     columns = {key: _Column() for key in [*(metric.key for metric in results.about.metrics), "train_time_s"]}
     methods: Counter[str] = Counter()
     statuses: Counter[str] = Counter()

@@ -17,14 +17,14 @@ from nasbed.core.errors import BadFile, InvalidOption, shorten
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
 _END = struct.Struct("<4s4H2LH")
-_DATE = 0x21  # the first day that the format can tell
+_DATE = 0x21  # the first day that the format can hold
 _VERSION = 20
 _LARGEST = (1 << 32) - 1
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 
 
 def check_name(name: str) -> None:
-    """Raise unless a file's name is one that leads nowhere else, on any system."""
+    """Raise unless a file's name stays inside its folder on every system."""
     if not _NAME.fullmatch(name) or len(name) > 200:
         raise BadFile(f"a file is named by words of A-Z a-z 0-9 . _ - joined by /, got {shorten(name)}; do not use it")
 
@@ -57,7 +57,7 @@ def unpack(content: bytes, label: str) -> dict[str, bytes]:
 
 
 def _listed(content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file, as the directory at the end of an archive tells."""
+    """Name and content of each file, as listed in the directory at the end of an archive."""
     if len(content) < _END.size:
         raise ValueError(f"it has {len(content)} bytes, fewer than any archive")
     mark, _, _, _, count, size, place, _ = _END.unpack_from(content, max(len(content) - _END.size, 0))

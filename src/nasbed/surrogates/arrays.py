@@ -1,4 +1,4 @@
-"""A fitted model as two files: its arrays, and what is no array as JSON. Neither can hold code."""
+"""A fitted model as two files: its arrays, and all else as JSON. Neither can hold code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Surrogate benchmarks as files: written whole or not at all, refused unless every byte is what was written.
+"""Surrogate benchmarks as files: complete or absent. Loading fails, naming the file, if any byte was changed.
 
 An artefact is a folder, or one file that ends in ``.snb``, with the same files in it: ``manifest.json``,
 ``noise.json``, ``members/00/…`` and ``runtime/…``. They are JSON, arrays and the libraries' own text formats. Nothing
@@ -64,7 +64,7 @@ class Artefact:
         return {FILE_NAME: replace(self.manifest, files=records).to_bytes(), **contents}
 
     def save(self, path: str | Path) -> Path:
-        """Write a folder, or one file if the path ends in ``.snb``. What is there already is not replaced: a released
+        """Write a folder, or one file if the path ends in ``.snb``. An existing path is not replaced: a released
         version never changes."""
         path = Path(path)
         if path.exists():
@@ -97,7 +97,7 @@ class Artefact:
 
 
 def is_artefact(path: str | Path) -> bool:
-    """Whether a path is that of a surrogate, sound or not."""
+    """Whether a path is that of a surrogate, damaged or not."""
     path = Path(path)
     if path.is_file():
         return path.suffix == SUFFIX
@@ -108,7 +108,7 @@ def is_artefact(path: str | Path) -> bool:
 
 
 def read_manifest(path: str | Path) -> ArtefactManifest:
-    """What a surrogate says about itself, its other files not looked at."""
+    """The manifest of a surrogate; its other files are not read."""
     path = Path(path)
     content = (
         unpack(path.read_bytes(), str(path)).get(FILE_NAME, b"") if path.is_file() else _read_file(path, FILE_NAME)

@@ -1,4 +1,4 @@
-"""What a surrogate benchmark says about itself, and the checksums that hold it to that."""
+"""The manifest of a surrogate benchmark: its description, and the checksums of its files."""
 
 from __future__ import annotations
 
@@ -97,6 +97,13 @@ def check_artefact_name(name: str) -> None:
 
 def artefact_name(space: str, dataset: str, model: str, *, variant: str = "", version: str = "1.0") -> str:
     """The name of a surrogate benchmark.
+
+    Args:
+        space: The id of the space.
+        dataset: The name of the dataset.
+        model: The id of the model.
+        variant: What the name says of the data, such as ``rand``.
+        version: The version, two numbers.
 
     >>> artefact_name("darts", "CIFAR-10", "xgb", variant="rand")
     'snb-darts-cifar-10-xgb-rand-v1.0'

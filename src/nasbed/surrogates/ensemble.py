@@ -16,20 +16,11 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.core.execution.processes import ProcessPool
-from nasbed.spaces.base import SearchSpace
+from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.surrogates import SURROGATES
-from nasbed.surrogates.base import Progress, Surrogate
+from nasbed.surrogates.base import Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.noise import NoiseModel, learn_noise
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
-HELD_SHARE = 0.05
-FEWEST_HELD, MOST_HELD = 100, 500
-"""The architectures that no member sees, which calibrate the noise, are this share of all: none where that is few."""
-SINGLE_FOLDS = 10
-"""An ensemble of one member leaves out as much as one of ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +31,13 @@ class Prediction:
     spread: Floats
     """The standard deviation between members."""
     noise: Floats
-    """What evaluations of the same architecture scatter by, where repeats told it; else as ``std``."""
+    """The standard deviation between evaluations of the same architecture; without repeats the same as ``std``."""
     std: Floats
     """How far an evaluation may lie from the mean, calibrated: 90 % of them are within 1.645 of it."""
 
 
 class Ensemble:
-    """Fitted members and what is known of their errors."""
+    """Fitted members and the model of their errors."""
 
     def __init__(self, members: Sequence[Surrogate[Any]], noise: NoiseModel) -> None:
         if not members:
@@ -81,8 +72,8 @@ class Ensemble:
 
 
 def joint(models: Sequence[Surrogate[Any]]) -> Callable[[Codes], Floats]:
-    """What answers for all of some models at once, ``[n, models]``: trees over the same features as one program, any
-    other model by itself."""
+    """A function that predicts with several models at once, ``[n, models]``. Trees over the same features are one
+    program; any other model predicts by itself."""
     groups: dict[object, list[int]] = {}
     for number, model in enumerate(models):
         groups.setdefault(number if model.joint_key is None else model.joint_key, []).append(number)
@@ -102,6 +93,10 @@ def joint(models: Sequence[Surrogate[Any]]) -> Callable[[Codes], Floats]:
     return predict
 
 
+SINGLE_FOLDS = 10
+"""An ensemble of one member leaves out as much as one of ten."""
+
+
 def fit_ensemble(
     model: str | type[Surrogate[Any]],
     space: SearchSpace,
@@ -113,11 +108,20 @@ def fit_ensemble(
     processes: int = 1,
     progress: Progress | None = None,
 ) -> Ensemble:
-    """Fit members by cross-validation: each is fitted on all folds but its own, on which it stops early, and with its
-    own seed. All evaluations of an architecture are in one fold. A few architectures, where there are thousands, are
-    in none, for calibration.
+    """Fit members by cross-validation. Each has its own seed, is fitted on all folds but its own, and stops early on
+    that. All evaluations of an architecture are in one fold. Of thousands of architectures, a few are in no fold: they
+    calibrate the noise.
 
-    ``processes`` are started afresh; a script that asks for several needs the guard ``if __name__ == "__main__"``.
+    Args:
+        model: The id of a model, or its class.
+        space: The space of the architectures.
+        examples: The evaluations.
+        members: How many models are fitted.
+        settings: What differs from the model's default settings.
+        seed: Decides the folds and the seeds of the members.
+        processes: How many members are fitted at a time. Several are new processes, so that a script needs the guard
+            ``if __name__ == "__main__"``.
+        progress: Called with the share that is done, from 0 to 1.
     """
     kind = SURROGATES.get(model) if isinstance(model, str) else model
     if members < 1 or processes < 1:
@@ -140,7 +144,7 @@ def fit_ensemble(
 def _noise(
     members: Sequence[Surrogate[Any]], examples: Examples, predicted: Floats, unseen: NDArray[np.bool_]
 ) -> NoiseModel:
-    """Learned from out-of-fold predictions, NaN where there is none, and from the rows that no member has seen."""
+    """The noise model of out-of-fold predictions (NaN where missing) and of the rows that no member has seen."""
     answers = joint(members)
     out_of_fold = np.flatnonzero(~np.isnan(predicted))
     calibration = None
@@ -181,6 +185,11 @@ def _mean_and_spread_of_one(predictions: list[float]) -> tuple[float, float]:
         away = value - mean
         squares += away * away
     return mean, math.sqrt(squares / len(predictions))
+
+
+HELD_SHARE = 0.05
+FEWEST_HELD, MOST_HELD = 100, 500
+"""Which share of the architectures no member sees, to calibrate the noise; none where that is few."""
 
 
 def _folds(examples: Examples, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -243,7 +252,7 @@ def _serially(jobs: Sequence[_Job], progress: Progress | None) -> Iterator[Surro
 
 
 def _one_thread() -> None:
-    """The other cores have members of their own; the libraries that fit are not loaded yet and will heed it."""
+    """Use one thread: the other cores fit other members. The libraries are not loaded yet and follow this."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 

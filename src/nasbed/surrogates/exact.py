@@ -1,4 +1,4 @@
-"""What need not be predicted: parameters and multiply-adds, counted (Surrogate NAS Benchmarks, section 3.1.4)."""
+"""Parameters and multiply-adds, which are counted instead of predicted (Surrogate NAS Benchmarks, section 3.1.4)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ COSTS = tuple(Metric(name, direction="minimize", bounds=(0, math.inf)) for name 
 
 
 class ExactCosts:
-    """Counts the costs that a space knows, for the network that was trained where that is on record: in a skeleton with
-    these settings, or as is known of a dataset; for the space's usual one otherwise."""
+    """Counts the costs that a space knows, for the network that was trained: in a skeleton with these settings, in the
+    published one for a dataset, or else in the space's usual one."""
 
     def __init__(self, space: SearchSpace, dataset: str, skeleton: Mapping[str, Any] | None = None) -> None:
         no_codes = np.empty((0, space.code_length), dtype=np.int64)

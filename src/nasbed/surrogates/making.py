@@ -32,7 +32,7 @@ RUNTIME_MODEL = "lgb"
 RUNTIME_SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "lgb": {"learning_rate": 0.1, "rounds": 400, "feature_fraction": 0.5, "lambda_l2": 1.0, "early_stopping_rounds": 20}
 }
-"""Times are easily predicted, and each query asks for one: a small model will do."""
+"""Every query predicts a time, and times are easy to predict: a small model is enough."""
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm", "xgboost-cpu", "xgboost", "ngboost", "torch")
 RUNTIME_SHARE = 0.05
 """How much of the time of making a surrogate its runtime model takes, for the progress."""
@@ -65,7 +65,7 @@ def make_surrogate(
     Args:
         data: A split of a table; a table alone is split by ``metric``, ``fidelity``, ``methods`` and ``seed``.
         model: The id of the model, such as ``lgb``.
-        metric: What is to be predicted; the table's validation metric by default.
+        metric: The predicted metric; the table's validation metric by default.
         fidelity: That of the evaluations; the highest by default.
         methods: Use only what these search methods evaluated.
         members: How many models the ensemble has.
@@ -163,7 +163,7 @@ def _exact(results: Results, dataset: str, skeleton: Mapping[str, Any] | None) -
 
 
 def _timed(rows: Examples, method: str | None) -> Examples | None:
-    """The evaluations with the logarithm of their time, by one method if one is named; ``None`` where there is none."""
+    """The evaluations with the logarithm of their time, of one method if it is named; ``None`` if they are too few."""
     if method is not None:
         rows = rows.by([method]) if method in rows.method else rows.take(np.empty(0, int))
     with np.errstate(divide="ignore", invalid="ignore"):

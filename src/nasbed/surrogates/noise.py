@@ -31,13 +31,6 @@ from nasbed.core.errors import BadFile, InvalidOption
 
 Floats = NDArray[np.float64]
 
-LEVEL = 0.9
-"""The central share of evaluations that the intervals are calibrated to hold."""
-HALF_WIDTH = 1.6448536269514722
-"""Of the central interval of that share, in standard deviations of a normal distribution."""
-FEWEST_A_POINT = 60
-MOST_POINTS = 16
-
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -91,7 +84,7 @@ class NoiseModel:
         return totals
 
     def noise(self, mean: Floats, total: Floats) -> Floats:
-        """The standard deviation of evaluations of one architecture; the total one where repeats do not tell it."""
+        """The standard deviation between evaluations of one architecture; the total one if there were no repeats."""
         return total if self.repeats is None else np.minimum(self.repeats(mean), total)
 
     def noise_of_one(self, mean: float, spread: float) -> float:
@@ -123,6 +116,12 @@ def _curve(data: Mapping[str, Any]) -> Curve:
     return Curve(at, std)
 
 
+LEVEL = 0.9
+"""The central share of evaluations that the intervals are calibrated to hold."""
+HALF_WIDTH = 1.6448536269514722
+"""Of the central interval of that share, in standard deviations of a normal distribution."""
+
+
 def learn_noise(
     y: Floats,
     predicted: Floats,
@@ -131,8 +130,15 @@ def learn_noise(
     *,
     calibration: tuple[Floats, Floats, Floats] | None = None,
 ) -> NoiseModel:
-    """The noise model of out-of-fold predictions. ``calibration`` is truth, mean and spread of evaluations whose
-    architectures no member has seen."""
+    """The noise model of out-of-fold predictions.
+
+    Args:
+        y: The evaluations.
+        predicted: The prediction of each, by the member that did not train on it.
+        spread: The standard deviation between members for each.
+        architecture: The number of each one's architecture.
+        calibration: Truth, mean and spread of evaluations whose architectures no member has seen.
+    """
     if len(y) != len(predicted) or not len(y):
         raise InvalidOption(f"noise is learned from at least 1 residual, got {len(y)} and {len(predicted)} values")
     error = _learned(predicted, np.abs(y - predicted))
@@ -145,6 +151,10 @@ def learn_noise(
 def _quantile(off: Floats) -> float:
     """The smallest bound that holds the share of a new one too, as in conformal prediction."""
     return float(np.quantile(off, min(LEVEL * (1 + 1 / len(off)), 1.0)))
+
+
+FEWEST_A_POINT = 60
+MOST_POINTS = 16
 
 
 def _learned(predicted: Floats, off: Floats) -> Curve:

@@ -76,7 +76,7 @@ class TargetScale:
 
 @dataclass(frozen=True, slots=True)
 class ColumnScale:
-    """Zero mean and unit variance for each column; a constant column becomes 0, and so does what does not apply."""
+    """Zero mean and unit variance for each column. A constant column becomes 0, and so does a NaN."""
 
     mean: Floats
     std: Floats

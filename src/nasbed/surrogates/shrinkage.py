@@ -20,7 +20,7 @@ SCALES = 25
 ROUNDS = 300
 BINS = 12
 TRIM = 0.01
-"""The share of the largest squared deviations in a bin that are left out: runs that went astray are not its noise."""
+"""The share of the largest squared deviations in a bin that is left out: failed runs are outliers, not noise."""
 
 
 def shrink(difference: Floats, variance: Floats) -> Floats:

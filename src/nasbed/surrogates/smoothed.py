@@ -1,4 +1,4 @@
-"""A table that is smoothed: what was observed of a function, drawn towards what a model expects of it."""
+"""A smoothed table: the mean of a function's evaluations, shrunk towards the prediction of a model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a cell's wiring says beyond its code: which operation leads to which, on how many and how long paths.
+"""Features of a cell's graph: which operation leads to which, on how many paths, and how long they are.
 
-Dead ends are left out and what passes its input through unchanged is passed by, so cells that compute the same function
-by other means mostly look the same.
+Dead ends are left out, and operations that pass their input on unchanged are contracted. So cells that compute the same
+function mostly have the same features.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The loops of :mod:`nasbed.surrogates.structure`, as plain functions that numba can compile: the first rows that a
-process asks for are described without it, so that nobody waits for a compiler."""
+"""The loops of :mod:`nasbed.surrogates.structure`, as plain functions that numba can compile. The first rows of a
+process are described without it, so that a first query does not wait for the compiler."""
 
 from __future__ import annotations
 
@@ -12,18 +12,26 @@ from numpy.typing import NDArray
 
 SIGNATURE = "void(int8[:,::1], int8[:,:,::1], int64[::1], int64[::1], int64, int64, int64, boolean, float32[:,::1])"
 
+Labels = NDArray[np.int64]
+"""Of each node: 0 for the source, 1 for the sink, from 2 on an operation, -1 for what passes its input on unchanged."""
+Ways = NDArray[np.float64]
+"""How many edges lead from a node to another, ``[nodes, nodes]``."""
+Alive = NDArray[np.bool_]
+"""Whether a node lies on a path from the source to the sink."""
+Features = NDArray[np.float32]
+
 FAR = 1e9
 LENGTHS = 3
 """Walks of 1, 2 and 3 steps are counted."""
 
 
 def width(labels: int) -> int:
-    """How many columns describe graphs with so many labels, the source's and the sink's included."""
+    """The number of columns for graphs with this many labels, those of the source and the sink included."""
     return LENGTHS * labels * labels + 2 * (labels + 1) + 11 * labels + 1
 
 
-def _contract(label: NDArray[np.int64], ways: NDArray[np.float64], size: int) -> None:
-    """Let what passes its input through unchanged be passed by."""
+def _contract(label: Labels, ways: Ways, size: int) -> None:
+    """Connect past the nodes that pass their input on unchanged."""
     for t in range(1, size - 1):
         if label[t] == -1:
             for a in range(t):
@@ -35,14 +43,7 @@ def _contract(label: NDArray[np.int64], ways: NDArray[np.float64], size: int) ->
                 ways[t, b] = 0
 
 
-def _walks(
-    label: NDArray[np.int64],
-    ways: NDArray[np.float64],
-    alive: NDArray[np.bool_],
-    size: int,
-    labels: int,
-    features: NDArray[np.float32],
-) -> int:
+def _walks(label: Labels, ways: Ways, alive: Alive, size: int, labels: int, features: Features) -> int:
     """How often an operation of one label leads to one of another in 1, 2 and 3 steps."""
     for u in range(size):
         if not alive[u]:
@@ -64,13 +65,7 @@ def _walks(
 
 
 def _longest_and_shortest(
-    label: NDArray[np.int64],
-    ways: NDArray[np.float64],
-    alive: NDArray[np.bool_],
-    size: int,
-    labels: int,
-    features: NDArray[np.float32],
-    at: int,
+    label: Labels, ways: Ways, alive: Alive, size: int, labels: int, features: Features, at: int
 ) -> int:
     """The most and the fewest operations on a path, of all labels together and of each."""
     sink = size - 1
@@ -92,9 +87,7 @@ def _longest_and_shortest(
     return at + 2 * (labels + 1)
 
 
-def _describe_one(
-    label: NDArray[np.int64], ways: NDArray[np.float64], size: int, labels: int, features: NDArray[np.float32]
-) -> None:
+def _describe_one(label: Labels, ways: Ways, size: int, labels: int, features: Features) -> None:
     features[:] = 0
     sink = size - 1
     before = np.zeros(size)  # paths from the source
@@ -147,10 +140,22 @@ def describe(
     output_label: int,
     labels: int,
     on_edges: bool,
-    features: NDArray[np.float32],
+    features: Features,
 ) -> None:
-    """Fill one row of ``features`` for each graph. A kind is the label of an operation from 2 on, or -1 for what is
-    passed through unchanged; 0 and 1 are the labels of the source and the sink."""
+    """Fill one row of ``features`` for each graph. A kind is the label of an operation from 2 on, or -1 for what passes
+    its input on unchanged; 0 and 1 are the labels of the source and the sink.
+
+    Args:
+        node_labels: Of each graph and node slot, ``[n, slots]``; -1 where there is no node.
+        edge_labels: Of each pair of slots, ``[n, slots, slots]``; -1 where there is no edge.
+        node_kinds: The kind of each node label, where operations are on the nodes.
+        edge_kinds: The kind of each edge label, where they are on the edges.
+        input_label: The node label of the source.
+        output_label: The node label of the sink.
+        labels: How many kinds there are, those of source and sink included.
+        on_edges: Whether operations are on the edges.
+        features: What is filled in, ``[n, width(labels)]``.
+    """
     count, slots = node_labels.shape
     most = 2 + (slots * (slots - 1) // 2 if on_edges else slots)
     label = np.empty(most, np.int64)

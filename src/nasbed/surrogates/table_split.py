@@ -58,7 +58,7 @@ class TableSplit:
 
         Args:
             results: The table.
-            metric: What is to be predicted; the table's validation metric by default.
+            metric: The predicted metric; the table's validation metric by default.
             fidelity: That of the evaluations; the highest by default.
             methods: Split only what these search methods evaluated.
             seed: Decides which architecture goes to which part.

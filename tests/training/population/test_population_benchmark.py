@@ -75,8 +75,8 @@ def test_unknown_case_or_dataset_is_refused_in_one_line(
 
 
 def test_seeds_under_vmap_take_the_step_of_a_plain_loop() -> None:
-    from population_baselines import Alone, ManySeeds
-    from population_cases import CASES, smaller
+    from population_training.baselines import Alone, ManySeeds
+    from population_training.cases import CASES, smaller
 
     case = smaller(next(case for case in CASES if case.name == "darts-16x16"))
     recipe = replace(case.recipe, precision="float32")
@@ -92,7 +92,7 @@ def test_seeds_under_vmap_take_the_step_of_a_plain_loop() -> None:
 
 
 def test_kernels_of_a_trace_are_grouped_by_name_and_launch_shape() -> None:
-    from population_timing import grouped_kernels
+    from population_training.timing import grouped_kernels
 
     def event(name: str, duration: float, grid: list[int]) -> dict[str, object]:
         return {"name": name, "dur": duration, "args": {"grid": grid, "block": [32, 1, 1], "registers per thread": 40}}

@@ -1,4 +1,4 @@
-"""What every importer is."""
+"""The base class of importers."""
 
 from __future__ import annotations
 
@@ -30,16 +30,15 @@ class Importer(ABC):
     format: ClassVar[str]
     summary: ClassVar[str]
     options: ClassVar[Mapping[str, str]] = {}
-    """What can be set beside the path, with a line of help each."""
+    """The importer's options, with a line of help each."""
 
     def __init__(self, **options: str) -> None:
         self.settings = options
 
     @abstractmethod
     def read(self, path: Path) -> Iterator[Draft]:
-        """The tables in a file or folder, one after the other; the rows of one must be consumed before the next is
-        asked for.
+        """The tables in a file or folder, one after the other. Consume the rows of one before you ask for the next.
 
         Raises :class:`~nasbed.core.errors.BadFile` in one line for anything truncated, damaged, hostile or of another
-        format, and executes nothing that the file holds.
+        format. Nothing in the file is executed.
         """

@@ -1,4 +1,4 @@
-"""Files from elsewhere, read whole but never past a limit: what is announced about their size is not believed."""
+"""Untrusted files, read as a whole up to a limit. The sizes that their headers declare are not trusted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ZIP_ERRORS = (
     OverflowError,
     MemoryError,
 )
-"""What Python's zipfile is known to raise on damaged files."""
+"""The exceptions of Python's zipfile on damaged files."""
 
 
 def read_bz2(path: Path, most: int) -> bytes:

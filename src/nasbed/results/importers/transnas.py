@@ -3,7 +3,7 @@
 The saved dictionary has, under ``data``, ``micro`` and ``macro``; there for each architecture and each task
 ``total_epochs``, ``model_info`` (parameters, FLOPs, inference time) and ``metrics``: for each name in
 ``metrics_dict[task]`` a list with a value for each epoch. The last one is taken, so that all figures of a row are of
-the same network: the published interface takes each metric's own maximum unless told otherwise.
+the same network. The published interface takes each metric's own maximum by default.
 """
 
 from __future__ import annotations

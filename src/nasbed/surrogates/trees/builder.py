@@ -31,8 +31,15 @@ class Builder:
         children: NDArray[Any],
         leaves: Floats,
     ) -> None:
-        """Add a tree: for each split, parents first, its feature, rule, threshold (a key, or the place of a set of
-        categories) and two children ``[n, 2]``, the number of a split or ``~`` the number of a leaf."""
+        """Add a tree, its splits in an order with parents first.
+
+        Args:
+            feature: The feature of each split.
+            rule: The rule of each, see :mod:`~nasbed.surrogates.trees.keys`.
+            threshold: The key that each compares with, or the place of its set of categories.
+            children: The two children of each, ``[n, 2]``: the number of a split, or ``~`` the number of a leaf.
+            leaves: The value of each leaf.
+        """
         table = np.empty((len(feature), 4), dtype=np.int64)
         table[:, 0] = threshold
         pairs = zip(feature.tolist(), rule.tolist(), strict=True)

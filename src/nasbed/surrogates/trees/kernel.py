@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit, types
 
 BLOCK = 64
-"""Rows that share a pass over the trees, so that a tree is still at hand for the next row."""
+"""Rows that share a pass over the trees, so that a tree is still in the cache for the next row."""
 
 LANES = 8
 """Walks side by side: while one waits for memory, others go on."""
@@ -23,7 +23,7 @@ BIT_SHIFT, BIT_MASK = np.uint32(5), np.uint32(31)
 MAGNITUDE = np.uint32(0x7FFFFFFF)
 INFINITY = np.uint32(0x7F800000)
 NEARLY_ZERO = np.float32(1e-35).view(np.uint32)
-"""LightGBM's bound on what is zero."""
+"""LightGBM takes smaller magnitudes for zero."""
 
 NAN_RIGHT, NAN_ZERO, ZERO_LEFT, CATEGORY = 1, 2, 3, 5  # as in forest.py, but constants here
 CATEGORIES, CUT_CATEGORIES = np.float32(2**24), np.float32(2**31)
@@ -48,7 +48,13 @@ SIGNATURE = types.void(
 
 @njit(SIGNATURE, cache=True, nogil=True)
 def walk(rows, bits, splits, columns, sets, leaves, roots, bounds, start, divisor, narrow, predictions):  # type: ignore[no-untyped-def]
-    """Fill ``predictions [n, members]``; ``bits`` are those of ``rows``, all others are as :class:`Forest` says."""
+    """Fill in what each member answers for each row.
+
+    Args:
+        rows, bits: The features, ``[n, features]``, and the same as bit patterns.
+        splits, columns, sets, leaves, roots, bounds, start, divisor, narrow: The fields of :class:`Forest`.
+        predictions: What is filled in, ``[n, members]``.
+    """
     width = columns.shape[0]
     keys = np.empty(BLOCK * width, dtype=np.uint32)
     place, base = np.empty(LANES, dtype=np.uint32), np.zeros(LANES, dtype=np.uint64)
@@ -97,7 +103,7 @@ def walk(rows, bits, splits, columns, sets, leaves, roots, bounds, start, diviso
                     walking = False
                     for lane in range(LANES):
                         at_lane = place[lane]
-                        at = np.uint64(at_lane) if at_lane < TOP else FIRST  # one that arrived steps on the spot
+                        at = np.uint64(at_lane) if at_lane < TOP else FIRST  # a lane that reached its leaf stays there
                         column_word = splits[at + SECOND]
                         if column_word < TOP:
                             right = keys[base[lane] + np.uint64(column_word)] > splits[at]
@@ -110,7 +116,7 @@ def walk(rows, bits, splits, columns, sets, leaves, roots, bounds, start, diviso
                         child_place = child if at_lane < TOP else at_lane
                         place[lane] = child_place
                         walking = walking or child_place < TOP
-                if count == 1:  # the same as below, with the sum at hand
+                if count == 1:  # the same as below, with the sum in a register
                     total = predictions[first, member]
                     for lane in range(lanes):
                         total += leaves[np.uint64(place[lane] & MAGNITUDE)]

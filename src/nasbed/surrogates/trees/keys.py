@@ -41,7 +41,7 @@ def highest_at_most(thresholds: Floats) -> NDArray[np.float32]:
 
 
 NEARLY_ZERO = np.float32(1e-35)
-"""LightGBM's bound on what is zero."""
+"""LightGBM takes smaller magnitudes for zero."""
 
 CATEGORIES, CUT_CATEGORIES = 2.0**24, 2.0**31
 """Where XGBoost's and LightGBM's categories end."""

@@ -14,8 +14,8 @@ from nasbed.surrogates.trees.quick import QuickForest
 
 
 class Program:
-    """The first rows in numpy, so that nobody waits for a compiler; then a single row by :class:`QuickForest`, where
-    the trees are of its kind, and many rows by the compiled walk."""
+    """The first rows in numpy, so that they do not wait for the compiler; then a single row by :class:`QuickForest`,
+    where the trees are of its kind, and many rows by the compiled walk."""
 
     def __init__(self, forest: Forest) -> None:
         self.forest = forest

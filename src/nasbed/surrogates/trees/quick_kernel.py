@@ -56,7 +56,14 @@ def score(  # type: ignore[no-untyped-def]
     narrow,
     predictions,
 ):
-    """Fill ``predictions [1, members]`` for the row with these bits."""
+    """Fill in what each member answers for one row.
+
+    Args:
+        bits: The bit patterns of its features, ``[1, features]``.
+        first, thresholds, ends, trees, masks, leaves, leaf_start: The fields of :class:`QuickForest`.
+        columns, bounds, start, divisor, narrow: The fields of its forest.
+        predictions: What is filled in, ``[1, members]``.
+    """
     reachable = np.full(leaf_start.shape[0], EVERY)
     for column in range(columns.shape[0]):
         number, rule = bits[0, columns[column, 0]], columns[column, 1]

@@ -24,7 +24,7 @@ ARRAYS = ("conditions", "condition", "inner", "sizes", "leaves", *AS_THEY_ARE)
 
 
 def packed_arrays(forest: Forest) -> dict[str, NDArray[Any]]:
-    """The arrays to be stored."""
+    """The arrays that are stored."""
     words, owner = _level_by_level(forest)
     inner = words < TOP
     pairs = forest.splits.reshape(-1, 4)[words[inner] // 4, :2]
@@ -42,8 +42,8 @@ def packed_arrays(forest: Forest) -> dict[str, NDArray[Any]]:
 
 
 def unpacked_arrays(stored: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The fields of the forest. What cannot be the arrays of one is refused; whether its trees are sound is for the
-    forest to check."""
+    """The fields of the forest. Raises for arrays that cannot be those of a forest. The forest checks its trees
+    itself."""
     conditions, condition, inner, sizes, leaves = (stored[name] for name in ARRAYS[:5])
     _check(conditions, condition, inner, sizes, leaves)
     size = sizes.astype(np.int64)

@@ -22,8 +22,8 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.status import FAILED, OK, STATUSES, Status
 from nasbed.results.importers.base import Draft, Importer
-from nasbed.results.importers.table_columns import CellBatch, TableFile
-from nasbed.results.importers.table_metrics import GRAMMAR, MetricColumn, parse_metrics
+from nasbed.results.importers.table.columns import CellBatch, TableFile
+from nasbed.results.importers.table.metrics import GRAMMAR, MetricColumn, parse_metrics
 from nasbed.results.manifest import About
 from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import SearchSpace

@@ -22,10 +22,10 @@ from nasbed.results.rows import UNKNOWN
 BLOCK = 1 << 22
 BATCH = 1 << 16
 LARGEST = 2**53
-"""Whole numbers from here on cannot be told apart when they are held as floats."""
+"""From here on neighbouring integers are the same float."""
 
 MISSING = pa.array(["", "nan", "na", "n/a", "null", "none", "-nan"])
-"""How tables write that there is no value, in any case of letters."""
+"""How tables write a missing value, in any case of letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class CellBatch:
         return CellBatch(self.where, self.batch.filter(pa.array(matches)), self.numbers[matches])
 
     def texts(self, column: str) -> list[str]:
-        """A column as text, empty where there is none; a number in Parquet reads as it would in CSV."""
+        """A column as text, empty where it is missing; a number in Parquet reads as in CSV."""
         array = self.batch[column]
         kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
         if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
@@ -136,7 +136,7 @@ class CellBatch:
         return texts
 
     def floats(self, column: str) -> NDArray[np.float64]:
-        """A column of numbers, NaN where there is none."""
+        """A column of numbers, NaN where one is missing."""
         array = self.batch[column]
         if _is_text(array.type):
             array = self._parsed(array, column, pa.float64(), "a value is a number or empty")
@@ -151,7 +151,7 @@ class CellBatch:
         return values
 
     def integers(self, column: str) -> NDArray[np.int64]:
-        """A column of whole numbers from 0 on, :data:`UNKNOWN` where there is none."""
+        """A column of integers from 0 on, :data:`UNKNOWN` where one is missing."""
         array = self.batch[column]
         exact = self._exact(array)
         if exact is None:

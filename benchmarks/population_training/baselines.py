@@ -22,7 +22,7 @@ from nasbed.training.population.floor import step_multiply_adds
 from nasbed.training.population.tracing import trace
 from nasbed.training.population.training import Population
 from nasbed.training.recipe import Recipe
-from population_timing import recorded, seconds
+from population_training.timing import recorded, seconds
 
 STREAM_STEPS = 5
 """Steps between two moments at which all streams wait for each other."""

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.core.metric import Metric
 from nasbed.core.status import DIVERGED, OK
-from nasbed.results.importers import nb101_kernel
 from nasbed.results.importers.base import Draft, Importer
-from nasbed.results.importers.nb101_record import read_record
-from nasbed.results.importers.tfrecord import Records, read_records
+from nasbed.results.importers.nb101 import kernel
+from nasbed.results.importers.nb101.record import read_record
+from nasbed.results.importers.nb101.tfrecord import Records, read_records
 from nasbed.results.manifest import About
 from nasbed.results.rows import Rows
 from nasbed.spaces.nb101 import NB101
@@ -118,7 +118,7 @@ def _parse(records: Records) -> _Parsed:
         measured=bits.view(np.float64),
     )
     declined = np.empty(count, dtype=np.bool_)
-    nb101_kernel.read_records(
+    kernel.read_records(
         records.data,
         records.starts,
         records.lengths,
@@ -163,8 +163,8 @@ def _check_measured(parsed: _Parsed) -> None:
 
 
 class _Modules:
-    """The hash and the parameter count of every module met so far, worked out anew: once for each, compared with each
-    record."""
+    """The hash and the parameter count of every module so far. Each is computed once and compared with every record of
+    it."""
 
     def __init__(self) -> None:
         self._space = NB101()

@@ -1,8 +1,8 @@
 """Tables as memory-mapped columns: open in milliseconds whatever the size, answer in microseconds.
 
-For every metric there is one array ``[architecture, fidelity, repeat]``, NaN where nothing was measured. Architectures
-are canonical and sorted by a 64-bit key, so that one is found by bisection; the code stored beside the key is
-compared, so that a foreign architecture with the same key is not mistaken for a known one.
+Every metric has one array ``[architecture, fidelity, repeat]``, NaN where nothing was measured. Architectures are
+canonical, sorted by a 64-bit key, and looked up by bisection. The stored code is compared too: another architecture
+with the same key is not mistaken for this one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Cache:
         return -1
 
     def find_many(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows of a batch of canonical codes, -1 for each that is not here."""
+        """The rows of a batch of canonical codes; -1 for a code that the table lacks."""
         keys = code_keys(codes, self.multiplier)
         rows = np.minimum(np.searchsorted(self._keys, keys), max(len(self._keys) - 1, 0))
         if not len(self._keys):
@@ -76,7 +76,7 @@ class Cache:
         return counted
 
     def mean(self, key: str, fidelity: int) -> NDArray[np.float64]:
-        """Each architecture's mean over its repeats that ended well, NaN where there is none."""
+        """Each architecture's mean over its repeats that ended well; NaN where it has none."""
         position = self.fidelities.index(fidelity)
         values = np.where(self.status[:, position] == OK, self.values[key][:, position], np.nan).astype(np.float64)
         measured = ~np.isnan(values)

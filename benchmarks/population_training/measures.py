@@ -20,8 +20,8 @@ from nasbed.training.outcome import Job
 from nasbed.training.population.floor import step_bytes, step_multiply_adds
 from nasbed.training.population.training import Population
 from nasbed.training.recipe import Recipe
-from population_cases import Case
-from population_timing import KernelShare, kernel_shares, recorded, seconds, synchronize
+from population_training.cases import Case
+from population_training.timing import KernelShare, kernel_shares, recorded, seconds, synchronize
 
 SHORT_EPOCHS, SHORT_STEPS = 3, 8
 """The training that is run: so many epochs of so many steps. The rest of the recipe's steps are added to its time."""

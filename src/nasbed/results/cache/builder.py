@@ -1,4 +1,4 @@
-"""Makes the memory-mapped form of a table while its rows stream by."""
+"""Builds the memory-mapped form of a table while its rows are written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nasbed.spaces import SearchSpace
 from nasbed.spaces.lookup import MASK, MULTIPLIER, code_keys
 
 MOST_CELLS_PER_ROW = 64
-"""A table whose dense form would have more cells than this for each row measured is refused a cache."""
+"""A table is refused if its dense form has more cells than this per measured row."""
 
 NOTHING = -1
 """The status where nothing was measured."""
@@ -28,8 +28,8 @@ Column = list[NDArray[Any]]
 
 
 class CacheBuilder:
-    """Gathers the rows, each architecture's code once, then fills one column at a time: the dense form of a sparse
-    table is never held whole."""
+    """Gathers the rows and each architecture's code once, then fills one column at a time. The dense form of a sparse
+    table is never in memory as a whole."""
 
     def __init__(self, space: SearchSpace) -> None:
         self._space = space
@@ -65,10 +65,10 @@ class CacheBuilder:
                 self._gaps.add(key)
 
     def write(self, folder: Path) -> int:
-        """Write the table's files; the number of architectures is returned.
+        """Write the table's files and return the number of architectures.
 
-        Isomorphic architectures are joined, all are sorted by key, and the repeats of each (architecture, fidelity)
-        are numbered by seed, in the order of the rows where seeds are unknown or equal.
+        Isomorphic architectures are merged and sorted by key. The repeats of each (architecture, fidelity) are numbered
+        by seed; where seeds are unknown or equal, in the order of the rows.
         """
         codes, keys, multiplier, architectures = self._architectures()
         fidelities = np.unique(np.concatenate(self._fidelities))
@@ -124,7 +124,7 @@ class CacheBuilder:
         self, architectures: list[NDArray[np.int64]], fidelities: NDArray[np.int64], count: int
     ) -> tuple[NDArray[np.int64], int]:
         """The place of each row in the dense form, flattened, and the number of repeats there."""
-        from nasbed.results.cache_kernel import place_rows
+        from nasbed.results.cache.kernel import place_rows
 
         rows, groups = sum(map(len, self._owners)), count * len(fidelities)
         _check_cells(rows, groups)
@@ -160,8 +160,8 @@ def _run_starts(codes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _check_collisions(codes: NDArray[np.int64], unique: NDArray[np.int64], owner: NDArray[Any]) -> None:
-    """Raise if two different codes have one key: about once in a hundred million tables of a million rows, never
-    silently."""
+    """Raise if two different codes have one key. That happens about once in a hundred million tables of a million
+    rows."""
     if not np.array_equal(codes, unique[owner]):
         raise TooLarge("two architectures of this table have the same 64-bit key; leave one of them out")
 
@@ -175,14 +175,14 @@ def _check_cells(rows: int, cells: int) -> None:
 
 
 def _narrowed(column: NDArray[np.float64]) -> NDArray[np.float64] | NDArray[np.float32]:
-    """In single precision if that loses nothing."""
+    """The column in single precision if that loses nothing."""
     with np.errstate(over="ignore"):
         narrow = column.astype(np.float32)
     return narrow if ((narrow == column) | np.isnan(column)).all() else column
 
 
 def _numbered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The different values, rising, and the place of each one among them. Most are small: no need to sort."""
+    """The distinct values, rising, and the place of each value among them. A small range of values is not sorted."""
     low, high = int(values.min()), int(values.max())
     if high - low >= 1 << 16:
         unique, place = np.unique(values, return_inverse=True)

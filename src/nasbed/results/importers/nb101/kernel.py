@@ -1,7 +1,7 @@
 """NAS-Bench-101 records parsed in bulk, compiled.
 
 The usual form of a record is read here; whatever looks different is left to
-:func:`~nasbed.results.importers.nb101_record.read_record`, which is slow, reads every form, and says what is wrong. So
+:func:`~nasbed.results.importers.nb101.record.read_record`, which is slow, reads every form, and says what is wrong. So
 nothing here explains itself: a record is read or declined. All of it stands in one file because the compiler's cache
 looks only at the file of the function called.
 """
@@ -343,10 +343,15 @@ def _read_record(data, before, record, hashes, epochs, codes, parameters, bits, 
 
 @njit(cache=True, nogil=True)
 def read_records(data, starts, lengths, hashes, epochs, codes, parameters, bits, declined):  # type: ignore[no-untyped-def]
-    """Read every record that has the usual form, and mark the others in ``declined``.
+    """Read every record that has the usual form, and mark the others.
 
-    ``codes [2n, 6]`` and ``bits [4, 2n]`` hold two rows a record, half-way and final; ``bits`` are the seconds and the
-    train, validation and test accuracies as float64 bit patterns.
+    Args:
+        data: The bytes of the file.
+        starts, lengths: Where each record is in ``data``, ``[n]``.
+        hashes, epochs, parameters: Filled in, one entry a record.
+        codes: Filled in, two rows a record, half-way and final, ``[2n, 6]``.
+        bits: Filled in, ``[4, 2n]``: the seconds and the train, validation and test accuracies as float64 bit patterns.
+        declined: Filled in, whether a record has another form.
     """
     scratch = np.empty(max(lengths.max(), 1), dtype=np.uint8)
     cell = data[:0]

@@ -1,0 +1,1 @@
+"""The parts of ``benchmarks/population.py``: its cases, what is measured, the baselines, and the table."""

@@ -115,9 +115,9 @@ MEAN = "mean"
 def load(name: str | Path) -> Benchmark:
     """A benchmark by its id, by the folder of its table, or by the folder or file of its surrogate.
 
-    After the id of a table, ``:NAME`` is the part of that name of its space, such as ``:mini`` (nb101) or
-    ``:no-pooling`` (nb201), and ``:listed`` what the table holds as a space of its own. ``:mean`` is what the answers
-    average to. What an installed package holds is imported on first use. ``live:SPACE/DATASET/RECIPE`` really trains.
+    After the id of a table, ``:NAME`` is a named part of its space, such as ``:mini`` (nb101) or ``:no-pooling``
+    (nb201). ``:listed`` makes the architectures of the table a space of their own. ``:mean`` answers the mean of all
+    seeds. A table in an installed package is imported on first use. ``live:SPACE/DATASET/RECIPE`` trains networks.
     """
     if str(name).startswith(PREFIX):
         return live_benchmark(str(name))

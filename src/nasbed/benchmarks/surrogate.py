@@ -35,11 +35,11 @@ LARGEST_SEARCHED = 1_000_000
 class SurrogateBenchmark(Benchmark):
     """A fitted ensemble behind one query, for every architecture of its space.
 
-    The answer is the ensemble's mean plus noise of the size that training again has: as learned from repeats where
-    there were any, of the whole predictive distribution where not. Architecture and seed determine the draw; it is
+    The answer is the ensemble's mean plus noise. The noise is that between trainings, as learned from repeats; without
+    repeats it is that of the whole predictive distribution. Architecture and seed determine the draw, which is
     reflected at the metric's bounds. The cost is predicted; parameters and multiply-adds are counted. All are those of
-    the canonical form, so that isomorphic architectures get the same answers. A batch gets the answers that its
-    architectures get one by one: to the bit from models of trees, as near as a matrix product is from the others.
+    the canonical form: isomorphic architectures get the same answers. A batch gets the same answers as its
+    architectures one by one: to the bit from tree models, up to the rounding of a matrix product from the others.
     """
 
     def __init__(self, artefact: Artefact) -> None:

@@ -29,9 +29,9 @@ MOST_REMEMBERED = 1 << 20
 class TabularBenchmark(Benchmark):
     """Every evaluation of a results table behind one query. Opened in milliseconds: the columns are memory-mapped.
 
-    A seed picks one of the stored repeats, uniformly and independently for each architecture and fidelity, as a
-    training with that seed would; the observation's own ``seed`` says which one it is. Architectures are looked up in
-    canonical form. Fidelities at which no evaluation has the objective are not offered.
+    A seed selects one of the stored repeats, uniformly and independently for each architecture and fidelity. The
+    observation's own ``seed`` says which one it is. Architectures are looked up in canonical form. Fidelities at which
+    no evaluation has the objective are not offered.
     """
 
     results: Results

@@ -74,8 +74,8 @@ class Curves:
 
 
 def write_curves(path: Path, curves: Curves) -> None:
-    """Write a file with the columns ``code_0`` …, ``seed``, ``fidelity`` and the key of the metric: a list with one
-    number an epoch, null where it is missing."""
+    """Write a file with the columns ``code_0`` …, ``seed``, ``fidelity`` and the key of the metric. That one has lists
+    of one number per epoch, null where it is missing."""
     columns = {f"code_{place}": pa.array(column) for place, column in enumerate(curves.codes.T)}
     columns |= {"seed": pa.array(curves.seed), "fidelity": pa.array(curves.fidelity)}
     columns[curves.metric] = pa.array(curves.points(), pa.list_(pa.float64()))

@@ -29,10 +29,8 @@ def summarize(results: Results) -> dict[str, Any]:
         statuses.update(STATUSES[status] for status in rows.status.tolist())
         fidelities.update(rows.fidelity.tolist())
         seeds |= set(np.unique(rows.seed).tolist())
-    cache = results.cache()
+    cache, curves, about = results.cache(), results.curves(), results.about
     counts = cache.counts()
-    curves = results.curves()
-    about = results.about
     return {
         "name": about.name,
         "space": about.space,

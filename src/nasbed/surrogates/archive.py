@@ -1,8 +1,7 @@
-"""Several files as one: a zip archive without compression that holds nothing but the files, so that the same files
-always give the same bytes and any other byte is a fault.
+"""Several files as one zip archive without compression. The same files always give the same bytes.
 
-Any zip program can list and unpack it. Only what :func:`pack` writes is read back: no compression, so nothing grows
-when it is read; no dates, comments or attributes, so there is no byte that does not count.
+Any zip program can list and unpack it. Only archives as :func:`pack` writes them are read. They have no compression, so
+that nothing grows when it is read. They have no dates, comments or attributes, so that every byte is checked.
 """
 
 from __future__ import annotations

@@ -44,6 +44,10 @@ class Surrogate(ABC, Generic[S]):
         self.space = space
         self.seed = seed
         self.settings: S = self._checked(settings)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Called once, with the settings checked: a model sets up here what it needs before it is fitted."""
 
     @classmethod
     def _checked(cls, settings: S | Mapping[str, Any] | None) -> S:

@@ -42,8 +42,8 @@ def normals(codes: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
 
 
 def reflected(values: NDArray[np.float64], bounds: tuple[float, float]) -> NDArray[np.float64]:
-    """Values folded back where they went over a bound, and cut where that was by more than the whole range: none piles
-    up at the bound, as would happen if it were all cut.
+    """Values reflected at the bounds, and clipped where they exceed one by more than the whole range. Clipping alone
+    would pile values up at the bound.
 
     >>> reflected(np.array([-1.0, 50.0, 100.5]), (0.0, 100.0)).tolist()
     [1.0, 50.0, 99.5]

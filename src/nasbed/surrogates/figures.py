@@ -18,9 +18,9 @@ FEWEST_REPEATS = 3
 
 
 def fit_figures(ensemble: Ensemble, test: Examples, metric: Metric) -> dict[str, float]:
-    """R², Kendall, sparse Kendall, MAE and MSE; the coverage of the 90 % intervals, over all and over the better half
-    of the evaluations; and where architectures have repeats, the KL divergence. ``raw_…`` takes the spread between
-    members for the standard deviation, as the paper does."""
+    """R², Kendall, sparse Kendall, MAE and MSE; the coverage of the 90 % intervals, over all evaluations and over the
+    better half. Where architectures have repeats, also the KL divergence. ``raw_…`` takes the spread between members
+    for the standard deviation, as the paper does."""
     prediction = ensemble.predict(test.codes)
     sign = 1.0 if metric.direction == "maximize" else -1.0
     better = sign * test.y >= np.median(sign * test.y)

@@ -1,18 +1,20 @@
-"""How far an evaluation may lie from what an ensemble predicts, learned from evaluations that it did not learn from.
+"""How far an evaluation may lie from the prediction of an ensemble, learned from held-out evaluations.
 
-The scatter between members is far too small to be it: they share their data and their errors, and none of them knows
-how much a second training of the same network differs (KL 69 and 134 for the paper's tree ensembles, section 3.1.6).
-So two curves over the predicted value are learned, and calibrated:
+The spread between members is far too small for that. They share their data and their errors, and none of them knows how
+much a second training of the same network differs (KL 69 and 134 for the paper's tree ensembles, section 3.1.6). So two
+curves over the predicted value are learned and calibrated:
 
 - the **error** of a prediction, from out-of-fold residuals: the member that did not train on an evaluation predicts it;
 - the **repeat noise**, from architectures with several evaluations: how these differ from their own mean.
 
-Each is the 90 % quantile of absolute residuals among neighbours in predicted value, over that of a standard normal
-distribution, so that outliers do not widen the intervals of all. The total adds the spread, so that it widens where the
-members disagree, and is scaled to hold 90 % of the evaluations of architectures that no member has seen. Out-of-fold
-residuals alone would overstate it: a single member errs more than their mean (by 6 % on NAS-Bench-101, by 15 % to 25 %
-on NAS-Bench-201, LightGBM), although early stopping has seen them. Where the data are too few to spare any, they are
-what the scale is taken from, and intervals hold some percent too many.
+Each is the 90 % quantile of absolute residuals among neighbours in predicted value, divided by that of a standard
+normal distribution. So outliers do not widen all intervals. The total adds the spread, and widens where the members
+disagree. It is scaled to hold 90 % of the evaluations of architectures that no member has seen.
+
+Out-of-fold residuals alone overstate the total: a single member errs more than the mean of all. The difference is 6 %
+on NAS-Bench-101 and 15 % to 25 % on NAS-Bench-201 (LightGBM), although early stopping has seen these residuals. Small
+data sets have no architectures to spare: the scale is then learned from the residuals, and intervals hold some percent
+too many.
 """
 
 from __future__ import annotations

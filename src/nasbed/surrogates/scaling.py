@@ -17,12 +17,12 @@ BEYOND = 0.1
 
 @dataclass(frozen=True, slots=True)
 class TargetScale:
-    """Between a metric and the number that a model learns: zero mean, unit variance, and where ``sign`` is not 0 the
+    """The scale of the number that a model learns: zero mean and unit variance. If ``sign`` is not 0, it is the
     logarithm of the distance to a point ``bound`` just beyond the data.
 
-    The bound lies on the side on which the evaluations crowd: above accuracies, whose few failures trail off below, so
-    that the model learns a log error; below times. It is as far from the outermost target as that is from the median,
-    for a metric's own bounds are not known here. The learnt number grows with the metric in every case.
+    The bound lies on the side where the evaluations crowd: above accuracies, so that the model learns a log error, and
+    below times. The metric's own bounds are not known here. So its distance from the outermost target is that of this
+    target from the median. The learnt number always grows with the metric.
     """
 
     sign: int  # 1: the bound lies above, -1: below, 0: no logarithm

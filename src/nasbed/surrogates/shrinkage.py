@@ -1,9 +1,8 @@
 """How much of a difference is noise: adaptive shrinkage, without a guess of how large true differences are.
 
-Each observed difference is a true one plus noise of known variance. The true ones are taken to come from a mixture of
-centred normal distributions, whose weights are those that make the observations most likely (Stephens 2017, False
-discovery rates: a new deal); the estimate is the posterior mean. So small differences are drawn to nought where noise
-explains them, and large ones stay.
+Each observed difference is a true one plus noise of known variance. The true ones come from a mixture of centred normal
+distributions, with the weights of maximum likelihood (Stephens 2017, False discovery rates: a new deal). The estimate
+is the posterior mean. So small differences that noise explains shrink to 0, and large ones stay.
 """
 
 from __future__ import annotations

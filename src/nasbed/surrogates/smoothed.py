@@ -44,10 +44,10 @@ class SmoothedSettings:
 
 
 class Smoothed(Surrogate[SmoothedSettings]):
-    """Architectures that compute the same function (``space.function_codes``) are one unknown, whose evaluations, in
-    whatever form and with whatever seed, are averaged. A base model that has not seen a function says what to expect of
-    it; the difference between that and the average is shrunk by as much as noise explains it
-    (:mod:`nasbed.surrogates.shrinkage`). A function that was never evaluated is what the base models expect.
+    """Estimates one value per function: the evaluations of all architectures that compute it
+    (``space.function_codes``), with all seeds, are averaged. A base model that has not seen the function predicts it.
+    The difference between prediction and average is shrunk as far as noise explains it
+    (:mod:`nasbed.surrogates.shrinkage`). A function that was never evaluated gets the prediction of the base models.
     """
 
     name = "smooth"

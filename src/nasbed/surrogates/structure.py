@@ -23,13 +23,18 @@ MOST_OPERATIONS = 12
 
 
 def structure(space: SearchSpace, codes: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Columns about the graph of each architecture, the same whatever the order of its nodes.
+    """Columns about the graph of each architecture; the order of its nodes does not matter.
 
-    With the source and the sink counted as operations: for every two of them the number of walks of 1, 2 and 3 steps;
-    the longest and the shortest path by all and by each; for each the sum and the largest of the ways in, ways out,
-    paths from the source, paths to the sink and paths through it; how often it occurs; the logarithm of the number of
-    paths. Edges from a later node slot to an earlier one, which close a cycle, do not count. A space without such
-    graphs, or with more than ``MOST_OPERATIONS`` operations, has no columns.
+    The source and the sink count as operations. The columns are, in this order:
+
+    - for every two operations, the number of walks of 1, 2 and 3 steps;
+    - the longest and the shortest path, counted in all operations and in each;
+    - for each operation, the sum and the maximum of: ways in, ways out, paths from the source, to the sink, through it;
+    - how often each operation occurs;
+    - the logarithm of the number of paths.
+
+    Edges from a later node slot to an earlier one, which close a cycle, do not count. A space without such graphs, or
+    with more than ``MOST_OPERATIONS`` operations, has no columns.
     """
     try:
         graphs = space.graphs(codes)

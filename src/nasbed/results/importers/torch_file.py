@@ -1,8 +1,8 @@
 """Files of ``torch.save``, read without torch: tensors come out as numpy arrays.
 
-Since torch 1.6 such a file is a zip of ``data.pkl`` and one member of raw bytes for each storage. Before, it was a row
-of pickles (a magic number, a version, facts about the machine, the value) followed by the storages; of that form only
-values without tensors are read.
+Since torch 1.6 such a file is a zip of ``data.pkl`` and one member of raw bytes for each storage. Before, it was a
+sequence of pickles (a magic number, a version, facts about the machine, the value) followed by the storages. Of that
+form only values without tensors are read.
 """
 
 from __future__ import annotations

@@ -61,12 +61,9 @@ class GIN(Surrogate[GINSettings]):
     summary = "graph isomorphism network with a virtual node and a ranking loss"
     Settings: ClassVar[type] = GINSettings
 
-    def __init__(
-        self, space: SearchSpace, *, seed: int = 0, settings: GINSettings | Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(space, seed=seed, settings=settings)
+    def _prepare(self) -> None:
         self.device = "cpu"
-        self._features = Features(space, self.settings.features) if self.settings.features else None
+        self._features = Features(self.space, self.settings.features) if self.settings.features else None
         self._network: Network | None = None
         self._target: TargetScale
         self._columns: ColumnScale

@@ -57,14 +57,11 @@ class MLP(Surrogate[MLPSettings]):
     summary = "feed-forward network on the path encoding"
     Settings: ClassVar[type] = MLPSettings
 
-    def __init__(
-        self, space: SearchSpace, *, seed: int = 0, settings: MLPSettings | Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(space, seed=seed, settings=settings)
+    def _prepare(self) -> None:
         blocks = self.settings.features.split("+")
-        if "path" not in space.encodings:
+        if "path" not in self.space.encodings:
             blocks = ["onehot" if name == "path" else name for name in blocks]
-        self._features = Features(space, "+".join(dict.fromkeys(blocks)))
+        self._features = Features(self.space, "+".join(dict.fromkeys(blocks)))
         self._weights: Weights | None = None
         self._target: TargetScale
         self._mean: NDArray[np.float32]

@@ -104,11 +104,10 @@ class Machine:
 class SupportVectors(Surrogate[C]):
     """Columns and target are standardised first; ``gamma`` is libsvm's ``scale`` or ``auto``, or a number."""
 
-    def __init__(self, space: SearchSpace, *, seed: int = 0, settings: C | Mapping[str, Any] | None = None) -> None:
-        super().__init__(space, seed=seed, settings=settings)
+    def _prepare(self) -> None:
         if self.settings.kernel not in KERNELS:
             raise InvalidOption(f"a kernel is one of {', '.join(KERNELS)}, got {self.settings.kernel!r}")
-        self._features = Features(space, self.settings.features)
+        self._features = Features(self.space, self.settings.features)
         self._machine: Machine | None = None
         self._target: TargetScale
         self._columns: ColumnScale

@@ -17,9 +17,7 @@ LEAST_SHARE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class XGBoostSettings:
-    """Table 6 of the Surrogate NAS Benchmarks; ``rounds`` is from their code (automl/nasbench301), where fits stop long
-    before. ``lambda_l1`` (their alpha) is in units of the target's standard deviation, ``lambda_l2`` is their lambda;
-    ``early_stopping_rounds`` 0 runs all rounds."""
+    """Table 6 of the Surrogate NAS Benchmarks."""
 
     learning_rate: float = 0.00824
     max_depth: int = 13
@@ -27,9 +25,13 @@ class XGBoostSettings:
     colsample_bylevel: float = 0.6909
     colsample_bytree: float = 0.2545
     lambda_l1: float = 0.2417
+    """Their alpha, in units of the target's standard deviation."""
     lambda_l2: float = 31.3933
+    """Their lambda."""
     early_stopping_rounds: int = 100
+    """The patience; 0 runs all rounds."""
     rounds: int = 20_000
+    """From their code (automl/nasbench301), where fits stop long before."""
     features: str = "onehot+costs+structure"
 
 

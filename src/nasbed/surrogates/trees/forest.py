@@ -22,14 +22,15 @@ LIMIT = TOP // 4
 class Forest:
     """The trees of one or many members over rows of float32 features.
 
-    Comparing float32 with ``<=`` is comparing integers once each value is mapped to a key in its order; so a threshold
-    of any library is one unsigned integer, exactly, and where missing values go is decided by the key that they get. A
-    split is four adjacent words: threshold, column, left child, right child. A column is a feature with one of the
-    rules above. A child is the place of a split's first word or, with the top bit set, the number of a leaf.
+    Each float32 is mapped to an integer key of the same order, so that ``<=`` compares integers. A threshold of any
+    library is exactly one unsigned integer, and the key of a missing value decides where it goes. A split is four
+    adjacent words: threshold, column, left child, right child. A column is a feature with one of the rules of
+    :mod:`~nasbed.surrogates.trees.keys`. A child is the place of a split's first word or, with the top bit set, the
+    number of a leaf.
 
-    A split on categories has the top bit of its column set and, instead of a threshold, the place in ``sets`` where its
-    set starts: the number of its last bit, then the bits, set for those that go left. The first two are for a missing
-    and an unknown category, then comes one for each category, and the last is for all beyond.
+    A split on categories has the top bit of its column set. Its threshold is the place in ``sets`` where its set
+    starts: the number of the last bit, then the bits, set for the categories that go left. The first two bits are for a
+    missing and an unknown category. One bit for each category follows, and the last is for all beyond.
     """
 
     splits: Words  # [4 × splits]

@@ -1,7 +1,7 @@
 """The walk down all trees of a forest, compiled.
 
-It is one function in one file: the compiler's cache looks only at the file of the function called, and a signature
-given beforehand compiles it once, for good. Every index is unsigned, or the compiler would provide for negative ones.
+It is one function in one file, because the compiler's cache looks only at the file of the function called. An explicit
+signature compiles it only once. Every index is unsigned: for others the compiler adds code for negative values.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ Floats = NDArray[np.float64]
 Words = NDArray[np.uint32]
 
 NAN_LEFT, NAN_RIGHT, NAN_ZERO, ZERO_LEFT, ZERO_RIGHT, CATEGORY, CATEGORY_CUT = range(7)
-"""How a value of a feature becomes the key that a split compares: a missing value goes left, goes right or counts as
-zero; a zero or missing value goes left or right; the value is a category, negative ones unknown; or it is one after its
-decimals are cut off."""
+"""How a value of a feature becomes the key that a split compares. ``NAN_…``: a missing value goes left, goes right or
+counts as zero. ``ZERO_…``: a zero or missing value goes left or right. ``CATEGORY``: the value is a category, and a
+negative one is unknown. ``CATEGORY_CUT``: it is a category after its decimals are cut off."""
 
 TOP = 1 << 31
 """Marks a leaf among children and a set of categories among columns."""

@@ -14,8 +14,8 @@ from nasbed.surrogates.trees.quick import QuickForest
 
 
 class Program:
-    """The first rows in numpy, so that they do not wait for the compiler; then a single row by :class:`QuickForest`,
-    where the trees are of its kind, and many rows by the compiled walk."""
+    """Predicts the first rows in numpy, so that they do not wait for the compiler. After that, :class:`QuickForest`
+    predicts single rows where it can hold the trees, and the compiled walk predicts all others."""
 
     def __init__(self, forest: Forest) -> None:
         self.forest = forest

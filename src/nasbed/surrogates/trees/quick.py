@@ -1,9 +1,9 @@
 """One row through many trees, without a walk (QuickScorer: Lucchese et al. 2015).
 
 The leaves of a tree are numbered from left to right, the bits of a word. A split that sends the row to the right rules
-out the leaves below its left child: the first leaf that no split rules out is where a walk would end. Splits are sorted
-by column and threshold, so those that send the row to the right come first. Splits with one threshold are a step, in
-which each tree has one entry: what is read of it is the tree and the leaves that are left.
+out the leaves below its left child. A walk would end at the first leaf that no split rules out. Splits are sorted by
+column and threshold, so that those that send the row to the right come first. Splits with one threshold are a step,
+with one entry per tree: the number of the tree, and the mask of the leaves that remain.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A forest as few small arrays, and back: nothing is lost but the order in which splits and leaves are numbered.
+"""A forest as few small arrays, and back. Only the numbering of splits and leaves is lost.
 
-The nodes of a tree are listed level by level, where the children of its split ``i`` are the nodes ``2 i + 1`` and
-``2 i + 2``: one bit a node, set for a split, is all that its shape takes. Splits share few conditions, so that each is
-the number of one; leaves take four bytes where these hold them exactly.
+The nodes of a tree are listed level by level: the children of its split ``i`` are the nodes ``2 i + 1`` and ``2 i +
+2``. So its shape takes one bit per node, set for a split. Splits share few conditions: each split is stored as the
+number of its condition. Leaves take four bytes where these hold them exactly.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import json
 import math
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nasbed.core.errors import BadFile, NasbedError, shorten
 from nasbed.spaces.nb101 import NB101
@@ -33,9 +33,8 @@ Evaluation = tuple[float, float, float, float]
 """Seconds of training so far; train, validation and test accuracy as fractions. NaN where the training diverged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One training: the cell as given, and what was measured half-way and at the end."""
+class Record(NamedTuple):
+    """One training: its cell, and the measurements half-way and at the end."""
 
     hash: str
     epochs: int

@@ -149,8 +149,8 @@ class Records:
 
 
 def read_records(path: Path, *, at_once: int = 1 << 17) -> Iterator[Records]:
-    """The records of a file, up to ``at_once`` at a time; raises at the first that is cut short, damaged in its length,
-    or too long to be true. A file without any record is refused."""
+    """The records of a file, up to ``at_once`` at a time. Raises at the first record that is cut short, too long, or
+    damaged in its length. A file without any record is refused."""
     try:
         yield from _read_records(path, at_once)
     except OSError as error:

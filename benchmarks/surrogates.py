@@ -69,8 +69,8 @@ def compare(name: str, native: Callable[[list[Any]], Native], results: Any, fold
     rows = features(space.codes(archs))
     batch = space.codes([space.sample(rng) for _ in range(BATCH)])
     encoded = features(batch)
-    members = benchmark.artefact.ensemble.predict_members(batch)
-    assert (members == native_predict(encoded)).all(), f"{name}: the programs differ"
+    predictions = benchmark.artefact.ensemble.predict_members(batch)
+    assert (predictions == native_predict(encoded)).all(), f"{name}: the programs differ"
     for arch in archs:
         benchmark.query(arch)  # from here on it is compiled
     turn = cycle(range(ASKED))

@@ -6,7 +6,10 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,10 +42,16 @@ OUTSIDE = {"testing", "embedded", "__init__", "__main__"}
 """Conformance suites look at everything, the embedded files are no code, and the root only re-exports."""
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    """A module of the package, parsed once for all tests."""
+    return ast.parse(path.read_text())
+
+
 def imported_packages(path: Path) -> set[str]:
     """The packages of nasbed that a module imports, anywhere in it, type checking included."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -101,7 +110,7 @@ WRITES = {
 @pytest.mark.parametrize("path", sorted((SOURCE / "evaluation").rglob("*.py")), ids=lambda path: path.stem)
 def test_evaluation_is_pure(path: Path) -> None:
     """Arrays in, numbers out: what trains, starts processes or writes files is in experiments and studies."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             for name in names:
@@ -122,10 +131,67 @@ def test_every_study_is_a_registered_folder() -> None:
 
 
 def test_no_package_is_a_heap() -> None:
-    """No flat package has more than 25 modules."""
+    """No flat package has more than 25 modules, nor three that share a prefix."""
     for folder in (path for path in SOURCE.rglob("*") if path.is_dir() and "__pycache__" not in path.parts):
         modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
         assert len(modules) <= 25, f"{folder.relative_to(SOURCE)} has {len(modules)} modules"
+        prefixes = Counter(path.stem.lstrip("_").split("_")[0] for path in modules)
+        crowds = [prefix for prefix, count in prefixes.items() if count > 2]
+        assert not crowds, f"{folder.relative_to(SOURCE)}: {', '.join(crowds)}: a prefix of three modules is a folder"
+
+
+@cache
+def nodes(kind: type[ast.AST]) -> list[tuple[str, Any]]:
+    """Every node of a kind in the package, and where it stands."""
+    return [
+        (f"{path.relative_to(SOURCE).as_posix()}:{getattr(node, 'lineno', 0)}", node)
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(tree(path))
+        if isinstance(node, kind)
+    ]
+
+
+def test_class_names_exist_once() -> None:
+    places: dict[str, list[str]] = {}
+    for place, node in nodes(ast.ClassDef):
+        places.setdefault(node.name, []).append(place)
+    assert {name: at for name, at in places.items() if len(at) > 1} == {}
+
+
+DIALECT = {"told", "found", "given", "made", "there", "theirs", "asked", "gone", "begun", "ended", "opened", "ours"}
+"""Participles and pronouns: a name is a noun for a thing, a verb for an action."""
+FORMER = {
+    "challenge/results.py ended",  # a key of the result's JSON
+    "datasets/opening.py opened",  # former names, until version 0.3
+    "experiments/campaign/collecting.py ended",
+    "experiments/campaign/journal.py ended",
+    "oneshot/pruning/pruners.py opened",  # a buffer in checkpoints
+    "studies/zero_cost/statements.py ours",  # a key of numbers.json
+}
+"""Names in files that exist already, or public ones that keep an alias for one version."""
+
+
+def test_names_are_nouns_and_verbs() -> None:
+    names = [(place, node.id) for place, node in nodes(ast.Name) if isinstance(node.ctx, ast.Store)]
+    names += [(place, node.arg) for place, node in nodes(ast.arg)]
+    names += [(place, node.name) for place, node in nodes(ast.FunctionDef)]
+    dialect = {f"{place.partition(':')[0]} {name}" for place, name in names if name.strip("_") in DIALECT}
+    assert dialect == FORMER
+
+
+HELP_OF_ITS_OWN = ("cli/", "terminal/", "compat/")
+"""Options of a command carry their help; parameters of a drop-in or an overridden method are documented elsewhere."""
+
+
+def test_functions_with_many_parameters_describe_each() -> None:
+    undescribed = []
+    for place, node in nodes(ast.FunctionDef):
+        if place.startswith(HELP_OF_ITS_OWN) or "/command.py:" in place or node.name.startswith(("_", "redirect_")):
+            continue
+        parameters = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        if len(set(parameters) - {"self", "cls"}) > 4 and "Args:" not in (ast.get_docstring(node) or ""):
+            undescribed.append(f"{place} {node.name}")
+    assert undescribed == []
 
 
 def test_public_names_are_the_documented_ones() -> None:

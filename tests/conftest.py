@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import settings
 
 from support.examples import THOROUGH, USUAL
@@ -18,6 +21,8 @@ os.environ.setdefault(
 )  # the suite runs one process a core; threads on top only wait for each other
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: tests interrupt what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
+typer.main.get_command = typer.testing._get_command = cache(typer.main.get_command)  # type: ignore[attr-defined]
+"""The commands of nasbed are built from their functions once, not for each of the calls that tests make."""
 settings.register_profile("nasbed", deadline=None, max_examples=USUAL)
 settings.register_profile("thorough", deadline=None, max_examples=THOROUGH)
 

@@ -47,9 +47,11 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _no_pictures() -> Iterator[None]:
+def _no_pictures(thorough: bool) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
+        if not thorough:
+            patch.setattr("nasbed.reports.comparison.page._charts", lambda *_, **__: {})
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import math
 import os
 import random
@@ -25,7 +26,7 @@ from ConfigSpace import (
     UniformIntegerHyperparameter,
 )
 from scipy.integrate import quad
-from scipy.stats import mannwhitneyu, norm, skew
+from scipy.stats import norm, skew, wilcoxon
 
 from nasbed import Architecture, Metric, Observation, Status, space
 from nasbed.core.errors import InvalidOption
@@ -35,17 +36,19 @@ from nasbed.optimizers.density import Density, fill_gaps
 from nasbed.optimizers.hebo import log_improvement, more_normal
 from nasbed.optimizers.hyperband import budgets_of, schedules
 from nasbed.optimizers.perceptrons import Perceptrons
+from nasbed.optimizers.smac import SMAC
 from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.from_configspace import space_from_configspace
+from nasbed.testing.optimizers import measured, problem_on
 
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 METHODS = ("hb", "kde", "bohb", "bananas", "tpe", "smac", "hebo")
 REPEATING = ("tpe",)
 """Methods that may propose an architecture again."""
 QUICK: dict[str, dict[str, Any]] = {
-    "bananas": {"initial": 10, "epochs": 20},
-    "hebo": {"trees": 10, "population_size": 30, "generations": 5},
-    "smac": {"initial_per_parameter": 1, "challengers": 200, "local_search_iterations": 2},
+    "bananas": {"initial": 10, "epochs": 20, "layers": 3, "width": 10},
+    "hebo": {"trees": 5, "population_size": 20, "generations": 3},
+    "smac": {"initial_per_parameter": 1, "challengers": 50, "local_search_iterations": 1},
 }
 BAD_DENSITIES: dict[str, Any] = {
     "good": 1.0,
@@ -55,6 +58,8 @@ BAD_DENSITIES: dict[str, Any] = {
     "bandwidth_factor": 0,
     "min_bandwidth": 0.9,
 }
+SLOW = ("hebo", "smac", "tpe")
+"""Methods whose models are slow whatever their settings."""
 Score = Callable[[Architecture], float | None]
 
 
@@ -75,6 +80,11 @@ def additive(seed: int) -> Score:
     """A landscape on nb201: every edge's operation adds its share to the accuracy."""
     gains = np.random.default_rng(seed).random((6, 5)) * 100 / 6
     return lambda arch: float(gains[range(6), arch.code].sum())
+
+
+def count_of(method: str) -> int:
+    """Evaluations in most of which the model proposes."""
+    return 24 if method in SLOW else 40
 
 
 def answer(arch: Architecture, fidelity: int | None, score: Score) -> Observation:
@@ -255,27 +265,28 @@ def test_tpe_is_optuna() -> None:
 # --- HEBO -----------------------------------------------------------------------------------------------------------------
 
 
+def smac_proposals() -> list[tuple[int, ...]]:
+    smac = SMAC(problem_on(space("nb201")), np.random.default_rng(3), initial_per_parameter=1, challengers=50)
+    codes = []
+    for _ in range(12):
+        (proposal,) = smac.ask(1)
+        smac.tell([measured(proposal)])
+        codes.append(proposal.architecture.code)
+    return codes
+
+
 def test_smac_repeats_itself_in_processes_that_hash_otherwise() -> None:
     """Its package takes starts from a set, whose order follows Python's hashes."""
     pytest.importorskip("smac", reason="needs smac")
+    hashes = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     code = (
-        "import numpy as np; from nasbed import space; from nasbed.optimizers.smac import SMAC\n"
+        "import numpy as np\nfrom nasbed import space\nfrom nasbed.optimizers.smac import SMAC\n"
         "from nasbed.testing.optimizers import measured, problem_on\n"
-        "smac = SMAC(problem_on(space('nb201')), np.random.default_rng(3), initial_per_parameter=1, challengers=200)\n"
-        "for _ in range(16):\n"
-        "    (proposal,) = smac.ask(1); smac.tell([measured(proposal)]); print(proposal.architecture.code)\n"
+        f"{inspect.getsource(smac_proposals)}\nprint(smac_proposals())"
     )
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "PYTHONHASHSEED": hashes},
-        ).stdout
-        for hashes in ("1", "2")
-    ]
-    assert runs[0] == runs[1] and runs[0].count("(") == 16
+    environment = {**os.environ, "PYTHONHASHSEED": hashes}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert run.stdout.strip() == str(smac_proposals())
 
 
 def test_log_improvement_is_the_integral() -> None:
@@ -299,7 +310,7 @@ def test_more_normal_is_standard_keeps_the_order_and_takes_anything() -> None:
 def test_hebo_starts_with_one_random_architecture_more_than_there_are_parameters() -> None:
     """And takes from the forest from then on: on a landscape of one edge, what it proposes has the best operation."""
     optimizer = make("hebo", space("nb201"), 0)
-    history = search(optimizer, lambda arch: 10.0 * arch.code[0], 60)
+    history = search(optimizer, lambda arch: 10.0 * arch.code[0], 45)
     archive, start_rng = ProposalArchive(space("nb201")), np.random.default_rng(0)
     assert [trial.architecture for trial in history[:7]] == [archive.sample(start_rng) for _ in range(7)]
     assert np.mean([trial.architecture.code[0] == 4 for trial in history[20:]]) > 0.8
@@ -341,24 +352,23 @@ def test_settings_out_of_range_are_refused_in_one_line(name: str, settings: dict
 
 @pytest.mark.parametrize("model", ["kde", "bananas"])
 def test_model_beats_random_search_on_additive_landscapes(model: str) -> None:
-    """150 evaluations, 20 landscapes."""
+    """70 evaluations, 20 landscapes."""
 
     def bests(method: str) -> list[float]:
         return [
             max(
-                trial["validation_accuracy"]
-                for trial in search(make(method, space("nb201"), seed), additive(seed), 150)
+                trial["validation_accuracy"] for trial in search(make(method, space("nb201"), seed), additive(seed), 70)
             )
             for seed in range(20)
         ]
 
-    assert mannwhitneyu(bests(model), bests("rs"), alternative="greater").pvalue < 0.01
+    assert wilcoxon(bests(model), bests("rs"), alternative="greater").pvalue < 0.01
 
 
 def test_method_repeats_itself_and_leaves_global_randomness_alone(method: str) -> None:
     make(method, space("nb201"), 5)  # the packages that it imports may draw as they load
     np_state, state = np.random.get_state()[1].copy(), random.getstate()  # type: ignore[index]
-    first, second = (search(make(method, space("nb201"), 5), additive(5), 40, batch=4) for _ in range(2))
+    first, second = (search(make(method, space("nb201"), 5), additive(5), count_of(method), batch=4) for _ in range(2))
     assert [trial.architecture for trial in first] == [trial.architecture for trial in second]
     assert np.array_equal(np.random.get_state()[1], np_state)  # type: ignore[index]
     assert random.getstate() == state
@@ -367,16 +377,20 @@ def test_method_repeats_itself_and_leaves_global_randomness_alone(method: str) -
 @pytest.mark.parametrize("failing", [0.5, 1.0])
 def test_method_survives_failures(method: str, failing: float) -> None:
     rng, score = np.random.default_rng(0), additive(0)
+    count = count_of(method)
     history = search(
-        make(method, space("nb201"), 1), lambda arch: None if rng.random() < failing else score(arch), 40, batch=3
+        make(method, space("nb201"), 1), lambda arch: None if rng.random() < failing else score(arch), count, batch=3
     )
-    assert method in REPEATING or len({trial.architecture for trial in history}) == 40
+    assert method in REPEATING or len({trial.architecture for trial in history}) == count
 
 
 @pytest.mark.parametrize("name", ["nb101", "darts"])
 def test_method_proposes_valid_architectures_of_harder_spaces(method: str, name: str) -> None:
     rng = np.random.default_rng(0)
-    search(make(method, space(name), 2), lambda arch: float(rng.random()), 70 if method != "smac" else 30, batch=7)
+    start = len(space(name).configspace())
+    search(
+        make(method, space(name), 2), lambda arch: float(rng.random()), start + (7 if method in SLOW else 35), batch=7
+    )
 
 
 def test_method_takes_numbers_and_conditions(method: str) -> None:
@@ -386,8 +400,9 @@ def test_method_takes_numbers_and_conditions(method: str) -> None:
     depth = UniformIntegerHyperparameter("depth", 1, 9)
     source.add(kind, rate, depth, EqualsCondition(depth, kind, "b"))
     mixed = space_from_configspace(source, "made_up")
-    history = search(make(method, mixed, 0), lambda arch: 50 + 10 * (dict(mixed.to_config(arch))["kind"] == "b"), 40)
-    assert method in REPEATING or len({trial.architecture for trial in history}) == 40
+    count = count_of(method)
+    history = search(make(method, mixed, 0), lambda arch: 50 + 10 * (dict(mixed.to_config(arch))["kind"] == "b"), count)
+    assert method in REPEATING or len({trial.architecture for trial in history}) == count
 
 
 def test_method_survives_a_space_smaller_than_the_run(method: str) -> None:
@@ -407,6 +422,6 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 
 
 def test_method_leaves_no_file_and_no_word(method: str, empty_folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    search(make(method, space("nb201"), 0), additive(0), 20)
+    search(make(method, space("nb201"), 0), additive(0), 14)
     assert list(empty_folder.iterdir()) == []
     assert capfd.readouterr() == ("", "")

@@ -19,16 +19,18 @@ SMALL: dict[str, dict[str, Any]] = {
     "nre": {"population_size": 12, "sample_size": 4},
     "de": {"population_size": 8},
     "nsga2": {"population_size": 10},
-    "smac": {"initial_per_parameter": 1, "challengers": 200, "local_search_iterations": 2},
-    "hebo": {"initial": 12, "trees": 10, "population_size": 30, "generations": 5},
+    "smac": {"initial_per_parameter": 1, "challengers": 50, "local_search_iterations": 1},
+    "hebo": {"initial": 8, "trees": 5, "population_size": 20, "generations": 3},
     "combo": {"initial": 10, "burn_in": 3, "samples": 2, "starts": 4, "candidates": 20},
 }
 """Settings with which a method that starts with many random architectures gets past them, and cheap
 ones for slow models. Defaults for all others."""
 
 
-EVALUATIONS = {"smac": 30, "hebo": 22, "combo": 20}
+EVALUATIONS = {"smac": 16, "hebo": 16, "combo": 20, "tpe": 20}
 """Enough for the models of slow methods to propose."""
+LARGE_SPACE_EVALUATIONS = {"smac": 30}
+"""The same in spaces of many parameters, where SMAC starts with one random architecture for each."""
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS.names())
@@ -44,6 +46,10 @@ class TestEveryOptimizer(OptimizerConformance):
             return OPTIMIZERS.get(self.name)(problem, rng, **SMALL.get(self.name, {}))
         except MissingDependency as missing:
             pytest.skip(str(missing))
+
+    def test_proposals_are_valid_on_cells_chains_and_conditions(self) -> None:
+        self.evaluations = LARGE_SPACE_EVALUATIONS.get(self.name, self.evaluations)
+        super().test_proposals_are_valid_on_cells_chains_and_conditions()
 
     def test_its_name_is_its_id(self) -> None:
         assert OPTIMIZERS.get(self.name).name == self.name

@@ -210,4 +210,4 @@ def test_scores_by_an_edited_proxy_are_made_again(tmp_path: Path, monkeypatch: p
     again = scored(out, cells(2), proxies=names, on_note=notes.append)
     assert set(first.of("mine").ravel()) == {1.0} and set(again.of("mine").ravel()) == {2.0}
     assert notes == [f"scores by mine in {out} are made again: its code has changed"]
-    np.testing.assert_array_equal(again.seconds["params"], first.seconds["params"], "and no others")
+    np.testing.assert_allclose(again.seconds["params"], first.seconds["params"], rtol=1e-6, err_msg="and no others")

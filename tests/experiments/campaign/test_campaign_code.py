@@ -90,8 +90,8 @@ def test_changed_code_is_refused_by_name_and_can_be_accepted(folder: Path, name:
     with pytest.raises(InvalidOption) as caught:
         run("campaign.toml", "--engine", "serial", "--resume")
     assert str(caught.value) == (
-        f"campaign.sqlite holds 12 results made before {called} was changed; put it back, name another journal, or go "
-        "on with both kinds of results: --accept-changes"
+        f"campaign.sqlite holds 12 results made before {called} was changed; put it back, name another journal, or continue "
+        "with both kinds of results: --accept-changes"
     )
     assert "ended                  12" in run("status", "campaign.sqlite"), "no result is lost"
     output = run("campaign.toml", "--engine", "serial", "--resume", "--accept-changes")

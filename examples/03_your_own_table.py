@@ -31,14 +31,14 @@ train_x, valid_x, train_y, valid_y = train_test_split(images / 16, labels, test_
 def evaluate(arch: nasbed.Architecture, seed: int) -> Rows:
     config = space.to_native(arch)
     start = time.perf_counter()
-    network = MLPClassifier((config["width"],), activation=config["activation"], max_iter=40, random_state=seed)
+    network = MLPClassifier((config["width"],), activation=config["activation"], max_iter=20, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # forty epochs are meant
+        warnings.simplefilter("ignore", ConvergenceWarning)  # twenty epochs are meant
         network.fit(train_x, train_y)
     return Rows.of(
         space.codes([arch]),
         {accuracy.key: np.array([100 * network.score(valid_x, valid_y)])},
-        fidelity=40,
+        fidelity=20,
         seed=seed,
         train_time_s=time.perf_counter() - start,
         method="grid",

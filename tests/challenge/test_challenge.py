@@ -62,11 +62,11 @@ def _scratch_is_removed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ("predict", "raw"),
     [
         ("return [0] * len(test)", 25.0),
-        ("return test[:, 0, 0, 0].astype(int)", 100.0),
-        ("return test[:, 0, 0, 0]", 100.0),  # numbers with a point that are whole
+        pytest.param("return test[:, 0, 0, 0].astype(int)", 100.0, marks=pytest.mark.thorough),
+        pytest.param("return test[:, 0, 0, 0]", 100.0, marks=pytest.mark.thorough),  # with a point, but whole
         ("return test[:, 0, 0, :1].astype('>i2')", 100.0),  # a column, in another byte order
-        ("return [9] * len(test)", 0.0),
-        ("return test[:, 0, 0, 0] > 0", 50.0),  # 0 and 1
+        pytest.param("return [9] * len(test)", 0.0, marks=pytest.mark.thorough),
+        pytest.param("return test[:, 0, 0, 0] > 0", 50.0, marks=pytest.mark.thorough),  # 0 and 1
     ],
 )
 def test_challenge_scores_as_the_formula_says(tmp_path: Path, predict: str, raw: float) -> None:
@@ -75,6 +75,21 @@ def test_challenge_scores_as_the_formula_says(tmp_path: Path, predict: str, raw:
     assert result.score == pytest.approx(max(-10, (raw - 60) * 10 / 40))
     predictions = np.load(tmp_path / "runs" / "entry" / "secret" / "predictions.npy", allow_pickle=False)
     assert predictions.dtype == np.int64 and predictions.shape == (TESTED,)
+
+
+@pytest.mark.parametrize(
+    "values", [[3.0, 0.0, 9.0], np.array([[3], [0], [9]], ">i2"), np.array([3, 0, 9], np.uint8)], ids=str
+)
+def test_challenge_numbers_that_are_whole_are_predictions(values: Any) -> None:
+    predictions = checked_predictions(saved(values), 3)
+    assert predictions.dtype == np.int64 and predictions.tolist() == [3, 0, 9]
+    assert checked_predictions(saved([True, False]), 2).tolist() == [1, 0]
+
+
+def saved(values: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, np.asarray(values))
+    return buffer.getvalue()
 
 
 def test_challenge_score_has_the_published_ends() -> None:
@@ -148,12 +163,12 @@ def test_challenge_reference_submission_learns(tmp_path: Path) -> None:
     ("where", "stage"),
     [
         ("top", "importing data_processor"),
-        ("processor_init", "DataProcessor"),
-        ("process", "DataProcessor.process"),
-        ("search_init", "NAS"),
+        pytest.param("processor_init", "DataProcessor", marks=pytest.mark.thorough),
+        pytest.param("process", "DataProcessor.process", marks=pytest.mark.thorough),
+        pytest.param("search_init", "NAS", marks=pytest.mark.thorough),
         ("search", "NAS.search"),
-        ("trainer_init", "Trainer"),
-        ("train", "Trainer.train"),
+        pytest.param("trainer_init", "Trainer", marks=pytest.mark.thorough),
+        pytest.param("train", "Trainer.train", marks=pytest.mark.thorough),
         ("predict", "Trainer.predict"),
     ],
 )
@@ -169,14 +184,7 @@ def test_challenge_crash_scores_the_least_and_says_where(tmp_path: Path, where: 
     ("predict", "word"),
     [
         ("return [0] * (len(test) + 1)", "shape (21,)"),
-        ("return [0] * (len(test) - 1)", "shape (19,)"),
-        ("return [[0, 1]] * len(test)", "shape (20, 2)"),
-        ("return 3", "shape ()"),
-        ("return [float('nan')] * len(test)", "not finite"),
-        ("return [0.5] * len(test)", "not whole"),
-        ("return ['0'] * len(test)", "array of"),
         ("return None", "allow_pickle"),
-        ("return [2**62] * len(test)", "larger than any"),
     ],
 )
 def test_challenge_wrong_predictions_fail_with_the_reason(tmp_path: Path, predict: str, word: str) -> None:
@@ -184,6 +192,24 @@ def test_challenge_wrong_predictions_fail_with_the_reason(tmp_path: Path, predic
     assert result.score == -10 and result.ended in ("predictions", "crash")
     assert word in result.reason
     assert not (tmp_path / "runs" / "entry" / "secret" / "predictions.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ([0] * 21, r"shape \(21,\)"),
+        ([0] * 19, r"shape \(19,\)"),
+        ([[0, 1]] * 20, r"shape \(20, 2\)"),
+        (3, r"shape \(\)"),
+        ([float("nan")] * 20, "not finite"),
+        ([0.5] * 20, "not whole"),
+        (["0"] * 20, "array of"),
+        ([2**62] * 20, "larger than any"),
+    ],
+)
+def test_challenge_wrong_predictions_are_refused(values: Any, word: str) -> None:
+    with pytest.raises(ValueError, match=word):
+        checked_predictions(saved(values), 20)
 
 
 @pytest.mark.parametrize("attribute", ["drop_last = True", "sampler = type('RandomSampler', (), {})()"])
@@ -321,12 +347,12 @@ def test_challenge_files_are_bounded(tmp_path: Path) -> None:
 
 
 def test_challenge_endless_output_leaves_a_small_log(tmp_path: Path) -> None:
-    printed = "print('first words')\nfor _ in range(20_000): print('x' * 1000)\nprint('last words')"
+    printed = "print('first words')\nfor _ in range(2_000): print('x' * 1000)\nprint('last words')"
     result, log = run_submission(tmp_path / "much", limits=make_limits(log_bytes=10_000), train=printed)
     assert result.ended == "finished" and len(log) < 11_000
     assert log.startswith("first words") and "bytes left out" in log and log.endswith("last words\n")
     result, log = run_submission(
-        tmp_path / "endless", limits=make_limits(time_s=3, log_bytes=10_000), train="while True: print('x' * 1000)"
+        tmp_path / "endless", limits=make_limits(time_s=1, log_bytes=10_000), train="while True: print('x' * 1000)"
     )
     assert (result.ended, result.score) == ("time", -10) and len(log) < 11_000
 

@@ -31,6 +31,14 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     "deepcopy": copy.deepcopy,
     "copy": copy.copy,
 }
+SMALL: dict[str, dict[str, Any]] = {
+    "lgb": QUICK,
+    "ngb": {"rounds": 15},
+    "gin": {"layers": 2, "epochs": 3},
+    "mlp": {"layers": 3, "epochs": 3},
+    "smooth": {"folds": 2, "base_settings": QUICK},
+}
+"""Settings of models that take long by default."""
 each_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 
 
@@ -119,7 +127,7 @@ def test_table_answers_in_processes_of_joblib() -> None:
 @pytest.mark.parametrize("name", SURROGATES.names())
 def test_copied_surrogate_predicts_the_same(name: str) -> None:
     codes = evaluations(60, 1, 1).codes
-    model = SURROGATES.get(name)(space("nb201"), seed=1, settings=QUICK if name == "lgb" else None)
+    model = SURROGATES.get(name)(space("nb201"), seed=1, settings=SMALL.get(name))
     model.fit(evaluations(100, 2, 0))
     expected = model.predict(codes)
     for way in WAYS.values():

@@ -12,18 +12,33 @@ from dataclasses import dataclass, field, replace
 CONV3, CONV1, POOL = "conv3x3-bn-relu", "conv1x1-bn-relu", "maxpool3x3"
 
 
-def bitwise_crc32c(data: bytes) -> int:
+def _eight_bits(crc: int) -> int:
     """The definition (RFC 3720, B.4): reflected polynomial 0x1EDC6F41, one bit at a time."""
+    for _ in range(8):
+        crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc
+
+
+def bitwise_crc32c(data: bytes) -> int:
     crc = 0xFFFFFFFF
     for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+        crc = _eight_bits(crc ^ byte)
+    return crc ^ 0xFFFFFFFF
+
+
+BYTES = [_eight_bits(byte) for byte in range(256)]
+
+
+def bytewise_crc32c(data: bytes) -> int:
+    """The same, with the eight bits of every byte looked up."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ BYTES[(crc ^ byte) & 255]
     return crc ^ 0xFFFFFFFF
 
 
 def masked(data: bytes) -> bytes:
-    crc = bitwise_crc32c(data)
+    crc = bytewise_crc32c(data)
     return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
 

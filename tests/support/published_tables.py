@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ ALL_EPOCHS = (2, 4, 6, 12, 18, 36, 54, 108)
 REPEATS = 3
 
 
+@cache
 def nb101_codes() -> np.ndarray:
     """All cells of up to four vertices, some of five and six, and one of seven: the published Inception cell."""
     inception = NB101.canonical(NB101.parse("conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"))

@@ -37,10 +37,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture
-def api(folder: Path) -> NATStopology:
+@pytest.fixture(scope="module")
+def opened(folder: Path) -> NATStopology:
     nats = create(str(folder), "tss", fast_mode=True, verbose=False)
-    assert isinstance(nats, NATStopology)
+    assert isinstance(nats, NATStopology) and len(nats.archstr2index) == NB201.size
+    return nats
+
+
+@pytest.fixture
+def api(opened: NATStopology) -> NATStopology:
+    """As if opened anew: the tables are shared, the generator and the time used are its own."""
+    nats = copy.copy(opened)
+    nats._random = random.Random(0)
+    nats.reset_time()
     return nats
 
 

@@ -71,7 +71,8 @@ class _Api:
         if published is None:
             return self._space.codes(list(self._space.enumerate()))
         codes = np.concatenate([rows.codes for rows in published.batches()])
-        _, first = np.unique(codes, axis=0, return_index=True)
+        numbers = np.ravel_multi_index(tuple(codes.T), tuple(codes.max(axis=0) + 1))
+        _, first = np.unique(numbers, return_index=True)
         return codes[np.sort(first)]
 
     @cached_property
@@ -92,7 +93,7 @@ class _Api:
         return iter(self.meta_archs)
 
     def arch(self, index: int) -> str:
-        return self.meta_archs[self._index(index)]
+        return self._text(self._index(index))
 
     def random(self) -> int:
         """The index of a random architecture, by the object's own generator."""
@@ -106,7 +107,7 @@ class _Api:
                 raise InvalidArchitecture(f"an architecture's index is 0 to {len(self) - 1}, got {index}")
             return index
         text = arch.tostr() if hasattr(arch, "tostr") else arch
-        return self.archstr2index.get(text, -1) if isinstance(text, str) else -1
+        return self._place(text) if isinstance(text, str) else -1
 
     # --- results -----------------------------------------------------------------------------------------------------
 
@@ -222,7 +223,7 @@ class _Api:
     def query_info_str_by_arch(self, arch: Any, hp: str | int = "12") -> str:
         """All that is known of an architecture, one line a dataset, for people."""
         index = self._index(arch)
-        lines = [f"{self.meta_archs[index]} (index {index})"]
+        lines = [f"{self._text(index)} (index {index})"]
         for dataset in DATASETS:
             try:
                 info = self.get_more_info(index, dataset, hp=hp, is_random=False)
@@ -249,6 +250,21 @@ class _Api:
         self._used_time = 0.0
 
     # --- the table ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _code_places(self) -> dict[tuple[int, ...], int]:
+        return {tuple(code): index for index, code in enumerate(self._codes.tolist())}
+
+    def _text(self, index: int) -> str:
+        return self._space.format(Architecture(self.space_name, tuple(self._codes[index].tolist())))
+
+    def _place(self, text: str) -> int:
+        """The index of an architecture string, without the strings of all others; -1 for any other text."""
+        try:
+            arch = self._space.parse(text)
+        except NasbedError:
+            return -1
+        return self._code_places.get(arch.code, -1) if self._space.format(arch) == text else -1
 
     def _index(self, arch: Any) -> int:
         index = self.query_index_by_arch(arch)

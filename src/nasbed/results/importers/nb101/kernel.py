@@ -112,6 +112,13 @@ def _read_cell(data, at, code):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _copy_code(codes, source, target):  # type: ignore[no-untyped-def]
+    """In a loop: an assignment of rows takes the compiler several seconds more."""
+    for i in range(codes.shape[1]):
+        codes[target, i] = codes[source, i]
+
+
+@njit(cache=True, nogil=True)
 def _same(first, second):  # type: ignore[no-untyped-def]
     differ = np.uint8(0)
     for i in range(len(first)):
@@ -323,13 +330,13 @@ def _read_record(data, before, record, hashes, epochs, codes, parameters, bits, 
     first = at + 1
     if len(before) and len(data) - first >= len(before) and _same(before, data[first : first + len(before)]):
         at = first + len(before)  # repeats often stand together
-        codes[2 * record] = codes[2 * record - 1]
+        _copy_code(codes, 2 * record - 1, 2 * record)
     else:
         at = _read_cell(data, first, codes[2 * record])
     if at < 0:
         return nothing
     cell = data[first:at]
-    codes[2 * record + 1] = codes[2 * record]
+    _copy_code(codes, 2 * record, 2 * record + 1)
     at = _after(data, at, COMMA)
     if at >= len(data) or data[at] != QUOTE:
         return nothing
@@ -353,7 +360,10 @@ def read_records(data, starts, lengths, hashes, epochs, codes, parameters, bits,
         bits: Filled in, ``[4, 2n]``: the seconds and the train, validation and test accuracies as float64 bit patterns.
         declined: Filled in, whether a record has another form.
     """
-    scratch = np.empty(max(lengths.max(), 1), dtype=np.uint8)
+    longest = 1
+    for length in lengths:
+        longest = max(longest, length)
+    scratch = np.empty(longest, dtype=np.uint8)
     cell = data[:0]
     for record in range(len(starts)):
         text = data[starts[record] : starts[record] + lengths[record]]

@@ -49,7 +49,12 @@ def write_csv(path: Path, *rows: Sequence[object]) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("dataset", "best"), [("cifar10", 94.37), ("cifar100", 73.51), ("imagenet16", 47.31)], ids=["10", "100", "16"]
+    ("dataset", "best"),
+    [
+        pytest.param("cifar10", 94.37, id="10"),
+        pytest.param("cifar100", 73.51, id="100", marks=pytest.mark.thorough),
+        pytest.param("imagenet16", 47.31, id="16", marks=pytest.mark.thorough),
+    ],
 )
 def test_nb201_published_means(
     published_data: Callable[[str], Path], tmp_path: Path, dataset: str, best: float
@@ -383,8 +388,8 @@ def read_all(path: Path) -> int:
 
 
 def test_fuzz_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: bool) -> None:
-    """Thousands of damaged files: each is read or refused in one line."""
-    damaged = 10_000 if thorough else 2_000
+    """Damaged files: each is read or refused in one line."""
+    damaged = 10_000 if thorough else 800
     monkeypatch.setattr("nasbed.results.importers.table.columns.BLOCK", 1 << 14)
     rng, path, refused = random.Random(2), tmp_path / "x.csv", 0
     original = csv_of(COLUMNS, path).read_bytes()
@@ -400,7 +405,7 @@ def test_fuzz_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: boo
 
 
 def test_fuzz_parquet(tmp_path: Path, thorough: bool) -> None:
-    damaged = 10_000 if thorough else 2_000
+    damaged = 10_000 if thorough else 800
     rng, path, refused = random.Random(3), tmp_path / "x.parquet", 0
     pq.write_table(pa.table(COLUMNS), path)
     original = path.read_bytes()

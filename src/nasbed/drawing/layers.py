@@ -99,13 +99,15 @@ def _uncrossed(columns: list[list[int]], segments: Sequence[tuple[int, int]]) ->
         order = [list(column) for column in columns]
         for column in order if attempt else ():
             rng.shuffle(column)
+        position = _places(order)
         for near, indices in ((before, range(len(order))), (after, range(len(order))[::-1])) * _SWEEPS:
             for index in indices:
-                position = _places(order)
                 means = {item: sum(position[n] for n in near[item]) / max(len(near[item]), 1) for item in order[index]}
                 order[index].sort(key=lambda item: means[item] if near[item] else position[item])
+                position |= _places(order[index : index + 1])
             for index in [*indices, *indices[::-1]]:
-                order[index] = _between(order[index], (before, after), _places(order))
+                order[index] = _between(order[index], (before, after), position)
+                position |= _places(order[index : index + 1])
             best = min(best, [list(column) for column in order], [column[::-1] for column in order], key=cost)
     return best
 
@@ -116,15 +118,23 @@ def _places(order: _Columns) -> dict[int, int]:
 
 def _between(column: list[int], sides: Iterable[Mapping[int, list[int]]], position: Mapping[int, int]) -> list[int]:
     """The best order of a column between two that stay: exact for a short column, by neighbour swaps for a long one."""
+    if len(column) < 2:
+        return column
     ends = {item: [[position[n] for n in side[item]] for side in sides] for item in column}
 
     def crossings(upper: int, lower: int) -> int:
         pairs = zip(ends[upper], ends[lower], strict=True)
-        return sum(a > b for upper_ends, lower_ends in pairs for a in upper_ends for b in lower_ends)
+        return sum([a > b for upper_ends, lower_ends in pairs for a in upper_ends for b in lower_ends])
 
     cross = {pair: crossings(*pair) for pair in permutations(column, 2)}
     if len(column) <= _SHORT_COLUMN:
-        return list(min(permutations(column), key=lambda order: sum(cross[pair] for pair in combinations(order, 2))))
+        fewest = sum([min(cross[a, b], cross[b, a]) for a, b in combinations(column, 2)])
+        counts: dict[tuple[int, ...], int] = {}
+        for candidate in permutations(column):
+            counts[candidate] = sum([cross[pair] for pair in combinations(candidate, 2)])
+            if counts[candidate] == fewest:
+                break
+        return list(min(counts.items(), key=lambda item: item[1])[0])
     order = list(column)
     for i in [*range(len(order) - 1)] * len(order):
         if cross[order[i], order[i + 1]] > cross[order[i + 1], order[i]]:

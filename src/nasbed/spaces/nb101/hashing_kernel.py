@@ -136,7 +136,7 @@ def _finish(text, length):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _digest_all(texts, words, blocks, count, digests):  # type: ignore[no-untyped-def]
+def _digest_all(words, blocks, count, digests):  # type: ignore[no-untyped-def]
     """Digest ``count`` finished messages into hexadecimal ``digests``, those of equal length together."""
     state = np.empty((4, LANES), dtype=np.uint32)
     lanes = np.empty((BLOCK_WORDS, LANES), dtype=np.uint32)
@@ -174,71 +174,100 @@ def _digest_all(texts, words, blocks, count, digests):  # type: ignore[no-untype
 
 
 @njit(cache=True, nogil=True)
+def _start(codes, first, group, start_digests, sources, labels, counts, digests):  # type: ignore[no-untyped-def]
+    """Prune the codes of a group, write the first digest of each vertex, and return the most vertices of a cell.
+
+    Args:
+        codes, first, group: All codes, and which of them are the group.
+        start_digests: The first digest of a vertex by its degrees and label.
+        sources, labels, counts: Get the predecessors, labels and number of vertices of each cell.
+        digests: Gets the digests.
+    """
+    most = 0
+    for cell in range(group):
+        count = _compact(codes[first + cell], sources[cell], labels[cell])
+        counts[cell] = count
+        most = max(most, count)
+        for vertex in range(count):
+            incoming, outgoing = 0, 0
+            for neighbor in range(7):
+                incoming += sources[cell, vertex] >> neighbor & 1
+                if neighbor < count:
+                    outgoing += sources[cell, neighbor] >> vertex & 1
+            label = labels[cell, vertex] + 2
+            for i in range(32):
+                digests[7 * cell + vertex, i] = start_digests[outgoing, incoming, label, i]
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _write_vertices(texts, blocks, digests, sources, count, order):  # type: ignore[no-untyped-def]
+    """Write the next message of every vertex of a cell: the digests before it, those after it, its own."""
+    _rank(digests, order, count)
+    for vertex in range(count):
+        text = texts[vertex]
+        length = np.int64(0)
+        for place in range(count):
+            if sources[vertex] >> order[place] & 1:
+                length = _append(text, length, digests, order[place])
+        text[length] = 124
+        length += 1
+        for place in range(count):
+            if sources[order[place]] >> vertex & 1:
+                length = _append(text, length, digests, order[place])
+        text[length] = 124
+        length = _append(text, length + 1, digests, vertex)
+        blocks[vertex] = _finish(text, length)
+
+
+@njit(cache=True, nogil=True)
+def _write_cell(text, digests, count, order):  # type: ignore[no-untyped-def]
+    """Write the message of a cell, the list of its sorted digests, and return how many blocks it fills."""
+    _rank(digests, order, count)
+    text[0] = 91
+    length = 1
+    for place in range(count):
+        if place:
+            text[length] = 44
+            text[length + 1] = 32
+            length += 2
+        text[length] = 39
+        length = _append(text, length + 1, digests, order[place])
+        text[length] = 39
+        length += 1
+    text[length] = 93
+    return _finish(text, length + 1)
+
+
+@njit(cache=True, nogil=True)
 def hash_cells(codes, start_digests, out):  # type: ignore[no-untyped-def]
     """Write the hash of every code, as 32 hexadecimal bytes, into ``out [n, 32]``."""
     slots = GROUP * 7
     words = np.empty((slots, MAX_BYTES // 4), dtype=np.uint32)
     texts = words.view(np.uint8)
-    blocks = np.zeros(slots, dtype=np.int64)
+    blocks = np.empty(slots, dtype=np.int64)
     digests = np.empty((slots, 32), dtype=np.uint8)
-    sources = np.zeros((GROUP, 7), dtype=np.int64)
-    labels = np.zeros((GROUP, 7), dtype=np.int64)
-    counts = np.zeros(GROUP, dtype=np.int64)
+    sources = np.empty((GROUP, 7), dtype=np.int64)
+    labels = np.empty((GROUP, 7), dtype=np.int64)
+    counts = np.empty(GROUP, dtype=np.int64)
     order = np.empty(7, dtype=np.int64)
-    for start in range(0, len(codes), GROUP):
-        group = min(GROUP, len(codes) - start)
-        most = 0
-        for cell in range(group):
-            counts[cell] = _compact(codes[start + cell], sources[cell], labels[cell])
-            most = max(most, counts[cell])
-            for vertex in range(counts[cell]):
-                incoming, outgoing = 0, 0
-                for neighbor in range(7):
-                    incoming += sources[cell, vertex] >> neighbor & 1
-                    if neighbor < counts[cell]:
-                        outgoing += sources[cell, neighbor] >> vertex & 1
-                digests[7 * cell + vertex] = start_digests[outgoing, incoming, labels[cell, vertex] + 2]
-        for turn in range(most):
+    for first in range(0, len(codes), GROUP):
+        group = min(GROUP, len(codes) - first)
+        most = _start(codes, first, group, start_digests, sources, labels, counts, digests)
+        for turn in range(most + 1):
+            messages = 7 * group if turn < most else group
+            for message in range(messages):
+                blocks[message] = 0
             for cell in range(group):
-                first, count = 7 * cell, counts[cell]
-                for vertex in range(7):
-                    blocks[first + vertex] = 0
-                if turn >= count:
-                    continue
-                own = digests[first : first + 7]
-                _rank(own, order, count)
-                for vertex in range(count):
-                    text = texts[first + vertex]
-                    length = 0
-                    for place in range(count):
-                        if sources[cell, vertex] >> order[place] & 1:
-                            length = _append(text, length, own, order[place])
-                    text[length] = 124
-                    length += 1
-                    for place in range(count):
-                        if sources[cell, order[place]] >> vertex & 1:
-                            length = _append(text, length, own, order[place])
-                    text[length] = 124
-                    length = _append(text, length + 1, own, vertex)
-                    blocks[first + vertex] = _finish(text, length)
-            _digest_all(texts, words, blocks, 7 * group, digests)
+                slot = 7 * cell
+                own = digests[slot : slot + 7]
+                if turn == most:
+                    blocks[cell] = _write_cell(texts[cell], own, counts[cell], order)
+                elif turn < counts[cell]:
+                    _write_vertices(
+                        texts[slot : slot + 7], blocks[slot : slot + 7], own, sources[cell], counts[cell], order
+                    )
+            _digest_all(words, blocks, messages, digests)
         for cell in range(group):
-            first, count = 7 * cell, counts[cell]
-            own = digests[first : first + 7]
-            _rank(own, order, count)
-            text = texts[cell]
-            text[0] = 91
-            length = 1
-            for place in range(count):
-                if place:
-                    text[length], text[length + 1] = 44, 32
-                    length += 2
-                text[length] = 39
-                for i in range(32):
-                    text[length + 1 + i] = own[order[place], i]
-                text[length + 33] = 39
-                length += 34
-            text[length] = 93
-            blocks[cell] = _finish(text, length + 1)
-        _digest_all(texts, words, blocks, group, digests)
-        out[start : start + group] = digests[:group]
+            for i in range(32):
+                out[first + cell, i] = digests[cell, i]

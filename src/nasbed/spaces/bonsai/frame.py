@@ -93,6 +93,17 @@ class Frame:
         counts = (cell + 1 + len(self.edges) * len(OPERATIONS) for cell in range(len(self.cells)))
         return (0, *accumulate(counts))
 
+    @cached_property
+    def _inputs(self) -> tuple[range, ...]:
+        return tuple(range(start, start + cell + 1) for cell, start in enumerate(self._starts[:-1]))
+
+    @cached_property
+    def _operations(self) -> tuple[tuple[range, ...], ...]:
+        return tuple(
+            tuple(range(first, first + len(OPERATIONS)) for first in range(inputs.stop, end, len(OPERATIONS)))
+            for inputs, end in zip(self._inputs, self._starts[1:], strict=True)
+        )
+
     @property
     def count(self) -> int:
         """The number of flags."""
@@ -100,12 +111,11 @@ class Frame:
 
     def inputs(self, cell: int) -> range:
         """The flags of a cell's inputs; input 0 is the stem, input i the cell i - 1."""
-        return range(self._starts[cell], self._starts[cell] + cell + 1)
+        return self._inputs[cell]
 
     def operations(self, cell: int, edge: int) -> range:
         """The flags of an edge's operations."""
-        first = self.inputs(cell).stop + edge * len(OPERATIONS)
-        return range(first, first + len(OPERATIONS))
+        return self._operations[cell][edge]
 
     def pruned(self, flags: Sequence[bool]) -> tuple[bool, ...]:
         """The flags without those that lie on no path from the image to the output."""

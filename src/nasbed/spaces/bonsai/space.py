@@ -15,7 +15,8 @@ from nasbed.core.errors import InvalidArchitecture, ParseError, shorten
 from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.bonsai.costs import BonsaiSkeleton, network_costs
 from nasbed.spaces.bonsai.frame import ENTRANCES, OPERATIONS, Frame
-from nasbed.spaces.bonsai.genotype import BonsaiCell, BonsaiGenotype
+from nasbed.spaces.bonsai.genotype import BonsaiGenotype
+from nasbed.spaces.bonsai.paths import useful
 from nasbed.spaces.bonsai.sampling import random_flags
 from nasbed.spaces.bonsai.wording import diagrams
 from nasbed.spaces.choice import ChoiceSpace
@@ -58,11 +59,12 @@ class Bonsai(ChoiceSpace):
     def canonical(self, arch: Architecture) -> Architecture:
         """The architecture without what lies on no path. The inner nodes of each cell are in the order that gives the
         smallest code."""
-        pruned = BonsaiGenotype.of(arch).pruned()
-        if self.frame.nodes > 2:
-            cells = tuple(_first_order(cell, self.frame) for cell in pruned.cells)
-            pruned = BonsaiGenotype(self.frame, cells)
-        return pruned.architecture
+        frame = self.frame if arch.space == self.name else Frame.of_space(arch.space)
+        flags = useful(frame, [bool(flag) for flag in arch.code])
+        if frame.nodes > 2:
+            for cell in range(len(frame.cells)):
+                _reorder(flags, frame, cell)
+        return Architecture(frame.space_name, tuple(map(int, flags)))
 
     def neighbor_pairs(self, codes: Codes) -> Pairs:
         """One flag may take others with it, which then lie on no path: so neighbours are listed."""
@@ -177,15 +179,29 @@ def _flag_names(frame: Frame) -> list[str]:
     return names
 
 
-def _first_order(cell: BonsaiCell, frame: Frame) -> BonsaiCell:
-    """The cell with its inner nodes in another order, in which every edge still goes forward: the one whose flags are
-    smallest."""
+def _reorder(flags: list[bool], frame: Frame, cell: int) -> None:
+    """Put the inner nodes of a cell in the order, in which every edge still goes forward, whose flags are smallest."""
+    first, last = frame.operations(cell, 0).start, frame.operations(cell, len(frame.edges) - 1).stop
+    edges = [flags[start : start + len(OPERATIONS)] for start in range(first, last, len(OPERATIONS))]
+    if any(map(any, edges)):
+        nothing = [False] * len(OPERATIONS)
+        forms = (
+            [nothing if edge is None else edges[edge] for edge in order]
+            for order, turned in _orders(frame)
+            if not any(any(edges[edge]) for edge in turned)
+        )
+        flags[first:last] = [flag for edge in min(forms) for flag in edge]
+
+
+@cache
+def _orders(frame: Frame) -> list[tuple[list[int | None], list[int]]]:
+    """For every order of a cell's inner nodes: which edge comes to each edge's place, and which would go backward."""
     inner = range(ENTRANCES, frame.targets[-1])
-    operations = {edge: names for edge, names in zip(frame.edges, cell.operations, strict=True) if names}
-    forms = []
+    number = {edge: index for index, edge in enumerate(frame.edges)}
+    orders = []
     for order in permutations(inner):
-        place = {**dict(zip(inner, order, strict=True)), frame.targets[-1]: frame.targets[-1]}
-        moved = {(place.get(source, source), place[target]): names for (source, target), names in operations.items()}
-        if all(source < target for source, target in moved):
-            forms.append(tuple(moved.get(edge, ()) for edge in frame.edges))
-    return BonsaiCell(cell.inputs, min(forms, key=lambda rows: [name in row for row in rows for name in OPERATIONS]))
+        place = {**{node: node for node in (0, 1, frame.targets[-1])}, **dict(zip(inner, order, strict=True))}
+        moved = {(place[source], place[target]): index for (source, target), index in number.items()}
+        turned = [index for edge, index in moved.items() if edge not in number]
+        orders.append(([moved.get(edge) for edge in frame.edges], turned))
+    return orders

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.networks import USUAL, build
+from nasbed.networks.shapes import shapes_only
 from nasbed.spaces.sides import Image, sides
 
 
@@ -54,8 +55,8 @@ def summary(network: nn.Module, *, image: Image = 32, channels_in: int = 3) -> N
     hooks = [module.register_forward_hook(note_shape) for _, module in parts]
     hooks += [module.register_forward_hook(count) for module in network.modules() if _counts(module)]
     try:
-        with torch.no_grad():  # two images: batch normalisation in training mode refuses a single pixel
-            network(torch.empty(2, channels_in, *sides(image), device="meta", dtype=_dtype(network)))
+        with shapes_only(), torch.no_grad():  # two images: batch normalisation in training mode refuses a single pixel
+            network(torch.empty(2, channels_in, *sides(image), dtype=_dtype(network)))
     finally:
         for hook in hooks:
             hook.remove()
@@ -93,7 +94,7 @@ def architecture_summary(
     >>> empty.parameters, empty.multiply_adds
     (73306, 7783040)
     """
-    with torch.device("meta"):
+    with shapes_only():
         network = build(arch, classes=classes, channels_in=channels_in, image=image, skeleton=skeleton)
     return summary(
         network,

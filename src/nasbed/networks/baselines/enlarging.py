@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from nasbed.core.errors import InvalidOption
 from nasbed.networks.baselines.vision import USUAL_CHANNELS
+from nasbed.networks.shapes import shapes_only
 
 if TYPE_CHECKING:
     from nasbed.networks.baselines import BaselineBuilder
@@ -49,7 +50,7 @@ def least_side(builder: BaselineBuilder) -> int:
 
     Height and width shrink independently of each other, so neither side of another image may be shorter.
     """
-    with torch.device("meta"), torch.no_grad():
+    with shapes_only(), torch.no_grad():
         trial = builder(classes=1, channels_in=USUAL_CHANNELS)
         error = _fails(trial, MOST)
         if error is not None:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from nasbed.core.execution.processes import ProcessPool
 from nasbed.datasets.dataset import Dataset
 from nasbed.networks import build
+from nasbed.networks.shapes import shapes_only
 from nasbed.spaces.sides import Image
 from nasbed.training.building import recipe_skeleton
 from nasbed.training.draws import uniform_weights, weight_bounds
@@ -87,7 +88,7 @@ _Network = tuple[NetworkProgram, NDArray[np.float32]]
 
 
 def _prepare(job: Job, target: PreparationTarget) -> _Network:
-    with torch.device("meta"):
+    with shapes_only():
         network = build(
             job.architecture,
             classes=target.classes,

@@ -9,6 +9,7 @@ import torch
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, exception_line
 from nasbed.datasets.dataset import Dataset
+from nasbed.networks.shapes import shapes_only
 from nasbed.spaces.base import SearchSpace
 from nasbed.training.building import recipe_network
 from nasbed.training.devices import chosen_device
@@ -58,7 +59,7 @@ def check_kernels() -> None:
 def traced(arch: Architecture, dataset: Dataset, recipe: Recipe) -> NetworkProgram:
     """The program of an architecture. Whatever goes wrong is an error that says what to do."""
     channels, *side = dataset.shape
-    with torch.device("meta"):
+    with shapes_only():
         network = recipe_network(arch, dataset, recipe)
     try:
         return trace(network, channels=channels, side=(side[0], side[1]))

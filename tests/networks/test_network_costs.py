@@ -23,6 +23,7 @@ from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
 from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
 from nasbed.spaces.sides import Image, sides  # noqa: E402
 from nasbed.spaces.transnas import TransNASSkeleton  # noqa: E402
+from support.torch_networks import without_initial_weights  # noqa: E402
 
 INCEPTION = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
 DARTS_V2 = (
@@ -80,16 +81,15 @@ def counted(network: Any, image: Image, channels_in: int) -> tuple[int, int]:
 
 
 @pytest.fixture
-def without_initial_weights(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def shapes_alone() -> Iterator[None]:
     """Thousands of networks of which only shapes matter; and what is old need not be searched for garbage each time."""
-    for layer in (torch.nn.Conv2d, torch.nn.Linear, torch.nn.BatchNorm2d):
-        monkeypatch.setattr(layer, "reset_parameters", lambda self: None)
     gc.freeze()
-    yield
+    with without_initial_weights():
+        yield
     gc.unfreeze()
 
 
-@pytest.mark.usefixtures("without_initial_weights")
+@pytest.mark.usefixtures("shapes_alone")
 @pytest.mark.parametrize(
     ("name", "skeleton", "count"),
     [*((*case, 1000) for case in SMALL.items()), *((*case, 200) for case in ODD)],
@@ -98,7 +98,7 @@ def without_initial_weights(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_network_costs_of_many_architectures_are_the_closed_forms(
     name: str, skeleton: Any, count: int, thorough: bool
 ) -> None:
-    archs = sampled(name, count if thorough else count // 5)
+    archs = sampled(name, count if thorough else count // 25)
     channels_in = getattr(skeleton, "image_channels", 3)
     counts = [counted(build(arch, skeleton=skeleton), skeleton.image, channels_in) for arch in archs]
     assert counts == closed_form(archs, skeleton)
@@ -147,10 +147,10 @@ def transnas_costs(code: tuple[int, ...], image: int, classes: int) -> tuple[int
     return parameters + 513 * classes, multiply_adds + 512 * classes
 
 
-@pytest.mark.usefixtures("without_initial_weights")
+@pytest.mark.usefixtures("shapes_alone")
 def test_transnas_micro_costs_of_many_architectures_are_those_by_hand(thorough: bool) -> None:
     skeleton = TransNASSkeleton(cells_per_module=1)
-    for arch in sampled("transnas-micro", 1000 if thorough else 200):
+    for arch in sampled("transnas-micro", 1000 if thorough else 40):
         assert counted(build(arch, skeleton=skeleton), 32, 3) == transnas_costs(arch.code, 32, 10)
 
 

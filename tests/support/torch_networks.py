@@ -1,16 +1,27 @@
 """The networks of NAS-Bench-101, NAS-Bench-201 and DARTS in torch, as plainly as can be: the outside word on costs.
 
 Written from the papers, apart from the package. Parameters are what torch counts; multiply-adds are read off the tensors
-that pass through the convolutions and linear layers (on torch's meta device: real shapes, no arithmetic).
+that pass through the convolutions and linear layers (an empty batch: real shapes, no arithmetic).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
+
+
+@contextmanager
+def without_initial_weights() -> Iterator[None]:
+    """Networks of which only shapes matter."""
+    with pytest.MonkeyPatch.context() as patch:
+        for layer in (nn.Conv2d, nn.Linear, nn.BatchNorm2d):
+            patch.setattr(layer, "reset_parameters", lambda self: None)
+        yield
 
 
 def costs(network: nn.Module, image: int, channels: int = 3) -> tuple[int, int]:
@@ -20,13 +31,13 @@ def costs(network: nn.Module, image: int, channels: int = 3) -> tuple[int, int]:
     def count(module: nn.Module, inputs: Any, output: Tensor) -> None:
         nonlocal multiply_adds
         if isinstance(module, nn.Conv2d):
-            multiply_adds += output.numel() * module.weight[0].numel()
+            multiply_adds += output.shape[1:].numel() * module.weight[0].numel()
         elif isinstance(module, nn.Linear):
             multiply_adds += module.weight.numel()
 
     hooks = [module.register_forward_hook(count) for module in network.modules()]
-    network.eval().to("meta")
-    network(torch.empty(1, channels, image, image, device="meta"))
+    with torch.inference_mode():
+        network.eval()(torch.empty(0, channels, image, image))
     for hook in hooks:
         hook.remove()
     return sum(parameter.numel() for parameter in network.parameters()), multiply_adds

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from nasbed.proxies import PROXIES, Proxy, Score
@@ -19,6 +20,8 @@ CELLS = (
     "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|",
 )
 """With gradients everywhere, with layers that have none, and without any way from the images to the output."""
+SIDE = 8
+"""Of the images, in pixels."""
 
 
 class ProxyConformance(ABC):
@@ -28,10 +31,11 @@ class ProxyConformance(ABC):
     def make_proxy(self) -> Proxy:
         """The proxy under test."""
 
-    def scores(self, **changed: Any) -> list[Score]:
-        """The scores of small networks; ``changed`` replaces ``images`` or ``labels``."""
+    def scores(self, small_networks: Iterable[nn.Module] | None = None, **changed: Any) -> list[Score]:
+        """The scores of small networks, of new ones by default; ``changed`` replaces ``images`` or ``labels``."""
         parts = dict(zip(("images", "labels"), batch(), strict=True)) | changed
-        return [self.make_proxy().score(network, (parts["images"], parts["labels"])) for network in networks()]
+        images_and_labels = parts["images"], parts["labels"]
+        return [self.make_proxy().score(network, images_and_labels) for network in small_networks or networks()]
 
     def test_a_score_is_a_finite_number_or_a_reason_of_one_line(self) -> None:
         scores = self.scores()
@@ -52,8 +56,11 @@ class ProxyConformance(ABC):
         with torch.random.fork_rng(devices=[]):
             torch.rand(3)
             assert proxy.score(network, batch(), seed=3).value == first
-        rivals = [rival for rival in map(PROXIES.get, PROXIES.names()) if rival.name != proxy.name]
-        assert scores(network, batch(), [*rivals, proxy], seed=3)[proxy.name].value == first
+        registered = tuple(map(PROXIES.get, PROXIES.names()))
+        if proxy in registered:
+            assert all(together[proxy.name] == first for together in _scores_together(registered))
+        else:
+            assert scores(network, batch(), [*registered, proxy], seed=3)[proxy.name].value == first
 
     def test_the_network_and_the_batch_are_left_as_they_were(self) -> None:
         import torch
@@ -73,12 +80,13 @@ class ProxyConformance(ABC):
         import torch
 
         images, labels = batch()
-        self.scores(images=images[:1], labels=labels[:1])
-        self.scores(labels=torch.zeros_like(labels))
-        self.scores(images=torch.zeros_like(images))
-        self.scores(images=images * torch.nan)
-        self.scores(images=images * 1e30)
-        self.scores(labels=labels + 100)
+        scored = list(networks())
+        self.scores(scored, images=images[:1], labels=labels[:1])
+        self.scores(scored, labels=torch.zeros_like(labels))
+        self.scores(scored, images=torch.zeros_like(images))
+        self.scores(scored, images=images * torch.nan)
+        self.scores(scored, images=images * 1e30)
+        self.scores(scored, labels=labels + 100)
 
     def test_odd_networks_have_a_score_or_a_reason(self) -> None:
         import torch
@@ -88,8 +96,25 @@ class ProxyConformance(ABC):
         with torch.no_grad():
             for parameter in all_zero.parameters():
                 parameter.mul_(0)
-        for network in (nn.Flatten(), nn.Sequential(nn.Flatten(), nn.Linear(3 * 16 * 16, 10)), nn.Identity(), all_zero):
+        for network in (
+            nn.Flatten(),
+            nn.Sequential(nn.Flatten(), nn.Linear(3 * SIDE * SIDE, 10)),
+            nn.Identity(),
+            all_zero,
+        ):
             self.make_proxy().score(network, batch())
+
+
+@cache
+def _scores_together(proxies: tuple[Proxy, ...]) -> list[dict[str, float | None]]:
+    """The scores of all proxies at once, in this order and in the reverse."""
+    from nasbed.proxies.scoring import scores
+
+    network = next(networks())
+    return [
+        {name: score.value for name, score in scores(network, batch(), list(order), seed=3).items()}
+        for order in (proxies, proxies[::-1])
+    ]
 
 
 def networks() -> Iterator[nn.Module]:
@@ -102,7 +127,7 @@ def networks() -> Iterator[nn.Module]:
     for cell in CELLS:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            skeleton = NB201Skeleton(channels=4, cells_per_stage=1, image=16)
+            skeleton = NB201Skeleton(channels=4, cells_per_stage=1, image=SIDE)
             yield build(space("nb201").parse(cell), skeleton=skeleton)
 
 
@@ -111,7 +136,7 @@ def batch() -> tuple[Tensor, Tensor]:
     import torch
 
     generator = torch.Generator().manual_seed(0)
-    return torch.randn(8, 3, 16, 16, generator=generator), torch.arange(8) % 4
+    return torch.randn(8, 3, SIDE, SIDE, generator=generator), torch.arange(8) % 4
 
 
 def state_of(network: nn.Module) -> list[Any]:

@@ -12,9 +12,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from configparser import ConfigParser
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from unittest.mock import patch
 
 import pytest
 
+from nasbed.core.locks import waiting_lock
 from nasbed.core.registry import Registry
 from nasbed.results import Results
 from nasbed.results.importers import IMPORTERS
@@ -195,22 +196,28 @@ def test_fetch_interrupted_says_so_and_goes_on_the_next_time(user: User, server:
     assert server.asked_ranges() == ["", "bytes=6000-"] and user.kept_files() == []
 
 
-def test_fetch_by_two_at_once_downloads_once(user: User, server: Server) -> None:
-    server.behaviour.stall = 6_000
-    words = user.command("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
+def test_fetch_by_two_at_once_downloads_once(user: User, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second is this process; the server goes on with the first once the second says that it waits."""
 
-    def start() -> subprocess.Popen[str]:
-        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=user.environment)
-
-    with start() as first:
-        assert server.behaviour.stalled.wait(20)
-        with start() as second:
-            assert second.stderr is not None
-            assert "another process is fetching tiny.txt; waiting for it" in second.stderr.readline()
+    def wait(path: Path, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
+        def go_on() -> None:
+            on_wait()
             server.behaviour.stall = None
             server.behaviour.release.set()
-            printed = [process.communicate(timeout=30)[0] for process in (first, second)]
-    assert (first.returncode, second.returncode) == (0, 0) and printed[0] == printed[1]
+
+        return waiting_lock(path, go_on)
+
+    server.behaviour.stall = 6_000
+    words = ("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
+    with subprocess.Popen(
+        user.command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=user.environment
+    ) as first:
+        assert server.behaviour.stalled.wait(20)
+        monkeypatch.setattr("nasbed.core.locks.waiting_lock", wait)
+        second = user.run(*words)
+        printed = first.communicate(timeout=30)[0]
+    assert "another process is fetching tiny.txt; waiting for it" in second.stderr.splitlines()[0]
+    assert (first.returncode, second.returncode) == (0, 0) and printed == second.stdout
     assert Results.open(user.home / "tables" / "tiny" / "made-up").manifest.rows == 2_000
     assert user.kept_files() == [] and server.asked_ranges() == ["", "bytes=6000-"]
 

@@ -101,6 +101,7 @@ def test_fit_without_a_path_is_found_by_name(table: str) -> None:
     assert (surrogates_folder() / f"{name}.html").is_file()
 
 
+@pytest.mark.usefixtures("in_process")
 def test_fit_tunes_first(table: str, tmp_path: Path) -> None:
     out = tmp_path / "tuned"
     output_of("fit", table, *SMALL, "--tune", "2", "--out", out)

@@ -24,7 +24,7 @@ from nasbed.results import Results
 from nasbed.spaces.bonsai import BonsaiGenotype, Frame
 from nasbed.spaces.bonsai.wording import cell_lines
 
-SIZE = ("--epochs", "6", "--channels", "4", "--batch", "16", "--epoch-images", "48", "--seed", "3", "--device", "cpu")
+SIZE = ("--epochs", "6", "--channels", "4", "--batch", "16", "--epoch-images", "32", "--seed", "3", "--device", "cpu")
 SETTINGS = (
     "cells=nr", "nodes=1", "split=[400,100]", "interval=1", "compression=20", "input_compression=20", "target=0.2",
     "least_open=0.5",

@@ -6,6 +6,8 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,14 @@ pytest.importorskip("torch", reason="needs torch")
 
 import nasbed
 from nasbed.cli import main
+from nasbed.core.locks import waiting_lock
 from nasbed.oneshot import METHODS
 from nasbed.oneshot.record import SearchRecord, read_record
 from nasbed.results.store import Results
 
 SMALL = ("--batch", "16", "--epoch-images", "16", "--device", "cpu", "--set", "supernet.split=[200,64]")
 DARTS = ("pc-darts", "--epochs", "3", "--channels", "4", "--cells", "3", *SMALL)
-NB201 = ("gdas", "--space", "nb201", "--epochs", "12", "--channels", "4", "--cells", "1", "--seed", "3", *SMALL)
+NB201 = ("gdas", "--space", "nb201", "--epochs", "8", "--channels", "4", "--cells", "1", "--seed", "3", *SMALL)
 RECIPE = """
 name = "quick"
 epochs = [1]
@@ -99,18 +102,31 @@ def test_oneshot_killed_goes_on_to_the_same_record(
     assert (results.manifest.rows, results.about.metrics[0].key) == (len(record.searched.epochs), "supernet_accuracy")
 
 
-def test_oneshot_second_process_waits_for_the_first_and_finds_its_search(tmp_path: Path) -> None:
+def test_oneshot_second_process_waits_for_the_first_and_finds_its_search(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The second is this process; the first, stopped meanwhile, goes on once the second says that it waits."""
     out = tmp_path / "new" / "out"
     command = [sys.executable, "-u", "-m", "nasbed", "oneshot", *NB201, "--out", str(out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as first:
         assert first.stdout is not None and first.stdout.readline().startswith("epoch 1: ")
         first.send_signal(signal.SIGSTOP)
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as second:
-            assert second.stderr is not None and f"another process is working in {out}" in second.stderr.readline()
+
+        def wait(path: Path, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
+            def go_on() -> None:
+                on_wait()
+                first.send_signal(signal.SIGCONT)
+
+            return waiting_lock(path, go_on)
+
+        monkeypatch.setattr("nasbed.core.locks.waiting_lock", wait)
+        try:
+            assert nasbed_oneshot(monkeypatch, *NB201, "--out", str(out)) == 0
+        finally:
             first.send_signal(signal.SIGCONT)
-            assert first.wait(60) == 0
-            assert "has ended already" in second.stderr.read()
-        assert second.returncode == 0
+        assert first.wait(60) == 0
+        waits, ended = capsys.readouterr().err.splitlines()[:2]
+        assert f"another process is working in {out}" in waits and "has ended already" in ended
     assert not list(out.glob("*.lock"))
 
 

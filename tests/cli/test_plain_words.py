@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from typer.testing import CliRunner
 
 from nasbed import NasbedError
 from nasbed.cli import app, main
+from support.commands import run_command
 
 MINI = "nb101-mini-cifar10-16-v1.0"
 
@@ -82,12 +81,12 @@ def test_empty_or_tiny_surrogate_is_called_so(content: bytes, tmp_path: Path) ->
     assert refusal("run", str(path), "--out", str(tmp_path / "out")) == messages[content]
 
 
-def test_lightgbm_prints_nothing_of_its_own(tmp_path: Path) -> None:
-    """In a process, since its library writes past Python."""
-    arguments = ["fit", MINI, "--set", "num_leaves=1", "--out", str(tmp_path / "mine.snb")]
-    process = subprocess.run([sys.executable, "-m", "nasbed", *arguments], capture_output=True, text=True)
+def test_lightgbm_prints_nothing_of_its_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Its library writes past Python, to the files of the process."""
+    outcome = run_command("fit", MINI, "--set", "num_leaves=1", "--out", str(tmp_path / "mine.snb"))
     rule = "num_leaves of lgb is a whole number from 2 to 131072, got 1; change the setting"
-    assert (process.returncode, process.stdout, process.stderr) == (2, "", f"nasbed: {rule}\n")
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (2, "", f"nasbed: {rule}\n")
+    assert capfd.readouterr() == ("", "")
 
 
 def test_no_help_text_is_taken_for_a_style() -> None:

@@ -104,7 +104,7 @@ def never_unmarked(result: Result, before: dict[str, str], affects: tuple[str, .
 
 
 @given(edit=st.one_of(METHODS, SETTINGS, TABLES, VERSIONS), reported=st.booleans())
-@examples(8)
+@examples(5)
 def test_no_edit_leaves_the_old_number_unmarked(
     stored: Path, before: dict[str, str], edit: Edit, reported: bool
 ) -> None:
@@ -156,7 +156,7 @@ def search(folder: Path) -> Result:
 
 
 @given(index=st.integers(0, 4), place=PLACES, bits=BITS, reported=st.booleans())
-@examples(6)
+@examples(4)
 def test_no_byte_of_a_dataset_leaves_the_old_number_unmarked(
     trained: Path, index: int, place: int, bits: int, reported: bool
 ) -> None:

@@ -265,6 +265,7 @@ def _uneven(folder: Path, validated: tuple[int, ...], tested: tuple[int, ...]) -
         ((200,), (10,), (200,), 78.12 + 0.1),
     ],
 )
+@pytest.mark.usefixtures("without_charts")
 def test_tabular_judges_at_the_highest_fidelity_that_has_the_metric(
     tmp_path: Path, validated: tuple[int, ...], tested: tuple[int, ...], fidelities: tuple[int, ...], best: float
 ) -> None:

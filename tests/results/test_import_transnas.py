@@ -128,9 +128,13 @@ def test_transnas_tables_say_what_is_better(tmp_path: Path) -> None:
             assert (metric.direction == "minimize") == (metric.split is None or metric.name in ("loss", "l1_loss"))
 
 
-def test_transnas_import_takes_the_published_figures(tmp_path: Path, published_data: Callable[[str], Path]) -> None:
-    """All 4 096 real cells, with published numbers as the curves' last: every bound holds, and they come out."""
-    published = pq.read_table(published_data("tnb101_micro.parquet")).to_pylist()
+def test_transnas_import_takes_the_published_figures(
+    tmp_path: Path, published_data: Callable[[str], Path], thorough: bool
+) -> None:
+    """Real cells, with published numbers as the curves' last: every bound holds, and they come out. By default, the
+    cells with one of four operations on the first edge."""
+    table = pq.read_table(published_data("tnb101_micro.parquet"))
+    published = [row for row in table.to_pylist() if thorough or row["arch"].startswith("3")]
     value = saved()
     value["data"]["micro"] = {}
     for row in published:
@@ -140,7 +144,7 @@ def test_transnas_import_takes_the_published_figures(tmp_path: Path, published_d
         results[row["task"]] = {"total_epochs": 2, "model_info": {}, "metrics": curves}
     tables = imported(write_file(tmp_path / "file.pth", value), tmp_path / "out")
     cache = tables["transnas-micro/class_scene"].cache()
-    assert len(cache) == 4096
+    assert len(cache) == (4096 if thorough else 1024)
     best = max(row["valid_top1"] for row in published if row["task"] == "class_scene")
     assert cache.mean("validation_top1", 2).max() == pytest.approx(best, rel=1e-6)
 

@@ -190,17 +190,16 @@ def test_configurations_in_json(tmp_path: Path) -> None:
     ]
 
 
-def test_many_batches_keep_their_row_numbers(tmp_path: Path) -> None:
+def test_many_batches_keep_their_row_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nasbed.results.importers.table.columns.BLOCK", 1 << 16)
     path = tmp_path / "x.csv"
-    path.write_text(
-        "architecture,acc\n" + "".join(f'"{CELL}",{i % 100}\n' for i in range(120_000)) + f'"{CELL}",oops\n'
-    )
-    with pytest.raises(BadFile, match="row 120001, column acc: a value is a number or empty, got 'oops'"):
+    path.write_text("architecture,acc\n" + "".join(f'"{CELL}",{i % 100}\n' for i in range(12_000)) + f'"{CELL}",oops\n')
+    with pytest.raises(BadFile, match="row 12001, column acc: a value is a number or empty, got 'oops'"):
         imported(path)
     path.write_text(path.read_text().replace("oops", "7"))
     results = imported(path)
     values = np.concatenate([rows.values["test_accuracy"] for rows in results.batches()])
-    assert values.tolist() == [float(i % 100) for i in range(120_000)] + [7.0]
+    assert values.tolist() == [float(i % 100) for i in range(12_000)] + [7.0]
 
 
 # --- the grammar of metrics ------------------------------------------------------------------------------------------

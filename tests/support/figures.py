@@ -18,7 +18,7 @@ PLACEHOLDERS: dict[str, Callable[..., Any]] = {
 
 
 class Rendering:
-    """Switches ``vl_convert`` between placeholders and real figures."""
+    """Switches ``vl_convert`` between placeholders and real figures, and Altair between one check of a chart and many."""
 
     def __init__(self) -> None:
         self.is_real = True
@@ -28,7 +28,9 @@ class Rendering:
         if real == self.is_real:
             return
         import vl_convert
+        from altair.utils import schemapi
 
+        schemapi.DEBUG_MODE = real  # whether each part of a chart is checked alone, or the chart once
         if not self._functions:
             self._functions = {name: getattr(vl_convert, name) for name in PLACEHOLDERS}
             self._functions["javascript_bundle"] = cache(vl_convert.javascript_bundle)  # two seconds of work

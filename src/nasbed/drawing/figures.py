@@ -32,9 +32,7 @@ def metric_label(metric: Metric) -> str:
 
 def save_figure(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write the figure as SVG, PNG or PDF by the file's suffix. The file appears only when it is complete."""
-    rendered = _rendered(chart, path.suffix.lower().removeprefix("."))
-    with complete_file(path) as draft:
-        draft.write_bytes(rendered)
+    _write(_file_specification(chart), path)
 
 
 def save_figures(charts: Mapping[str, alt.TopLevelMixin], folder: Path, formats: Iterable[str]) -> None:
@@ -44,8 +42,20 @@ def save_figures(charts: Mapping[str, alt.TopLevelMixin], folder: Path, formats:
         _check_format(form)
     folder.mkdir(parents=True, exist_ok=True)
     for name, chart in charts.items():
+        specification = _file_specification(chart)
         for form in formats:
-            save_figure(chart, folder / f"{name}.{form}")
+            _write(specification, folder / f"{name}.{form}")
+
+
+def _write(specification: str, path: Path) -> None:
+    rendered = _rendered(specification, path.suffix.lower().removeprefix("."))
+    with complete_file(path) as draft:
+        draft.write_bytes(rendered)
+
+
+def _file_specification(chart: alt.TopLevelMixin) -> str:
+    """A chart in the theme of files, as Vega-Lite."""
+    return json.dumps(_without_readers(chart.to_dict()) | {"config": FILE_THEME})
 
 
 def _check_format(form: str) -> None:
@@ -53,18 +63,15 @@ def _check_format(form: str) -> None:
         raise InvalidOption(f"a figure is written as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
 
 
-def _rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
+def _rendered(specification: str, form: str) -> bytes:
     import vl_convert
 
     _check_format(form)
-    specification = _without_readers(chart.to_dict())
-    specification["config"] = FILE_THEME
-    text = json.dumps(specification)
     if form == "svg":
-        return str(vl_convert.vegalite_to_svg(text)).encode()
+        return str(vl_convert.vegalite_to_svg(specification)).encode()
     if form == "png":
-        return bytes(vl_convert.vegalite_to_png(text, scale=PNG_SCALE))
-    return bytes(vl_convert.vegalite_to_pdf(text))
+        return bytes(vl_convert.vegalite_to_png(specification, scale=PNG_SCALE))
+    return bytes(vl_convert.vegalite_to_pdf(specification))
 
 
 def _without_readers(value: Any) -> Any:

@@ -103,7 +103,7 @@ def real(folder: Path) -> TabularBenchmark:
     return table
 
 
-@pytest.mark.parametrize(("open_table", "longest"), [(generated, 200), (real, 800)])
+@pytest.mark.parametrize(("open_table", "longest"), [(generated, 100), (real, 400)])
 def test_simulated_random_search_has_the_exact_curve(
     open_table: Callable[[Path], TabularBenchmark], longest: int, tmp_path: Path
 ) -> None:

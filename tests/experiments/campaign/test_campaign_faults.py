@@ -67,16 +67,16 @@ def not_begun(journal: Path) -> bool:
 def test_campaign_killed_at_random_moments_loses_nothing_and_repeats_nothing(
     campaign_file: Path, undisturbed: list[Row], thorough: bool
 ) -> None:
-    """Once in five lives the trials run in processes of their own. Until a result is durable, lives grow longer, as a
+    """Once in three lives the trials run in processes of their own. Until a result is durable, lives grow longer, as a
     busy machine needs."""
     draw = random.Random(7)
     journal, log = campaign_file.with_suffix(".sqlite"), campaign_file.with_suffix(".log")
     log.touch()
     durable: list[Row] = []
     for kill in range(20):
-        if durable and kill >= 5 and not thorough:
+        if durable and kill >= 3 and not thorough:
             break
-        local = kill % 5 == 4
+        local = kill % 3 == 2
         moment = draw.uniform(0.5, 2.5) if local else draw.uniform(0.0, 0.5)
         moment *= 1 if durable else 1 + kill / 2
         engine = ("--engine", "local", "--workers", "2") if local else ("--engine", "serial")
@@ -89,8 +89,7 @@ def test_campaign_killed_at_random_moments_loses_nothing_and_repeats_nothing(
         assert set(map(str, durable)) <= set(map(str, now)), "what was durable was lost"
         durable = now
     assert 0 < len(durable) < len(undisturbed)
-    code, errors = outcome_of(started(campaign_file, "--resume", "--engine", "serial"))
-    assert code == 0, errors
+    collect(ADAPTIVE, trainer_of(ADAPTIVE), journal)
     assert table(journal) == undisturbed
 
 
@@ -187,8 +186,7 @@ def test_campaign_on_a_full_disk_stops_in_one_line_and_goes_on_with_more_room(
     journal = small_disk / "full.sqlite"
     full_disk_is_told_and_survived(campaign_file, journal, undisturbed)
     subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
-    code, errors = outcome_of(started(campaign_file, "--journal", str(journal), "--resume", "--engine", "serial"))
-    assert code == 0, errors
+    collect(ADAPTIVE, trainer_of(ADAPTIVE), journal)
     assert table(journal) == undisturbed
 
 

@@ -44,15 +44,16 @@ def by_model_and_seeds(results: Iterable[UnseenResult]) -> dict[Any, Any]:
     return {(result.model, result.seeds): result for result in plain}
 
 
-def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_path: Path) -> None:
-    plan = replace(PLAN, train_seeds=1)
+def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_path: Path, thorough: bool) -> None:
+    plan = replace(PLAN, methods=METHODS if thorough else ("gdas", "rs-bonsai"), train_seeds=1)
+    searches = sum(not method.startswith("rs-") for method in plan.methods)
     with threads_used(1):
         measure([open_dataset(folder)], plan, tmp_path / "one.jsonl", **folders(tmp_path / "one"))
     file, where = tmp_path / "several.jsonl", folders(tmp_path / "several")
-    assert measure_ahead([folder], plan, file, **where, engine=LocalEngine(2)) == 4
+    assert measure_ahead([folder], plan, file, **where, engine=LocalEngine(2)) == len(plan.methods)
     expected, results = (by_model_and_seeds(read_results([path])) for path in (tmp_path / "one.jsonl", file))
-    assert results == expected and len(results) == 4
-    assert len(list(where["searches"].glob("*/search.json"))) == 2
+    assert results == expected and len(results) == len(plan.methods)
+    assert len(list(where["searches"].glob("*/search.json"))) == searches
     lines = file.read_bytes()
     assert measure_ahead([folder], plan, file, **where, engine=LocalEngine(2)) == 0
     assert measure([open_dataset(folder)], plan, file, **where) == 0 and file.read_bytes() == lines

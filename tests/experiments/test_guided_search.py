@@ -122,7 +122,7 @@ def test_scores_hold_up_to_isomorphism(tmp_path: Path) -> None:
 # --- every method ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("outstanding", [1, 4])
+@pytest.mark.parametrize("outstanding", [pytest.param(1, marks=pytest.mark.thorough), 4])
 @pytest.mark.parametrize("name", OPTIMIZERS.names())
 def test_every_method_proposes_the_pool_first_and_goes_on(name: str, outstanding: int) -> None:
     for searched in spaces():

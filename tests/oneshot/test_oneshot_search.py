@@ -96,10 +96,13 @@ def test_search_learns_digits_in_nb201(method: str) -> None:
         *(pytest.param(method, "darts", marks=pytest.mark.thorough) for method in OURS if method != "drnas"),
     ],
 )
-def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tmp_path: Path) -> None:
-    """Interrupted after the second epoch of four, which for drnas is the last of its first stage."""
-    settings = replace(TINY, epochs=3) if method == "darts2" else TINY
-    settings = settings if space == "darts" else replace(settings, cells=1)
+def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tmp_path: Path, thorough: bool) -> None:
+    """Interrupted halfway, which for drnas is after the last epoch of its first stage."""
+    if space == "darts":
+        settings = TINY if thorough else replace(TINY, epochs=2)
+    else:
+        settings = replace(TINY, cells=1, epochs=3 if method == "darts2" else 4)
+    halfway = settings.epochs // 2
     uninterrupted = run(method, settings, space, seed=3)
     assert uninterrupted.status == "ok" and uninterrupted.architecture is not None
     nasbed.space(space).validate(uninterrupted.architecture)
@@ -107,7 +110,7 @@ def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tm
         assert set(epoch.skips) == ({"normal", "reduce"} if space == "darts" else {"cell"})
 
     def interrupt(end: SearchEpoch) -> None:
-        if end.epoch == 2:
+        if end.epoch == halfway:
             raise KeyboardInterrupt
 
     path = tmp_path / "deep" / "search.ckpt"
@@ -116,7 +119,7 @@ def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tm
     torch.rand(5)
     epochs: list[SearchEpoch] = []
     resumed = run(method, settings, space, seed=3, checkpoint=path, progress=epochs.append)
-    assert [end.epoch for end in epochs] == list(range(3, settings.epochs + 1))
+    assert [end.epoch for end in epochs] == list(range(halfway + 1, settings.epochs + 1))
     assert_same(uninterrupted, resumed)
     assert_same(uninterrupted, run(method, settings, space, seed=3, checkpoint=path))
 

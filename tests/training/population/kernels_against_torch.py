@@ -1,6 +1,6 @@
 """One step of small networks that use every kernel, once by the kernels and once by torch; fails if they differ.
 
-    python kernels_against_torch.py DEVICE [everything | dense | pictures | darts | fbnet | nb101 | nb201 | transnas-micro …]
+    python kernels_against_torch.py DEVICE [quick | everything | dense | pictures | darts | fbnet | nb101 | nb201 | transnas-micro …]
     python kernels_against_torch.py cuda nb101@27x18 nb101@24x24
 
 On a CPU the kernels run in Triton's interpreter (TRITON_INTERPRET=1), so images are few and small there. Gradients jump
@@ -180,6 +180,14 @@ def dense(device: str) -> None:
     compare(device, [Dense(12, 9)], (5, 4), batch=2, steps=1)
 
 
+def quick(device: str) -> None:
+    """Every kernel at a width that needs padding and at one that needs none, a second step, and networks of two sizes
+    together."""
+    compare(device, [Everything(2, 3, 2)], (8, 8), batch=2, steps=1)
+    compare(device, [Everything(2, 5, 1)], (7, 6), batch=2, steps=1)
+    compare(device, [Dense(12, 9), Dense(8, 9)], (6, 5), batch=2)
+
+
 def pictures(device: str) -> None:
     """Batches of images, cropped, mirrored and cut out, as torch's own operations cut them."""
     recipe = replace(RECIPE, batch=5, crop_padding=2, flip=True, cutout=3, epoch_images=40)
@@ -236,7 +244,7 @@ def main(device: str, *names: str) -> None:
     torch.manual_seed(0)
     if os.environ.get("TRITON_INTERPRET") == "1":
         quicken_interpreter()
-    alone = {"everything": everything, "dense": dense, "pictures": pictures}
+    alone = {"quick": quick, "everything": everything, "dense": dense, "pictures": pictures}
     for name in names or (*alone, *SKELETONS):
         space, _, sides = name.partition("@")
         if space in SKELETONS:

@@ -154,6 +154,7 @@ def test_nb101_depth_three_and_width_five_are_best_and_chains_slowest(sample: Sa
     assert width_time.keys[np.argmax(width_time.means)] == 1
 
 
+@pytest.mark.thorough  # the graph of all 423 624 cells takes 20 s
 def test_nb101_walk_is_lost_in_noise_near_a_distance_of_six(sample: Sample) -> None:
     """Section 3.3: indistinguishable from noise beyond a distance of about 6, on the axis of square roots."""
     everything = NB101.unique_codes()

@@ -31,7 +31,7 @@ from nasbed.training.devices import chosen_device, threads_used  # noqa: E402
 CONVOLUTIONS = Architecture("nb201", (3, 3, 3, 3, 3, 3))
 EVERYTHING = Recipe(
     name="everything",
-    epochs=(12,),
+    epochs=(5,),
     batch=32,
     learning_rate=0.05,
     sharpness_radius=0.05,
@@ -159,7 +159,7 @@ def test_killed_training_goes_on_to_the_very_same_bits(tmp_path: Path) -> None:
             if line.strip() == "2":
                 process.send_signal(signal.SIGKILL)
                 break
-    assert process.returncode == -signal.SIGKILL and 2 <= TRAINING.content(killed)["epochs"] < 12
+    assert process.returncode == -signal.SIGKILL and 2 <= TRAINING.content(killed)["epochs"] < 5
     with threads_used(1):
         first = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=complete)
         second = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=killed)

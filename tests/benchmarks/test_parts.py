@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nasbed import Architecture, NasbedError, load
+from nasbed import Architecture, NasbedError, load, space
 from nasbed.benchmarks import Restricted, SubSpace, TabularBenchmark
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
@@ -32,10 +33,18 @@ def test_load_refuses_a_part_that_the_space_has_not(table: TabularBenchmark) -> 
         load(f"{table.results.folder}:mini")
 
 
-def test_load_says_that_only_a_table_has_parts(table: TabularBenchmark) -> None:
-    with pytest.raises(NasbedError, match=r"parts are of tables, .* \(mean\) is none; .* right after the id") as caught:
-        load(f"{table.results.folder}:mean:no-pooling")
-    assert "it has" not in str(caught.value)
+def test_part_and_mean_come_in_any_order(table: TabularBenchmark) -> None:
+    first, second = (load(f"{table.results.folder}:{order}") for order in ("mean:no-pooling", "no-pooling:mean"))
+    codes = second.space.codes([first.space.sample(np.random.default_rng(seed)) for seed in range(20)])
+    assert list(first.query_many(codes, seed=1)) == list(second.query_many(codes, seed=2))
+    assert first.optimum() == second.optimum() and first.held_count == second.held_count == 4_096
+
+
+@pytest.mark.parametrize(("name", "listed"), [("nb101", lambda: space("nb101").codes_up_to("6")), ("nb201", None)])
+def test_named_part_is_as_large_as_it_says(name: str, listed: Callable[[], np.ndarray] | None) -> None:
+    """Counted by listing it: NAS-Bench-Mini as the cells of up to six vertices."""
+    ((_, part),) = space(name).parts.items()
+    assert part.size == (len(listed()) if listed else sum(map(part.contains, space(name).enumerate())))
 
 
 def test_load_gives_the_means_of_a_table(table: TabularBenchmark) -> None:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasbed import Architecture, Metric, NasbedError, Observation, Status, load, space
-from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini, without_pooling
+from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark
+from nasbed.benchmarks.wrappers import part_of
 from nasbed.core.execution import SerialEngine
 from nasbed.experiments.compare import compare
 from nasbed.reports.comparison.page import write_comparison
@@ -131,7 +132,7 @@ def test_restricted_offers_some_fidelities(nb101_table: TabularBenchmark) -> Non
 
 
 def test_nas_bench_mini_holds_cells_of_at_most_six_vertices(nb101_table: TabularBenchmark) -> None:
-    mini = nas_bench_mini(nb101_table)
+    mini = part_of(nb101_table, "mini")
     small = NB101.architectures(NB101.unique_codes(5)[:3])
     large = NB101.architectures(NB101.unique_codes(7)[:1])
     assert mini.query(small[0]) == nb101_table.query(small[0])
@@ -272,7 +273,7 @@ def test_tabular_judges_at_the_highest_fidelity_that_has_the_metric(
     """A search is offered the fidelities that have its objective, and its report is written."""
     table = _uneven(tmp_path / "table", validated, tested)
     assert table.fidelities == fidelities
-    for benchmark, code in ((table, (4,) * 6), (without_pooling(table), (3,) * 6)):
+    for benchmark, code in ((table, (4,) * 6), (part_of(table, "no-pooling"), (3,) * 6)):
         arch, value = benchmark.optimum()
         assert arch.code == code
         if tested:
@@ -295,4 +296,4 @@ def test_tabular_optimum_of_nothing_is_refused_in_one_line(tmp_path: Path) -> No
     table = TabularBenchmark(write_results(tmp_path / "t", About("t", "nb201", (ACCURACY, PARAMETERS)), [rows, more]))
     assert table.optimum()[1] == 50
     with pytest.raises(NasbedError, match=r"needs a measured validation_accuracy, t:no-pooling has none[^\n]*$"):
-        without_pooling(table).optimum()
+        part_of(table, "no-pooling").optimum()

@@ -12,7 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from nasbed import NasbedError, space
-from nasbed.benchmarks import TabularBenchmark, load, nas_bench_mini
+from nasbed.benchmarks import TabularBenchmark, load
+from nasbed.benchmarks.wrappers import part_of
 from nasbed.evaluation.landscape import (
     fitness_distance_correlation,
     mean_by,
@@ -91,7 +92,7 @@ def test_table_of_a_part_holds_only_the_part_and_no_failed_run(tmp_path: Path) -
     write_results(tmp_path / "t", About("nb101-part", "nb101", (VALIDATION,)), [rows])
     full_table = TabularBenchmark.open(tmp_path / "t")
     assert int(np.isnan(table_of(full_table).mean(VALIDATION)).sum()) == 1
-    part = table_of(nas_bench_mini(full_table))
+    part = table_of(part_of(full_table, "mini"))
     assert len(part) == 30 and part.name == "nb101-part-mini"
 
 

@@ -4,11 +4,13 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import cards, load
 from nasbed.benchmarks.live import LiveBenchmark
 from nasbed.benchmarks.observations import Observations
+from nasbed.benchmarks.registered import BENCHMARKS
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
-from nasbed.benchmarks.wrappers import NoiseFree, Restricted, SubSpace, nas_bench_mini, without_pooling
+from nasbed.benchmarks.wrappers import NoiseFree, Restricted, SubSpace
 
 __all__ = [
+    "BENCHMARKS",
     "Benchmark",
     "LiveBenchmark",
     "NoiseFree",
@@ -19,6 +21,4 @@ __all__ = [
     "TabularBenchmark",
     "cards",
     "load",
-    "nas_bench_mini",
-    "without_pooling",
 ]

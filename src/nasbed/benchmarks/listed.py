@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.tabular import TabularBenchmark, as_table, best_place
+from nasbed.benchmarks.tabular import TabularBenchmark, as_table
 from nasbed.benchmarks.wrappers import SubSpace
-from nasbed.core.architecture import Architecture
+from nasbed.spaces.base import Codes
 from nasbed.spaces.listed import ListedSpace
 
 LISTED = "listed"
@@ -18,18 +19,16 @@ class ListedTable(SubSpace):
     """A table whose space is the set of architectures that it holds at its highest fidelity. Methods that sample,
     mutate or ask for neighbours never leave it."""
 
-    space: ListedSpace
+    inner: TabularBenchmark
 
     def __init__(self, inner: TabularBenchmark) -> None:
         name = f"{inner.name}:{LISTED}"
         super().__init__(inner, name, inner.holds)
-        self.space = ListedSpace(inner.space, name, inner.held_codes())
+        self.space = ListedSpace(inner.space, name, self._held_codes)
 
-    def optimum(self) -> tuple[Architecture, float]:
-        metric = self.inner.judge
-        means = self.inner.held_means(metric)
-        best = best_place(means, metric, self.name)
-        return self.space.listed(best), float(means[best])
+    @cached_property
+    def _held_codes(self) -> Codes:
+        return self.inner.held_codes()
 
     def best_answer(self, fidelities: Sequence[int]) -> float:
         return self.inner.best_answer(fidelities)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.observations import Observations
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import values_sha256
@@ -131,22 +130,6 @@ class LiveBenchmark(Benchmark):
                     images=self._images,
                 )
         return self._trained[key]
-
-    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
-        codes = self.space.codes(archs)
-        answers = [self._query(arch, fidelity, seed) for arch in self.space.architectures(codes)]
-        return Observations(
-            space=self.space.name,
-            codes=codes,
-            values={
-                metric: np.array([answer.values.get(metric, np.nan) for answer in answers], dtype=np.float64)
-                for metric in self.metrics
-            },
-            fidelity=fidelity,
-            seeds=np.full(len(answers), seed),
-            cost_s=np.array([answer.cost_s for answer in answers], dtype=np.float64),
-            status=np.array([answer.status.number for answer in answers], dtype=np.int8),
-        )
 
     # --- for evaluation only -----------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,39 @@ class Observations:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", MetricValues(self.values))
+
+    @classmethod
+    def of(
+        cls,
+        space: str,
+        codes: NDArray[np.int64],
+        answers: Sequence[Observation],
+        *,
+        metrics: Sequence[Metric],
+        fidelity: int | None,
+    ) -> Observations:
+        """Single answers as a batch.
+
+        Args:
+            space: the name of the space.
+            codes: of the architectures, in the order of the answers.
+            answers: one for each architecture.
+            metrics: the columns to make.
+            fidelity: that of all answers.
+        """
+        missing = float("nan")
+        return cls(
+            space=space,
+            codes=codes,
+            values={
+                metric: np.array([answer.values.get(metric, missing) for answer in answers], dtype=np.float64)
+                for metric in metrics
+            },
+            fidelity=fidelity,
+            seeds=np.array([-1 if answer.seed is None else answer.seed for answer in answers], dtype=np.int64),
+            cost_s=np.array([answer.cost_s for answer in answers], dtype=np.float64),
+            status=np.array([answer.status.number for answer in answers], dtype=np.int8),
+        )
 
     def __len__(self) -> int:
         return len(self.codes)

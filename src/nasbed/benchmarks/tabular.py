@@ -17,7 +17,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
-from nasbed.core.status import OK, STATUSES, Status
+from nasbed.core.status import DIVERGED, OK, STATUSES, Status
 from nasbed.results.store import Results
 from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.lookup import MASK, code_key, code_keys
@@ -59,6 +59,7 @@ class TabularBenchmark(Benchmark):
         self._objective = _flat(cache.values[self.objective.key])
         self.fidelities = self._answered_fidelities() if self._gaps else cache.fidelities
         self._highest: dict[str, int] = {}
+        self._held: dict[int, NDArray[np.bool_]] = {}
         self._found: dict[tuple[int, ...], tuple[int, int]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -98,10 +99,12 @@ class TabularBenchmark(Benchmark):
         """How many architectures the table has."""
         return len(self.cache)
 
-    @cached_property
-    def _is_held(self) -> NDArray[np.bool_]:
-        """Which rows have an answer at the highest fidelity."""
-        return np.asarray(self._answers(self.fidelities[-1]).any(axis=1))
+    def _is_held(self, fidelity: int | None = None) -> NDArray[np.bool_]:
+        """Which rows have an answer at a fidelity, by default the highest."""
+        chosen = self._fidelity(fidelity)
+        if chosen not in self._held:
+            self._held[chosen] = np.asarray(self._answers(chosen).any(axis=1))
+        return self._held[chosen]
 
     @cached_property
     def has_times(self) -> bool:
@@ -111,18 +114,17 @@ class TabularBenchmark(Benchmark):
     def held_count(self) -> int:
         return len(self)
 
-    def holds(self, arch: Architecture) -> bool:
+    def holds(self, arch: Architecture, *, fidelity: int | None = None) -> bool:
         row = self.cache.find(self.space.canonical(arch).code)
-        return row >= 0 and bool(self._is_held[row])
+        return row >= 0 and bool(self._is_held(fidelity)[row])
 
     def held_codes(self) -> Codes:
         """The canonical codes of all architectures that it answers for at the highest fidelity."""
-        codes: Codes = np.asarray(self.cache.codes)[self._is_held].astype(np.int64)
+        codes: Codes = np.asarray(self.cache.codes)[self._is_held()].astype(np.int64)
         return codes
 
-    def held_means(self, metric: Metric) -> NDArray[np.float64]:
-        """The mean of a metric of each of them, in the same order. Not for searching."""
-        return self.cache.mean(metric.key, self.highest_fidelity(metric))[self._is_held]
+    def stored_rows(self) -> tuple[Results, NDArray[np.int64]]:
+        return self.results, np.arange(len(self))
 
     # --- one ---------------------------------------------------------------------------------------------------------
 
@@ -285,7 +287,7 @@ class TabularBenchmark(Benchmark):
             fidelity=chosen,
             seeds=np.full(len(rows), -1),
             cost_s=self.cache.mean("train_time_s", chosen)[rows] if timed else np.full(len(rows), np.nan),
-            status=np.where(ended_well, 0, 1).astype(np.int8),
+            status=np.where(ended_well, OK, DIVERGED).astype(np.int8),
         )
 
     # --- for evaluation only -----------------------------------------------------------------------------------------

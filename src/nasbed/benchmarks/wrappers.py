@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import TypeVar
 
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import Observations
-from nasbed.benchmarks.tabular import TabularBenchmark, best_place
+from nasbed.benchmarks.tabular import best_place
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.core.files import values_sha256
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
-from nasbed.spaces.base import Batch
+from nasbed.results.store import Results
+from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.part import SpacePart
 
 W = TypeVar("W", bound=Benchmark)
@@ -34,7 +36,8 @@ def forwards(*names: str) -> Callable[[type[W]], type[W]]:
     return declare
 
 
-@forwards("predicts", "dataset_name", "has_times", "is_live", "unwrapped", "held_count", "holds")
+@forwards("predicts", "dataset_name", "has_times", "is_live", "unwrapped", "summary")
+@forwards("held_count", "holds_all", "holds", "architectures")
 @forwards("knows_means", "judge", "mean_judgement", "mean_objective", "best_answer", "best_mean")
 class Wrapper(Benchmark):
     """Forwards everything to ``inner``; a subclass changes one thing. ``results`` are not forwarded: a wrapper is not a
@@ -119,6 +122,10 @@ class Restricted(Wrapper):
             )
         self.fidelities = tuple(sorted(fidelities))
 
+    def holds(self, arch: Architecture, *, fidelity: int | None = None) -> bool:
+        """Whether it answers for an architecture, by default at the highest of its own fidelities."""
+        return self.inner.holds(arch, fidelity=self._fidelity(fidelity))
+
 
 class SubSpace(Wrapper):
     """Answers only for the architectures that satisfy a condition, such as NAS-Bench-Mini's at most six vertices.
@@ -126,27 +133,50 @@ class SubSpace(Wrapper):
     Its space is that part alone, so a search stays inside. Queries outside raise. The optimum is the best inside.
     """
 
-    inner: TabularBenchmark
-
-    def __init__(self, inner: TabularBenchmark, name: str, contains: Callable[[Architecture], bool]) -> None:
+    def __init__(self, inner: Benchmark, name: str, contains: Callable[[Architecture], bool]) -> None:
         super().__init__(inner, name)
         self.contains = contains
         self.space = SpacePart(inner.space, name, contains)
 
-    def holds(self, arch: Architecture) -> bool:
-        return self.contains(arch) and self.inner.holds(arch)
+    # --- what it holds -----------------------------------------------------------------------------------------------
+
+    @property
+    def held_count(self) -> int | None:
+        return None if self.holds_all else len(self._held_codes)
+
+    def architectures(self) -> Iterator[Architecture]:
+        return iter(self.space.architectures(self._held_codes))
+
+    @cached_property
+    def _held_codes(self) -> Codes:
+        """The codes of all architectures that the inner benchmark holds and that lie inside."""
+        return self.space.codes([arch for arch in self.inner.architectures() if self.contains(arch)])
+
+    def holds(self, arch: Architecture, *, fidelity: int | None = None) -> bool:
+        return self.contains(arch) and self.inner.holds(arch, fidelity=fidelity)
+
+    def stored_rows(self) -> tuple[Results, NDArray[np.int64]]:
+        results, rows = self.inner.stored_rows()
+        archs = self.inner.space.architectures(results.cache().codes[rows])
+        return results, rows[[self.contains(arch) for arch in archs]]
+
+    # --- answers: only for what lies inside --------------------------------------------------------------------------
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         self.space.validate(arch)
         return super()._query(arch, fidelity, seed)
 
+    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
+        self._check_inside(archs)
+        return super()._query_many(archs, fidelity, seed)
+
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
         self.space.validate(arch)
         return super().repeats(arch, fidelity=fidelity)
 
-    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
-        self._check_inside(archs)
-        return super()._query_many(archs, fidelity, seed)
+    def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
+        self.space.validate(arch)
+        return super().drawn_repeat(arch, fidelity=fidelity, seed=seed)
 
     def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
         self.space.validate(arch)
@@ -156,42 +186,43 @@ class SubSpace(Wrapper):
         self._check_inside(archs)
         return super().expected_many(archs, fidelity=fidelity)
 
+    def mean_test(self, archs: Batch) -> NDArray[np.float64]:
+        self._check_inside(archs)
+        return super().mean_test(archs)
+
+    def mean_judgement(self, archs: Batch) -> tuple[Metric | None, NDArray[np.float64]]:
+        self._check_inside(archs)
+        return self.inner.mean_judgement(archs)
+
+    def mean_objective(self, archs: Batch) -> NDArray[np.float64]:
+        self._check_inside(archs)
+        return self.inner.mean_objective(archs)
+
     def _check_inside(self, archs: Batch) -> None:
         for arch in self.space.architectures(self.space.codes(archs)):
             self.space.validate(arch)
 
+    # --- the best: that of the inner benchmark may lie outside -------------------------------------------------------
+
     def optimum(self) -> tuple[Architecture, float]:
-        metric = self.inner.judge
-        inside = [arch for arch in self.inner.architectures() if self.contains(arch)]
-        means = self.inner.cache.mean(metric.key, self.inner.highest_fidelity(metric))[
-            self.inner._find_many(self.space.codes(inside))[0]
-        ]
+        metric, means = self.inner.mean_judgement(self._held_codes)
+        if metric is None or self.is_live:
+            raise InvalidOption(f"the best of {self.name} is not known; compare with the best that was found")
         best = best_place(means, metric, self.name)
-        return inside[best], float(means[best])
+        return self.space.architectures(self._held_codes[best : best + 1])[0], float(means[best])
 
     def best_answer(self, fidelities: Sequence[int]) -> float:
-        """NaN: the best of the whole table may lie outside."""
+        """NaN: the best of the inner benchmark may lie outside."""
         return float("nan")
 
     def best_mean(self, fidelities: Sequence[int]) -> float:
         return float("nan")
 
 
-def part_of(inner: TabularBenchmark, name: str) -> SubSpace:
-    """The part of a table that its space has under a name."""
+def part_of(inner: Benchmark, name: str) -> SubSpace:
+    """The part of a benchmark that its space has under a name."""
     parts = inner.space.parts
     if name not in parts:
         remedy = f"it has {', '.join(parts)}" if parts else f"the space {inner.space.name} names none"
         raise InvalidOption(f"{inner.name} has no part called {name!r}; {remedy}")
     return SubSpace(inner, f"{inner.name}{parts[name].suffix}", parts[name].contains)
-
-
-def nas_bench_mini(inner: TabularBenchmark) -> SubSpace:
-    """The cells of a NAS-Bench-101 table with at most six vertices (section 4.2)."""
-    return part_of(inner, "mini")
-
-
-def without_pooling(inner: TabularBenchmark) -> SubSpace:
-    """The cells of a NAS-Bench-201 table without average pooling: 4 096 of 15 625, those of the micro space of
-    TransNAS-Bench-101."""
-    return part_of(inner, "no-pooling")

@@ -165,12 +165,11 @@ def _results_kept(journal: Path, again: str) -> str:
 
 def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer) -> Engine:
     from nasbed.core.execution import LocalEngine, SerialEngine
-    from nasbed.experiments.campaign import FunctionTrainer
 
     if gpus is not None and name != "ray":
         raise InvalidOption(f"--gpus-per-task is for the engine ray, got {name}; leave it out")
     if name == "local":
-        return LocalEngine(workers or (None if isinstance(trainer, FunctionTrainer) else 1))
+        return LocalEngine(workers or trainer.usual_workers)
     if name == "serial":
         if trainer.timeout_s is not None:
             note("the engine serial has no time-out; a trial that hangs hangs the campaign")

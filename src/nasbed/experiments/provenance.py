@@ -62,9 +62,10 @@ def source_fingerprint(origin: str) -> str:
 
 
 def benchmark_fingerprint(benchmark: Benchmark) -> str:
-    """The fingerprint of a benchmark's content and, where its space is a plug-in's class, of the code of that."""
-    code = object_fingerprint(benchmark.space)
-    return values_sha256((benchmark.fingerprint, code)) if code else benchmark.fingerprint
+    """The fingerprint of a benchmark's content and, where its space or itself is a plug-in's class, of the code of
+    that."""
+    codes = [code for thing in (benchmark.space, benchmark.unwrapped) if (code := object_fingerprint(thing))]
+    return values_sha256((benchmark.fingerprint, *codes)) if codes else benchmark.fingerprint
 
 
 def check_benchmark(setup: Setup, benchmark: Benchmark, folder: Path) -> None:

@@ -32,7 +32,7 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
         benchmark: The same, opened.
         methods: The classes of the methods, by the names of their runs.
     """
-    if benchmark.held_count is None:
+    if benchmark.holds_all:
         return
     table = benchmark.unwrapped
     instead = _surrogates(table.name)

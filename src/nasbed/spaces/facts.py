@@ -63,11 +63,13 @@ class CellGraph:
 class NamedPart:
     """A part of a space that has a name: the architectures that it ``contains``, a function that can be pickled.
 
-    ``suffix`` follows the name of a table in the name of its part.
+    ``suffix`` follows the name of a table in the name of its part. ``size`` is how many architectures it has, in
+    canonical form.
     """
 
     suffix: str
     contains: Callable[[Architecture], bool]
+    size: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def has_no_pooling(arch: Architecture) -> bool:
     return POOL not in arch.code
 
 
-PARTS = {"no-pooling": NamedPart(":no-pooling", has_no_pooling)}
+PARTS = {"no-pooling": NamedPart(":no-pooling", has_no_pooling, size=4_096)}
 
 
 class NB201(NativeTextSpace, ChoiceSpace):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.benchmarks import Benchmark, SubSpace, TabularBenchmark
+from nasbed.benchmarks import Benchmark
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
 from nasbed.core.status import OK
@@ -63,23 +63,16 @@ class Table:
 
 def table_of(benchmark: Benchmark) -> Table:
     """The table behind a benchmark, or the part of it that the benchmark answers for."""
-    if isinstance(benchmark, SubSpace):
-        full_table = table_of(benchmark.inner)
-        inside = [benchmark.contains(arch) for arch in full_table.space.architectures(full_table.codes)]
-        rows = np.flatnonzero(inside)
-        values = {key: column[rows] for key, column in full_table.values.items()}
-        return replace(full_table, name=benchmark.name, codes=full_table.codes[rows], values=values)
-    if not isinstance(benchmark, TabularBenchmark):
-        raise InvalidOption(f"a study needs a table, {benchmark.name} is not one; name a table or its folder")
-    cache, about = benchmark.cache, benchmark.results.about
-    succeeded = cache.status == OK
+    results, rows = benchmark.stored_rows()
+    cache, about = results.cache(), results.about
+    succeeded = cache.status[rows] == OK
     return Table(
         benchmark.name,
-        benchmark.space,
-        np.array(cache.codes),
+        results.space,
+        np.asarray(cache.codes)[rows],
         cache.fidelities,
         about.fidelity_unit,
         benchmark.objective,
         tuple(metric for metric in about.metrics if metric.key in cache.values),
-        {key: np.where(succeeded, column, np.nan).astype(np.float64) for key, column in cache.values.items()},
+        {key: np.where(succeeded, column[rows], np.nan).astype(np.float64) for key, column in cache.values.items()},
     )

@@ -94,6 +94,10 @@ class Surrogate(ABC, Generic[S]):
         """What each of some models with the same key predicts, ``[n, models]``."""
         return lambda codes: np.stack([model.predict(codes) for model in models], axis=1)
 
+    def joint_settings(self, kind: type[Surrogate[Any]]) -> dict[str, Any]:
+        """The settings with which a model of another kind can answer together with this one; none by default."""
+        return {}
+
     def compact(self) -> Surrogate[S]:
         """The fitted model in fewer bytes, with the same predictions in single precision; by default itself."""
         return self

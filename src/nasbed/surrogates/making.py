@@ -25,7 +25,6 @@ from nasbed.surrogates.ensemble import Ensemble, fit_ensemble
 from nasbed.surrogates.exact import ExactCosts
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.figures import fit_figures, runtime_figures
-from nasbed.surrogates.models.tree_model import TreeModel
 from nasbed.surrogates.table_split import TableSplit, manifest_sha256
 
 RUNTIME_MODEL = "lgb"
@@ -176,9 +175,7 @@ def _fit_runtime(model: str, space: SearchSpace, timed: Examples, seed: int, mem
     """One model, stopped early on a tenth of the architectures; trees over the features that a member of trees has, so
     that one walk answers for both."""
     kind = SURROGATES.get(model)
-    settings = dict(RUNTIME_SETTINGS.get(model, {}))
-    if isinstance(member, TreeModel) and issubclass(kind, TreeModel):
-        settings["features"] = member.settings.features
+    settings = {**RUNTIME_SETTINGS.get(model, {}), **member.joint_settings(kind)}
     rng = np.random.default_rng(seed)
     unique, owner = np.unique(timed.architecture, return_inverse=True)
     kept_out = (rng.permutation(len(unique)) % 10 == 0)[owner]

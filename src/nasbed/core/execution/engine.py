@@ -70,6 +70,11 @@ class Engine(ABC):
         """How many tasks run at once."""
         return 1
 
+    @property
+    def local_processes(self) -> int:
+        """How many processes of this machine the engine may keep busy, for work beside its tasks."""
+        return 1
+
     @abstractmethod
     def map_unordered(
         self, function: Callable[[Any], Any], tasks: Iterable[Any], *, timeout_s: float | None = None

@@ -87,6 +87,10 @@ class LocalEngine(WorkerEngine[ProcessWorker]):
         """How many tasks run at once."""
         return self.processes
 
+    @property
+    def local_processes(self) -> int:
+        return self.processes
+
     def _start(self, function: Callable[[Any], Any]) -> Callable[[], ProcessWorker]:
         return lambda: ProcessWorker(function)
 

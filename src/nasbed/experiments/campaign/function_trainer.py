@@ -39,6 +39,7 @@ class FunctionTrainer(Trainer):
     """
 
     kind = "function"
+    usual_workers = None
 
     def __init__(
         self,
@@ -168,8 +169,9 @@ def _metrics(tables: Any, function: Any) -> tuple[Metric, ...]:
     for table in tables:
         try:
             values = dict(table)
-            low, high = values.pop("bounds", (-math.inf, math.inf))
-            metrics.append(Metric(**values, bounds=(float(low), float(high))))
+            low, high = values.get("bounds", (-math.inf, math.inf))
+            bounds = [None if low == -math.inf else float(low), None if high == math.inf else float(high)]
+            metrics.append(Metric.from_json(values | {"bounds": bounds}))
         except (TypeError, ValueError) as error:
             reason = next(iter(str(error).splitlines()), "")
             raise InvalidOption(f"[[trainer.metrics]] has name, split, direction, unit and bounds: {reason}") from None

@@ -15,6 +15,15 @@ from nasbed.experiments.campaign.trial import Evaluation, Trial
 class CheckReady:
     """The first task of a campaign: whether the trainer can evaluate anything where its trials will run."""
 
+    def run(self, trainer: Trainer) -> list[str]:
+        """Notes of the check. Whatever it raises becomes a NotReady."""
+        try:
+            return trainer.check_ready()
+        except NasbedError as error:
+            raise NotReady(str(error)) from None
+        except Exception as error:
+            raise NotReady(f"the trainer cannot begin: {exception_line(error)}; fix it") from error
+
 
 @dataclass(frozen=True, slots=True)
 class TrialsTask:
@@ -22,6 +31,11 @@ class TrialsTask:
 
     trials: tuple[Trial, ...]
     upcoming: tuple[Trial, ...] = ()
+
+    def run(self, trainer: Trainer) -> list[Evaluation]:
+        """One evaluation for each trial."""
+        trainer.announce(self.upcoming)
+        return trainer.evaluate(list(self.trials))
 
 
 class TaskRunner:
@@ -31,16 +45,8 @@ class TaskRunner:
         self._trainer = trainer
 
     def __call__(self, task: CheckReady | TrialsTask) -> list[str] | list[Evaluation]:
-        """Notes of the check, or the evaluations of a task. Whatever the check raises becomes a NotReady."""
-        if isinstance(task, TrialsTask):
-            self._trainer.announce(task.upcoming)
-            return self._trainer.evaluate(list(task.trials))
-        try:
-            return self._trainer.check_ready()
-        except NasbedError as error:
-            raise NotReady(str(error)) from None
-        except Exception as error:
-            raise NotReady(f"the trainer cannot begin: {exception_line(error)}; fix it") from error
+        """Notes of the check, or the evaluations of the trials."""
+        return task.run(self._trainer)
 
 
 def tasks_of_round(trials: Sequence[Trial], finished: Container[int], *, size: int, slots: int) -> Iterator[TrialsTask]:

@@ -33,6 +33,8 @@ class Trainer(ABC):
     fidelities: tuple[int, ...]
     trials_per_task: int = 1
     timeout_s: float | None = None
+    usual_workers: int | None = 1
+    """Local processes where the user asks for no number of them; ``None`` is one per core."""
     fidelity_unit: str = "epochs"
     dataset: str = ""
     recipe_name: str = ""
@@ -92,11 +94,9 @@ def trainer_of(campaign: Campaign) -> Trainer:
 
     settings = dict(campaign.trainer)
     kind = settings.pop("kind", None)
-    if kind == FunctionTrainer.kind:
-        return FunctionTrainer.of_file(campaign.space, settings, campaign.folder)
-    for network in (NetworkTrainer, PopulationTrainer):
-        if kind == network.kind:
-            return network.of_file(campaign.space, settings, campaign.folder)
+    for trainer in (FunctionTrainer, NetworkTrainer, PopulationTrainer):
+        if kind == trainer.kind:
+            return trainer.of_file(campaign.space, settings, campaign.folder)
     raise InvalidOption(f"[trainer] kind is training, population or function, got {kind!r}; choose one")
 
 

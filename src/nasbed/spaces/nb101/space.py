@@ -39,7 +39,7 @@ def has_at_most_six_vertices(arch: Architecture) -> bool:
     return cell.compact(arch.code).vertices <= 6
 
 
-PARTS = {"mini": NamedPart("-mini", has_at_most_six_vertices)}
+PARTS = {"mini": NamedPart("-mini", has_at_most_six_vertices, size=64_542)}
 
 
 class NB101(SearchSpace):

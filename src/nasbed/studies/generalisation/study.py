@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
-from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
@@ -111,12 +110,12 @@ class GeneralisationStudy:
 
 
 def part_of(benchmark: str) -> str:
-    """The id of the sub-space that a table is compared with."""
+    """The id of the sub-space that a benchmark is compared with."""
     full = load(benchmark)
-    if not isinstance(full, TabularBenchmark) or not full.space.parts:
+    if full.is_live or not full.space.parts:
         raise InvalidOption(
-            f"this study needs a table of a space with a named part, such as nb101 or nb201, {benchmark} is of "
-            f"{full.space.name}; name another"
+            f"this study needs a table or surrogate of a space with a named part, such as nb101 or nb201, {benchmark} "
+            f"is of {full.space.name}; name another"
         )
     folder = Path(benchmark)
     table = str(folder.resolve()) if folder.is_dir() else benchmark

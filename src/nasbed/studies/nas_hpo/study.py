@@ -7,6 +7,7 @@ paper does not say whether activation and dropout are architecture; :data:`DEFIN
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from nasbed.benchmarks import Benchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.evaluation.transfer import Transfer, hyperparameter_transfer
-from nasbed.spaces.choice import ChoiceSpace
+from nasbed.spaces.facts import Choices
 from nasbed.studies.table import Table, table_of
 
 DEFINITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -55,27 +56,28 @@ def nas_hpo_study(benchmark: Benchmark) -> list[NasHpoResult]:
     f is the mean over repeats of the table's objective at the highest fidelity.
     """
     table = table_of(benchmark)
-    space = table.space
-    if not isinstance(space, ChoiceSpace) or len(table) != space.size:
+    choices = table.space.choices_of(table.codes)
+    combinations = math.prod(map(len, choices.options))
+    if len(table) != table.space.size or len(table) != combinations:
         raise InvalidOption(
-            f"this study needs every combination of a row of choices, {table.name} has {len(table)} of {space.size}; "
-            "use the tables fcnet/*"
+            f"this study needs every combination of a row of choices, {table.name} has {len(table)} of "
+            f"{max(table.space.size, combinations)}; use the tables fcnet/*"
         )
     prefixes = {prefix for kinds in DEFINITIONS.values() for prefix in kinds}
-    missing = sorted(prefix for prefix in prefixes if not any(name.startswith(prefix) for name in space.choice_names))
+    missing = sorted(prefix for prefix in prefixes if not any(name.startswith(prefix) for name in choices.names))
     if missing:
         raise InvalidOption(
             f"this study needs choices called {', '.join(missing)} …, {table.name} has none; use fcnet/*"
         )
-    return [_result(table, space, definition, kinds) for definition, kinds in DEFINITIONS.items()]
+    return [_result(table, choices, definition, kinds) for definition, kinds in DEFINITIONS.items()]
 
 
-def _result(table: Table, space: ChoiceSpace, definition: str, kinds: tuple[str, ...]) -> NasHpoResult:
-    names = space.choice_names
+def _result(table: Table, choices: Choices, definition: str, kinds: tuple[str, ...]) -> NasHpoResult:
+    names = choices.names
     inside = [position for position, name in enumerate(names) if name.startswith(kinds)]
     outside = [position for position in range(len(names)) if position not in inside]
-    architecture, architecture_count = _number(table, space, inside)
-    hyperparameter, setting_count = _number(table, space, outside)
+    architecture, architecture_count = _number(choices, inside)
+    hyperparameter, setting_count = _number(choices, outside)
     objective = table.objective
     position = table.measured(objective)
 
@@ -91,7 +93,7 @@ def _result(table: Table, space: ChoiceSpace, definition: str, kinds: tuple[str,
         hyperparameter_transfer(grid(column), direction=objective.direction).spearman for column in complete_repeats
     ]
     row = int(np.flatnonzero(hyperparameter == transfer.chosen)[0])
-    fixed = {names[place]: space.choices[place][table.codes[row, place]] for place in outside}
+    fixed = {names[place]: choices.options[place][choices.values[row, place]] for place in outside}
     return NasHpoResult(
         table.name,
         definition,
@@ -104,8 +106,8 @@ def _result(table: Table, space: ChoiceSpace, definition: str, kinds: tuple[str,
     )
 
 
-def _number(table: Table, space: ChoiceSpace, positions: list[int]) -> tuple[NDArray[np.int64], int]:
+def _number(choices: Choices, positions: list[int]) -> tuple[NDArray[np.int64], int]:
     """The number of each row among all combinations of the choices at these positions, and their count."""
-    sizes = tuple(len(space.choices[position]) for position in positions)
-    numbers = np.ravel_multi_index(tuple(table.codes[:, position] for position in positions), sizes)
+    sizes = tuple(len(choices.options[position]) for position in positions)
+    numbers = np.ravel_multi_index(tuple(choices.values[:, position] for position in positions), sizes)
     return np.asarray(numbers, dtype=np.int64), int(np.prod(sizes))

@@ -13,7 +13,6 @@ import nasbed
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import InvalidOption
-from nasbed.core.execution import LocalEngine
 from nasbed.core.files import values_sha256
 from nasbed.experiments.provenance import method_origin, source_fingerprint
 from nasbed.experiments.runs import Run, load_runs
@@ -36,7 +35,7 @@ def searches(
     """
     results, seed, methods = split.results, split.seed, plan.methods
     check_complete(results)
-    processes = plan.engine.processes if isinstance(plan.engine, LocalEngine) else 1
+    processes = plan.engine.local_processes if plan.engine is not None else 1
     plan.on_table(results.folder)
     runs = plan.out / "table"
     on_table = load_runs(runs)

@@ -86,6 +86,10 @@ class TreeModel(Surrogate[S]):
         features, program = trees[0].features, Program(Forest.merge([model.forest for model in trees]))
         return lambda codes: program.predict(features(codes))
 
+    def joint_settings(self, kind: type[Surrogate[Any]]) -> dict[str, Any]:
+        """The same features, for another model of trees."""
+        return {"features": self.settings.features} if issubclass(kind, TreeModel) else {}
+
     def compact(self) -> TreeModel[S]:
         """Without its library's own file, and with leaves in single precision."""
         model = copy(self)

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from nasbed import Architecture, Metric, Observation, space
-from nasbed.benchmarks import NoiseFree, TabularBenchmark
+from nasbed import Architecture
+from nasbed.benchmarks import BENCHMARKS, NoiseFree, TabularBenchmark
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.observations import Observations
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.judging import judge
@@ -21,54 +19,17 @@ from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
 from nasbed.reports.comparison.page import write_comparison
 from nasbed.results import About, Rows, write_results
-from nasbed.spaces.base import Batch
 from nasbed.studies.methods import study as methods
+from support.third_party import Measured, Modelled, ModelledInBatches, ModelledSingly
 
 
-class Measured(Benchmark):
-    """Counts convolutions, with noise; it has no test results and does not know its means."""
+class Sparse(Modelled):
+    """Holds one architecture."""
 
-    name = "third-party"
-    space = space("nb201")
-    objective = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
-    metrics = (objective,)
-    fidelities = (10,)
-    test_metric = None
+    held_count = 1
 
-    def means(self, archs: Batch) -> NDArray[np.float64]:
-        values: NDArray[np.float64] = 50.0 + 5.0 * (self.space.codes(archs) == 3).sum(axis=1)
-        return values
-
-    def answers(self, archs: Batch, values: NDArray[np.float64]) -> Observations:
-        count, codes = len(values), self.space.codes(archs)
-        zeros = np.zeros(count, dtype=np.int64)
-        return Observations("nb201", codes, {self.objective: values}, 10, zeros, np.ones(count), zeros.astype(np.int8))
-
-    def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
-        return self._query_many([arch], fidelity, seed)[0]
-
-    def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
-        noise = [np.random.default_rng([seed, *code]).normal() for code in self.space.codes(archs).tolist()]
-        return self.answers(archs, self.means(archs) + noise)
-
-    def mean_test(self, archs: Batch) -> NDArray[np.float64]:
-        raise InvalidOption("no test results")
-
-    def optimum(self) -> tuple[Architecture, float]:
-        raise InvalidOption("not known")
-
-
-class Modelled(Measured):
-    """Knows what its answers average to, and its best."""
-
-    def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
-        return self.expected_many([arch])[0]
-
-    def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
-        return self.answers(archs, self.means(archs))
-
-    def optimum(self) -> tuple[Architecture, float]:
-        return Architecture("nb201", (3,) * 6), 80.0
+    def holds(self, arch: Architecture, *, fidelity: int | None = None) -> bool:
+        return arch.code == (3,) * 6
 
 
 def searched(benchmark: Benchmark) -> Runs:
@@ -77,7 +38,11 @@ def searched(benchmark: Benchmark) -> Runs:
     return Runs(Setup(benchmark.name, "nb201", benchmark.objective, "25ev", 1, {}), [run])
 
 
-@pytest.mark.parametrize("benchmark", [Modelled(), NoiseFree(Modelled())], ids=["alone", "wrapped"])
+@pytest.mark.parametrize(
+    "benchmark",
+    [Modelled(), NoiseFree(Modelled()), ModelledSingly(), ModelledInBatches(), NoiseFree(ModelledSingly())],
+    ids=["alone", "wrapped", "singly", "in batches", "singly, wrapped"],
+)
 def test_benchmark_without_test_results_is_judged_by_the_means_that_it_knows(benchmark: Benchmark) -> None:
     runs = searched(benchmark)
     judged = judge(runs, benchmark)
@@ -110,8 +75,7 @@ def test_benchmark_that_knows_its_best_answer_is_asked_for_it() -> None:
 def third_party(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     """A benchmark from a third party under a name, as from a plug-in; without noise."""
     benchmark = NoiseFree(Modelled())
-    for module in (comparing, methods):
-        monkeypatch.setattr(module, "load", {"third-party": benchmark}.__getitem__)
+    monkeypatch.setattr(BENCHMARKS, "_entries", {"third-party": benchmark, "sparse": Sparse})
     monkeypatch.setattr(comparing, "_BENCHMARKS", {})
     return benchmark
 
@@ -132,9 +96,7 @@ def test_comparison_and_report_are_those_of_a_table_with_the_same_answers(
 ) -> None:
     foreign_runs = compare_two("third-party", tmp_path / "theirs")
     table = table_of(tmp_path / "table")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparing, "load", {"ours": table}.__getitem__)
-        table_runs = compare_two("ours", tmp_path / "ours")
+    table_runs = compare_two(str(tmp_path / "table"), tmp_path / "ours")
     assert judge(foreign_runs, third_party).judge == judge(table_runs, table).judge == Measured.objective
     for foreign, native in zip(
         judge(foreign_runs, third_party).trajectories, judge(table_runs, table).trajectories, strict=True
@@ -161,13 +123,5 @@ def test_study_of_methods_runs_on_a_benchmark_without_test_results(third_party: 
 
 
 def test_benchmark_that_holds_next_to_nothing_is_not_searched(third_party: Benchmark, tmp_path: Path) -> None:
-    class Sparse(Modelled):
-        held_count = 1
-
-        def holds(self, arch: Architecture) -> bool:
-            return arch.code == (3,) * 6
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparing, "load", {"sparse": Sparse()}.__getitem__)
-        with pytest.raises(InvalidOption, match=r"a table is searched if it holds 50 % .* third-party holds 0 of"):
-            compare_two("sparse", tmp_path)
+    with pytest.raises(InvalidOption, match=r"a table is searched if it holds 50 % .* third-party holds 0 of"):
+        compare_two("sparse", tmp_path)

@@ -4,7 +4,6 @@ conformant, built, trained alone and in a population, collected, fitted and vali
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from nasbed.core.registry import Registry
 from nasbed.spaces import SPACES, SearchSpace, space
 from nasbed.testing import SpaceConformance
 from support.commands import run_command
+from support.plugins import install_plugin
 from support.toy_plugin.space import Toy
 
 pytest.importorskip("torch", reason="needs the extra torch")
@@ -53,16 +53,8 @@ poor = 0.2
 
 @pytest.fixture
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The plug-in installed: a distribution on the path with one line for each registry, and nothing else."""
-    info = tmp_path / "site" / "toy_plugin-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-plugin\nVersion: 1.0\n")
-    lines = [f"[{registry.group}]\n{line}\n" for registry, line in REGISTERED.items()]
-    (info / "entry_points.txt").write_text("\n".join(lines))
-    monkeypatch.setattr(sys, "path", [str(info.parent), *sys.path])
-    for registry in REGISTERED:
-        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
-        monkeypatch.setattr(registry, "_plugins_loaded", False)
+    """The plug-in installed."""
+    install_plugin(tmp_path, monkeypatch, REGISTERED)
 
 
 class TestToySpace(SpaceConformance):

@@ -22,6 +22,7 @@ from nasbed.results.manifest import FILE_NAME, About, Manifest
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.artefact import artefact_space, is_artefact, read_manifest
 
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """The description of a benchmark. Fields that are read from the table are empty until it is present.

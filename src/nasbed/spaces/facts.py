@@ -64,12 +64,12 @@ class NamedPart:
     """A part of a space that has a name: the architectures that it ``contains``, a function that can be pickled.
 
     ``suffix`` follows the name of a table in the name of its part. ``size`` is how many architectures it has, in
-    canonical form.
+    canonical form, 0 where that is not known without listing them.
     """
 
     suffix: str
     contains: Callable[[Architecture], bool]
-    size: int
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.results import About, Results, Rows, write_results
 from nasbed.spaces.nb201 import NB201, NB201Skeleton
+from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.ensemble import fit_ensemble
 from nasbed.surrogates.exact import ExactCosts
@@ -72,6 +73,15 @@ def test_making_fits_the_runtime_on_one_method(results: Results) -> None:
     assert all_methods is not None
     assert one_method is not None
     assert all_methods.dump() != one_method.dump()
+
+
+def test_runtime_of_trees_has_the_features_of_the_members_only_beside_trees() -> None:
+    searched = space("nb201")
+    settings = {"features": "onehot"}
+    trees = SURROGATES.get("lgb")(searched, settings=settings)
+    assert trees.joint_settings(SURROGATES.get("xgb")) == settings
+    assert trees.joint_settings(SURROGATES.get("nusvr")) == {}
+    assert SURROGATES.get("nusvr")(searched).joint_settings(SURROGATES.get("xgb")) == {}
 
 
 def test_making_tells_its_progress(results: Results) -> None:

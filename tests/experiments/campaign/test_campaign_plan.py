@@ -75,6 +75,7 @@ def test_campaign_file_is_read_as_written() -> None:
     trainer = trainer_of(campaign)
     assert isinstance(trainer, FunctionTrainer)
     assert [metric.key for metric in trainer.metrics] == ["validation_accuracy", "latency"]
+    assert [repr(metric.bounds) for metric in trainer.metrics] == ["(0.0, 100.0)", "(0.0, inf)"]
     assert (trainer.objective.key, trainer.fidelities, trainer.timeout_s) == ("validation_accuracy", (4, 12), 600)
 
 
@@ -134,6 +135,10 @@ def test_campaign_refuses_what_it_cannot_be(old: str, new: str, message: str) ->
         ("timeout_s = 600", "timeout_s = 0", "a time-out is a number of seconds above 0"),
         ("fidelities = [4, 12]", "fidelities = [12, 4]", "fidelities of a trainer rise"),
         ('name = "latency"', 'nam = "latency"', "has name, split, direction, unit and bounds"),
+        ('unit = "%"', "unit = 7", "the unit of a metric is a text, got 7"),
+        ('unit = "%"', 'units = "%"', "a metric has no field 'units'"),
+        ("bounds = [0, 100]", "bounds = [0]", "has name, split, direction, unit and bounds"),
+        ("bounds = [0, 100]", "bounds = [inf, 100]", "bounds of a metric are two numbers"),
         ('split = "validation"', 'split = "exam"', "a metric's split is train, validation, test or None"),
         ('space = "darts"', 'space = "dart"', "no space is called 'dart'; did you mean darts"),
         ('space = "darts"\n', "", "has a space, got none"),

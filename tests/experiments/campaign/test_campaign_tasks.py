@@ -69,6 +69,15 @@ def test_trainer_is_announced_the_next_task_of_the_round_and_closed_at_the_end(t
     ]
 
 
+def test_engines_say_how_many_local_processes_they_may_use() -> None:
+    assert (LocalEngine(3).local_processes, SerialEngine().local_processes) == (3, 1)
+
+
+def test_trainer_says_how_many_local_processes_are_usual() -> None:
+    """One per core for a function; one in all for what may use a GPU or threads of its own."""
+    assert (FunctionTrainer.usual_workers, PopulationTrainer.usual_workers) == (None, 1)
+
+
 def test_engines_say_how_many_tasks_run_at_once() -> None:
     assert (SerialEngine().slots, LocalEngine(3).slots) == (1, 3)
 

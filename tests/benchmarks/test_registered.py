@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nasbed import Architecture, NasbedError, load
+from nasbed import Architecture, NasbedError, Observation, load
 from nasbed.benchmarks import BENCHMARKS
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import card, cards
@@ -80,7 +80,7 @@ def test_batch_is_answered_one_by_one_where_only_single_queries_are_written() ->
     class Single(Measured):
         _query_many = Benchmark._query_many
 
-        def _query(self, arch: Architecture, fidelity: int, seed: int) -> object:
+        def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
             return Measured()._query(arch, fidelity, seed)
 
     codes = np.array([(3,) * 6, (1,) * 6])

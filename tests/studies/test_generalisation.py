@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nasbed import NasbedError
+from nasbed import NasbedError, load
 from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.anytime import anytime, final_regrets
 from nasbed.evaluation.judging import Trajectory
@@ -98,6 +98,14 @@ def test_ordering_is_reversed_only_where_the_difference_is_more_than_luck() -> N
 def test_groups_hold_the_default_setting_of_re_in_each_row() -> None:
     for group in GROUPS.values():
         assert any(variant.method == "re" and not variant.settings for variant in group)
+
+
+def test_part_of_is_of_any_benchmark_of_a_space_that_names_one(tmp_path: Path) -> None:
+    nb201_table(tmp_path / "t")
+    for name in (f"{tmp_path / 't'}", f"{tmp_path / 't'}:mean"):
+        assert part_of(name) == f"{name}:no-pooling" and load(part_of(name)).space.size == 4_096
+    with pytest.raises(NasbedError, match="named part, such as nb101 or nb201"):
+        part_of(f"{tmp_path / 't'}:no-pooling")
 
 
 def test_part_of_refuses_a_table_without_a_known_part(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import nasbed
+from nasbed.spaces import SPACES
 from nasbed.studies import STUDIES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,6 +91,47 @@ def test_whoever_wants_a_fact_of_a_space_asks_the_space() -> None:
         if not place.startswith(KNOW_ONE_SPACE):
             for name in re.findall(r"nasbed\.spaces\.(\w+)", path.read_text()):
                 assert name not in ONE_SPACE, f"{place} imports the space {name}; make what it needs a fact of spaces"
+
+
+COMPARES_ONE_SPACE = {
+    "studies/landscape/page.py": "shows the paper's findings, all on nb101, beside a table of that space",
+}
+"""Modules that compare with the id of a space although they should not know any, and why each may."""
+
+
+def compared_spaces(module: ast.Module) -> list[tuple[int, str]]:
+    """Where a module compares something with the id of a registered space, written as text, and with which."""
+    ids: set[object] = set(SPACES)
+    places: list[tuple[int, str]] = []
+    for node in ast.walk(module):
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.Compare):
+            for side in (node.left, *node.comparators):
+                sides += side.elts if isinstance(side, ast.Tuple | ast.List | ast.Set) else [side]
+        elif isinstance(node, ast.MatchValue):
+            sides = [node.value]
+        places += [
+            (side.lineno, str(side.value)) for side in sides if isinstance(side, ast.Constant) and side.value in ids
+        ]
+    return places
+
+
+def test_comparisons_with_a_space_are_seen_in_every_form() -> None:
+    source = """
+if a.space == "darts" or b in ("fbnet", "other") or "nb101" != c: pass
+match d:
+    case "nb201" | "what": pass
+e = {"bonsai": "not compared"}
+"""
+    assert sorted(name for _, name in compared_spaces(ast.parse(source))) == ["darts", "fbnet", "nb101", "nb201"]
+
+
+def test_nobody_but_a_space_and_its_networks_compares_with_its_id() -> None:
+    for path in SOURCE.rglob("*.py"):
+        place = path.relative_to(SOURCE).as_posix()
+        if not place.startswith(KNOW_ONE_SPACE) and place not in COMPARES_ONE_SPACE:
+            for line, name in compared_spaces(tree(path)):
+                pytest.fail(f"{place}, line {line} compares with the space {name}; make what it needs a fact of spaces")
 
 
 NOT_PURE = {"torch", "multiprocessing", "subprocess", "concurrent", "tempfile", "shutil"}

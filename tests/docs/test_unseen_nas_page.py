@@ -39,13 +39,13 @@ def test_unseen_nas_page_has_what_was_measured() -> None:
         assert f"| `{model}` | {' | '.join(f'{spread(cell.accuracies)} ({cell.beaten})' for cell in cells)} |" in PAGE
     for model, title in (("darts", "DARTS"), ("bonsai-net", "Bonsai")):
         cells = (comparisons[dataset, model] for dataset in datasets)
-        assert f"| 5 by chance, {title} | {' | '.join(spread(cell.by_chance) for cell in cells)} |" in PAGE
+        assert f"| 5 random, {title} | {' | '.join(spread(cell.by_chance) for cell in cells)} |" in PAGE
     text = re.sub(r"\s+", " ", PAGE)
     (line,) = summary_lines(list(comparisons.values()))
     assert line.startswith(
-        "Of 28 found architectures 22 are above the mean of those by chance, and 8 above all of them"
+        "Of 28 found architectures 22 are above the mean of the random ones, and 8 above all of them"
     )
-    assert "Of the 28 found architectures 22 are above the mean of those by chance, and 8 above all five" in text
+    assert "Of the 28 found architectures 22 are above the mean of the random ones, and 8 above all five" in text
     above = {model for _, model in comparisons} - {
         result.model for result in comparisons.values() if (result.difference or 0) <= 0
     }

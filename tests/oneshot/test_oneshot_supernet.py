@@ -18,11 +18,12 @@ from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.core.errors import InvalidOption  # noqa: E402
 from nasbed.networks import build  # noqa: E402
 from nasbed.oneshot import SEARCHED_SPACES  # noqa: E402
-from nasbed.oneshot.cells import Layout  # noqa: E402
+from nasbed.oneshot.cells import Layout, SupernetCells  # noqa: E402
 from nasbed.oneshot.edge import MixedEdge, weighed_sum  # noqa: E402
-from nasbed.oneshot.inheriting import inherit, widen  # noqa: E402
+from nasbed.oneshot.inheriting import widen  # noqa: E402
 from nasbed.oneshot.mixing import EdgeMixing, Mixing  # noqa: E402
 from nasbed.oneshot.spaces.base import Supernet, SupernetSize  # noqa: E402
+from support.inheriting import inherit  # noqa: E402
 
 SPACES = ["darts", "nb201"]
 
@@ -48,6 +49,14 @@ def double(module: nn.Module) -> nn.Module:
     return module.double()
 
 
+@pytest.mark.parametrize("space", SPACES)
+def test_supernet_has_the_cells_that_the_space_declares(space: str) -> None:
+    cells = SEARCHED_SPACES.get(space).cells(with_none=False)
+    assert cells is nasbed.space(space).cell_graph and SupernetCells is type(cells)
+    with_none = SEARCHED_SPACES.get(space).cells(with_none=True)
+    assert with_none.operations.count("none") == 1 and (with_none.kinds, with_none.edges) == (cells.kinds, cells.edges)
+
+
 @pytest.mark.parametrize("affine", [False, True])
 @pytest.mark.parametrize("with_none", [False, True])
 @pytest.mark.parametrize("space", SPACES)
@@ -59,20 +68,11 @@ def test_supernet_at_one_hot_mixing_is_the_network(space: str, with_none: bool, 
     images = torch.randn(6, 3, 8, 8, dtype=torch.float64)
     for arch in sampled(space, 4):
         network = build(arch, channels_in=3, classes=5, image=8, skeleton=searched.skeleton(size)).double()
-        inherit(network, supernet, arch, searched, cells)
+        inherit(network, supernet, arch, cells)
         mixing = searched.one_hot(arch, cells, dtype=torch.float64)
         expected = network(images)
         for mixing_form in (mixing, Mixing(mixing.operations)):  # one path, and everything else times zero
             torch.testing.assert_close(supernet(images, mixing_form), expected, rtol=1e-9, atol=1e-9)
-
-
-def test_network_inherits_only_from_a_supernet_of_its_size() -> None:
-    searched, (arch,) = SEARCHED_SPACES.get("darts"), sampled("darts", 1)
-    cells = searched.cells(with_none=False)
-    network = build(arch, channels_in=3, classes=5, image=8, skeleton=searched.skeleton(sized("darts", channels=8)))
-    for size, layout in ((sized("darts"), Layout()), (sized("darts", channels=8), Layout(partial=2))):
-        with pytest.raises(InvalidOption, match="of its size"):
-            inherit(network, searched.supernet(size, cells, layout), arch, searched, cells)
 
 
 @pytest.mark.parametrize("shape", [(12, 8, 11), (1, 27, 18), (3, 9, 8)])

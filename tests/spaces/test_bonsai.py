@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, permutations, product
 
 import networkx as nx
 import numpy as np
@@ -95,6 +95,34 @@ def test_canonical_keeps_what_lies_on_a_path_and_forgets_the_order_of_inner_node
         )
         first, second = (BonsaiGenotype(frame, (repeated,) * 4).architecture for repeated in (cell, swapped))
         assert first != second and space.canonical(first) == space.canonical(second)
+
+
+def relabelled(frame: Frame, cell: BonsaiCell) -> list[BonsaiCell]:
+    """A cell with its inner nodes in every order in which all edges that it uses go forward."""
+    inner, cells = range(2, frame.nodes + 1), []
+    for order in permutations(inner):
+        place = {0: 0, 1: 1, frame.nodes + 1: frame.nodes + 1, **dict(zip(inner, order, strict=True))}
+        moved = {
+            (place[source], place[target]): names
+            for (source, target), names in zip(frame.edges, cell.operations, strict=True)
+            if names
+        }
+        if all(source < target for source, target in moved):
+            cells.append(BonsaiCell(cell.inputs, tuple(moved.get(edge, ()) for edge in frame.edges)))
+    return cells
+
+
+@pytest.mark.parametrize("frame", [Frame("n", 3), Frame("rn", 3), Frame("n", 4)], ids=str)
+def test_canonical_is_the_smallest_code_over_all_orders_of_inner_nodes(frame: Frame) -> None:
+    space, rng = bonsai_space(frame.space_name), np.random.default_rng(5)
+    changed = 0
+    for _ in range(60):
+        genotype = BonsaiGenotype.from_flags(frame, random_codes(frame, rng)).pruned()
+        cells = [relabelled(frame, cell) for cell in genotype.cells]
+        smallest = min(BonsaiGenotype(frame, chosen).architecture.code for chosen in product(*cells))
+        assert space.canonical(genotype.architecture).code == smallest
+        changed += smallest != genotype.architecture.code
+    assert changed > 5
 
 
 def test_full_architecture_has_the_counts_of_its_frame() -> None:

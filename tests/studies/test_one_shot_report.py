@@ -65,7 +65,7 @@ def test_method_table_has_the_numbers_made_by_hand(study: OneShotStudy) -> None:
 def test_outcome_says_who_goes_wrong_and_what_stopping_gains(study: OneShotStudy) -> None:
     assert failure_words(study, study.methods[0]) == WORDS
     first, darts, gdas = outcome(study)
-    assert first.startswith("additive tells the mean predicted validation accuracy. Of 200 random architectures")
+    assert first.startswith("additive gives the mean predicted validation accuracy. Of 200 random architectures")
     assert darts.startswith("darts ends at 54.00 % (the mean of 2 seeds)") and "30.00 points below the best" in darts
     assert "Stopped by skips, 2 of 2 would have ended early, which changes the prediction by +20.00 points." in darts
     assert (
@@ -81,7 +81,7 @@ def test_an_error_that_rises_is_said_to_rise() -> None:
     )  # fmt: skip
     words = failure_words(own, own.methods[0])
     assert words.startswith("1 of 1 goes wrong (seed 3): from epoch 5 on the prediction rises by 24.00 points while")
-    assert failure_words(own, own.methods[1]) == "Whether it goes wrong cannot be told from fewer than 10 epochs."
+    assert failure_words(own, own.methods[1]) == "The rule for going wrong needs at least 10 epochs."
 
 
 def test_a_search_that_ends_worse_than_random_is_not_said_to_go_well(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_search_that_ends_worse_than_random_is_not_said_to_go_well(tmp_path: P
         assert words["both"].startswith("1 of 2 goes wrong (seed 4): ")
         assert words["both"].endswith(f" Of the others, 1 ends {points} {than} (seed 5).")
         assert words["fair"] == "It does not go wrong."
-        assert words["brief"] == "Whether it goes wrong cannot be told from fewer than 10 epochs."
+        assert words["brief"] == "The rule for going wrong needs at least 10 epochs."
         column = {(row[0], row[1]): row[-1] for row in search_table(study).rows}
         assert column["poor", "0"] == "no, ends worse than random" and column["mixed", "0"] == "no"
         assert column["brief", "0"] == "too short, ends worse than random"

@@ -47,12 +47,12 @@ def test_methods_are_run_once_shown_beside_the_paper_and_compared(folder: Path, 
     assert "2 searches and trainings, several at a time" in chance.stderr  # the two of Bonsai's space
     assert "4 results were added" in chance.stderr
     assert (
-        "Found against chance" in chance.stdout
+        "Found versus random architectures" in chance.stdout
         and " of 2\n" in chance.stdout
         and "Of 3 found architectures" in chance.stdout
     )
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "What was found against chance" in page and "2 architectures by chance" in page
+    assert "Found versus random architectures" in page and "2 random architectures" in page
     assert (out / "figures" / "found-chance.svg").exists()
     before = file.read_bytes()
     again = run("--nas", "rs-darts,pc-darts", "--set", "supernet.batch=32", *shared, "--json")

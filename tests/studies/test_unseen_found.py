@@ -1,4 +1,4 @@
-"""What was found beside what chance found, as a table, a figure and lines: of results that were measured."""
+"""Found beside random architectures, as a table, a figure and lines: of results that were measured."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from nasbed.experiments.unseen.results import UnseenResult, read_results
-from nasbed.studies.unseen.figures import found_chart, found_lines, found_table
+from nasbed.studies.unseen.figures import found_chart
 from nasbed.studies.unseen.study import UnseenStudy, unseen_study
+from nasbed.studies.unseen.tables import found_lines, found_table
 
 RESULTS = read_results([Path(__file__).parents[2] / "docs" / "results" / "unseen-nas.jsonl"])
 STUDY = unseen_study(RESULTS)
@@ -50,7 +51,7 @@ def test_table_has_every_found_architecture_the_best_of_a_dataset_and_space_firs
 
 
 def panels(study: UnseenStudy) -> dict[str, list[list[dict[str, Any]]]]:
-    """By dataset, the rows behind each layer of its panel: those by chance, the deviations, the means."""
+    """By dataset, the rows behind each layer of its panel: random ones, the deviations, the means."""
     chart = found_chart(study)
     assert chart is not None
     drawn = chart.to_dict()
@@ -60,7 +61,7 @@ def panels(study: UnseenStudy) -> dict[str, list[list[dict[str, Any]]]]:
     }
 
 
-def test_figure_has_a_panel_a_dataset_with_points_and_those_by_chance() -> None:
+def test_figure_has_a_panel_a_dataset_with_points_and_random_ones() -> None:
     drawn = panels(STUDY)
     assert list(drawn) == ["AddNIST", "Language", "Chesseract", "cifar10@16"]
     ticks, _, points = drawn["AddNIST"]
@@ -88,8 +89,8 @@ def test_without_chance_there_is_no_figure_but_what_to_measure() -> None:
     table = found_table(study)
     assert found_chart(study) is None and table is not None and [row[-1] for row in table.rows] == ["–"] * 3
     assert found_lines(study) == [
-        "AddNIST: no architecture by chance was trained like those of pc-darts, darts; measure rs-darts at the same "
+        "AddNIST: no random architecture was trained like those of pc-darts, darts; measure rs-darts at the same "
         "settings.",
-        "AddNIST: no architecture by chance was trained like those of bonsai-net; measure rs-bonsai at the same settings.",
+        "AddNIST: no random architecture was trained like those of bonsai-net; measure rs-bonsai at the same settings.",
     ]
     assert found_table(unseen_study([])) is None and found_lines(unseen_study([])) == []

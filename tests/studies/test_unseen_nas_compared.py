@@ -70,12 +70,12 @@ def test_found_is_compared_by_its_mean_with_each_random_one() -> None:
         0,
     ) and comparison.difference == pytest.approx(0.2)
     assert comparison_text(comparison, "AddNIST") == (
-        "AddNIST, pc-darts, 50 epochs of search with seed 0: 96.00 ± 1.00 % over 3 trainings of 64 epochs; 5 architectures "
-        "by chance: 95.80 ± 1.52 %, from 94.00 to 98.00. It is 0.20 points above their mean; it beats 3 of 5; one more by "
-        "chance would beat as many with a chance of 3 in 6."
+        "AddNIST, pc-darts, 50 epochs of search with seed 0: 96.00 ± 1.00 % over 3 trainings of 64 epochs; 5 random "
+        "architectures: 95.80 ± 1.52 %, from 94.00 to 98.00. It is 0.20 points above their mean; it beats 3 of 5; another "
+        "random architecture would beat as many with a probability of 3 in 6."
     )
     assert (
-        "Of 1 found architecture 1 is above the mean of those by chance, and 0 above all"
+        "Of 1 found architecture 1 is above the mean of the random ones, and 0 above all"
         in summary_lines([comparison])[0]
     )
 
@@ -103,7 +103,7 @@ def test_random_architecture_with_several_trainings_counts_once_and_last_bits_ar
 def test_found_is_compared_with_nothing_that_was_trained_otherwise(changes: dict[str, object]) -> None:
     (comparison,) = chance_comparisons([FOUND, replace(CHANCE, **changes)])  # type: ignore[arg-type]
     assert comparison.by_chance == () and comparison.difference is None
-    assert "no architecture by chance was trained alike: measure rs-darts." in comparison_text(comparison, "AddNIST")
+    assert "no random architecture was trained alike: measure rs-darts." in comparison_text(comparison, "AddNIST")
     assert summary_lines([comparison]) == []
 
 
@@ -118,7 +118,7 @@ def test_tables_show_methods_with_their_search_and_others_apart() -> None:
     assert best is not None and best.model == "pc-darts" and best.architectures == 2
     said_of = "\n".join(budget_lines(study))
     assert "pc-darts: searched for 50 epochs of all images (channels 16, cells 8, batches of 64, in float32)" in said_of
-    assert "rs-darts: one architecture by chance a seed" in said_of and "preset configuration" in said_of
+    assert "rs-darts: one random architecture per seed" in said_of and "preset configuration" in said_of
     lines = comparison_lines(study)
     assert len(lines) == 5 and lines[3].startswith("mine, pc-darts") and "measure rs-darts" in lines[3]
     assert len(unseen_numbers(study)["compared"]) == 4

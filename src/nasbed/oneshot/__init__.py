@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nasbed.core.registry import Registry
 from nasbed.oneshot.pruning.settings import METHOD as BONSAI_NET
 from nasbed.oneshot.pruning.settings import BonsaiSettings
-from nasbed.oneshot.settings import SearchSettings
+from nasbed.oneshot.settings import OneShotSettings, SearchSettings
 from nasbed.oneshot.stopping import STOPPING_RULES, StoppingRule, eigenvalue_rule, skip_rule, stopped
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from nasbed.oneshot.methods.base import OneShotMethod
     from nasbed.oneshot.spaces.base import SearchedSpace
 
-METHODS: Registry[type[OneShotMethod]] = Registry("one-shot method", group="nasbed.oneshot.methods")
-METHODS.add_entries(
-    "nasbed.oneshot.methods",
-    {
-        "darts": "darts:DartsMethod",
-        "darts2": "darts2:Darts2",
-        "gdas": "gdas:Gdas",
-        "pc-darts": "pc_darts:PCDarts",
-        "drnas": "drnas:DrNAS",
-        "random-ws": "random_ws:RandomWS",
-        "bonsai-net": "bonsai_net:BonsaiNet",
-    },
-)
+METHODS: Registry[type[OneShotMethod[Any]]] = Registry("one-shot method", group="nasbed.oneshot.methods")
+_OWN_METHODS = {
+    "darts": "darts:DartsMethod",
+    "darts2": "darts2:Darts2",
+    "gdas": "gdas:Gdas",
+    "pc-darts": "pc_darts:PCDarts",
+    "drnas": "drnas:DrNAS",
+    "random-ws": "random_ws:RandomWS",
+    "bonsai-net": "bonsai_net:BonsaiNet",
+}
+METHODS.add_entries("nasbed.oneshot.methods", _OWN_METHODS)
+_OWN_SETTINGS: dict[str, type[OneShotSettings]] = {BONSAI_NET: BonsaiSettings}
+"""Those of methods here that have other settings than a supernet, known without torch."""
 
 SEARCHED_SPACES: Registry[SearchedSpace] = Registry("space with a supernet", group="nasbed.oneshot.spaces")
 SEARCHED_SPACES.add_entries(
@@ -46,6 +46,7 @@ __all__ = [
     "SEARCHED_SPACES",
     "STOPPING_RULES",
     "BonsaiSettings",
+    "OneShotSettings",
     "SearchEpoch",
     "SearchSettings",
     "Searched",
@@ -58,9 +59,15 @@ __all__ = [
 ]
 
 
-def settings_type(method: str) -> type[SearchSettings | BonsaiSettings]:
-    """The settings by which a method searches; nothing is imported for it."""
-    return BonsaiSettings if method == BONSAI_NET else SearchSettings
+def settings_type(method: str) -> type[OneShotSettings]:
+    """The settings by which a method searches, ``SearchSettings`` for a method that is not installed.
+
+    A plug-in is imported for it. The methods that come with nasbed are not, so that their records are read without
+    torch.
+    """
+    if method in _OWN_METHODS or method not in METHODS:
+        return _OWN_SETTINGS.get(method, SearchSettings)
+    return METHODS.get(method).settings
 
 
 def __getattr__(name: str) -> Any:

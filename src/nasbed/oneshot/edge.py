@@ -10,8 +10,8 @@ from torch.nn import functional
 
 from nasbed.core.errors import InvalidOption
 from nasbed.networks.blocks import added
-from nasbed.oneshot.cells import NONE
 from nasbed.oneshot.mixing import EdgeMixing
+from nasbed.spaces.facts import NONE
 
 MakeOperation = Callable[[str, int, int], nn.Module | None]
 """An operation from its name, channels and stride; None for one that carries nothing."""

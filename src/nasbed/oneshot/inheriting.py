@@ -1,43 +1,10 @@
-"""Weights that go from one network to another: between a supernet and an architecture's own network, and from a
-supernet to a wider one."""
+"""Weights that go from a supernet to a wider one."""
 
 from __future__ import annotations
 
 import torch
-from torch import nn
 
-from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption
-from nasbed.oneshot.cells import SupernetCells
-from nasbed.oneshot.spaces.base import SearchedSpace, Supernet
-
-
-def inherit(
-    network: nn.Module, supernet: Supernet, arch: Architecture, space: SearchedSpace, cells: SupernetCells
-) -> None:
-    """Copy the weights of an architecture's operations from a supernet of the same size to its own network.
-
-    A supernet has no running statistics, and unless it is ``affine`` no scale and shift in its batch normalisations.
-    Those of the network stay as they are, one and zero in a new network.
-
-    Args:
-        network: The network of the architecture.
-        supernet: The supernet.
-        arch: The architecture.
-        space: Its space.
-        cells: The cells of the supernet.
-    """
-    for own, shared in space.counterparts(network, supernet, arch, cells):
-        inherited = shared.state_dict()
-        for name, value in own.state_dict().items():
-            if name not in inherited:
-                continue
-            if inherited[name].shape != value.shape:
-                raise InvalidOption(
-                    f"a network inherits from a supernet of its size, got {tuple(value.shape)} and "
-                    f"{tuple(inherited[name].shape)} at {name}; build both alike, and without partial channels"
-                )
-            value.copy_(inherited[name])
+from nasbed.oneshot.spaces.base import Supernet
 
 
 def widen(supernet: Supernet, before: Supernet) -> None:

@@ -15,12 +15,11 @@ import torch
 
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.datasets.dataset import Dataset
-from nasbed.oneshot import METHODS, settings_type
+from nasbed.oneshot import METHODS
 from nasbed.oneshot import checkpoint as checkpoints
 from nasbed.oneshot.images import SearchImages
-from nasbed.oneshot.pruning.settings import BonsaiSettings
 from nasbed.oneshot.running import SearchSetup
-from nasbed.oneshot.settings import SearchSettings
+from nasbed.oneshot.settings import OneShotSettings
 from nasbed.oneshot.stopping import StoppingRule
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
 from nasbed.training.devices import chance_kept, chosen_device
@@ -32,7 +31,7 @@ ReportEpoch = Callable[[SearchEpoch], None]
 def search(
     method: str,
     dataset: Dataset,
-    settings: SearchSettings | BonsaiSettings | None = None,
+    settings: OneShotSettings | None = None,
     *,
     space: str | None = None,
     options: Mapping[str, Any] | None = None,
@@ -48,7 +47,7 @@ def search(
     Args:
         method: One of ``METHODS``.
         dataset: The images to search with.
-        settings: How the network of the search is trained; of the kind that the method has, see ``settings_type``.
+        settings: How the network of the search is trained; of the type that the method has, see ``settings_type``.
         space: The space to search, by default ``darts``; Bonsai-Net searches that of its settings.
         options: Hyperparameters of the method other than the published ones.
         seed: Of the weights, the parameters and the order of images.
@@ -59,7 +58,8 @@ def search(
         images: Those of this dataset and these settings, where several searches run on one device.
     """
     checkpoint = None if checkpoint is None else Path(checkpoint)
-    kind, expected = METHODS.get(method), settings_type(method)
+    kind = METHODS.get(method)
+    expected = kind.settings
     settings = expected() if settings is None else settings
     if not isinstance(settings, expected):
         raise InvalidOption(
@@ -105,7 +105,7 @@ def search(
                 progress(end)
 
 
-def search_identity(setup: SearchSetup) -> dict[str, Any]:
+def search_identity(setup: SearchSetup[Any]) -> dict[str, Any]:
     """What a checkpoint must have in common with a search. The space is left out where the settings say it."""
     space = {"space": setup.space} if METHODS.get(setup.method).chooses_space else {}
     return {

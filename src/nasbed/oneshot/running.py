@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -16,31 +16,33 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.datasets.dataset import Dataset
-from nasbed.oneshot.pruning.settings import BonsaiSettings
-from nasbed.oneshot.settings import SearchSettings
+from nasbed.oneshot.settings import OneShotSettings
 from nasbed.oneshot.trajectory import SearchEpoch
+
+SettingsT = TypeVar("SettingsT", bound=OneShotSettings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SearchSetup:
+class SearchSetup(Generic[SettingsT]):
     """Everything that decides what a search finds, and the device that it runs on. ``images`` are those of the dataset
     on that device, None to prepare them."""
 
     method: str
     space: str
     dataset: Dataset
-    settings: SearchSettings | BonsaiSettings
+    settings: SettingsT
     options: Mapping[str, Any]
     seed: int
     device: torch.device
     images: Any = None
 
 
-class RunningSearch(ABC):
+class RunningSearch(ABC, Generic[SettingsT]):
     """The networks of a search and what moves them. A subclass says how an epoch trains, what it measures, and what a
     checkpoint needs."""
 
-    def __init__(self, setup: SearchSetup) -> None:
+    def __init__(self, setup: SearchSetup[SettingsT]) -> None:
+        self.settings = setup.settings
         self.seed, self.device, self.epochs = setup.seed, setup.device, setup.settings.epochs
         self.recipe = setup.settings.recipe()
 
@@ -80,10 +82,10 @@ class RunningSearch(ABC):
     def parameters(self) -> dict[str, NDArray[Any]]:
         """The architecture parameters by name, copied to the host."""
 
-    def end_epoch(self, number: int) -> None:  # noqa: B027
+    def end_epoch(self, number: int) -> None:
         """Change what is searched after an epoch, for methods that do; it counts as time of the search."""
 
-    def judge(self, number: int) -> None:  # noqa: B027
+    def judge(self, number: int) -> None:
         """Try architectures out after an epoch, for methods that do."""
 
     @abstractmethod
@@ -119,7 +121,7 @@ class RunningSearch(ABC):
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from the state of a checkpoint."""
 
-    def close(self) -> None:  # noqa: B027
+    def close(self) -> None:
         """Free what only steps need."""
 
 

@@ -1,21 +1,65 @@
-"""How a supernet is trained, as data: everything but the method, the space, the dataset and the seed."""
+"""How one-shot methods search, as data: everything but the method, the space, the dataset and the seed."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Self
 
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.training.recipe import Recipe
 
-S = TypeVar("S")
+
+class OneShotSettings(ABC):
+    """The settings of a one-shot method: a frozen dataclass, all of whose fields have defaults and are as JSON has
+    them, or tuples.
+
+    ``owner`` is what the settings are called where those of several methods are set: ``--set supernet.flip=true``.
+    """
+
+    __slots__ = ()
+
+    owner: ClassVar[str]
+    epochs: int
+
+    @abstractmethod
+    def recipe(self) -> Recipe:
+        """The settings of weights and images as a recipe; raises where a value is out of range."""
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of all fields, in their order."""
+        return tuple(item.name for item in fields(cls))  # type: ignore[arg-type]
+
+    def plain(self) -> dict[str, Any]:
+        """Every field as JSON has it."""
+        values = {name: getattr(self, name) for name in self.names()}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    @classmethod
+    def from_plain(cls, stored: Mapping[str, Any]) -> Self:
+        """The inverse of :meth:`plain`. Fields that were added later may be absent, a split never was."""
+        if "split" in cls.names() and "split" not in stored:
+            raise KeyError("split")
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()})
+
+    @classmethod
+    def of_budget(cls, shared: Mapping[str, Any], *, search_cells: int, cells: int) -> dict[str, Any]:
+        """The values of a budget that several methods share, as far as these settings have them.
+
+        Args:
+            shared: Values by the names of fields.
+            search_cells: The cells of the network that is searched.
+            cells: The cells of the network that is trained afterwards.
+        """
+        return {name: value for name, value in {**shared, "cells": search_cells}.items() if name in cls.names()}
 
 
 @dataclass(frozen=True, slots=True)
-class SearchSettings:
-    """The defaults are those of DARTS (section 3 and appendix A.1) but for the augmentation, which on CIFAR-10 is crops
-    of 4 and mirroring and in general is none.
+class SearchSettings(OneShotSettings):
+    """How a supernet is trained. The defaults are those of DARTS (section 3 and appendix A.1) but for the augmentation,
+    which on CIFAR-10 is crops of 4 and mirroring and in general is none.
 
     ``cells`` is the number of cells, in nb201 of each stage; None is what is usual, 8 and 5. ``split`` is how many
     training images train weights and how many architectures, None for half and half; where the dataset is published
@@ -26,6 +70,8 @@ class SearchSettings:
     dominant eigenvalue of the architecture parameters' Hessian is measured after each epoch on the first so many
     images.
     """
+
+    owner: ClassVar[str] = "supernet"
 
     epochs: int = 50
     batch: int = 64
@@ -56,12 +102,7 @@ class SearchSettings:
         self.recipe()
 
     def recipe(self) -> Recipe:
-        """The settings of weights and images as a recipe; raises where a value is out of range."""
         return recipe_of(self, "search")
-
-    def plain(self) -> dict[str, Any]:
-        """Every field as JSON has it."""
-        return plain_settings(self)
 
 
 _TRAINED = (
@@ -79,18 +120,7 @@ _TRAINED = (
 )
 
 
-def recipe_of(settings: Any, name: str, **fields: Any) -> Recipe:
+def recipe_of(settings: OneShotSettings, name: str, **fields: Any) -> Recipe:
     """The recipe with the fields that the settings of every search share with it, and with further ones."""
     shared = {field: getattr(settings, field) for field in _TRAINED}
     return Recipe(name=name, epochs=(settings.epochs,), **shared, **fields)
-
-
-def plain_settings(settings: Any) -> dict[str, Any]:
-    """Every field of the settings of a search as JSON has it."""
-    return asdict(settings) | {"split": None if settings.split is None else list(settings.split)}
-
-
-def read_settings(kind: type[S], stored: Mapping[str, Any]) -> S:
-    """The inverse of ``plain``."""
-    split = stored["split"]
-    return kind(**{**stored, "split": None if split is None else tuple(split)})

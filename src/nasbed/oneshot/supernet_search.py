@@ -31,14 +31,12 @@ LEAST_JUDGED = 1_024
 """The supernet is judged after an epoch on at least this many images."""
 
 
-class SupernetSearch(RunningSearch):
+class SupernetSearch(RunningSearch[SearchSettings]):
     """A supernet with a method and what moves both."""
 
-    def __init__(self, setup: SearchSetup, method: SupernetMethod) -> None:
+    def __init__(self, setup: SearchSetup[SearchSettings], method: SupernetMethod) -> None:
         super().__init__(setup)
-        assert isinstance(setup.settings, SearchSettings)
         settings, dataset, self.space = setup.settings, setup.dataset, method.space
-        self.settings = settings
         self.images: SearchImages = setup.images or SearchImages(dataset, settings, setup.device)
         self.method = method.to(setup.device)
         self.size = SupernetSize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,23 +40,44 @@ class Operations:
         """The indices of all operations without parameters, :data:`NONE` included."""
         return tuple(index for index, name in enumerate(self.names) if name == NONE or name in self.parameter_free)
 
-    def count_without_parameters(self, arch: Architecture) -> int:
-        """How many operations of an architecture have no parameters."""
-        free = self.without_parameters
-        return sum(arch.code[place] in free for place in self.places)
-
 
 @dataclass(frozen=True, slots=True)
 class CellGraph:
     """The cells of a space as one-shot methods see them: an operation on every edge.
 
     ``kinds`` are the cells that have architectures of their own (normal and reduction in DARTS). All have the same
-    ``edges``, pairs (source, target) with those into one node side by side, and the same ``operations``.
+    ``edges``, pairs (source, target) with those into one node side by side, and the same ``operations``, the candidates
+    of every edge.
+
+    >>> graph = CellGraph(("cell",), ((0, 1), (0, 2), (1, 2)), ("skip_connect",))
+    >>> graph.shape, graph.incoming, graph.with_none().operations, graph.with_none().real
+    ((1, 3, 1), ((0, 1), (1, 3)), ('skip_connect', 'none'), (0,))
     """
 
     kinds: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     operations: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Kinds, edges and candidates: the shape of everything that weighs operations."""
+        return len(self.kinds), len(self.edges), len(self.operations)
+
+    @property
+    def incoming(self) -> tuple[tuple[int, int], ...]:
+        """For each node with edges into it, the first of these edges and one past the last."""
+        targets = [target for _, target in self.edges]
+        firsts = [place for place, target in enumerate(targets) if target not in targets[:place]]
+        return tuple(zip(firsts, [*firsts[1:], len(targets)], strict=True))
+
+    @property
+    def real(self) -> tuple[int, ...]:
+        """The candidates that carry something."""
+        return tuple(place for place, name in enumerate(self.operations) if name != NONE)
+
+    def with_none(self) -> CellGraph:
+        """The same cells with :data:`NONE` among the candidates, at the end unless the space has it."""
+        return self if NONE in self.operations else replace(self, operations=(*self.operations, NONE))
 
 
 @dataclass(frozen=True, slots=True)

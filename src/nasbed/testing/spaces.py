@@ -109,6 +109,20 @@ class SpaceConformance(ABC):
             space.validate(canonical)
             assert space.canonical(canonical) == canonical
 
+    def test_cell_graph_is_one_that_a_supernet_can_be_built_of(self) -> None:
+        """Where there is one: edges go forward, each once, with those into a node side by side."""
+        space = self.make_space()
+        graph = space.cell_graph
+        if graph is None:
+            return
+        assert graph.kinds and len(set(graph.kinds)) == len(graph.kinds)
+        assert graph.operations and len(set(graph.operations)) == len(graph.operations)
+        assert len(set(graph.edges)) == len(graph.edges)
+        assert all(0 <= source < target for source, target in graph.edges)
+        for first, past in graph.incoming:
+            assert len({target for _, target in graph.edges[first:past]}) == 1
+        assert space.operations is None or set(space.operations.names) == set(graph.operations)
+
     def test_codes_round_trip(self) -> None:
         space, archs = self.architectures()
         codes = space.codes(archs)

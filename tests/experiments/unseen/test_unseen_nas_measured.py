@@ -20,19 +20,22 @@ from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import open_dataset
 from nasbed.experiments.unseen import search as unseen_nas_search
-from nasbed.experiments.unseen.budget import NasBudget, bonsai_cells, nas_methods
+from nasbed.experiments.unseen.budget import NasBudget, nas_methods
 from nasbed.experiments.unseen.nas import measured_nas, trained, trained_together
 from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
 from nasbed.experiments.unseen.run import NasRun
 from nasbed.experiments.unseen.runs import NasPlan, measure
 from nasbed.experiments.unseen.search import OnEpoch, recorded_outcome, searched
+from nasbed.oneshot import METHODS
+from nasbed.oneshot.pruning.settings import bonsai_cells
 from nasbed.oneshot.record import read_record
 from nasbed.spaces.bonsai import BonsaiGenotype
 from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.studies.one_shot.records import read_searches
 from nasbed.studies.unseen.study import unseen_study
 from nasbed.training import load_recipe, train
+from support.draw_method import DrawMethod, DrawSettings
 
 BUDGET = NasBudget.alike(search_epochs=2, search_channels=4, search_cells=2, search_images=64, channels=4, cells=2)
 RECIPE = load_recipe("unseen")
@@ -95,6 +98,26 @@ def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_pat
         assert recorded_outcome(earlier).architecture == arch
     again = measured_nas(method, dataset, RECIPE, budget=BUDGET, epochs=1, seed=0, checkpoints=tmp_path)
     assert again.architecture == result.architecture and again.setting == result.setting
+
+
+def test_method_of_a_plugin_is_searched_and_trained_in_its_own_space(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(METHODS, "_entries", {**METHODS._entries, "draw": DrawMethod})
+    shared = {"search_epochs": 2, "channels": 4, "cells": 2}
+    budget = NasBudget.alike(**shared, draw={"draws": [7]})  # type: ignore[arg-type]
+    assert budget.settings("draw") == DrawSettings(epochs=2, draws=(7,))
+    assert nas_methods()[:5] == list(published().nas_titles) and {"draw", "rs-nb201"} < set(nas_methods())
+    file = tmp_path / "r.jsonl"
+    assert measure([dataset], NasPlan(("draw", "rs-nb201"), RECIPE, budget, epochs=1), file) == 2
+    found, random = read_results([file])
+    assert found.search == {"space": "nb201", "epochs": 2, "draws": [7]} and random.search == {"space": "nb201"}
+    for result in (found, random):
+        arch = recorded_outcome(result).architecture
+        assert result.status == "ok" and arch is not None and arch.space == "nb201"
+        assert result.recipe["skeleton"] == {"channels": 4}
+    (comparison,) = unseen_study([found, random]).comparisons
+    assert (comparison.model, comparison.space, len(comparison.by_chance)) == ("draw", "nb201", 1)
 
 
 def test_random_architectures_are_another_for_every_seed(dataset: Dataset) -> None:

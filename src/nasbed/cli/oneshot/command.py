@@ -14,11 +14,10 @@ LIST = "list"
 
 
 def oneshot(
-    method: Annotated[
-        str, typer.Argument(metavar="METHOD", help="One of the methods above, or list to list them all.")
-    ],
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="The method, or 'list' to print all methods.")],
     space: Annotated[
-        str | None, typer.Option(show_default="darts", help="darts or nb201; bonsai-net has its own.")
+        str | None,
+        typer.Option(show_default="darts", help="The space: darts or nb201. bonsai-net has its own."),
     ] = None,
     dataset: Annotated[
         str, typer.Option(metavar="NAME|DIR", help="A name from 'nasbed data list', or a folder of the competition.")
@@ -35,7 +34,9 @@ def oneshot(
             min=1, show_default="8, nb201: 5", help="The number of cells; in nb201, of each of the three stages."
         ),
     ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="The batch size in each half of the images.")] = 64,
+    batch: Annotated[
+        int | None, typer.Option(min=1, show_default="64", help="The batch size in each half of the images.")
+    ] = None,
     epoch_images: Annotated[
         int | None, typer.Option(min=1, show_default="all", help="The images of an epoch, from each half.")
     ] = None,
@@ -43,7 +44,7 @@ def oneshot(
         int, typer.Option(min=0, help="The seed of the weights, the parameters and the order of the images.")
     ] = 0,
     device: Device = "auto",
-    precision: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
+    precision: Annotated[str | None, typer.Option(show_default="float32", help="float32 or bfloat16.")] = None,
     threads: Threads = 1,
     set_: Annotated[
         list[str] | None,

@@ -95,7 +95,7 @@ def print_methods(*, json: bool) -> None:
     for name in METHODS:
         kind = METHODS.get(name)
         title = " ".join((sys.modules[kind.__module__].__doc__ or "").split("\n\n")[0].split())
-        methods.append((name, title, set_defaults(name, kind)))
+        methods.append((name, title, set_defaults(kind)))
     if json:
         print_json([{"name": name, "what": title, "settings": defaults} for name, title, defaults in methods])
         return

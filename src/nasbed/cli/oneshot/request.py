@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,14 @@ import torch
 
 from nasbed.core.errors import InvalidOption, nearest, shorten
 from nasbed.datasets.dataset import Dataset
-from nasbed.oneshot import STOPPING_RULES, BonsaiSettings, SearchSettings, settings_type
+from nasbed.oneshot import STOPPING_RULES, OneShotSettings, SearchSettings
 from nasbed.oneshot.methods.base import OneShotMethod, SupernetMethod
 from nasbed.terminal.settings import settings_by_key
 
 OWN_OPTIONS = frozenset({"epochs", "channels", "batch", "epoch_images", "precision"})
 """Settings of all methods that are given by options, not by ``--set``."""
+BATCH = SearchSettings().batch
+"""The usual batch size of a supernet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,18 +26,18 @@ class SearchRequest:
     """The search that is asked for, and the folder that it goes into."""
 
     method: str
-    kind: type[OneShotMethod]
+    kind: type[OneShotMethod[Any]]
     space: str
     images: Dataset
     seed: int
-    settings: SearchSettings | BonsaiSettings
+    settings: OneShotSettings
     options: dict[str, Any]
     stop: str | None
     device: torch.device
     folder: Path
 
 
-def check_refused(method: str, kind: type[OneShotMethod], options: dict[str, Any]) -> None:
+def check_refused(method: str, kind: type[OneShotMethod[Any]], options: dict[str, Any]) -> None:
     """Raise where an option of the command is given that the method does not have."""
     for name, reason in kind.refused_options.items():
         if options.get(name) is not None:
@@ -43,8 +45,8 @@ def check_refused(method: str, kind: type[OneShotMethod], options: dict[str, Any
 
 
 def read_settings(
-    method: str, kind: type[OneShotMethod], options: dict[str, Any], texts: list[str], stop: str | None
-) -> tuple[SearchSettings | BonsaiSettings, dict[str, Any]]:
+    method: str, kind: type[OneShotMethod[Any]], options: dict[str, Any], texts: list[str], stop: str | None
+) -> tuple[OneShotSettings, dict[str, Any]]:
     """The settings of a search and the options of its method.
 
     Args:
@@ -54,23 +56,28 @@ def read_settings(
         texts: The values of ``--set``.
         stop: The stopping rule.
     """
-    settings, method_options = _split_settings(method, kind, texts)
+    names = set(kind.settings.names())
+    if refused := [name for name in options if name not in names]:
+        raise InvalidOption(f"{method} has no setting {refused[0]}; leave --{refused[0].replace('_', '-')} out")
+    settings, method_options = _split_settings(method, kind, names, texts)
     _check_method_options(kind, method_options)
     if stop is not None and stop not in STOPPING_RULES:
         raise InvalidOption(f"a search is stopped by {' or '.join(STOPPING_RULES)}, got {stop!r}; choose one of them")
-    if stop == "eigenvalue" and not settings.setdefault("eigenvalue_images", options["batch"]):
+    if stop == "eigenvalue" and not settings.setdefault("eigenvalue_images", options.get("batch", BATCH)):
         raise InvalidOption("--stop eigenvalue needs eigenvalues; leave supernet.eigenvalue_images=0 out")
     try:
-        return settings_type(method)(**options, **settings), method_options
+        return kind.settings(**options, **settings), method_options
     except TypeError as error:
         prefix = kind.settings_prefix
         owner, remedy = ("the supernet", f"what begins with {prefix}") if prefix else (method, "its settings")
-        raise InvalidOption(f"{owner} cannot be set like this: {error}; change {remedy}") from None
+        raise InvalidOption(f"the settings of {owner} are invalid: {error}; change {remedy}") from None
 
 
-def _split_settings(method: str, kind: type[OneShotMethod], texts: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What ``--set`` says of the settings, and of the options of the method."""
-    names, prefix = {field.name for field in fields(settings_type(method))}, kind.settings_prefix
+def _split_settings(
+    method: str, kind: type[OneShotMethod[Any]], names: set[str], texts: list[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What ``--set`` says of the settings, which have these names, and of the options of the method."""
+    prefix = kind.settings_prefix
     own = OWN_OPTIONS if "--cells" in kind.refused_options else OWN_OPTIONS | {"cells"}
     settings: dict[str, Any] = {}
     method_options: dict[str, Any] = {}
@@ -79,11 +86,11 @@ def _split_settings(method: str, kind: type[OneShotMethod], texts: list[str]) ->
         if prefix and name == key:
             method_options[key] = value
         elif name in own:
-            raise InvalidOption(f"{key} has an option of its own; give --{name.replace('_', '-')}")
+            raise InvalidOption(f"{key} has its own option; use --{name.replace('_', '-')}")
         elif name not in names:
             plain = name.removeprefix(SupernetMethod.settings_prefix)
             if plain != name:
-                raise InvalidOption(f"the settings of {method} stand alone, got {key!r}; give --set {plain}=…")
+                raise InvalidOption(f"the settings of {method} have no prefix, got {key!r}; use --set {plain}=…")
             owner = "a supernet" if prefix else method
             raise InvalidOption(f"{owner} has no setting {name!r}; {nearest(name, names - own)}")
         else:
@@ -91,14 +98,16 @@ def _split_settings(method: str, kind: type[OneShotMethod], texts: list[str]) ->
     return settings, method_options
 
 
-def _check_method_options(kind: type[OneShotMethod], options: dict[str, Any]) -> None:
+def _check_method_options(kind: type[OneShotMethod[Any]], options: dict[str, Any]) -> None:
     """Raise unless the method has such options, of the kind that their defaults are."""
     defaults = option_defaults(kind)
     for name, value in options.items():
         if name not in defaults:
             raise InvalidOption(f"the method has no setting {name!r}; {nearest(name, defaults)}")
         if not _fits(value, defaults[name]):
-            raise InvalidOption(f"the setting {name} is like {defaults[name]!r}, got {shorten(value)}; change it")
+            raise InvalidOption(
+                f"the setting {name} has the type of its default {defaults[name]!r}, got {shorten(value)}; change it"
+            )
 
 
 def _fits(value: Any, default: Any) -> bool:
@@ -128,9 +137,9 @@ def option_defaults(kind: type) -> dict[str, Any]:
     return defaults
 
 
-def set_defaults(method: str, kind: type[OneShotMethod]) -> dict[str, Any]:
+def set_defaults(kind: type[OneShotMethod[Any]]) -> dict[str, Any]:
     """What ``--set`` takes without a prefix, with the defaults: options of the method, or its settings."""
     if kind.settings_prefix:
         return option_defaults(kind)
-    plain = settings_type(method)().plain()
+    plain = kind.settings().plain()
     return {name: value for name, value in plain.items() if name not in OWN_OPTIONS}

@@ -3,53 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
-from nasbed.oneshot import METHODS as ONE_SHOT_METHODS
-from nasbed.oneshot import BonsaiSettings, SearchSettings
+from nasbed.oneshot import METHODS, OneShotSettings, settings_type
+from nasbed.spaces import registered_id
+from nasbed.spaces import space as registered_space
 from nasbed.training.recipe import Recipe
 
-BONSAI = "bonsai-net"
-RANDOM = {"darts": "rs-darts", "bonsai": "rs-bonsai"}
-"""By space, the method that takes one architecture of it by chance."""
+if TYPE_CHECKING:
+    from nasbed.oneshot.methods.base import OneShotMethod
+
+PAPER = ("pc-darts", "drnas", "bonsai-net", "rs-darts", "rs-bonsai")
+"""The methods of the paper's table 2."""
+RANDOM_PREFIX = "rs-"
+
+
+def random_method(space: str) -> str:
+    """What the search is called that takes one random architecture of a space.
+
+    >>> random_method("darts"), random_method("bonsai-nr-1")
+    ('rs-darts', 'rs-bonsai')
+    """
+    return f"{RANDOM_PREFIX}{registered_id(space)}"
+
+
+def is_random(method: str) -> bool:
+    """Whether a method takes one random architecture."""
+    return method.startswith(RANDOM_PREFIX) and method not in METHODS
 
 
 def nas_methods() -> list[str]:
-    """Those of the paper's table 2, and every other one-shot method."""
-    paper = ["pc-darts", "drnas", BONSAI, *RANDOM.values()]
-    return [*paper, *(name for name in ONE_SHOT_METHODS if name not in paper)]
+    """Those of the paper's table 2, every other one-shot method, and random search in each of their spaces."""
+    budget = NasBudget()
+    random = [random_method(budget.space(method)) for method in _one_shot_methods()]
+    return list(dict.fromkeys([*PAPER, *METHODS, *random]))
 
 
 def check_method(method: str) -> None:
-    if method not in nas_methods():
-        raise UnknownName(f"no NAS method is called {method!r}; {nearest(method, nas_methods())}")
-
-
-def space_of(method: str) -> Literal["darts", "bonsai"]:
-    return "bonsai" if method in (BONSAI, RANDOM["bonsai"]) else "darts"
-
-
-def bonsai_cells(count: int) -> str:
-    """``count`` cells, of which those at one and two thirds reduce, as in a DARTS network.
-
-    >>> bonsai_cells(8)
-    'nnrnnrnn'
-    """
-    return "".join("r" if position in (count // 3, 2 * count // 3) else "n" for position in range(count))
+    """Raise unless there is such a method."""
+    if method not in PAPER and method not in METHODS and method not in (methods := nas_methods()):
+        raise UnknownName(f"no NAS method is called {method!r}; {nearest(method, methods)}")
 
 
 @dataclass(frozen=True, slots=True)
 class NasBudget:
     """How methods search, and the network around the architecture that is trained.
 
-    ``supernet`` holds the settings of methods of the DARTS space, ``bonsai`` those of Bonsai-Net. The network that is
-    trained has ``channels`` channels. In the DARTS space it has ``cells`` cells, in Bonsai's those of the search.
+    ``searches`` has the settings of each type that methods have. The network that is trained has ``channels`` channels
+    and ``cells`` cells, where its space lets them be set; in Bonsai's it has the cells of the search.
     """
 
-    supernet: SearchSettings = field(default_factory=lambda: SearchSettings(cells=8))
-    bonsai: BonsaiSettings = field(default_factory=lambda: BonsaiSettings(cells=bonsai_cells(8), channels=16))
+    searches: tuple[OneShotSettings, ...] = field(
+        default_factory=lambda: tuple(
+            _settings(kind, kind.of_budget({"channels": 16}, search_cells=8, cells=8), {}) for kind in settings_types()
+        )
+    )
     channels: int = 16
     cells: int = 8
 
@@ -64,10 +77,9 @@ class NasBudget:
         channels: int = 16,
         cells: int = 8,
         precision: Literal["float32", "bfloat16"] = "float32",
-        supernet: Mapping[str, Any] | None = None,
-        bonsai: Mapping[str, Any] | None = None,
+        **settings: Mapping[str, Any] | None,
     ) -> NasBudget:
-        """The same budget for both spaces, as far as they have the settings in common.
+        """The same budget for all methods, as far as they have the settings in common.
 
         Args:
             search_epochs: The epochs of a search.
@@ -77,8 +89,8 @@ class NasBudget:
             channels: The channels of the network that is trained.
             cells: The cells of the network that is trained, and of Bonsai-Net's search.
             precision: The precision of a search.
-            supernet: Further settings of a search in the DARTS space.
-            bonsai: Further settings of a search by Bonsai-Net.
+            settings: Further settings by their owner: ``supernet`` for methods with a supernet, ``bonsai`` for
+                Bonsai-Net.
         """
         shared = {
             "epochs": search_epochs,
@@ -86,50 +98,82 @@ class NasBudget:
             "epoch_images": search_images,
             "precision": precision,
         }
-        return cls(
-            supernet=_settings(SearchSettings, "supernet", {**shared, "cells": search_cells}, supernet or {}),
-            bonsai=_settings(BonsaiSettings, "bonsai", {**shared, "cells": bonsai_cells(cells)}, bonsai or {}),
-            channels=channels,
-            cells=cells,
+        types = settings_types()
+        owners = list(dict.fromkeys(kind.owner for kind in types))
+        if unknown := [owner for owner in settings if owner not in owners]:
+            raise InvalidOption(f"a setting belongs to {' or '.join(owners)}, got {unknown[0]!r}; change its owner")
+        searches = (
+            _settings(
+                kind, kind.of_budget(shared, search_cells=search_cells, cells=cells), settings.get(kind.owner) or {}
+            )
+            for kind in types
         )
+        return cls(tuple(searches), channels=channels, cells=cells)
 
-    def settings(self, method: str) -> SearchSettings | BonsaiSettings:
+    def settings(self, method: str) -> OneShotSettings:
         """How a method searches."""
-        return self.bonsai if space_of(method) == "bonsai" else self.supernet
+        return self._settings_of(self._searcher(method))
 
     def space(self, method: str) -> str:
         """The name of the space in which a method searches."""
-        return self.bonsai.frame().space_name if space_of(method) == "bonsai" else "darts"
+        return self._space_of(self._searcher(method))
+
+    def trains_together(self, method: str) -> bool:
+        """Whether the networks that a method finds can be trained as a population."""
+        return self._searcher(method).trains_together
 
     def search(self, method: str) -> dict[str, Any]:
         """All that decides what a method finds but the dataset and the seed, as JSON has it."""
-        if method == BONSAI:
-            return {"space": "bonsai", **self.bonsai.plain()}
-        if method == RANDOM["bonsai"]:
-            names = ("cells", "nodes", "target")
-            return {"space": "bonsai", **{name: getattr(self.bonsai, name) for name in names}}
-        return {"space": "darts", **({} if method == RANDOM["darts"] else self.supernet.plain())}
+        searcher, settings = self._searcher(method), self.settings(method)
+        decisive = searcher.random_settings(settings) if is_random(method) else settings.plain()
+        return {"space": registered_id(self.space(method)), **decisive}
+
+    def random_architecture(self, method: str, rng: np.random.Generator) -> Architecture:
+        """A random architecture of a method's space; one of Bonsai's is of the budget's size."""
+        return self._searcher(method).random_architecture(self.space(method), self.settings(method), rng)
 
     def recipe(self, method: str, recipe: Recipe) -> Recipe:
         """A recipe for what a method finds: with the network that stands around it."""
-        if space_of(method) == "darts":
-            return replace(recipe, skeleton={"channels": self.channels, "cells": self.cells})
-        if recipe.auxiliary_weight:
+        names = registered_space(self.space(method)).skeleton_settings
+        if recipe.auxiliary_weight and "auxiliary" not in names:
             raise InvalidOption(
-                f"networks of Bonsai-Net have no auxiliary classifier, which the recipe {recipe.name} gives a weight; "
-                "choose another recipe, or leave bonsai-net and rs-bonsai out"
+                f"networks of {registered_id(self.space(method))} have no auxiliary classifier, which the recipe "
+                f"{recipe.name} gives a weight; choose another recipe, or leave {method} out"
             )
-        bonsai = self.bonsai
-        return replace(recipe, skeleton={"channels": self.channels, "cells": bonsai.cells, "nodes": bonsai.nodes})
+        sizes = {"channels": self.channels, "cells": self.cells}
+        skeleton = {name: value for name, value in sizes.items() if name in names}
+        return replace(recipe, skeleton={**skeleton, **self._searcher(method).network_settings(self.settings(method))})
+
+    def _searcher(self, method: str) -> type[OneShotMethod[Any]]:
+        """The method itself; for a random search, the first method that searches the same space."""
+        if not is_random(method):
+            return METHODS.get(method)
+        return next(
+            kind for kind in map(METHODS.get, _one_shot_methods()) if random_method(self._space_of(kind)) == method
+        )
+
+    def _settings_of(self, kind: type[OneShotMethod[Any]]) -> OneShotSettings:
+        return next((own for own in self.searches if type(own) is kind.settings), None) or kind.settings()
+
+    def _space_of(self, kind: type[OneShotMethod[Any]]) -> str:
+        return kind.searched_space(None, self._settings_of(kind))
 
 
-def _settings(kind: type[Any], name: str, shared: Mapping[str, Any], more: Mapping[str, Any]) -> Any:
-    names = {item.name for item in fields(kind)}
-    if unknown := sorted(set(more) - names):
-        raise InvalidOption(f"{name} has no setting {unknown[0]!r}; {nearest(unknown[0], names)}")
-    values = {**shared, **more}
-    values["split"] = tuple(values["split"]) if isinstance(values.get("split"), list) else values.get("split")
+def settings_types() -> list[type[OneShotSettings]]:
+    """The types of the settings of all methods, the paper's methods first."""
+    return list(dict.fromkeys(settings_type(method) for method in _one_shot_methods()))
+
+
+def _one_shot_methods() -> list[str]:
+    paper = [method for method in PAPER if not method.startswith(RANDOM_PREFIX)]
+    return [*paper, *(name for name in METHODS if name not in paper)]
+
+
+def _settings(kind: type[OneShotSettings], values: Mapping[str, Any], more: Mapping[str, Any]) -> OneShotSettings:
+    owner = kind.owner
+    if unknown := sorted(set(more) - set(kind.names())):
+        raise InvalidOption(f"{owner} has no setting {unknown[0]!r}; {nearest(unknown[0], kind.names())}")
     try:
-        return kind(**values)
+        return kind.from_plain({"split": None, **values, **more} if "split" in kind.names() else {**values, **more})
     except TypeError as error:
-        raise InvalidOption(f"{name} cannot be set like this: {error}; change what begins with {name}.") from None
+        raise InvalidOption(f"the settings of {owner} are invalid: {error}; change what begins with {owner}.") from None

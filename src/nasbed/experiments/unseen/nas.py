@@ -115,8 +115,8 @@ def trained_together(
     progress: OnEpoch | None = None,
     images: TrainingImages | None = None,
 ) -> list[UnseenResult]:
-    """Results of architectures of the DARTS space with their seeds, in order, all trained at once on one dataset by one
-    recipe: as alone but for rounding, and without checkpoints. Each has its share of the time."""
+    """Results of architectures with their seeds, in order, all trained at once on one dataset by one recipe: as alone
+    but for rounding, and without checkpoints. Each has its share of the time."""
     where = chosen_device(device)
     successful = [(run, search, seed) for run, search, seed in jobs if search.architecture is not None]
     results = {place: _diverged(run, search, seed) for place, (run, search, seed) in enumerate(jobs)}
@@ -126,10 +126,10 @@ def trained_together(
     population = []
     for run, search, seed in successful:
         alike = (run.recipe, run.dataset.hash) == (first.recipe, first.dataset.hash)
-        if not alike or search.architecture is None or search.architecture.space != "darts":
+        if not alike or search.architecture is None or not run.budget.trains_together(run.method):
             raise InvalidOption(
-                f"networks of the DARTS space are trained together on one dataset by one recipe, got {run.method} on "
-                f"{run.dataset.name}; train it alone"
+                f"networks that a population can train are trained together on one dataset by one recipe, got "
+                f"{run.method} on {run.dataset.name}; train it alone"
             )
         population.append(Job(search.architecture, run.recipe.budget(run.epochs), seed))
     outcomes = iter(

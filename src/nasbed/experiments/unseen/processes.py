@@ -17,7 +17,7 @@ from nasbed.core.errors import NasbedError
 from nasbed.core.execution import WAIT, Engine, TaskOutcome
 from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import open_dataset
-from nasbed.experiments.unseen.budget import RANDOM, space_of
+from nasbed.experiments.unseen.budget import is_random
 from nasbed.experiments.unseen.nas import trained
 from nasbed.experiments.unseen.results import ResultsFile, UnseenResult
 from nasbed.experiments.unseen.run import NasRun
@@ -107,9 +107,9 @@ def planned_tasks(
             record, end = run.record(searches), earlier_outcome(run, results.results)
             if end is not None:
                 earlier[search] = end
-            elif run.method not in RANDOM.values() and not (record is not None and record.exists()):
+            elif not is_random(run.method) and not (record is not None and record.exists()):
                 first.append(UnseenTask(search))
-            if not (plan.together and space_of(run.method) == "darts"):
+            if not (plan.together and run.budget.trains_together(run.method)):
                 second += [UnseenTask(search, seed) for seed in missing]
     return [*first, *second], earlier
 

@@ -13,9 +13,8 @@ from torch import nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.datasets.dataset import Dataset
-from nasbed.experiments.unseen.budget import NasBudget, check_method, space_of
+from nasbed.experiments.unseen.budget import NasBudget, check_method
 from nasbed.experiments.unseen.results import UnseenResult
-from nasbed.spaces import space
 from nasbed.training.building import recipe_network
 from nasbed.training.devices import chance_kept
 from nasbed.training.images import recipe_split
@@ -73,17 +72,14 @@ class NasRun:
     def check(self) -> None:
         """Raise now where what is found could not be trained."""
         with torch.device("meta"):
-            network = network_of(self.by_chance(), self.dataset, self.recipe)
+            network = network_of(self.random_architecture(), self.dataset, self.recipe)
         check_drop_path(network, self.recipe)
         self.recipe.budget(self.epochs)
         self.recipe.steps_per_epoch(len(recipe_split(self.dataset, self.recipe).train))
 
-    def by_chance(self) -> Architecture:
-        """An architecture of the method's space by the seed of its search; one of Bonsai's is of the budget's size."""
-        rng = np.random.default_rng(self.search_seed)
-        if space_of(self.method) == "bonsai":
-            return self.budget.bonsai.random_architecture(rng)
-        return space("darts").sample(rng)
+    def random_architecture(self) -> Architecture:
+        """A random architecture of the method's space by the seed of its search."""
+        return self.budget.random_architecture(self.method, np.random.default_rng(self.search_seed))
 
 
 def network_of(arch: Architecture, dataset: Dataset, recipe: Recipe) -> nn.Module:

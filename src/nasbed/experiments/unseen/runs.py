@@ -11,7 +11,7 @@ import torch
 
 from nasbed.core.errors import InvalidOption
 from nasbed.datasets.dataset import Dataset
-from nasbed.experiments.unseen.budget import RANDOM, NasBudget, check_method, space_of
+from nasbed.experiments.unseen.budget import NasBudget, check_method, is_random
 from nasbed.experiments.unseen.nas import trained, trained_together
 from nasbed.experiments.unseen.results import ResultsFile, UnseenResult
 from nasbed.experiments.unseen.run import NasRun
@@ -32,7 +32,7 @@ def no_bar(title: str, epochs: int) -> Iterator[OnEpoch]:
 @dataclass(frozen=True, slots=True)
 class NasPlan:
     """Every method searches with ``seeds`` seeds, counted from 0, and what it finds is trained with ``train_seeds``.
-    With ``together`` all that is found in the DARTS space on a dataset is trained at once."""
+    With ``together`` what is found in one space on a dataset is trained at once, where a population can train it."""
 
     methods: tuple[str, ...]
     recipe: Recipe
@@ -126,24 +126,25 @@ class _Measuring:
         self.images: TrainingImages | None = None
 
     def all(self, dataset: Dataset) -> None:
-        waiting: list[tuple[NasRun, SearchOutcome, int]] = []
+        waiting: dict[str, list[tuple[NasRun, SearchOutcome, int]]] = {}
         for run in self.plan.runs(dataset):
             missing = self.plan.missing_seeds(run, self.results)
             if not missing:
                 continue
             search = self._outcome(run)
-            if self.plan.together and space_of(run.method) == "darts":
-                waiting += [(run, search, seed) for seed in missing]
+            if self.plan.together and run.budget.trains_together(run.method):
+                jobs = waiting.setdefault(run.budget.space(run.method), [])
+                jobs += [(run, search, seed) for seed in missing]
                 continue
             for seed in missing:
                 self._train(run, search, seed)
-        if waiting:
-            self._train_together(waiting)
+        for jobs in waiting.values():
+            self._train_together(jobs)
 
     def _outcome(self, run: NasRun) -> SearchOutcome:
         if (before := earlier_outcome(run, self.results.results)) is not None:
             return before
-        if run.method in RANDOM.values():
+        if is_random(run.method):
             return searched(run)
         with self.bar(f"{_called(run)}: search", run.planned(0).search_epochs) as report_epoch:
             checkpoint, record = run.checkpoint(self.folder), run.record(self.searches)

@@ -12,7 +12,7 @@ import torch
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.experiments.unseen.baseline import device_name
-from nasbed.experiments.unseen.budget import RANDOM
+from nasbed.experiments.unseen.budget import is_random
 from nasbed.experiments.unseen.results import UnseenResult
 from nasbed.experiments.unseen.run import NasRun
 from nasbed.oneshot import SearchEpoch, search
@@ -41,7 +41,7 @@ def searched(
     record: Path | None = None,
     progress: OnEpoch | None = None,
 ) -> SearchOutcome:
-    """What a method finds with a seed. ``rs-darts`` and ``rs-bonsai`` take one architecture by chance.
+    """What a method finds with a seed. A random search takes one random architecture.
 
     Args:
         run: The method, the dataset and the seed.
@@ -50,8 +50,8 @@ def searched(
         record: The file of the finished search. If it exists, it is read and nothing is searched.
         progress: Called after each epoch.
     """
-    if run.method in RANDOM.values():
-        return SearchOutcome(run.by_chance(), 0.0)
+    if is_random(run.method):
+        return SearchOutcome(run.random_architecture(), 0.0)
     if record is not None and record.exists():
         stored = read_record(record)
         _check_same(record, run, stored)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -15,59 +16,80 @@ from nasbed.oneshot import SEARCHED_SPACES
 from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.chance import Chance
 from nasbed.oneshot.mixing import Mixing
-from nasbed.oneshot.pruning.settings import BonsaiSettings
-from nasbed.oneshot.running import RunningSearch, SearchSetup, as_array
-from nasbed.oneshot.settings import SearchSettings
+from nasbed.oneshot.running import RunningSearch, SearchSetup, SettingsT, as_array
+from nasbed.oneshot.settings import OneShotSettings, SearchSettings
 from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
 from nasbed.oneshot.steps import Step
 from nasbed.oneshot.supernet_search import SupernetSearch
 from nasbed.oneshot.wording import SearchWording, SupernetWording
+from nasbed.spaces import space as registered_space
 from nasbed.training.recipe import Recipe
 
 Judge = Callable[[Architecture, int | None], float]
 """The accuracy of an architecture by the weights of the supernet, in per cent, on all validation images or so many."""
 
 
-class OneShotMethod(ABC):
+class OneShotMethod(ABC, Generic[SettingsT]):
     """What is registered as a one-shot method: how its searches start, and how the command speaks of them.
 
-    ``chooses_space`` says that the space is asked for, not part of the settings. Settings begin with
-    ``settings_prefix`` on the command line, beside the options of the method. ``refused_options`` are those of the
-    command that the method does not have, and why.
+    ``settings`` is the type of its settings. ``trains_together`` says that the networks of its architectures can be
+    trained as a population. ``chooses_space`` says that the space is asked for, not part of the settings. Settings
+    begin with ``settings_prefix`` on the command line, beside the options of the method. ``refused_options`` are those
+    of the command that the method does not have, and why.
     """
 
+    settings: ClassVar[type[OneShotSettings]]
+    trains_together: ClassVar[bool] = False
     chooses_space: ClassVar[bool] = True
     settings_prefix: ClassVar[str] = "supernet."
     refused_options: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     @abstractmethod
-    def searched_space(cls, space: str | None, settings: SearchSettings | BonsaiSettings) -> str:
+    def searched_space(cls, space: str | None, settings: SettingsT) -> str:
         """The name of the space that is searched; ``space`` is the requested one, None for the default."""
 
     @classmethod
     @abstractmethod
-    def start_search(cls, setup: SearchSetup) -> RunningSearch:
+    def start_search(cls, setup: SearchSetup[SettingsT]) -> RunningSearch[SettingsT]:
         """A search before its first epoch."""
 
     @classmethod
-    def training_recipe(cls, recipe: Recipe, settings: SearchSettings | BonsaiSettings) -> Recipe:
+    def training_recipe(cls, recipe: Recipe, settings: SettingsT) -> Recipe:
         """The recipe by which the resulting architecture is trained from scratch."""
         return recipe
 
     @classmethod
+    def network_settings(cls, settings: SettingsT) -> dict[str, Any]:
+        """The settings of an architecture's network that those of its search decide."""
+        return {}
+
+    @classmethod
+    def random_settings(cls, settings: SettingsT) -> dict[str, Any]:
+        """The settings that decide what :meth:`random_architecture` draws, beside the space."""
+        return {}
+
+    @classmethod
+    def random_architecture(cls, space: str, settings: SettingsT, rng: np.random.Generator) -> Architecture:
+        """A random architecture of the space that is searched, to compare with."""
+        return registered_space(space).sample(rng)
+
+    @classmethod
     @abstractmethod
-    def wording(cls, space: str, settings: SearchSettings | BonsaiSettings) -> SearchWording:
+    def wording(cls, space: str, settings: SettingsT) -> SearchWording:
         """How searches are described to people."""
 
 
-class SupernetMethod(nn.Module, OneShotMethod):
+class SupernetMethod(nn.Module, OneShotMethod[SearchSettings]):
     """A strategy for a supernet. Its parameters are the architecture parameters, if any; with its buffers they are all
     of its state, so that a search goes on from them.
 
     A subclass takes its hyperparameters as keywords, with the published values as defaults, beside a seed for its first
     parameters.
     """
+
+    settings = SearchSettings
+    trains_together = True
 
     def __init__(
         self,
@@ -89,19 +111,19 @@ class SupernetMethod(nn.Module, OneShotMethod):
         try:
             return cls(space, seed=seed, **options)  # type: ignore[call-arg]
         except TypeError as error:
-            raise InvalidOption(f"the method cannot be set like this: {error}; change its options") from None
+            raise InvalidOption(f"the options of the method are invalid: {error}; change them") from None
 
     @classmethod
-    def searched_space(cls, space: str | None, settings: SearchSettings | BonsaiSettings) -> str:
+    def searched_space(cls, space: str | None, settings: SearchSettings) -> str:
         return SEARCHED_SPACES.get(space or "darts").name
 
     @classmethod
-    def start_search(cls, setup: SearchSetup) -> SupernetSearch:
+    def start_search(cls, setup: SearchSetup[SearchSettings]) -> SupernetSearch:
         space = SEARCHED_SPACES.get(setup.space)
         return SupernetSearch(setup, cls.create(space, seed=setup.seed, options=setup.options))
 
     @classmethod
-    def wording(cls, space: str, settings: SearchSettings | BonsaiSettings) -> SearchWording:
+    def wording(cls, space: str, settings: SearchSettings) -> SearchWording:
         return SupernetWording(SEARCHED_SPACES.get(space))
 
     @abstractmethod

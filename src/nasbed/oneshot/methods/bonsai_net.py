@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
+
+from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.oneshot.methods.base import OneShotMethod
 from nasbed.oneshot.pruning.search import PruningSearch
 from nasbed.oneshot.pruning.settings import METHOD, BonsaiSettings
 from nasbed.oneshot.running import SearchSetup
-from nasbed.oneshot.settings import SearchSettings
 from nasbed.oneshot.wording import BonsaiWording, SearchWording
 from nasbed.training.recipe import Recipe
 
 
-class BonsaiNet(OneShotMethod):
+class BonsaiNet(OneShotMethod[BonsaiSettings]):
     """All of its hyperparameters are settings, see :class:`BonsaiSettings`; they say the space too."""
 
+    settings = BonsaiSettings
     chooses_space = False
     settings_prefix = ""
     refused_options: ClassVar[Mapping[str, str]] = {
         "--space": "has a space of its own; leave it out",
-        "--cells": "has cells of two kinds, n and r; say which with --set cells=nrn",
-        "--stop": "goes on through all of its epochs; leave it out",
+        "--cells": "has normal and reduction cells; name them with --set cells=nrn",
+        "--stop": "runs all of its epochs; leave it out",
     }
 
     @classmethod
-    def searched_space(cls, space: str | None, settings: SearchSettings | BonsaiSettings) -> str:
-        assert isinstance(settings, BonsaiSettings)
+    def searched_space(cls, space: str | None, settings: BonsaiSettings) -> str:
         name = settings.frame().space_name
         if space is not None and space != name:
             raise InvalidOption(
@@ -39,7 +41,7 @@ class BonsaiNet(OneShotMethod):
         return name
 
     @classmethod
-    def start_search(cls, setup: SearchSetup) -> PruningSearch:
+    def start_search(cls, setup: SearchSetup[BonsaiSettings]) -> PruningSearch:
         if setup.options:
             raise InvalidOption(
                 f"the method {METHOD} has no options beside its settings, got {shorten(sorted(setup.options))}"
@@ -47,11 +49,22 @@ class BonsaiNet(OneShotMethod):
         return PruningSearch(setup)
 
     @classmethod
-    def training_recipe(cls, recipe: Recipe, settings: SearchSettings | BonsaiSettings) -> Recipe:
+    def training_recipe(cls, recipe: Recipe, settings: BonsaiSettings) -> Recipe:
         """The recipe with the channels of the search, unless it sets them itself."""
         return replace(recipe, skeleton={"channels": settings.channels, **recipe.skeleton})
 
     @classmethod
-    def wording(cls, space: str, settings: SearchSettings | BonsaiSettings) -> SearchWording:
-        assert isinstance(settings, BonsaiSettings)
+    def network_settings(cls, settings: BonsaiSettings) -> dict[str, Any]:
+        return {"cells": settings.cells, "nodes": settings.nodes}
+
+    @classmethod
+    def random_settings(cls, settings: BonsaiSettings) -> dict[str, Any]:
+        return {**cls.network_settings(settings), "target": settings.target}
+
+    @classmethod
+    def random_architecture(cls, space: str, settings: BonsaiSettings, rng: np.random.Generator) -> Architecture:
+        return settings.random_architecture(rng)
+
+    @classmethod
+    def wording(cls, space: str, settings: BonsaiSettings) -> SearchWording:
         return BonsaiWording(settings)

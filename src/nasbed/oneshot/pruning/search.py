@@ -39,14 +39,13 @@ class GatedNetwork(nn.Module):
         return logits
 
 
-class PruningSearch(RunningSearch):
+class PruningSearch(RunningSearch[BonsaiSettings]):
     """A gated network and what moves it. ``present`` is what is not removed yet."""
 
-    def __init__(self, setup: SearchSetup) -> None:
+    def __init__(self, setup: SearchSetup[BonsaiSettings]) -> None:
         super().__init__(setup)
-        assert isinstance(setup.settings, BonsaiSettings)
         settings, dataset = setup.settings, setup.dataset
-        self.settings, self.frame = settings, settings.frame()
+        self.frame = settings.frame()
         self.images: TrainingImages = setup.images or TrainingImages(dataset, self.recipe, setup.device)
         self.steps = self.recipe.steps_per_epoch(len(self.images))
         self.skeleton = BonsaiSkeleton(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
-from nasbed.oneshot.settings import plain_settings, recipe_of
+from nasbed.oneshot.settings import OneShotSettings, recipe_of
 from nasbed.spaces.bonsai import Frame, bonsai_space
 from nasbed.training.recipe import Recipe
 
@@ -20,7 +21,7 @@ _NUMBERS = ("target", "least_open", "compression", "input_compression", "gate_st
 
 
 @dataclass(frozen=True, slots=True)
-class BonsaiSettings:
+class BonsaiSettings(OneShotSettings):
     """``cells``, ``nodes`` and ``channels`` are the network's, see ``Frame``; the defaults are small.
 
     Pruners start at ``gate_start`` and stay within ``gate_bound`` of 0. Until operations of the share ``target`` are
@@ -30,6 +31,8 @@ class BonsaiSettings:
 
     ``split`` is how many training images train and how many validate; weights and pruners learn from the former.
     """
+
+    owner: ClassVar[str] = "bonsai"
 
     cells: str = "nrn"
     nodes: int = 2
@@ -93,10 +96,19 @@ class BonsaiSettings:
         """A random architecture of the space that is searched, of the target's size at the most."""
         return bonsai_space(self.frame().space_name).random(rng, target=self.target)
 
+    @classmethod
+    def of_budget(cls, shared: Mapping[str, Any], *, search_cells: int, cells: int) -> dict[str, Any]:
+        """The cells that are searched are those that are trained."""
+        return {**shared, "cells": bonsai_cells(cells)}
+
     def recipe(self) -> Recipe:
-        """The settings of weights and images as a recipe; raises where a value is out of range."""
         return recipe_of(self, "bonsai", drop_path=self.drop_path, split=self.split)
 
-    def plain(self) -> dict[str, Any]:
-        """Every field as JSON has it."""
-        return plain_settings(self)
+
+def bonsai_cells(count: int) -> str:
+    """``count`` cells, of which those at one and two thirds reduce, as in a DARTS network.
+
+    >>> bonsai_cells(8)
+    'nnrnnrnn'
+    """
+    return "".join("r" if position in (count // 3, 2 * count // 3) else "n" for position in range(count))

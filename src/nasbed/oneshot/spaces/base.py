@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,13 +11,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
-from nasbed.oneshot.cells import Layout, SupernetCells
+from nasbed.core.errors import InvalidOption
+from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.mixing import Mixing
+from nasbed.spaces import space as registered_space
+from nasbed.spaces.facts import CellGraph
 
 Strengths = NDArray[Any]
 """How strong each candidate is, ``[kinds, edges, candidates]``, 0 or more."""
 Selected = tuple[tuple[int | None, ...], ...]
-Counterparts = Iterator[tuple[nn.Module, nn.Module]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,16 @@ class SearchedSpace(ABC):
 
     name: str
 
-    @abstractmethod
-    def cells(self, *, with_none: bool) -> SupernetCells:
-        """The cells with their candidates, among them one that carries nothing if asked for or if the space has it."""
+    def cells(self, *, with_none: bool) -> CellGraph:
+        """The cells as the space declares them, with a candidate that carries nothing if asked for or if the space has
+        it."""
+        graph = registered_space(self.name).cell_graph
+        if graph is None:
+            raise InvalidOption(f"a space with a supernet declares its cell_graph, {self.name} has none; declare it")
+        return graph.with_none() if with_none else graph
 
     @abstractmethod
-    def supernet(self, size: SupernetSize, cells: SupernetCells, layout: Layout) -> Supernet:
+    def supernet(self, size: SupernetSize, cells: CellGraph, layout: Layout) -> Supernet:
         """A supernet with torch's own initial weights."""
 
     @abstractmethod
@@ -68,18 +73,12 @@ class SearchedSpace(ABC):
         """What stands around the cells, for ``networks.build``."""
 
     @abstractmethod
-    def strongest(self, strengths: Strengths, cells: SupernetCells) -> Architecture:
+    def strongest(self, strengths: Strengths, cells: CellGraph) -> Architecture:
         """The architecture that keeps the strongest operations."""
 
     @abstractmethod
-    def selected(self, arch: Architecture, cells: SupernetCells) -> Selected:
+    def selected(self, arch: Architecture, cells: CellGraph) -> Selected:
         """Which candidate each edge of an architecture has, None for an edge that it has not."""
-
-    @abstractmethod
-    def counterparts(
-        self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: SupernetCells
-    ) -> Counterparts:
-        """The parts of an architecture's network, each with what computes the same in the supernet."""
 
     def skips(self, arch: Architecture) -> dict[str, int]:
         """How many skip connections each kind of cell has."""
@@ -90,7 +89,7 @@ class SearchedSpace(ABC):
     def one_hot(
         self,
         arch: Architecture,
-        cells: SupernetCells,
+        cells: CellGraph,
         *,
         device: torch.device | Literal["cpu"] = "cpu",
         dtype: torch.dtype = torch.float32,

@@ -10,23 +10,20 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.networks.darts import DartsCell, DartsNetwork, operation
-from nasbed.oneshot.cells import NONE, Layout, SupernetCells
+from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.mixing import EdgeMixing, Mixing, by_edge
 from nasbed.oneshot.norms import searching_norms
-from nasbed.oneshot.spaces.base import Counterparts, SearchedSpace, Selected, Strengths, Supernet, SupernetSize
-from nasbed.oneshot.spaces.mixed_cells import by_source, mixed_edges, mixed_operation, node_sum
+from nasbed.oneshot.spaces.base import SearchedSpace, Selected, Strengths, Supernet, SupernetSize
+from nasbed.oneshot.spaces.mixed_cells import by_source, mixed_edges, node_sum
 from nasbed.spaces.darts.cell import CELL_LENGTH, EDGE_OFFSET, INPUTS, NODES, OPERATIONS, node_edges, with_edges
 from nasbed.spaces.darts.costs import DartsSkeleton
-from nasbed.spaces.darts.genotype import CELL_KINDS
-
-EDGES = tuple((source, node) for node in NODES for source in range(node))
-"""In the order of the space's edge ids."""
+from nasbed.spaces.facts import NONE, CellGraph
 
 
 class DartsSupernet(Supernet):
     """A network of the space whose cells have no operations, and beside each cell its mixed edges."""
 
-    def __init__(self, skeleton: DartsSkeleton, size: SupernetSize, cells: SupernetCells, layout: Layout) -> None:
+    def __init__(self, skeleton: DartsSkeleton, size: SupernetSize, cells: CellGraph, layout: Layout) -> None:
         super().__init__()
         self.frame = DartsNetwork([], [], skeleton)
         searching_norms(self.frame, affine=size.affine)
@@ -41,7 +38,7 @@ class DartsSupernet(Supernet):
                     layout,
                     kind=int(reduces),
                     channels=cast(nn.Conv2d, cell.last[1]).out_channels,
-                    strides=[2 if reduces and source < INPUTS else 1 for source, _ in EDGES],
+                    strides=[2 if reduces and source < INPUTS else 1 for source, _ in cells.edges],
                     size=size,
                 )
             )
@@ -76,9 +73,6 @@ class DartsSupernet(Supernet):
 class _Darts(SearchedSpace):
     name = "darts"
 
-    def cells(self, *, with_none: bool) -> SupernetCells:
-        return SupernetCells(tuple(CELL_KINDS), EDGES, (*OPERATIONS, NONE) if with_none else OPERATIONS)
-
     def skeleton(self, size: SupernetSize) -> DartsSkeleton:
         return DartsSkeleton(
             channels=size.channels,
@@ -88,10 +82,10 @@ class _Darts(SearchedSpace):
             classes=size.classes,
         )
 
-    def supernet(self, size: SupernetSize, cells: SupernetCells, layout: Layout) -> DartsSupernet:
+    def supernet(self, size: SupernetSize, cells: CellGraph, layout: Layout) -> DartsSupernet:
         return DartsSupernet(self.skeleton(size), size, cells, layout)
 
-    def strongest(self, strengths: Strengths, cells: SupernetCells) -> Architecture:
+    def strongest(self, strengths: Strengths, cells: CellGraph) -> Architecture:
         """Each node keeps the two edges whose strongest operation is strongest, each with that operation; an operation
         that carries nothing does not count (DARTS, section 2.4). Of equals the first is kept."""
         code: tuple[int, ...] = ()
@@ -104,30 +98,14 @@ class _Darts(SearchedSpace):
             code += with_edges(chosen)
         return Architecture(self.name, code)
 
-    def selected(self, arch: Architecture, cells: SupernetCells) -> Selected:
+    def selected(self, arch: Architecture, cells: CellGraph) -> Selected:
         rows = []
         for code in (arch.code[:CELL_LENGTH], arch.code[CELL_LENGTH:]):
-            row: list[int | None] = [None] * len(EDGES)
+            row: list[int | None] = [None] * len(cells.edges)
             for node, source, op in node_edges(code):
                 row[EDGE_OFFSET[node] + source] = cells.operations.index(OPERATIONS[op])
             rows.append(tuple(row))
         return tuple(rows)
-
-    def counterparts(
-        self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: SupernetCells
-    ) -> Counterparts:
-        assert isinstance(network, DartsNetwork) and isinstance(supernet, DartsSupernet)
-        frame, chosen = supernet.frame, self.selected(arch, cells)
-        yield network.stem, frame.stem
-        yield network.head, frame.head
-        for position, (own, shared) in enumerate(zip(network.cells, frame.cells, strict=True)):
-            own, shared = cast(DartsCell, own), cast(DartsCell, shared)
-            yield own.before_last, shared.before_last
-            yield own.last, shared.last
-            kind = int(position in supernet.reductions)
-            for (node, source), module in zip(own.edges, own.operations, strict=True):
-                edge = EDGE_OFFSET[node] + source
-                yield module, mixed_operation(supernet.mixed(position)[edge], cells, chosen[kind][edge])
 
 
 DARTS = _Darts()

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from nasbed.oneshot.cells import Layout, SupernetCells
+from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.edge import MakeOperation, MixedEdge
 from nasbed.oneshot.norms import searching_norms
 from nasbed.oneshot.spaces.base import SupernetSize
+from nasbed.spaces.facts import CellGraph
 
 
 def mixed_edges(
     make: MakeOperation,
-    cells: SupernetCells,
+    cells: CellGraph,
     layout: Layout,
     *,
     kind: int,
@@ -49,12 +50,6 @@ def mixed_edges(
         candidates = {place: cells.operations[place] for place in places}
         edges.append(MixedEdge(make_searchable, candidates, channels=channels, stride=stride, partial=layout.partial))
     return edges
-
-
-def mixed_operation(edge: nn.Module, cells: SupernetCells, place: int | None) -> nn.Module:
-    """A candidate of a mixed edge."""
-    assert isinstance(edge, MixedEdge) and place is not None
-    return edge.operations[cells.operations[place]]
 
 
 def by_source(nodes: int) -> list[dict[str, Tensor]]:

@@ -10,21 +10,22 @@ from torch import Tensor, nn
 from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import EdgeCell
 from nasbed.networks.nb201 import NB201Network, operation
-from nasbed.oneshot.cells import NONE, Layout, SupernetCells
+from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.mixing import EdgeMixing, Mixing, by_edge
 from nasbed.oneshot.norms import searching_norms
-from nasbed.oneshot.spaces.base import Counterparts, SearchedSpace, Selected, Strengths, Supernet, SupernetSize
-from nasbed.oneshot.spaces.mixed_cells import by_source, mixed_edges, mixed_operation, node_sum
-from nasbed.spaces.edge_cell import EDGES
-from nasbed.spaces.nb201 import OPERATIONS, NB201Skeleton
+from nasbed.oneshot.spaces.base import SearchedSpace, Selected, Strengths, Supernet, SupernetSize
+from nasbed.oneshot.spaces.mixed_cells import by_source, mixed_edges, node_sum
+from nasbed.spaces.facts import NONE, CellGraph
+from nasbed.spaces.nb201 import NB201Skeleton
 
 
 class NB201Supernet(Supernet):
     """A network of the space whose cells have no operations, and beside each cell its mixed edges."""
 
-    def __init__(self, skeleton: NB201Skeleton, size: SupernetSize, cells: SupernetCells, layout: Layout) -> None:
+    def __init__(self, skeleton: NB201Skeleton, size: SupernetSize, cells: CellGraph, layout: Layout) -> None:
         super().__init__()
-        self.frame = NB201Network((NONE,) * len(EDGES), skeleton, size.shape[0])
+        self.ends = cells.edges
+        self.frame = NB201Network((NONE,) * len(cells.edges), skeleton, size.shape[0])
         searching_norms(self.frame, affine=size.affine)
         self.edges = nn.ModuleDict(
             {
@@ -34,7 +35,7 @@ class NB201Supernet(Supernet):
                     layout,
                     kind=0,
                     channels=cell.channels,
-                    strides=[1] * len(EDGES),
+                    strides=[1] * len(cells.edges),
                     size=size,
                 )
                 for position, cell in enumerate(self.frame.cells)
@@ -55,7 +56,7 @@ class NB201Supernet(Supernet):
 
     def _cell(self, position: int, x: Tensor, mixings: list[EdgeMixing]) -> Tensor:
         nodes, shared = [x], by_source(3)
-        carried = list(zip(EDGES, self.mixed(position), mixings, strict=True))
+        carried = list(zip(self.ends, self.mixed(position), mixings, strict=True))
         for node in (1, 2, 3):
             into = [(source, edge, own) for (source, target), edge, own in carried if target == node]
             total = node_sum([edge(nodes[source], own, shared[source]) for source, edge, own in into])
@@ -66,10 +67,6 @@ class NB201Supernet(Supernet):
 class _NB201(SearchedSpace):
     name = "nb201"
 
-    def cells(self, *, with_none: bool) -> SupernetCells:
-        """The cells with all operations of the space, of which none is one, whatever ``with_none`` says."""
-        return SupernetCells(("cell",), EDGES, OPERATIONS)
-
     def skeleton(self, size: SupernetSize) -> NB201Skeleton:
         return NB201Skeleton(
             channels=size.channels,
@@ -78,31 +75,15 @@ class _NB201(SearchedSpace):
             classes=size.classes,
         )
 
-    def supernet(self, size: SupernetSize, cells: SupernetCells, layout: Layout) -> NB201Supernet:
+    def supernet(self, size: SupernetSize, cells: CellGraph, layout: Layout) -> NB201Supernet:
         return NB201Supernet(self.skeleton(size), size, cells, layout)
 
-    def strongest(self, strengths: Strengths, cells: SupernetCells) -> Architecture:
+    def strongest(self, strengths: Strengths, cells: CellGraph) -> Architecture:
         """Each edge keeps its strongest operation, be it none; of equals the first."""
         return Architecture(self.name, tuple(int(op) for op in strengths[0].argmax(axis=1)))
 
-    def selected(self, arch: Architecture, cells: SupernetCells) -> Selected:
-        return (tuple(None if OPERATIONS[op] == NONE else op for op in arch.code),)
-
-    def counterparts(
-        self, network: nn.Module, supernet: Supernet, arch: Architecture, cells: SupernetCells
-    ) -> Counterparts:
-        assert isinstance(network, NB201Network) and isinstance(supernet, NB201Supernet)
-        frame, (chosen,) = supernet.frame, self.selected(arch, cells)
-        yield network.stem, frame.stem
-        yield network.last, frame.last
-        yield network.head, frame.head
-        for position, (own, shared) in enumerate(zip(network.cells, frame.cells, strict=True)):
-            if not isinstance(own, EdgeCell):
-                yield own, shared
-                continue
-            for (source, target), edge, op in zip(EDGES, supernet.mixed(position), chosen, strict=True):
-                if op is not None:
-                    yield own.edges[f"{source}-{target}"], mixed_operation(edge, cells, op)
+    def selected(self, arch: Architecture, cells: CellGraph) -> Selected:
+        return (tuple(None if cells.operations[op] == NONE else op for op in arch.code),)
 
 
 NB201 = _NB201()

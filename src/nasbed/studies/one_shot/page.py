@@ -21,15 +21,16 @@ from nasbed.studies.one_shot.tables import (
 
 PUBLISHED = "Surrogate NAS Benchmarks, appendix F.1: one-shot trajectories"
 TEXT = (
-    "Above, what the benchmark says of the architecture that a search would end with after each epoch; the dashed line "
-    "is the mean of random architectures, the dotted one the best of them. Then the supernet\u2019s own accuracy on "
-    "the images that train architectures, and the skip connections of the architecture. Thin lines are seeds, the "
-    "thick one is their mean as far as all of them go. A mark in the upper panel is the architecture that a stopping "
-    "rule would have taken, in the middle one when it would have stopped. All methods have the same axes."
+    "The upper panel shows the benchmark\u2019s prediction for the architecture after each epoch. Its dashed line is "
+    "the mean of random architectures, its dotted line their best. The middle panel shows the supernet\u2019s accuracy "
+    "on the images that train architectures, the lower one the skip connections of the architecture. Thin lines are "
+    "seeds; the thick line is their mean, up to the last epoch that all have. Marks in the upper panel are the "
+    "architectures that a stopping rule would have taken; marks in the middle panel show when it would have stopped. "
+    "All methods have the same axes."
 )
 TOGETHER = (
-    "The mean prediction over seeds, over epochs and over the mean time of the search, without what is measured beside "
-    "it. Times are those of the machine that searched."
+    "The mean prediction over seeds: by epoch, and by the mean time of the search without measurements. Times are of "
+    "the machine that searched."
 )
 STOPPING = {
     "skips": "at two skip connections or more in the normal cell (DARTS+, 1909.06035)",
@@ -50,7 +51,7 @@ def write_one_shot_report(study: OneShotStudy, folder: Path, *, formats: Iterabl
         Section("Methods", {}, blocks=[table_block(method_table(study)), searches]),
         Section("Over the search", {}, text=TEXT, blocks=[FigureGroup(figures, "cards")]),
         Section("All methods", {}, text=TOGETHER, blocks=[figure("together")]),
-        Section("What was watched", _about(study)),
+        Section("Searches and benchmark", _about(study)),
     ]
     title = f"One-shot searches watched by {study.benchmark}"
     charts, numbers = one_shot_figures(study), one_shot_numbers(study)

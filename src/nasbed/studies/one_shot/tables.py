@@ -15,17 +15,19 @@ from nasbed.studies.one_shot.failure import LEAST_EPOCHS, LOSS, WINDOW
 from nasbed.studies.one_shot.study import OneShotStudy, WatchedMethod, WatchedSearch
 
 RULE = (
-    f"A search goes wrong where every prediction of its last {WINDOW} epochs is worse than every one of its best "
-    f"{WINDOW} in a row before, their means differ by {LOSS:g} standard deviations of random architectures or more, "
-    f"and the supernet\u2019s mean accuracy rises. Below {2 * WINDOW} epochs that cannot be told, and a single search "
-    "may do so by chance, the more easily the longer its architectures stay. A search ends worse than random where its "
-    f"final prediction is {LOSS:g} of these standard deviations or more behind the mean of random architectures."
+    f"A search goes wrong if three things hold for its last {WINDOW} epochs and its best {WINDOW} consecutive epochs "
+    "before. Every late prediction is worse than every earlier one. The means differ by at least "
+    f"{LOSS:g} standard deviations of random architectures. The supernet\u2019s mean accuracy rises. The rule needs at "
+    f"least {2 * WINDOW} epochs. A single search may meet it by luck, more easily if its architectures stay for long. "
+    f"A search ends worse than random if its final prediction is at least {LOSS:g} of these standard deviations behind "
+    "the mean of random architectures."
 )
 NOTE = (
-    "Means over seeds ± their standard deviation (n − 1). In brackets, how many seeds a rule would have stopped; the "
-    "others count with how they ended. Rank correlation: Spearman\u2019s over the epochs of a search, of the "
-    f"supernet\u2019s accuracy with the prediction; {MISSING} where one of them never changes, as when an architecture "
-    f"stays, or with fewer than {LEAST_EPOCHS} epochs. Epochs of one search are no independent samples."
+    "Means over seeds ± their standard deviation (n − 1). In brackets: how many seeds a rule would have stopped. Seeds "
+    "that it would not have stopped count with their final value. Rank correlation: Spearman\u2019s between the "
+    "supernet\u2019s accuracy and the prediction, over the epochs of a search. It is "
+    f"{MISSING} if one of them never changes, or with fewer than {LEAST_EPOCHS} epochs. Epochs of one search are not "
+    "independent samples."
 )
 
 
@@ -146,14 +148,13 @@ def outcome(study: OneShotStudy) -> list[str]:
     of = f" on {study.dataset}" if study.dataset else ""
     quantity = "the mean measured" if study.measured else "the mean predicted"
     begin = (
-        f"{study.benchmark} tells {quantity} {study.metric.key.replace('_', ' ')}{of}. Of {study.reference.count} "
+        f"{study.benchmark} gives {quantity} {study.metric.key.replace('_', ' ')}{of}. Of {study.reference.count} "
         f"{study.reference.description} the mean is {study.reference.mean:.2f}{unit}, the standard deviation "
         f"{study.reference.std:.2f} and the best {study.reference.best:.2f}{unit}."
     )
     other_datasets = sorted({method.dataset for method in study.methods} - {study.dataset})
     if study.dataset and other_datasets:
-        begin += f" The searches ran on {listed(other_datasets)}: whether its order of architectures holds there is "
-        begin += "not known."
+        begin += f" The searches ran on {listed(other_datasets)}, where the order of architectures may differ."
     return [begin, *(_method_words(study, method) for method in study.methods)]
 
 
@@ -171,7 +172,7 @@ def _method_words(study: OneShotStudy, method: WatchedMethod) -> str:
             f"mean of random architectures and {_compared(study, mean, float(best))} the best on the way."
         )
     else:
-        parts.append(f"{method.name} ends with nothing.")
+        parts.append(f"{method.name} ends without an architecture.")
     parts.append(failure_words(study, method))
     for rule in study.rules:
         stopped = [
@@ -195,7 +196,7 @@ def failure_words(study: OneShotStudy, method: WatchedMethod) -> str:
     failed = [(search, search.failure) for search in method.searches if search.failure is not None]
     long_enough = [search for search in method.searches if search.long_enough]
     if not long_enough:
-        return f"Whether it goes wrong cannot be told from fewer than {2 * WINDOW} epochs."
+        return f"The rule for going wrong needs at least {2 * WINDOW} epochs."
     behind = [search for search in long_enough if search.failure is None and study.worse_than_random(search)]
     if not failed and not behind:
         return "No search goes wrong." if len(long_enough) > 1 else "It does not go wrong."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from nasbed.experiments.unseen.budget import RANDOM
+from nasbed.experiments.unseen.budget import random_method
 from nasbed.experiments.unseen.results import Setting, UnseenResult
 
 DIGITS = 4
@@ -63,12 +63,12 @@ def chance_comparisons(results: Sequence[UnseenResult]) -> list[ChanceComparison
     for setting, searches in accuracies.items():
         first = about[setting]
         space = str(first.search.get("space"))
-        if first.model in RANDOM.values() or space not in RANDOM:
+        if "space" not in first.search or first.model == random_method(space):
             continue
         references = [
             tuple(round(fmean(values.values()), DIGITS) for _, values in sorted(accuracies[reference].items()))
             for reference, result in about.items()
-            if result.model == RANDOM[space] and result.training == first.training
+            if result.model == random_method(space) and result.training == first.training
         ]
         for search_seed, values in sorted(searches.items()):
             comparisons.append(
@@ -92,13 +92,13 @@ def comparison_text(comparison: ChanceComparison, dataset: str) -> str:
     trainings = f"{_counted(len(comparison.accuracies), 'training')} of {_counted(comparison.epochs, 'epoch')}"
     result = f"{dataset}, {comparison.model}, {search}: {spread(comparison.accuracies)} % over {trainings}"
     if comparison.difference is None:
-        return f"{result}; no architecture by chance was trained alike: measure {RANDOM[comparison.space]}."
+        return f"{result}; no random architecture was trained alike: measure {random_method(comparison.space)}."
     by_chance, count = comparison.by_chance, len(comparison.by_chance)
     between = f", from {min(by_chance):.2f} to {max(by_chance):.2f}" if count > 1 else ""
     side = "above" if comparison.difference >= 0 else "below"
     equal = f" and equals {comparison.equalled}" if comparison.equalled else ""
     return (
-        f"{result}; {_counted(count, 'architecture')} by chance: {spread(by_chance)} %{between}. It is "
+        f"{result}; {_counted(count, 'random architecture')}: {spread(by_chance)} %{between}. It is "
         f"{abs(comparison.difference):.2f} points {side} {'their mean' if count > 1 else 'that'}; it beats "
         f"{comparison.beaten} of {count}{equal}{_luck(comparison)}."
     )
@@ -112,7 +112,8 @@ def _luck(comparison: ChanceComparison) -> str:
     count = len(comparison.by_chance)
     if not comparison.beaten or comparison.equalled:
         return ""
-    return f"; one more by chance would beat as many with a chance of {count - comparison.beaten + 1} in {count + 1}"
+    odds = f"{count - comparison.beaten + 1} in {count + 1}"
+    return f"; another random architecture would beat as many with a probability of {odds}"
 
 
 def summary_lines(comparisons: Sequence[ChanceComparison]) -> list[str]:
@@ -125,8 +126,8 @@ def summary_lines(comparisons: Sequence[ChanceComparison]) -> list[str]:
     by_luck = sum(1 / (len(comparison.by_chance) + 1) for comparison in usable)
     are = "is" if above == 1 else "are"
     return [
-        f"Of {_counted(len(usable), 'found architecture')} {above} {are} above the mean of those by chance, and "
-        f"{first} above all of them, where {by_luck:.1f} would be by luck alone. No difference was tested for "
+        f"Of {_counted(len(usable), 'found architecture')} {above} {are} above the mean of the random ones, and "
+        f"{first} above all of them; {by_luck:.1f} are expected by luck alone. No difference was tested for "
         "significance."
     ]
 

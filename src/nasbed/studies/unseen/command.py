@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from nasbed.experiments.unseen.runs import NasPlan
     from nasbed.studies.unseen.study import UnseenStudy
 
-OWNERS = ("supernet", "bonsai")
-
 
 def unseen(
     results: Annotated[
@@ -79,7 +77,7 @@ def unseen(
     bfloat16: Annotated[bool, typer.Option("--bfloat16", help="Search and train in bfloat16, for a GPU.")] = False,
     together: Annotated[
         bool,
-        typer.Option("--together", help="Train all of a dataset's DARTS networks at once, which is faster on a GPU."),
+        typer.Option("--together", help="Train all networks of a space at once, except Bonsai-Net's; faster on a GPU."),
     ] = False,
     set_: Annotated[
         list[str] | None,
@@ -130,8 +128,6 @@ def unseen(
         if not data or file is None:
             raise InvalidOption("--nas needs datasets and a file for results; add --data DIR and --results FILE.jsonl")
         settings = settings_by_owner(set_ or [], owner="OWNER", example="bonsai.target=0.2")
-        if unknown := [owner for owner in settings if owner not in OWNERS]:
-            raise InvalidOption(f"a setting belongs to {' or '.join(OWNERS)}, got {unknown[0]!r}; change --set")
         from nasbed.networks import check_torch
 
         check_torch()
@@ -182,17 +178,25 @@ def unseen(
 
 
 def _print(study: UnseenStudy) -> None:
-    from nasbed.studies.unseen.figures import FOUND_KEY, found_lines, found_table
-    from nasbed.studies.unseen.tables import KEY, budget_lines, outcome, paper_lines, unseen_tables
+    from nasbed.studies.unseen.tables import (
+        FOUND_KEY,
+        KEY,
+        budget_lines,
+        found_lines,
+        found_table,
+        outcome,
+        paper_lines,
+        unseen_tables,
+    )
 
     for title, table in unseen_tables(study).items():
         typer.echo(f"{title}\n{table.text()}\n")
     typer.echo(KEY)
     table_found = found_table(study)
-    against = []
+    comparison = []
     if table_found is not None:
-        against = ["Found against chance", table_found.text(), "", FOUND_KEY, *found_lines(study)]
-    for lines in (outcome(study), budget_lines(study), against, paper_lines(study)):
+        comparison = ["Found versus random architectures", table_found.text(), "", FOUND_KEY, *found_lines(study)]
+    for lines in (outcome(study), budget_lines(study), comparison, paper_lines(study)):
         if lines:
             typer.echo("\n" + "\n".join(lines))
     for line in study.notes:

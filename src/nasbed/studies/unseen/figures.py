@@ -1,4 +1,4 @@
-"""Architectures that NAS methods found on unseen datasets against random ones, as a table and a figure."""
+"""The figures of the study of unseen datasets: measured over published, the best of each, found over random."""
 
 from __future__ import annotations
 
@@ -7,60 +7,125 @@ from typing import Any
 
 import altair as alt
 
-from nasbed.drawing.marks import Chart, inline
-from nasbed.drawing.number_tables import NumberTable
-from nasbed.drawing.number_texts import MISSING
-from nasbed.drawing.palette import COLOURS, FAINT
-from nasbed.experiments.unseen.budget import RANDOM
-from nasbed.studies.unseen.chance import ChanceComparison, spread, summary_lines
-from nasbed.studies.unseen.study import UnseenStudy
+from nasbed.drawing.marks import Chart, inline, series
+from nasbed.drawing.palette import BAND, COLOURS, FAINT
+from nasbed.studies.unseen.chance import ChanceComparison
+from nasbed.studies.unseen.study import LARGE, UnseenStudy
 
-WIDTH, ROW = 300, 22
-EXPLAINED = (
-    "A point is what a method found, the mean over its trainings with one standard deviation; ticks are architectures "
-    "by chance from the same space, trained alike. Each dataset has its own axis."
-)
-FOUND_KEY = "epochs: of search + of training; by chance: mean ± standard deviation over so many architectures"
+SIDE, ROW = 360, 34
+PANEL_WIDTH, PANEL_ROW = 300, 22
 
 
-def found_table(study: UnseenStudy) -> NumberTable | None:
-    """A row per found architecture, the best of a dataset and space first; None where there is none."""
-    rows = [
-        (
-            _title(study, comparison),
-            comparison.model,
-            str(comparison.search_seed),
-            f"{comparison.search_epochs} + {comparison.epochs}",
-            spread(comparison.accuracies),
-            f"{spread(comparison.by_chance)} ({len(comparison.by_chance)})" if comparison.by_chance else MISSING,
-            MISSING if comparison.difference is None else f"{comparison.difference:+.2f}",
-            f"{comparison.beaten} of {len(comparison.by_chance)}" if comparison.by_chance else MISSING,
+def unseen_figures(study: UnseenStudy) -> dict[str, Chart]:
+    """``best`` is table 3 as a figure. ``published-measured`` exists with measurements of the paper's models,
+    ``found-chance`` with random architectures to compare with."""
+    figures = {"best": _best_chart(study)}
+    if any(cell.published is not None for cell in study.cells.values()):
+        figures["published-measured"] = _published_chart(study)
+    if (chart := found_chart(study)) is not None:
+        figures["found-chance"] = chart
+    return figures
+
+
+def _published_chart(study: UnseenStudy) -> Chart:
+    """Measured over published accuracies, and their differences by dataset."""
+    rows: list[dict[str, Any]] = [
+        {
+            "model": cell.model,
+            "dataset": study.paper.datasets[cell.dataset],
+            "published": cell.published,
+            "mean": cell.mean,
+            "difference": cell.difference,
+            "low": cell.difference - (cell.std or 0.0),
+            "high": cell.difference + (cell.std or 0.0),
+        }
+        for cell in study.cells.values()
+        if cell.difference is not None
+    ]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    colour = series(models, "model", None)
+    return alt.hconcat(_scatter(rows, colour), _differences(study, rows, models, colour), spacing=32)
+
+
+def _scatter(rows: list[dict[str, Any]], colour: Any) -> Chart:
+    values = [row[key] for row in rows for key in ("published", "mean")]
+    low, high = max(0.0, min(values) - 6), min(100.0, max(values) + 6)
+    scale = alt.Scale(domain=[low, high], nice=False)
+
+    def x(field: str) -> Any:
+        return alt.X(f"{field}:Q", title="published test accuracy [%]").scale(scale)
+
+    def y(field: str) -> Any:
+        return alt.Y(f"{field}:Q", title="measured test accuracy [%]").scale(scale)
+
+    line = alt.Chart(inline([{"x": end, "y": end, "below": end - LARGE, "above": end + LARGE} for end in (low, high)]))
+    layers = [
+        line.mark_area(color=BAND, clip=True).encode(x("x"), y("below"), alt.Y2("above:Q")),
+        line.mark_line(color=FAINT, strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y")),
+        alt.Chart(inline(rows)).mark_point(filled=True, size=60, opacity=1).encode(x("published"), y("mean"), colour),
+    ]
+    return alt.layer(*layers).properties(width=SIDE - 60, height=SIDE - 60)
+
+
+def _differences(study: UnseenStudy, rows: list[dict[str, Any]], models: list[str], colour: Any) -> Chart:
+    order = [title for title in study.paper.datasets.values() if title in {row["dataset"] for row in rows}]
+    span = max(LARGE + 1, *(abs(row[key]) for row in rows for key in ("low", "high")))
+
+    def x(field: str) -> Any:
+        title = "measured − published [points]"
+        return alt.X(f"{field}:Q", title=title).scale(domain=[-span, span], nice=True)
+
+    base = alt.Chart(inline(rows)).encode(
+        alt.Y("dataset:N", title=None, sort=order), alt.YOffset("model:N", sort=models), colour
+    )
+    band = alt.Chart(inline([{"below": -LARGE, "above": LARGE, "zero": 0}]))
+    layers = [
+        band.mark_rect(color=BAND).encode(x("below"), alt.X2("above:Q")),
+        band.mark_rule(color=FAINT, strokeDash=[4, 3]).encode(x("zero")),
+        base.mark_rule().encode(x("low"), alt.X2("high:Q")),
+        base.mark_point(filled=True, size=60, opacity=1).encode(x("difference")),
+    ]
+    height = max(SIDE - 60, len(order) * (14 + 12 * len(models)))
+    return alt.layer(*layers).properties(width=SIDE - 60, height=height)
+
+
+def _best_chart(study: UnseenStudy) -> Chart:
+    paper = study.paper
+    kinds = list(paper.best_titles.values())
+    published = [
+        {"dataset": title, "kind": paper.best_titles[column], "accuracy": value}
+        for dataset, title in paper.datasets.items()
+        for column, value in paper.best[dataset].items()
+    ]
+    measured = [
+        {"dataset": title, "kind": paper.best_titles[column], "accuracy": cell.mean}
+        for dataset, title in paper.datasets.items()
+        for column in ("cnn", "nas")
+        if (cell := study.best(dataset, column)) is not None
+    ]
+    guessed = [{"dataset": title, "accuracy": paper.chance[dataset]} for dataset, title in paper.datasets.items()]
+    colour = alt.Color("kind:N", title=None, sort=kinds).scale(domain=kinds, range=list(COLOURS[: len(kinds)]))
+    shape = alt.Shape("kind:N", title=None, sort=kinds).scale(domain=kinds, range=["circle", "square", "triangle-up"])
+    order = list(paper.datasets.values())
+
+    def base(rows: list[dict[str, Any]]) -> Any:
+        return alt.Chart(inline(rows)).encode(
+            alt.Y("dataset:N", title=None, sort=order),
+            alt.X("accuracy:Q", title="test accuracy [%]").scale(domain=[0, 100]),
         )
-        for comparison in _ordered(study)
-    ]
-    columns = ("dataset", "method", "seed", "epochs", "found [%]", "by chance [%]", "difference", "beats")
-    return NumberTable(columns, tuple(rows), numbers=2) if rows else None
 
-
-def found_lines(study: UnseenStudy) -> list[str]:
-    """What to measure where no random architecture was trained alike, and a summary of all comparisons."""
-    alone: dict[tuple[str, str], list[str]] = {}
-    for comparison in _ordered(study):
-        if not comparison.by_chance:
-            alone.setdefault((_title(study, comparison), RANDOM[comparison.space]), []).append(comparison.model)
-    return [
-        *(
-            f"{title}: no architecture by chance was trained like those of {', '.join(dict.fromkeys(models))}; measure "
-            f"{chance} at the same settings."
-            for (title, chance), models in alone.items()
-        ),
-        *summary_lines(study.comparisons),
+    layers = [
+        base(guessed).mark_tick(color=FAINT, thickness=1.5, size=14),
+        base(published).mark_point(filled=True, size=60, opacity=1).encode(colour, shape),
     ]
+    if measured:
+        layers.append(base(measured).mark_point(filled=False, size=130, strokeWidth=1.8).encode(colour, shape))
+    return alt.layer(*layers).properties(width=SIDE + 60, height=ROW * len(order))
 
 
 def found_chart(study: UnseenStudy) -> Chart | None:
     """A panel per dataset; None where there are no random architectures to compare with."""
-    with_chance = [comparison for comparison in _ordered(study) if comparison.by_chance]
+    with_chance = [comparison for comparison in study.ordered_comparisons() if comparison.by_chance]
     datasets = list(dict.fromkeys(comparison.dataset for comparison in with_chance))
     panels = [
         _panel(study, [comparison for comparison in with_chance if comparison.dataset == dataset])
@@ -92,8 +157,8 @@ def _panel(study: UnseenStudy, comparisons: Sequence[ChanceComparison]) -> Chart
         base(points, "low").mark_rule(color=COLOURS[0]).encode(alt.X2("high:Q")),
         base(points).mark_point(filled=True, size=60, opacity=1, color=COLOURS[0]),
     ]
-    title = _title(study, comparisons[0])
-    return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(names), title=title)
+    title = study.dataset_title(comparisons[0].dataset)
+    return alt.layer(*layers).properties(width=PANEL_WIDTH, height=PANEL_ROW * len(names), title=title)
 
 
 def _band(comparison: ChanceComparison) -> tuple[float, float]:
@@ -114,20 +179,3 @@ def _names(comparisons: Sequence[ChanceComparison]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     return [f"{name} ({place})" for place, name in enumerate(names, start=1)]
-
-
-def _ordered(study: UnseenStudy) -> list[ChanceComparison]:
-    order = {dataset: place for place, dataset in enumerate(study.paper.datasets)}
-    return sorted(
-        study.comparisons,
-        key=lambda comparison: (
-            order.get(comparison.dataset, len(order)),
-            comparison.dataset,
-            comparison.space != "darts",
-            -comparison.mean,
-        ),
-    )
-
-
-def _title(study: UnseenStudy, comparison: ChanceComparison) -> str:
-    return study.paper.datasets.get(comparison.dataset, comparison.dataset)

@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from nasbed.core.errors import InvalidOption
+from nasbed.experiments.unseen.budget import random_method
 from nasbed.experiments.unseen.published import METHODS, PublishedTables, published
 from nasbed.experiments.unseen.results import Setting, UnseenResult
 from nasbed.studies.unseen.chance import ChanceComparison, chance_comparisons
@@ -62,6 +63,26 @@ class UnseenStudy:
         """The measured models of these columns, in the order of the columns."""
         models = sorted({model for _, model in self.cells})
         return [model for column in columns for model in models if self.paper.column_of(model) == column]
+
+    def dataset_title(self, dataset: str) -> str:
+        """The paper's name of a dataset; the id of one that the paper lacks."""
+        return self.paper.datasets.get(dataset, dataset)
+
+    def ordered_comparisons(self) -> list[ChanceComparison]:
+        """The comparisons in the paper's order of datasets and spaces, the best of each first."""
+        datasets, searches = list(self.paper.datasets), list(self.paper.nas_titles)
+
+        def place(order: list[str], name: str) -> tuple[int, str]:
+            return (order.index(name), "") if name in order else (len(order), name)
+
+        return sorted(
+            self.comparisons,
+            key=lambda comparison: (
+                place(datasets, comparison.dataset),
+                place(searches, random_method(comparison.space)),
+                -comparison.mean,
+            ),
+        )
 
     @property
     def unpublished(self) -> list[str]:

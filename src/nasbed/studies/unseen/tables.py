@@ -8,9 +8,10 @@ from typing import Any
 from nasbed.core.json_values import plain
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING
+from nasbed.experiments.unseen.budget import random_method
 from nasbed.experiments.unseen.published import Table as Accuracies
 from nasbed.experiments.unseen.published import disagreements, remarks
-from nasbed.studies.unseen.chance import ChanceComparison, comparison_text, summary_lines
+from nasbed.studies.unseen.chance import ChanceComparison, comparison_text, spread, summary_lines
 from nasbed.studies.unseen.study import LARGE, Cell, UnseenStudy
 
 MARK = "*"
@@ -18,6 +19,7 @@ KEY = (
     f"here: mean ± standard deviation over trainings [trainings × epochs, s: epochs of the search before]; {MARK} more "
     f"than {LARGE:g} points from the published; {MISSING} not measured"
 )
+FOUND_KEY = "epochs: of search + of training; random: mean ± standard deviation over that many random architectures"
 
 
 def unseen_tables(study: UnseenStudy) -> dict[str, NumberTable]:
@@ -76,10 +78,10 @@ def cell_text(cell: Cell | None, *, marked: bool = True) -> str:
     """A measured accuracy: mean, deviation, seeds and epochs, with a mark where it is far from the published one."""
     if cell is None:
         return MISSING
-    spread = f" ± {cell.std:.2f}" if cell.std is not None else ""
+    deviation = f" ± {cell.std:.2f}" if cell.std is not None else ""
     mark = MARK if marked and cell.large else ""
     search = f" s{cell.search['epochs']}" if "epochs" in cell.search else ""
-    return f"{cell.mean:.2f}{spread} [{len(cell.seeds)}×{cell.epochs}{search}]{mark}"
+    return f"{cell.mean:.2f}{deviation} [{len(cell.seeds)}×{cell.epochs}{search}]{mark}"
 
 
 def outcome(study: UnseenStudy) -> list[str]:
@@ -141,19 +143,55 @@ def budget_lines(study: UnseenStudy) -> list[str]:
     return lines
 
 
+def found_table(study: UnseenStudy) -> NumberTable | None:
+    """A row per found architecture, the best of a dataset and space first; None where there is none."""
+    rows = [
+        (
+            study.dataset_title(comparison.dataset),
+            comparison.model,
+            str(comparison.search_seed),
+            f"{comparison.search_epochs} + {comparison.epochs}",
+            spread(comparison.accuracies),
+            f"{spread(comparison.by_chance)} ({len(comparison.by_chance)})" if comparison.by_chance else MISSING,
+            MISSING if comparison.difference is None else f"{comparison.difference:+.2f}",
+            f"{comparison.beaten} of {len(comparison.by_chance)}" if comparison.by_chance else MISSING,
+        )
+        for comparison in study.ordered_comparisons()
+    ]
+    columns = ("dataset", "method", "seed", "epochs", "found [%]", "random [%]", "difference", "beats")
+    return NumberTable(columns, tuple(rows), numbers=2) if rows else None
+
+
+def found_lines(study: UnseenStudy) -> list[str]:
+    """What to measure where no random architecture was trained alike, and a summary of all comparisons."""
+    alone: dict[tuple[str, str], list[str]] = {}
+    for comparison in study.ordered_comparisons():
+        if not comparison.by_chance:
+            alone.setdefault((study.dataset_title(comparison.dataset), random_method(comparison.space)), []).append(
+                comparison.model
+            )
+    return [
+        *(
+            f"{title}: no random architecture was trained like those of {', '.join(dict.fromkeys(models))}; measure "
+            f"{random} at the same settings."
+            for (title, random), models in alone.items()
+        ),
+        *summary_lines(study.comparisons),
+    ]
+
+
 def comparison_lines(study: UnseenStudy) -> list[str]:
     """Found architectures against random ones, by dataset, and a summary; empty where no architecture was found."""
-    titles = study.paper.datasets
     ordered = sorted(study.comparisons, key=lambda comparison: comparison.dataset)
     return [
-        *(comparison_text(comparison, titles.get(comparison.dataset, comparison.dataset)) for comparison in ordered),
+        *(comparison_text(comparison, study.dataset_title(comparison.dataset)) for comparison in ordered),
         *summary_lines(ordered),
     ]
 
 
 def _searched(search: Mapping[str, Any]) -> str:
     if "epochs" not in search:
-        return "one architecture by chance a seed"
+        return "one random architecture per seed"
     images = f"{search['epoch_images']} images" if search.get("epoch_images") else "all images"
     titles = {"channels": "channels", "cells": "cells", "batch": "batches of", "precision": "in"}
     network = ", ".join(f"{title} {search[name]}" for name, title in titles.items() if search.get(name) is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from nasbed.core.versions import package_versions
 from nasbed.oneshot import settings_type
 from nasbed.oneshot.pruning.earlier_files import EARLIER_FORMAT, read_earlier_architecture, read_earlier_epoch
 from nasbed.oneshot.pruning.settings import METHOD, BonsaiSettings
-from nasbed.oneshot.record_file import format_of, read_sealed, text, write_sealed
-from nasbed.oneshot.settings import SearchSettings, read_settings
+from nasbed.oneshot.record.sealed_file import format_of, read_sealed, text, write_sealed
+from nasbed.oneshot.settings import OneShotSettings
 from nasbed.oneshot.trajectory import Searched, SearchEpoch
 
 FORMAT = "nasbed search record 1"
@@ -36,7 +36,7 @@ class SearchRecord:
     dataset: str
     dataset_hash: str
     seed: int
-    settings: SearchSettings | BonsaiSettings
+    settings: OneShotSettings
     options: Mapping[str, Any]
     device: str
     versions: Mapping[str, str]
@@ -95,17 +95,16 @@ def _earlier_record(data: Mapping[str, Any]) -> SearchRecord:
     """Bonsai-Net's, before its space had a name."""
     record = _read(
         {**data, "method": METHOD},
-        space="",
+        space=BonsaiSettings.from_plain(data["settings"]).frame().space_name,
         options={},
         architecture=read_earlier_architecture(data["architecture"]),
         epochs=tuple(read_earlier_epoch(stored) for stored in data["epochs"]),
     )
-    searched, settings = record.searched, record.settings
-    assert isinstance(settings, BonsaiSettings)
+    searched = record.searched
     last = searched.epochs[-1].architecture if searched.epochs and searched.status == "ok" else None
     if searched.architecture != last or searched.status == "stopped":
         raise BadFile(f"a search of status {shorten(searched.status)} does not end like this")
-    return replace(record, space=settings.frame().space_name)
+    return record
 
 
 def _read(
@@ -136,7 +135,7 @@ def _read(
         dataset=text(data, "dataset"),
         dataset_hash=text(data, "dataset_hash"),
         seed=int(data["seed"]),
-        settings=read_settings(settings_type(method), data["settings"]),
+        settings=settings_type(method).from_plain(data["settings"]),
         options=options,
         device=text(data, "device"),
         versions={str(name): str(value) for name, value in data["versions"].items()},

@@ -19,7 +19,7 @@ from nasbed.studies.validation.page import write_validation
 from nasbed.surrogates.making import make_surrogate
 
 choices: dict[str, Any] = {"layers": (1, 3), "width": [8, 16, 32, 64], "activation": ["relu", "tanh", "logistic"]}
-choices |= {"learning_rate_init": [0.001, 0.003, 0.01, 0.03], "batch_size": [32, 64, 128], "solver": ["adam", "sgd"]}
+choices |= {"learning_rate_init": [0.001, 0.003, 0.01, 0.03], "batch_size": [64, 128, 256], "solver": ["adam", "sgd"]}
 space = nasbed.space_from_configspace(ConfigurationSpace(space=choices), "digits-mlp")
 images, labels = load_digits(return_X_y=True)
 train_x, valid_x, train_y, valid_y = train_test_split(images / 16, labels, test_size=0.3, random_state=0)
@@ -35,7 +35,7 @@ def evaluate(architecture: nasbed.Architecture, epochs: int, seed: int) -> float
 
 accuracy = nasbed.Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 trainer = FunctionTrainer(evaluate, space, metrics=[accuracy], fidelities=[4], dataset="digits")
-campaign = Campaign("digits-mlp", trials=150, shares={"rs": 0.4, "re": 0.3, "ls": 0.3}, repeats=Repeats(20, seeds=3))
+campaign = Campaign("digits-mlp", trials=120, shares={"rs": 0.4, "re": 0.3, "ls": 0.3}, repeats=Repeats(20, seeds=3))
 collect(campaign, trainer, "digits-mlp.sqlite")
 results = export_journals(["digits-mlp.sqlite"], "digits-mlp")
 

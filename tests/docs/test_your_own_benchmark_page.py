@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,10 +22,13 @@ def lines(code: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the page leaves, run as a module so that its function has a source to be bound to."""
     place = tmp_path_factory.mktemp("own")
-    (place / "page.py").write_text("\n".join(BLOCKS))
-    process = subprocess.run([sys.executable, "-W", "error", "page.py"], cwd=place, capture_output=True, text=True)
-    assert process.returncode == 0, process.stderr
+    (place / "own_benchmark_page.py").write_text("\n".join(BLOCKS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.syspath_prepend(place)
+        importlib.import_module("own_benchmark_page")
     return place
 
 
@@ -41,7 +43,7 @@ def test_page_collects_a_table_of_real_trainings(folder: Path) -> None:
     table = nasbed.load(folder / "digits-mlp")
     assert isinstance(table, TabularBenchmark)
     assert table.space.size == 3 * 4 * 3 * 4 * 3 * 2
-    assert table.results.manifest.architectures == 150 and table.results.manifest.rows == 150 + 20 * 2
+    assert table.results.manifest.architectures == 120 and table.results.manifest.rows == 120 + 20 * 2
     values = table.cache.values["validation_accuracy"]
     assert values[values == values].max() > 90  # digits are easy, for a good network
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -92,33 +93,100 @@ def test_whoever_wants_a_fact_of_a_space_asks_the_space() -> None:
                 assert name not in ONE_SPACE, f"{place} imports the space {name}; make what it needs a fact of spaces"
 
 
-NOT_PURE = {"torch", "multiprocessing", "subprocess", "concurrent", "tempfile", "shutil"}
-WRITES = {
-    "open",
-    "write_text",
-    "write_bytes",
-    "mkdir",
-    "unlink",
-    "rename",
-    "save",
-    "savez",
-    "savez_compressed",
-    "tofile",
+NOT_PURE = {
+    *("torch", "lightgbm", "xgboost", "sklearn", "ray", "joblib", "pyarrow"),
+    *("multiprocessing", "subprocess", "concurrent", "threading", "signal", "asyncio", "socket", "urllib", "http"),
+    *("os", "io", "pathlib", "tempfile", "shutil", "sqlite3", "pickle", "zipfile"),
+    *(f"nasbed.{package}" for package in ("results", "datasets", "networks", "training", "proxies", "oneshot")),
+    *(f"nasbed.{package}" for package in ("benchmarks", "optimizers", "experiments", "challenge")),
+    *(f"nasbed.core.{module}" for module in ("execution", "files", "locks", "download", "unpack", "home", "user_code")),
 }
+"""Modules that train, start processes, talk to other machines or touch files, with all that is below them."""
+DATA_TYPES = ("nasbed.experiments", "nasbed.experiments.budget", "nasbed.experiments.budget.Budget")
+"""Exempt from that: the empty package and the budget, a pair of numbers."""
+WRITES = {
+    *("open", "read_text", "read_bytes", "fromfile", "memmap", "write", "write_text", "write_bytes", "write_table"),
+    *("touch", "mkdir", "makedirs", "unlink", "rename", "remove", "rmdir", "complete_file"),
+    *("dump", "save", "savez", "savez_compressed", "savetxt", "tofile"),
+}
+
+
+def is_impure(module: str) -> bool:
+    """Whether a module is one of :data:`NOT_PURE`, or below one."""
+    parts = module.split(".")
+    return module not in DATA_TYPES and any(".".join(parts[:count]) in NOT_PURE for count in range(1, len(parts) + 1))
+
+
+def runtime_imports(node: ast.AST) -> Iterator[str]:
+    """The modules that code imports when it runs, at the top or in a function; names come with their module too."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        elif not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from runtime_imports(child)
+
+
+def file_calls(module: ast.Module) -> Iterator[str]:
+    """The calls that read or write files. A path's ``replace`` has one argument, a text's has two."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            moves = isinstance(node.func, ast.Attribute) and called == "replace" and len(node.args) == 1
+            if called in WRITES or (moves and not node.keywords):
+                yield f"line {node.lineno} calls {called}"
 
 
 @pytest.mark.parametrize("path", sorted((SOURCE / "evaluation").rglob("*.py")), ids=lambda path: path.stem)
 def test_evaluation_is_pure(path: Path) -> None:
-    """Arrays in, numbers out: what trains, starts processes or writes files is in experiments and studies."""
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-            for name in names:
-                assert name.split(".")[0] not in NOT_PURE, f"{path.name} imports {name}"
-                assert name not in ("nasbed.core.files", "nasbed.core.execution", "nasbed.experiments.compare")
-        elif isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            assert called not in WRITES, f"{path.name}, line {node.lineno} calls {called}"
+    """Measurements in, numbers out: what trains, starts processes or touches files is in experiments and studies."""
+    module = tree(path)
+    assert [name for name in runtime_imports(module) if is_impure(name)] == []
+    assert list(file_calls(module)) == []
+
+
+IMPURE_CODE = """
+from nasbed.core import files
+from nasbed.experiments.compare import compare
+import numpy as np, os.path
+def save(path, table):
+    from nasbed import training
+    import pyarrow.parquet as parquet
+    parquet.write_table(table, path)
+    path.with_suffix(".draft").replace(path)
+    np.savetxt(path, table)
+    return "a-b".replace("-", "_")
+"""
+
+
+def test_the_test_of_purity_sees_what_is_impure() -> None:
+    module = ast.parse(IMPURE_CODE)
+    assert [name for name in runtime_imports(module) if is_impure(name)] == [
+        "nasbed.core.files",
+        "nasbed.experiments.compare.compare",
+        "os.path",
+        "nasbed.training",
+        "pyarrow.parquet",
+    ]
+    assert [call.split()[-1] for call in file_calls(module)] == ["write_table", "replace", "savetxt"]
+    types_only = ast.parse("if TYPE_CHECKING:\n    from nasbed.benchmarks import Benchmark")
+    assert list(runtime_imports(types_only)) == []
+
+
+def test_importing_all_of_evaluation_loads_nothing_impure() -> None:
+    """Not even through what it imports. numpy and scipy load modules of the standard library, so those may be there."""
+    code = (
+        "import sys, numpy, scipy.stats, scipy.special; before = set(sys.modules)\n"
+        "from importlib import import_module; from pkgutil import walk_packages\n"
+        "import nasbed.evaluation as top\n"
+        "for module in walk_packages(top.__path__, 'nasbed.evaluation.'): import_module(module.name)\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = run.stdout.split()
+    assert "nasbed.evaluation.summary" in loaded
+    assert [name for name in loaded if is_impure(name)] == []
 
 
 def test_every_study_is_a_registered_folder() -> None:

@@ -233,7 +233,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _check_searches(options: Options) -> None:
-    from nasbed.experiments.simulate import Budget
+    from nasbed.experiments.budget import Budget
     from nasbed.optimizers import OPTIMIZERS
 
     Budget.parse(options.budget)

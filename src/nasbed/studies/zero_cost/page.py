@@ -8,7 +8,7 @@ from pathlib import Path
 from nasbed.drawing.blocks import Details, Figure, FigureGroup, figure, paragraphs, table_block
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.page import Section
-from nasbed.evaluation.proxies.few_points import BOOSTING, ROUNDS
+from nasbed.studies.zero_cost.few_points import BOOSTING, ROUNDS
 from nasbed.studies.zero_cost.figures import zero_cost_figures
 from nasbed.studies.zero_cost.study import ZeroCostStudy
 from nasbed.studies.zero_cost.tables import (

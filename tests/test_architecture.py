@@ -247,6 +247,33 @@ def test_names_are_nouns_and_verbs() -> None:
     assert dialect == FORMER
 
 
+HTML = re.compile(
+    r"</?(?:a|b|i|p|q|s|u|br|hr|em|strong|small|sub|sup|code|pre|kbd|div|span|section|article|header|footer|main|nav|"
+    r"h[1-6]|ul|ol|li|dl|dt|dd|table|caption|thead|tbody|tfoot|tr|td|th|figure|figcaption|img|picture|svg|g|path|rect|"
+    r"text|details|summary|button|input|label|select|option|form|html|head|body|title|meta|link|style|script)[\s/>]"
+)
+DRAWS_MARKUP = ("drawing/cells.py",)
+"""Cells are drawn as SVG. All other markup is in drawing/templates."""
+
+
+def docstrings(module: ast.Module) -> set[int]:
+    """The texts that stand alone as statements."""
+    return {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+
+
+def test_markup_is_in_templates() -> None:
+    """No text of the package holds HTML: pages are made by Jinja2, which escapes."""
+    with_markup = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        place, documentation = path.relative_to(SOURCE).as_posix(), docstrings(tree(path))
+        for node in ast.walk(tree(path)):
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation
+            if is_text and place not in DRAWS_MARKUP and HTML.search(node.value):
+                with_markup.append(f"{place}:{node.lineno}")
+    assert with_markup == []
+    assert HTML.search('<td class="n">') and HTML.search("</p>") and not HTML.search("a <method>/results, 1 <b")
+
+
 HELP_OF_ITS_OWN = ("cli/", "terminal/", "compat/")
 """Options of a command carry their help; parameters of a drop-in or an overridden method are documented elsewhere."""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.core.files import complete_file
 from nasbed.drawing.blocks import (
     Beside,
     ColourScale,
@@ -25,7 +23,7 @@ from nasbed.drawing.blocks import (
 from nasbed.drawing.cells import cell_svg, save_cells
 from nasbed.drawing.figures import FORMATS, metric_label, save_figures
 from nasbed.drawing.marks import Chart
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.palette import Look, looks
 from nasbed.evaluation.summary import ComparisonSummary
 from nasbed.experiments.runs import Runs
@@ -85,8 +83,7 @@ def write_comparison(
     sections.append(Section("What was run", _setup_facts(runs, summary)))
     title = f"Architecture search on {runs.setup.benchmark}"
     write_page(out / "report.html", title, sections, charts=charts | panels)
-    with complete_file(out / "numbers.json") as draft:
-        draft.write_text(json.dumps(summary.numbers(), indent=1) + "\n")
+    write_numbers(out, summary.numbers())
     return summary
 
 

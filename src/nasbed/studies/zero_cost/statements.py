@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nasbed.drawing.number_texts import listed
+from nasbed.drawing.number_texts import fixed, listed
 from nasbed.evaluation.significance import Interval
 from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, SampledMeasures, ends, interval_numbers
 
@@ -350,4 +350,4 @@ def _most(facts: Sequence[bool]) -> bool:
 
 
 def _interval_text(interval: Interval) -> str:
-    return f"{interval.estimate:.2f} [{interval.low:.2f} to {interval.high:.2f}]"
+    return f"{fixed(interval.estimate, 2)} [{fixed(interval.low, 2)} to {fixed(interval.high, 2)}]"

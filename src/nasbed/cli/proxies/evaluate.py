@@ -98,7 +98,7 @@ def _task(scores: str, table: str, metric: str | None) -> RankedTask:
     from nasbed.proxies.table import open_scores
 
     read = open_scores(scores)
-    truth = load_table(table, rule="scores are held against a table of results", remedy=f"name one after {scores}")
+    truth = load_table(table, rule="scores are compared with a table of results", remedy=f"name one after {scores}")
     return task_of(read, truth, metric=metric)
 
 

@@ -202,9 +202,9 @@ def _second_text(compared: Comparison) -> str:
     unit, of = (f" {symbol}" if symbol else "" for symbol in (compared.second.unit, compared.summary.unit))
     return (
         f"The smallest validation regret found within a limit on {compared.second.key}: the median over seeds, and the "
-        "quartiles as a band; further to the lower left is better. A run's hypervolume is the share that its "
-        "trade-offs dominate of the box between the lowest and the highest values on the fronts of all runs; its "
-        f"reference point is {compared.second.key} {cost:,.7g}{unit} and a regret of {regret:.3g}{of}."
+        "quartiles as a band; further to the lower left is better. The box of all runs lies between the lowest "
+        "and the highest values on their fronts. A run's hypervolume is the share of the box that its trade-offs "
+        f"dominate; the reference point is {compared.second.key} {cost:,.7g}{unit} and a regret of {regret:.3g}{of}."
     )
 
 

@@ -73,7 +73,7 @@ def write_fit_report(
     ]
     if "runtime" in charts:
         sections.append(Section("Runtime", {}, blocks=[_figures("runtime")]))
-    sections.append(Section("What it was made of", _facts(artefact, command)))
+    sections.append(Section("Data and settings", _facts(artefact, command)))
     write_page(path, about.name, sections, charts=charts)
 
 

@@ -22,8 +22,8 @@ MAPS = (
 )
 SCATTER = (
     "To the right: good over all architectures. Upwards: good among the truly best. On the diagonal both are equal. "
-    "Upright lines are 95 % intervals. In vermilion: a Spearman of 0.5 or more over all, and within the top not told "
-    "from 0 or below it. A diamond is one full training held against the mean of the others."
+    "Upright lines are 95 % intervals. In vermilion: a Spearman of 0.5 or more over all, and within the top not "
+    "significantly different from 0, or below it. A diamond is one full training compared with the mean of the others."
 )
 
 

@@ -112,7 +112,7 @@ def _interruption_message(out: Path) -> str:
     count = sum(1 for _ in (out / "searches").rglob("*.npz"))
     if not count:
         return NOTHING_KEPT
-    return f"{count} searches are kept in {out}; the same command continues with the others and fits models anew"
+    return f"{count} searches are kept in {out}; the same command continues with the others and fits new models"
 
 
 def _of_table(

@@ -79,6 +79,27 @@ def test_imports_go_one_way(package: str) -> None:
             assert not (package == "optimizers" and other == "benchmarks"), "an optimizer never holds a benchmark"
 
 
+ARCHITECTURE_PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_page_on_the_architecture_draws_the_layers() -> None:
+    drawing = re.search(r"^    core →.*(?:\n     .*)*", ARCHITECTURE_PAGE, flags=re.MULTILINE)
+    assert drawing is not None
+    drawn = [{package.strip() for package in layer.split(",")} for layer in drawing.group().split("→")]
+    assert drawn == LAYERS
+
+
+def test_page_on_the_architecture_names_files_that_exist_and_every_package() -> None:
+    files = re.findall(r"`((?:\w+/)+\w+\.py)`", ARCHITECTURE_PAGE)
+    assert len(files) > 40
+    missing = [file for file in files if not (SOURCE / file).is_file() and not (ROOT / file).is_file()]
+    assert missing == []
+    rows = set(re.findall(r"^\| `(\w+)` \|", ARCHITECTURE_PAGE, flags=re.MULTILINE))
+    assert rows == {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    bare = re.findall(r"`(\w+\.py)`", ARCHITECTURE_PAGE)
+    assert set(bare) <= {"study.py", "figures.py", "tables.py", "page.py", "command.py"}, "give the whole path"
+
+
 ONE_SPACE = {path.stem for path in (SOURCE / "spaces").iterdir() if path.is_dir()} | {"fcnet", "nats_sss", "nb201"}
 ONE_SPACE -= {"from_configspace", "__pycache__"}
 KNOW_ONE_SPACE = ("spaces", "networks", "oneshot", "results/importers", "compat", "testing")

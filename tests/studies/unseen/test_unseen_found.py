@@ -13,7 +13,7 @@ from nasbed.experiments.unseen.results import UnseenResult, read_results
 from nasbed.studies.unseen.figures import found_chart, found_lines, found_table
 from nasbed.studies.unseen.study import UnseenStudy, unseen_study
 
-RESULTS = read_results([Path(__file__).parents[2] / "docs" / "results" / "unseen-nas.jsonl"])
+RESULTS = read_results([Path(__file__).parents[3] / "docs" / "results" / "unseen-nas.jsonl"])
 STUDY = unseen_study(RESULTS)
 
 

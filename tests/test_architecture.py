@@ -289,10 +289,14 @@ def test_markup_is_in_templates() -> None:
     with_markup = []
     for path in sorted(SOURCE.rglob("*.py")):
         place, documentation = path.relative_to(SOURCE).as_posix(), docstrings(tree(path))
-        for node in ast.walk(tree(path)):
-            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation
-            if is_text and place not in DRAWS_MARKUP and HTML.search(node.value):
-                with_markup.append(f"{place}:{node.lineno}")
+        texts = [
+            node for node in ast.walk(tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        with_markup += [
+            f"{place}:{node.lineno}"
+            for node in texts
+            if id(node) not in documentation and place not in DRAWS_MARKUP and HTML.search(str(node.value))
+        ]
     assert with_markup == []
     assert HTML.search('<td class="n">') and HTML.search("</p>") and not HTML.search("a <method>/results, 1 <b")
 

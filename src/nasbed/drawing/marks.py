@@ -51,7 +51,7 @@ def log_ticks(low: float, high: float) -> list[float]:
     return ticks
 
 
-def diagonal_line(ends: tuple[float, float], *, x: Any = "x:Q", y: Any = "y:Q", width: float = 1.5) -> Chart:
+def diagonal_line(ends: Sequence[float], *, x: Any = "x:Q", y: Any = "y:Q", width: float = 1.5) -> Chart:
     """The dashed line on which both axes are equal."""
     return (
         alt.Chart(inline([{"x": end, "y": end} for end in ends]))

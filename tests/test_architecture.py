@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,27 @@ def test_imports_go_one_way(package: str) -> None:
             assert not (package == "optimizers" and other == "benchmarks"), "an optimizer never holds a benchmark"
 
 
+ARCHITECTURE_PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_page_on_the_architecture_draws_the_layers() -> None:
+    drawing = re.search(r"^    core →.*(?:\n     .*)*", ARCHITECTURE_PAGE, flags=re.MULTILINE)
+    assert drawing is not None
+    drawn = [{package.strip() for package in layer.split(",")} for layer in drawing.group().split("→")]
+    assert drawn == LAYERS
+
+
+def test_page_on_the_architecture_names_files_that_exist_and_every_package() -> None:
+    files = re.findall(r"`((?:\w+/)+\w+\.py)`", ARCHITECTURE_PAGE)
+    assert len(files) > 40
+    missing = [file for file in files if not (SOURCE / file).is_file() and not (ROOT / file).is_file()]
+    assert missing == []
+    rows = set(re.findall(r"^\| `(\w+)` \|", ARCHITECTURE_PAGE, flags=re.MULTILINE))
+    assert rows == {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    bare = re.findall(r"`(\w+\.py)`", ARCHITECTURE_PAGE)
+    assert set(bare) <= {"study.py", "figures.py", "tables.py", "page.py", "command.py"}, "give the whole path"
+
+
 ONE_SPACE = {path.stem for path in (SOURCE / "spaces").iterdir() if path.is_dir()} | {"fcnet", "nats_sss", "nb201"}
 ONE_SPACE -= {"from_configspace", "__pycache__"}
 KNOW_ONE_SPACE = ("spaces", "networks", "oneshot", "results/importers", "compat", "testing")
@@ -134,42 +156,111 @@ def test_nobody_but_a_space_and_its_networks_compares_with_its_id() -> None:
                 pytest.fail(f"{place}, line {line} compares with the space {name}; make what it needs a fact of spaces")
 
 
-NOT_PURE = {"torch", "multiprocessing", "subprocess", "concurrent", "tempfile", "shutil"}
-WRITES = {
-    "open",
-    "write_text",
-    "write_bytes",
-    "mkdir",
-    "unlink",
-    "rename",
-    "save",
-    "savez",
-    "savez_compressed",
-    "tofile",
+NOT_PURE = {
+    *("torch", "lightgbm", "xgboost", "sklearn", "ray", "joblib", "pyarrow"),
+    *("multiprocessing", "subprocess", "concurrent", "threading", "signal", "asyncio", "socket", "urllib", "http"),
+    *("os", "io", "pathlib", "tempfile", "shutil", "sqlite3", "pickle", "zipfile"),
+    *(f"nasbed.{package}" for package in ("results", "datasets", "networks", "training", "proxies", "oneshot")),
+    *(f"nasbed.{package}" for package in ("benchmarks", "optimizers", "experiments", "challenge")),
+    *(f"nasbed.core.{module}" for module in ("execution", "files", "locks", "download", "unpack", "home", "user_code")),
 }
+"""Modules that train, start processes, talk to other machines or touch files, with all that is below them."""
+DATA_TYPES = ("nasbed.experiments", "nasbed.experiments.budget", "nasbed.experiments.budget.Budget")
+"""Exempt from that: the empty package and the budget, a pair of numbers."""
+WRITES = {
+    *("open", "read_text", "read_bytes", "fromfile", "memmap", "write", "write_text", "write_bytes", "write_table"),
+    *("touch", "mkdir", "makedirs", "unlink", "rename", "remove", "rmdir", "complete_file"),
+    *("dump", "save", "savez", "savez_compressed", "savetxt", "tofile"),
+}
+
+
+def is_impure(module: str) -> bool:
+    """Whether a module is one of :data:`NOT_PURE`, or below one."""
+    parts = module.split(".")
+    return module not in DATA_TYPES and any(".".join(parts[:count]) in NOT_PURE for count in range(1, len(parts) + 1))
+
+
+def runtime_imports(node: ast.AST) -> Iterator[str]:
+    """The modules that code imports when it runs, at the top or in a function; names come with their module too."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        elif not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from runtime_imports(child)
+
+
+def file_calls(module: ast.Module) -> Iterator[str]:
+    """The calls that read or write files. A path's ``replace`` has one argument, a text's has two."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            moves = isinstance(node.func, ast.Attribute) and called == "replace" and len(node.args) == 1
+            if called in WRITES or (moves and not node.keywords):
+                yield f"line {node.lineno} calls {called}"
 
 
 @pytest.mark.parametrize("path", sorted((SOURCE / "evaluation").rglob("*.py")), ids=lambda path: path.stem)
 def test_evaluation_is_pure(path: Path) -> None:
-    """Arrays in, numbers out: what trains, starts processes or writes files is in experiments and studies."""
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-            for name in names:
-                assert name.split(".")[0] not in NOT_PURE, f"{path.name} imports {name}"
-                assert name not in ("nasbed.core.files", "nasbed.core.execution", "nasbed.experiments.compare")
-        elif isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            assert called not in WRITES, f"{path.name}, line {node.lineno} calls {called}"
+    """Measurements in, numbers out: what trains, starts processes or touches files is in experiments and studies."""
+    module = tree(path)
+    assert [name for name in runtime_imports(module) if is_impure(name)] == []
+    assert list(file_calls(module)) == []
+
+
+IMPURE_CODE = """
+from nasbed.core import files
+from nasbed.experiments.compare import compare
+import numpy as np, os.path
+def save(path, table):
+    from nasbed import training
+    import pyarrow.parquet as parquet
+    parquet.write_table(table, path)
+    path.with_suffix(".draft").replace(path)
+    np.savetxt(path, table)
+    return "a-b".replace("-", "_")
+"""
+
+
+def test_the_test_of_purity_sees_what_is_impure() -> None:
+    module = ast.parse(IMPURE_CODE)
+    assert [name for name in runtime_imports(module) if is_impure(name)] == [
+        "nasbed.core.files",
+        "nasbed.experiments.compare.compare",
+        "os.path",
+        "nasbed.training",
+        "pyarrow.parquet",
+    ]
+    assert [call.split()[-1] for call in file_calls(module)] == ["write_table", "replace", "savetxt"]
+    types_only = ast.parse("if TYPE_CHECKING:\n    from nasbed.benchmarks import Benchmark")
+    assert list(runtime_imports(types_only)) == []
+
+
+def test_importing_all_of_evaluation_loads_nothing_impure() -> None:
+    """Not even through what it imports. numpy and scipy load modules of the standard library, so those may be there."""
+    code = (
+        "import sys, numpy, scipy.stats, scipy.special; before = set(sys.modules)\n"
+        "from importlib import import_module; from pkgutil import walk_packages\n"
+        "import nasbed.evaluation as top\n"
+        "for module in walk_packages(top.__path__, 'nasbed.evaluation.'): import_module(module.name)\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = run.stdout.split()
+    assert "nasbed.evaluation.summary" in loaded
+    assert [name for name in loaded if is_impure(name)] == []
 
 
 def test_every_study_is_a_registered_folder() -> None:
-    """A study is a folder with its numbers, its page and its command, and a line in the registry."""
-    folders = {path.name.replace("_", "-") for path in (SOURCE / "studies").iterdir() if (path / "study.py").is_file()}
-    assert folders == set(STUDIES)
+    """A study is a folder with its numbers, its page and its command, and a line in the registry. Plug-ins have theirs
+    elsewhere."""
+    folders = {path for path in (SOURCE / "studies").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    entries = re.findall(r'"([\w-]+)": "\w+\.command:', (SOURCE / "studies" / "__init__.py").read_text())
+    assert {path.name.replace("_", "-") for path in folders} == set(entries) <= set(STUDIES)
     for folder in folders:
-        for part in ("page.py", "command.py"):
-            assert (SOURCE / "studies" / folder.replace("-", "_") / part).is_file(), f"{folder} has no {part}"
+        for part in ("study.py", "page.py", "command.py"):
+            assert (folder / part).is_file(), f"{folder.name} has no {part}"
 
 
 def test_no_package_is_a_heap() -> None:
@@ -219,6 +310,37 @@ def test_names_are_nouns_and_verbs() -> None:
     names += [(place, node.name) for place, node in nodes(ast.FunctionDef)]
     dialect = {f"{place.partition(':')[0]} {name}" for place, name in names if name.strip("_") in DIALECT}
     assert dialect == FORMER
+
+
+HTML = re.compile(
+    r"</?(?:a|b|i|p|q|s|u|br|hr|em|strong|small|sub|sup|code|pre|kbd|div|span|section|article|header|footer|main|nav|"
+    r"h[1-6]|ul|ol|li|dl|dt|dd|table|caption|thead|tbody|tfoot|tr|td|th|figure|figcaption|img|picture|svg|g|path|rect|"
+    r"text|details|summary|button|input|label|select|option|form|html|head|body|title|meta|link|style|script)[\s/>]"
+)
+DRAWS_MARKUP = ("drawing/cells.py",)
+"""Cells are drawn as SVG. All other markup is in drawing/templates."""
+
+
+def docstrings(module: ast.Module) -> set[int]:
+    """The texts that stand alone as statements."""
+    return {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+
+
+def test_markup_is_in_templates() -> None:
+    """No text of the package holds HTML: pages are made by Jinja2, which escapes."""
+    with_markup = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        place, documentation = path.relative_to(SOURCE).as_posix(), docstrings(tree(path))
+        texts = [
+            node for node in ast.walk(tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        with_markup += [
+            f"{place}:{node.lineno}"
+            for node in texts
+            if id(node) not in documentation and place not in DRAWS_MARKUP and HTML.search(str(node.value))
+        ]
+    assert with_markup == []
+    assert HTML.search('<td class="n">') and HTML.search("</p>") and not HTML.search("a <method>/results, 1 <b")
 
 
 HELP_OF_ITS_OWN = ("cli/", "terminal/", "compat/")

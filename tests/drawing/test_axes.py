@@ -12,7 +12,7 @@ import pytest
 import nasbed
 from nasbed import Metric
 from nasbed.drawing.anytime_figures import Axes, panel
-from nasbed.drawing.figures import save_figure
+from nasbed.drawing.figures import save_figures
 from nasbed.drawing.marks import Chart, inline, log_ticks
 from nasbed.drawing.palette import looks
 from nasbed.evaluation.anytime import Anytime
@@ -27,7 +27,7 @@ SOURCES = sorted(
 
 
 def labels(chart: Chart, folder: Path) -> list[str]:
-    save_figure(chart, folder / "chart.svg")
+    save_figures({"chart": chart}, folder, ["svg"])
     svg = (folder / "chart.svg").read_text()
     groups = re.findall(r'role-axis-label"[^>]*>(.*?)</g>', svg, flags=re.DOTALL)
     return [text for group in groups for text in re.findall(r">([^<]+)</text>", group)]

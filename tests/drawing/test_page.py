@@ -37,7 +37,7 @@ def test_page_is_self_contained_and_escaped(tmp_path: Path) -> None:
     cells = space("nb201")
     svg = cell_svg(cells.diagrams(cells.sample(np.random.default_rng(0))))
     path = tmp_path / "page.html"
-    write_page(path, "<b>Title", [Section("A & B", {"size": 15625, "<script>": "alert(1)"}, svg)])
+    write_page(path, "<b>Title", [Section("A & B", {"size": 15625, "<script>": "alert(1)"}, blocks=[Picture(svg)])])
     reader = check_page(path)
     tags = [tag for tag, _ in reader.tags]
     assert "script" not in tags and "b" not in tags

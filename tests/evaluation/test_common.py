@@ -131,10 +131,6 @@ CASES = {
         order_free=False,
         shift_free=False,
     ),
-    "time_to_target": Case(
-        lambda v, o: tr.time_to_target(TIMES, v[o], target=v.min()), scale=0, order_free=False, rank_only=True
-    ),
-    "final_values": Case(lambda v, o: tr.final_values([v[o][:9], v[o]]), scale=1, order_free=False, shift_free=False),
     "ranks": Case(lambda v, o: np.sort(rk.ranks(by_method(v, o)), axis=1), scale=0, rank_only=True),
     "mean_ranks": Case(
         lambda v, o: rk.mean_ranks(by_method(v, o), np.random.default_rng(0)).mean, scale=0, rank_only=True
@@ -146,9 +142,6 @@ CASES = {
     "friedman": Case(lambda v, o: sg.friedman(by_method(v, o)).statistic, scale=0, rank_only=True),
     "bootstrap_interval": Case(
         lambda v, o: sg.bootstrap_interval(v[o], np.random.default_rng(0)).estimate, scale=1, shift_free=False
-    ),
-    "bootstrap_difference": Case(
-        lambda v, o: sg.bootstrap_difference(*halves(v, o), np.random.default_rng(0)).estimate, scale=1
     ),
     "non_dominated": Case(
         lambda v, o: np.sort(OTHER[o][hv.non_dominated(np.stack([v, OTHER], axis=1)[o])]), scale=0, rank_only=True

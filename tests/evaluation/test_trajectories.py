@@ -11,17 +11,14 @@ from hypothesis import strategies as st
 
 from nasbed import NasbedError
 from nasbed.core.metric import Direction
-from nasbed.evaluation.landscape import ecdf
 from nasbed.evaluation.trajectories import (
     area_under_curve,
     at_times,
     bands,
-    final_values,
     incumbent,
     incumbent_index,
     regret,
     time_grid,
-    time_to_target,
 )
 
 VALUES = st.lists(st.floats(-1e6, 1e6) | st.just(math.nan), max_size=40)
@@ -83,16 +80,9 @@ def test_area_under_curve_is_the_limit_of_sums_on_a_fine_grid() -> None:
 def test_bands_do_not_depend_on_the_order_of_the_seeds(order: list[int]) -> None:
     curves = np.random.default_rng(1).normal(size=(7, 5))
     bands_in_order, bands_shuffled = bands(curves, level=0.8), bands(curves[order], level=0.8)
-    for name in ("mean", "standard_error", "median", "low", "high"):
+    for name in ("median", "low", "high"):
         np.testing.assert_allclose(getattr(bands_in_order, name), getattr(bands_shuffled, name), rtol=1e-12)
     assert (bands_in_order.low <= bands_in_order.median).all() and (bands_in_order.median <= bands_in_order.high).all()
-
-
-def test_time_to_target_and_final_values() -> None:
-    assert time_to_target([1.0, 2.0], [5.0, 4.0], target=3.0) == math.inf
-    assert time_to_target([], [], target=3.0) == math.inf
-    finals = final_values([[3.0, 1.0], [2.0], []])
-    assert ecdf(finals).values.tolist() == [1.0, 2.0] and ecdf(finals).count == 2
 
 
 @pytest.mark.parametrize("first, last, points", [(0.0, 1.0, 5), (2.0, 1.0, 5), (1.0, math.inf, 5), (1.0, 2.0, 1)])

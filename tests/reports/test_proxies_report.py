@@ -58,7 +58,7 @@ def tasks() -> list[JudgedTask]:
 
 def test_words_name_who_is_lost_at_the_top(tasks: list[JudgedTask]) -> None:
     text = outcome(tasks[0])
-    assert "not told from zero, or below it, within the top 10 %: broad (0.9" in text
+    assert "not significantly different from zero, or below it, within the top 10 %: broad (0.9" in text
     assert "top 10 % sharp (1.00)" in text and "One training predicts the mean of the others" in text
     assert "Over all, broad is significantly better than params" in text
     silent = judged(

@@ -11,7 +11,7 @@ import pytest
 
 from nasbed import Metric, NasbedError, space
 from nasbed.benchmarks import TabularBenchmark
-from nasbed.drawing.figures import save_figure
+from nasbed.drawing.figures import save_figures
 from nasbed.results import About, Rows, write_results
 from nasbed.studies.landscape.page import landscape_facts, write_landscape_report
 from nasbed.studies.landscape.study import LandscapeStudy, landscape_study
@@ -97,5 +97,5 @@ def test_nas_hpo_report_shows_every_reading(tmp_path: Path) -> None:
 def test_unknown_formats_are_refused(tmp_path: Path) -> None:
     chart = alt.Chart(alt.InlineData(values=[{"x": 1}])).mark_point(clip=True).encode(alt.X("x:Q"))
     with pytest.raises(NasbedError, match="svg, png, pdf"):
-        save_figure(chart, tmp_path / "figure.gif")
+        save_figures({"figure": chart}, tmp_path / "figures", ["gif"])
     assert not list(tmp_path.iterdir())

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.best import best_value
 from nasbed.benchmarks.observations import Observations
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
@@ -313,10 +312,10 @@ class TabularBenchmark(Benchmark):
     def best_answer(self, fidelities: Sequence[int]) -> float:
         positions = [self._position[fidelity] for fidelity in fidelities]
         ended_well = self.cache.status[:, positions] == OK
-        return best_value([self.cache.values[self.objective.key][:, positions][ended_well]], self.objective)
+        return self.objective.best_of([self.cache.values[self.objective.key][:, positions][ended_well]])
 
     def best_mean(self, fidelities: Sequence[int]) -> float:
-        return best_value([self.cache.mean(self.objective.key, fidelity) for fidelity in fidelities], self.objective)
+        return self.objective.best_of([self.cache.mean(self.objective.key, fidelity) for fidelity in fidelities])
 
     def highest_fidelity(self, metric: Metric) -> int:
         """The highest fidelity at which some evaluation that ended well has a metric; the table's highest if none."""

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nasbed.core.errors import InvalidMeasurement, InvalidOption, ParseError, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
 Split = Literal["train", "validation", "test"]
 Direction = Literal["maximize", "minimize"]
@@ -84,6 +90,21 @@ class Metric:
     def better(self, value: float, reference: float) -> bool:
         """Whether ``value`` is strictly better than ``reference``."""
         return value > reference if self.direction == "maximize" else value < reference
+
+    def best_of(self, columns: Sequence[NDArray[np.floating]]) -> float:
+        """The best value in some arrays, NaN if there is none.
+
+        >>> import numpy as np
+        >>> Metric("loss", direction="minimize").best_of([np.array([3.0, np.nan]), np.array([2.0])])
+        2.0
+        """
+        import numpy as np
+
+        values = np.concatenate([*map(np.ravel, columns), np.empty(0)])
+        present = values[~np.isnan(values)]
+        if not len(present):
+            return float("nan")
+        return float(present.max() if self.direction == "maximize" else present.min())
 
     def regret(self, value: float, *, best: float) -> float:
         """How much worse ``value`` is than ``best``: never negative when ``best`` is the optimum."""

@@ -30,43 +30,30 @@ def metric_label(metric: Metric) -> str:
     return f"{name} [{metric.unit}]" if metric.unit else name
 
 
-def save_figure(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write the figure as SVG, PNG or PDF by the file's suffix. The file appears only when it is complete."""
-    _write(_file_specification(chart), path)
+def check_formats(formats: Iterable[str]) -> None:
+    """Raise for a format in which no figure is saved."""
+    for form in formats:
+        if form not in FORMATS:
+            raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
 
 
 def save_figures(charts: Mapping[str, alt.TopLevelMixin], folder: Path, formats: Iterable[str]) -> None:
-    """Write every figure under its name in every format into a folder, which is created if needed."""
+    """Write every figure under its name in every format into a folder, which is created if needed. A file appears only
+    when it is complete."""
     formats = tuple(formats)
-    for form in formats:
-        _check_format(form)
+    check_formats(formats)
     folder.mkdir(parents=True, exist_ok=True)
     for name, chart in charts.items():
-        specification = _file_specification(chart)
+        specification = json.dumps(_without_readers(chart.to_dict()) | {"config": FILE_THEME})
         for form in formats:
-            _write(specification, folder / f"{name}.{form}")
-
-
-def _write(specification: str, path: Path) -> None:
-    rendered = _rendered(specification, path.suffix.lower().removeprefix("."))
-    with complete_file(path) as draft:
-        draft.write_bytes(rendered)
-
-
-def _file_specification(chart: alt.TopLevelMixin) -> str:
-    """A chart in the theme of files, as Vega-Lite."""
-    return json.dumps(_without_readers(chart.to_dict()) | {"config": FILE_THEME})
-
-
-def _check_format(form: str) -> None:
-    if form not in FORMATS:
-        raise InvalidOption(f"a figure is written as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
+            rendered = _rendered(specification, form)
+            with complete_file(folder / f"{name}.{form}") as draft:
+                draft.write_bytes(rendered)
 
 
 def _rendered(specification: str, form: str) -> bytes:
     import vl_convert
 
-    _check_format(form)
     if form == "svg":
         return str(vl_convert.vegalite_to_svg(specification)).encode()
     if form == "png":

@@ -9,7 +9,7 @@ from typing import Any, Final
 import altair as alt
 import numpy as np
 
-from nasbed.drawing.palette import COLOURS
+from nasbed.drawing.palette import COLOURS, FAINT
 from nasbed.drawing.themes import READER
 from nasbed.evaluation.landscape import Binned, GroupMeans
 
@@ -20,6 +20,8 @@ WIDTH, HEIGHT = 360, 260
 SEQUENTIAL: Final = "viridis"
 DIVERGING: Final = "blueorange"
 """Colour maps that are readable with any colour vision; the first also in grey."""
+DASHED: Final[dict[str, Any]] = {"color": FAINT, "strokeDash": [4, 3]}
+"""The look of a line to compare with."""
 
 
 def inline(rows: Sequence[dict[str, Any]]) -> Any:
@@ -47,6 +49,20 @@ def log_ticks(low: float, high: float) -> list[float]:
         if len(ticks) >= 4:
             break
     return ticks
+
+
+def diagonal_line(ends: Sequence[float], *, x: Any = "x:Q", y: Any = "y:Q", width: float = 1.5) -> Chart:
+    """The dashed line on which both axes are equal."""
+    return (
+        alt.Chart(inline([{"x": end, "y": end} for end in ends]))
+        .mark_line(**DASHED, strokeWidth=width)
+        .encode(x=x, y=y)
+    )
+
+
+def level_line(height: float) -> Chart:
+    """A dashed horizontal line."""
+    return alt.Chart(inline([{"y": height}])).mark_rule(**DASHED).encode(alt.Y("y:Q"))
 
 
 def dots(colour: str | None = None) -> dict[str, Any]:
@@ -93,6 +109,15 @@ def colour_range(cells: Sequence[dict[str, Any]]) -> tuple[float, float]:
     means = np.repeat([cell["mean"] for cell in cells], [cell["count"] for cell in cells])
     low, high = np.quantile(means, [0.02, 0.98])
     return (float(low), float(high)) if high > low else (float(low), float(low) + 1.0)
+
+
+def significant(value: float, count: int) -> float:
+    """A number rounded to significant digits, as many as can be seen: pages get smaller.
+
+    >>> significant(1234567.0, 4), significant(0.00123456, 4)
+    (1235000.0, 0.001235)
+    """
+    return float(f"{value:.{count}g}")
 
 
 def number(value: float) -> float | None:

@@ -25,12 +25,10 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-sr
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, facts by name, a drawing as SVG text, an explaining paragraph, trusted HTML, and blocks of
-    :mod:`nasbed.drawing.blocks`."""
+    """A heading, facts by name, an explaining paragraph, trusted HTML, and blocks of :mod:`nasbed.drawing.blocks`."""
 
     title: str
     facts: Mapping[str, object]
-    svg: str = ""
     text: str = ""
     html: str = ""
     blocks: Sequence[PageBlock] = ()

@@ -1,6 +1,8 @@
 """Evaluation: pure functions from measurements to statistics. Studies apply them to a whole table.
 
-Nothing is loaded before it is used: studies that train run on machines with torch and little else.
+Measurements are arrays. Some functions take the runs of a comparison and the benchmark that judges them, or a file of
+scores and its table: they ask these objects for arrays, and import their classes for type checking alone. Nothing here
+trains, starts a process or touches a file.
 """
 
 from __future__ import annotations

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.best import best_value
 from nasbed.core.errors import InvalidOption, TooLarge
 from nasbed.core.metric import Metric
 from nasbed.evaluation.trajectories import incumbent_index, regret
-from nasbed.experiments.runs import Runs
+
+if TYPE_CHECKING:
+    from nasbed.benchmarks.base import Benchmark
+    from nasbed.experiments.runs import Runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def best_validation(runs: Runs, benchmark: Benchmark) -> float:
     best = benchmark.best_answer(used)
     if not np.isnan(best):
         return best
-    return best_value([run.value for run in runs.runs], runs.setup.objective)
+    return runs.setup.objective.best_of([run.value for run in runs.runs])
 
 
 def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
@@ -117,4 +119,4 @@ def _best_mean(benchmark: Benchmark, metric: Metric, means: NDArray[np.float64])
     try:
         return benchmark.optimum()[1], False
     except (TooLarge, InvalidOption):
-        return best_value([means], metric), True
+        return metric.best_of([means]), True

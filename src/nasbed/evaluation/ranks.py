@@ -10,6 +10,9 @@ from scipy.stats import rankdata
 
 from nasbed.core.errors import InvalidOption
 
+ENDS = ((1 - 0.95) / 2, (1 + 0.95) / 2)
+"""The quantiles at the ends of a 95 % interval."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeanRanks:
@@ -33,8 +36,8 @@ def ranks(losses: ArrayLike) -> NDArray[np.float64]:
     return result
 
 
-def mean_ranks(losses: ArrayLike, rng: np.random.Generator, *, level: float = 0.95, resamples: int = 1000) -> MeanRanks:
-    """The mean over seeds of :func:`ranks`, with percentile bootstrap intervals.
+def mean_ranks(losses: ArrayLike, rng: np.random.Generator, *, resamples: int = 1000) -> MeanRanks:
+    """The mean over seeds of :func:`ranks`, with 95 % percentile bootstrap intervals.
 
     A third axis, such as the times of a grid, is kept: with ``losses [methods, seeds, times]`` this is the rank over
     time, and the same seeds are drawn at all times.
@@ -45,13 +48,13 @@ def mean_ranks(losses: ArrayLike, rng: np.random.Generator, *, level: float = 0.
     """
     by_seed = ranks(losses)
     seeds = by_seed.shape[1]
-    if not 0 < level < 1 or resamples < 1:
-        raise InvalidOption(f"an interval has a level in (0, 1) and 1 resample or more, got {level} and {resamples}")
+    if resamples < 1:
+        raise InvalidOption(f"an interval takes 1 resample or more, got {resamples}")
     shares = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples) / seeds
     flat = by_seed.reshape(*by_seed.shape[:2], -1)
     ends = np.empty((2, len(flat), flat.shape[2]))
     for method, columns in enumerate(flat):
-        ends[:, method] = np.quantile(shares @ columns, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        ends[:, method] = np.quantile(shares @ columns, ENDS, axis=0)
     mean = by_seed.mean(axis=1)
     return MeanRanks(mean, ends[0].reshape(mean.shape), ends[1].reshape(mean.shape))
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nasbed.benchmarks.base import Benchmark
 from nasbed.core.status import FAILED
 from nasbed.evaluation.repeats import repeated_share
-from nasbed.experiments.runs import MOST_REASONS, Run, Runs
-from nasbed.experiments.simulate import Budget
+from nasbed.experiments.budget import Budget
+
+if TYPE_CHECKING:
+    from nasbed.benchmarks.base import Benchmark
+    from nasbed.experiments.runs import Run, Runs
 
 MOSTLY = 0.5
 """Above this share of repeated evaluations, or of evaluations in its start, a method gets a remark."""
@@ -25,6 +27,8 @@ _QUOTED = re.compile("'[^']*'")
 """Reasons that differ in a quoted value alone are one kind, of which the first is shown."""
 MOST_FAILED = 0.1
 """A run of which more than this share of evaluations failed is marked."""
+SHOWN_REASONS = 3
+"""How many different reasons for refused evaluations are shown for a method."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,7 @@ def _without_time(group: MethodRuns) -> Iterator[str]:
 def _failed(group: MethodRuns) -> Iterator[str]:
     count = sum(int((run.status == FAILED).sum()) for run in group.runs)
     by_kind = {_QUOTED.sub("", reason): reason for run in reversed(group.runs) for reason in reversed(run.refusals)}
-    reasons = list(reversed(by_kind.values()))[:MOST_REASONS]
+    reasons = list(reversed(by_kind.values()))[:SHOWN_REASONS]
     marked = marked_seeds(group.runs)
     if not reasons and not marked:
         return

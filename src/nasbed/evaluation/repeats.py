@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from nasbed.core.status import FAILED
-from nasbed.experiments.runs import Run
 from nasbed.spaces.base import SearchSpace
+
+if TYPE_CHECKING:
+    from nasbed.experiments.runs import Run
 
 
 def repeated_share(run: Run, space: SearchSpace) -> float:

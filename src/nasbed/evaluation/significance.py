@@ -16,11 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from nasbed.core.errors import InvalidOption
-from nasbed.evaluation.ranks import ranks
+from nasbed.evaluation.ranks import ENDS, ranks
 
 EXACT_PAIRS = 50
 Test = Literal["wilcoxon", "mann-whitney"]
-Statistic = Literal["mean", "median"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +158,10 @@ def superiority(x: ArrayLike, y: ArrayLike) -> float:
     return float((len(second) - (at_most + below) / 2).mean() / len(second))
 
 
-def bootstrap_interval(
-    sample: ArrayLike, rng: Generator, *, statistic: Statistic = "mean", level: float = 0.95, resamples: int = 2000
-) -> Interval:
-    """A percentile bootstrap interval for a mean or median. Missing values are left out.
+def bootstrap_interval(sample: ArrayLike, rng: Generator, *, resamples: int = 2000) -> Interval:
+    """A 95 % percentile bootstrap interval for a mean. Missing values are left out.
 
     For a difference between two methods, pass the differences of their paired losses.
-
-    Args:
-        sample: The values.
-        rng: Draws the resamples.
-        statistic: The mean or the median.
-        level: The level of the interval.
-        resamples: The number of resamples.
 
     >>> bootstrap_interval([1.0, 1.0, 1.0], np.random.default_rng(0))
     Interval(estimate=1.0, low=1.0, high=1.0)
@@ -179,48 +169,9 @@ def bootstrap_interval(
     values = _present(sample)
     if not len(values):
         return Interval(*[float("nan")] * 3)
-    estimate, resampled = _resampled(values, statistic, rng, resamples)
-    return _percentile_interval(estimate, resampled, level)
-
-
-def bootstrap_difference(
-    x: ArrayLike,
-    y: ArrayLike,
-    rng: Generator,
-    *,
-    statistic: Statistic = "mean",
-    level: float = 0.95,
-    resamples: int = 2000,
-) -> Interval:
-    """A percentile bootstrap interval for the mean or median of ``x`` less that of ``y``, resampled independently.
-
-    Args:
-        x, y: The values.
-        rng, statistic, level, resamples: As for :func:`bootstrap_interval`.
-
-    >>> bootstrap_difference([3.0, 3.0], [1.0, 1.0], np.random.default_rng(0))
-    Interval(estimate=2.0, low=2.0, high=2.0)
-    """
-    first, second = _present(x), _present(y)
-    if not len(first) or not len(second):
-        return Interval(*[float("nan")] * 3)
-    estimate, resampled = _resampled(first, statistic, rng, resamples)
-    subtrahend, resampled_subtrahend = _resampled(second, statistic, rng, resamples)
-    return _percentile_interval(estimate - subtrahend, resampled - resampled_subtrahend, level)
-
-
-def _resampled(
-    values: NDArray[np.float64], statistic: Statistic, rng: Generator, resamples: int
-) -> tuple[np.float64, NDArray[np.float64]]:
-    """The statistic of the values, and of each bootstrap resample."""
-    function = np.mean if statistic == "mean" else np.median
     drawn = values[rng.integers(len(values), size=(resamples, len(values)))]
-    return np.float64(function(values)), function(drawn, axis=1)
-
-
-def _percentile_interval(estimate: np.float64, resampled: NDArray[np.float64], level: float) -> Interval:
-    low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(estimate), float(low), float(high))
+    low, high = np.quantile(drawn.mean(axis=1), ENDS)
+    return Interval(float(values.mean()), float(low), float(high))
 
 
 def _column(values: ArrayLike) -> NDArray[np.float64]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.benchmarks.base import Benchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.core.json_values import plain
 from nasbed.core.status import FAILED
 from nasbed.evaluation.judging import JudgedRuns, Trajectory, judge, paired
 from nasbed.evaluation.ranks import mean_ranks
-from nasbed.evaluation.remarks import Remark, marked_seeds, remarks_on
+from nasbed.evaluation.remarks import SHOWN_REASONS, Remark, marked_seeds, remarks_on
 from nasbed.evaluation.repeats import repeated_share
 from nasbed.evaluation.significance import (
     Interval,
@@ -28,8 +27,11 @@ from nasbed.evaluation.significance import (
 )
 from nasbed.evaluation.tradeoffs import Tradeoffs, tradeoffs
 from nasbed.evaluation.trajectories import area_under_curve
-from nasbed.experiments.runs import MOST_REASONS, Run, Runs
 from nasbed.spaces.base import SearchSpace
+
+if TYPE_CHECKING:
+    from nasbed.benchmarks.base import Benchmark
+    from nasbed.experiments.runs import Run, Runs
 
 LEVEL = 0.05
 """Of significance."""
@@ -301,7 +303,7 @@ def _method(
         failed=failed,
         failed_share=failed / max(sum(len(run) for run in runs), 1),
         failed_seeds=marked_seeds(runs),
-        refusals=list(dict.fromkeys(reason for run in runs for reason in run.refusals))[:MOST_REASONS],
+        refusals=list(dict.fromkeys(reason for run in runs for reason in run.refusals))[:SHOWN_REASONS],
         out_of_date=out_of_date,
     )
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nasbed.benchmarks.base import Benchmark
 from nasbed.core.metric import Metric
 from nasbed.evaluation.hypervolume import hypervolume
 from nasbed.evaluation.trajectories import regret
-from nasbed.experiments.runs import Run, Runs
+
+if TYPE_CHECKING:
+    from nasbed.benchmarks.base import Benchmark
+    from nasbed.experiments.runs import Run, Runs
 
 Floats = NDArray[np.float64]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,11 +16,9 @@ Scale = Literal["log", "linear"]
 
 @dataclass(frozen=True, slots=True)
 class Bands:
-    """Many seeds as one curve. NaN wherever some seed has no value yet: a mean over the others would be of the fast
-    ones."""
+    """Many seeds as one curve. NaN wherever some seed has no value yet: a median over the others would be of the
+    fast ones."""
 
-    mean: NDArray[np.float64]
-    standard_error: NDArray[np.float64]  # of the mean; NaN for one seed
     median: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -104,18 +101,17 @@ def at_times(times_s: ArrayLike, values: ArrayLike, *, grid_s: ArrayLike) -> NDA
 
 
 def bands(curves: ArrayLike, *, level: float = 0.5) -> Bands:
-    """The mean, the median and the middle ``level`` of curves ``[seeds, times]`` at each time.
+    """The median and the middle ``level`` of curves ``[seeds, times]`` at each time.
 
     >>> result = bands([[4.0, 1.0], [6.0, 2.0], [5.0, float("nan")]])
-    >>> result.mean.tolist(), result.low.tolist(), result.high.tolist()
+    >>> result.median.tolist(), result.low.tolist(), result.high.tolist()
     ([5.0, nan], [4.5, nan], [5.5, nan])
     """
     table = np.asarray(curves, dtype=np.float64)
     if table.ndim != 2 or not len(table) or not 0 < level < 1:
         raise InvalidOption(f"bands take curves [seeds, times] and a level in (0, 1), got {table.shape} and {level}")
     low, median, high = np.quantile(table, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
-    spread = table.std(axis=0, ddof=1) if len(table) > 1 else np.full(table.shape[1], np.nan)
-    return Bands(table.mean(axis=0), spread / np.sqrt(len(table)), median, low, high)
+    return Bands(median, low, high)
 
 
 def area_under_curve(
@@ -144,27 +140,6 @@ def area_under_curve(
     heights = at_times(times, values, grid_s=corners[:-1])
     widths = np.diff(np.log(corners) if scale == "log" else corners)
     return float(heights @ widths / widths.sum())
-
-
-def time_to_target(times_s: ArrayLike, values: ArrayLike, *, target: float) -> float:
-    """When a regret first was at most ``target``; infinite if it never was.
-
-    >>> time_to_target([10.0, 20.0, 30.0], [5.0, 1.0, 0.5], target=1.0)
-    20.0
-    """
-    reached = np.asarray(times_s, dtype=np.float64)[np.asarray(values, dtype=np.float64) <= target]
-    return float(reached[0]) if len(reached) else float("inf")
-
-
-def final_values(curves: Sequence[ArrayLike]) -> NDArray[np.float64]:
-    """The last value of each curve, NaN for one without any; their :func:`~nasbed.evaluation.landscape.ecdf` is the
-    fraction of runs that came so close.
-
-    >>> final_values([[5.0, 1.0], [], [2.0]]).tolist()
-    [1.0, nan, 2.0]
-    """
-    columns = [np.asarray(curve, dtype=np.float64) for curve in curves]
-    return np.array([column[-1] if len(column) else np.nan for column in columns], dtype=np.float64)
 
 
 def _losses(values: ArrayLike, direction: Direction) -> NDArray[np.float64]:

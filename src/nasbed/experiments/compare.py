@@ -23,11 +23,12 @@ from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.execution.journal import check_same_inputs
 from nasbed.core.raised import whole_traceback
 from nasbed.core.user_code import subclass_named
+from nasbed.experiments.budget import Budget
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.provenance import Provenance, benchmark_fingerprint, provenance_of, source_fingerprint
 from nasbed.experiments.runs import Run, Runs, Setup, load_runs, load_setup, save_run, save_setup
 from nasbed.experiments.searchable import check_budget, check_searchable
-from nasbed.experiments.simulate import Budget, error_line, no_scoring, problem_of, simulate
+from nasbed.experiments.simulate import error_line, no_scoring, problem_of, simulate
 from nasbed.experiments.stored_runs import stored_runs
 from nasbed.optimizers import OPTIMIZERS, Optimizer
 

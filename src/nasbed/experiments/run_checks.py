@@ -16,6 +16,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidArchitecture, InvalidMeasurement, InvalidOption, shorten
 from nasbed.core.metric import Metric
 from nasbed.core.status import OK, STATUSES
+from nasbed.experiments.budget import Budget
 from nasbed.experiments.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -63,8 +64,6 @@ def _is_settings(value: Any) -> bool:
 
 
 def _is_budget(value: Any) -> bool:
-    from nasbed.experiments.simulate import Budget
-
     try:
         return _is_text(value) and bool(Budget.parse(value))
     except InvalidOption:

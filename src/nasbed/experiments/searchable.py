@@ -11,7 +11,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import MEAN, surrogates_of
 from nasbed.benchmarks.listed import LISTED
 from nasbed.core.errors import InvalidOption, TooLarge
-from nasbed.experiments.simulate import Budget
+from nasbed.experiments.budget import Budget
 from nasbed.optimizers import Optimizer
 from nasbed.spaces.base import SearchSpace
 

@@ -7,50 +7,25 @@ import math
 import textwrap
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.core.errors import InvalidOption, NasbedError, shorten
+from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.core.observation import Observation
 from nasbed.core.raised import whole_traceback, with_place
 from nasbed.core.status import Status
+from nasbed.experiments.budget import UNLIMITED
+from nasbed.experiments.budget import Budget as Budget
 from nasbed.experiments.runs import MOST_REASONS, Run
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 
-UNLIMITED = 2**63 - 1
 MOST_LETTERS = 300
 """Of a reason; what is longer is cut."""
 MOST_FREE = 100_000
 """A run whose budget is in seconds alone ends after this many evaluations in a row that take no time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """When a run ends: after so many evaluations, or when the simulated clock passes so many seconds, whichever is
-    first.
-
-    >>> Budget.parse("500ev"), Budget.parse("1e6s")
-    (Budget(evaluations=500, seconds=inf), Budget(evaluations=9223372036854775807, seconds=1000000.0))
-    """
-
-    evaluations: int = UNLIMITED
-    seconds: float = math.inf
-
-    @classmethod
-    def parse(cls, text: str) -> Budget:
-        number, unit = (text[:-2], "ev") if text.endswith("ev") else (text[:-1], text[-1:])
-        try:
-            amount = float(number)
-        except ValueError:
-            amount = math.nan
-        if unit not in ("ev", "s") or not 0 < amount < math.inf or (unit == "ev" and amount != int(amount)):
-            raise InvalidOption(
-                f"a budget is evaluations or simulated seconds, such as 500ev or 1e6s, got {shorten(text)}"
-            )
-        return cls(evaluations=int(amount)) if unit == "ev" else cls(seconds=amount)
 
 
 def problem_of(benchmark: Benchmark) -> Problem:

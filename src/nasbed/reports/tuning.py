@@ -9,8 +9,9 @@ from typing import Any
 import altair as alt
 
 from nasbed.drawing.blocks import Figure, FigureGroup, figure, table_block
-from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.marks import Chart, inline, level_line, log_ticks, significant
 from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import digits, fixed
 from nasbed.drawing.page import Section, write_page
 from nasbed.drawing.palette import HUES
 from nasbed.experiments.trials import TuningTrial
@@ -18,7 +19,6 @@ from nasbed.experiments.tuning import Tuned
 from nasbed.surrogates import SURROGATES
 
 HEIGHT, PANEL = 300, 190
-GREY = HUES[-1]
 SHOWN = 10
 SCORES = {"skt": "sparse Kendall's τ", "r2": "R²"}
 TEXTS = {
@@ -63,7 +63,7 @@ def tuning_rows(tuned: Tuned) -> list[tuple[str, str, str, str]]:
 
 
 def _text(value: float | None) -> str:
-    return "failed" if value is None else f"{value:.4f}"
+    return "failed" if value is None else fixed(value)
 
 
 def _lead(tuned: Tuned) -> str:
@@ -131,7 +131,7 @@ def _settings(trial: TuningTrial) -> str:
 
 
 def _value(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return digits(value) if isinstance(value, float) else str(value)
 
 
 def _usable(tuned: Tuned) -> list[TuningTrial]:
@@ -190,8 +190,7 @@ def _trials(tuned: Tuned) -> Chart:
         layers.insert(0, step)
     default = tuned.score(tuned.default)
     if default is not None:
-        rule = alt.Chart(inline([{"y": default}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="y:Q")
-        layers.insert(0, rule)
+        layers.insert(0, level_line(default))
     return alt.layer(*layers).properties(height=HEIGHT)
 
 
@@ -218,9 +217,11 @@ def _panel(tuned: Tuned, trials: list[TuningTrial], name: str, hyperparameter: A
     if numeric:
         ends = [float(hyperparameter.lower), float(hyperparameter.upper)] if hasattr(hyperparameter, "lower") else None
         options: dict[str, Any] = {"zero": False, "nice": False} | ({"domain": ends} if ends else {})
+        ticks: dict[str, Any] = {"tickCount": 4}
         if getattr(hyperparameter, "log", False):
             options["type"] = "log"
-        across = alt.X("x:Q", title=None, scale=alt.Scale(**options)).axis(tickCount=4, grid=False)
+            ticks = {"values": log_ticks(*ends)} if ends else ticks
+        across = alt.X("x:Q", title=None, scale=alt.Scale(**options)).axis(**ticks, grid=False)
     else:
         across = alt.X("x:N", title=None).axis(labelAngle=0)
     picked = "datum.best"
@@ -239,7 +240,7 @@ def _plain(value: Any) -> Any:
 
 
 def _row(trial: TuningTrial, score: float, low: float) -> dict[str, Any]:
-    rounded: Mapping[str, Any] = {name: float(f"{value:.5g}") for name, value in trial.figures.items()}
+    rounded: Mapping[str, Any] = {name: significant(value, 5) for name, value in trial.figures.items()}
     return {"y": max(score, low), "trial": trial.number, "budget": str(trial.budget or ""), **rounded}
 
 

@@ -1,8 +1,8 @@
 """Studies: the statistics and figures of a paper, for your own tables. Every study has its own folder.
 
 A study has ``study.py`` (its numbers), ``page.py``, ``figures.py`` and ``tables.py`` (their presentation) and
-``command.py`` (``nasbed study NAME``); a small study has fewer files. A new study is a folder and a line here.
-Installed packages add studies through the entry-point group ``nasbed.studies``.
+``command.py`` (``nasbed study ID``); a small study has fewer files. A new study is a folder and a line here. Installed
+packages add studies through the entry-point group ``nasbed.studies``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from nasbed.core.registry import Registry
 
 STUDIES: Registry[Callable[..., Any]] = Registry("study", group="nasbed.studies")
-"""The commands of all studies, by the name after ``nasbed study``."""
+"""The commands of all studies by id, the name after ``nasbed study``. Only ``validation`` is ``nasbed validate``."""
 
 STUDIES.add_entries(
     "nasbed.studies",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption, nearest
 from nasbed.core.metric import Metric
 from nasbed.core.status import OK
-from nasbed.results.store import Results
 from nasbed.spaces.base import SearchSpace
+
+if TYPE_CHECKING:
+    from nasbed.results.store import Results
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nasbed.core.errors import InvalidOption, nearest
-
-FORMATS = ("svg", "png", "pdf")
+from nasbed.core.errors import InvalidOption
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")]
 OptionalOut = Annotated[
@@ -43,9 +41,9 @@ TopWeight = Annotated[float, typer.Option(help="The weight of the top in rank-bi
 
 def check_report(out: Path, formats: Sequence[str]) -> None:
     """Raise for a format or a folder with which writing the report would fail at the end."""
-    for form in formats:
-        if form not in FORMATS:
-            raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
+    from nasbed.drawing.figures import check_formats
+
+    check_formats(formats)
     check_folder(out, "a report goes")
 
 

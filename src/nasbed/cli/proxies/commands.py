@@ -188,6 +188,7 @@ def compare(
     from dataclasses import asdict
     from math import isfinite
 
+    from nasbed.drawing.number_texts import fixed
     from nasbed.evaluation.proxies.agreement import agreements
     from nasbed.proxies.table import open_scores
 
@@ -199,16 +200,13 @@ def compare(
         )
         return
 
-    def short(value: float) -> str:
-        return f"{value:.3f}" if isfinite(value) else "–"
-
     rows = [
         (
             agreement.proxy,
             agreement.count,
-            "equal" if agreement.equal else short(agreement.correlation),
-            short(agreement.own),
-            short(agreement.other_own),
+            "equal" if agreement.equal else fixed(agreement.correlation, 3),
+            fixed(agreement.own, 3),
+            fixed(agreement.other_own, 3),
         )
         for agreement in rows_of_proxies
     ]
@@ -288,4 +286,6 @@ def _print_scores(scored: ScoreTable, names: Sequence[str], out: Path, json: boo
 
 
 def _short(cell: object) -> object:
-    return "–" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else cell
+    from nasbed.drawing.number_texts import MISSING, digits
+
+    return MISSING if cell is None else digits(cell) if isinstance(cell, float) else cell

@@ -57,6 +57,7 @@ def evaluate(
 
     import numpy as np
 
+    from nasbed.drawing.number_texts import fixed
     from nasbed.evaluation.proxies import judge_proxies
     from nasbed.reports.proxies.figures import task_titles
     from nasbed.reports.proxies.page import write_proxies_report
@@ -86,8 +87,7 @@ def evaluate(
     for title, judgement in zip(task_titles(judged), judged, strict=True):
         typer.echo(f"{title}: {judgement.architectures} architectures, {judgement.metric.key}")
         typer.echo(short_table(judgement).text())
-        chance = f"{judgement.chance_rbo:.3f}" if judgement.chance_rbo == judgement.chance_rbo else "\u2013"
-        typer.echo(LEGEND.format(baseline=judgement.baseline, chance=chance))
+        typer.echo(LEGEND.format(baseline=judgement.baseline, chance=fixed(judgement.chance_rbo, 3)))
         typer.echo(f"\n{outcome(judgement)}\n")
     typer.echo(str(out / "report.html"))
 
@@ -98,7 +98,7 @@ def _task(scores: str, table: str, metric: str | None) -> RankedTask:
     from nasbed.proxies.table import open_scores
 
     read = open_scores(scores)
-    truth = load_table(table, rule="scores are held against a table of results", remedy=f"name one after {scores}")
+    truth = load_table(table, rule="scores are compared with a table of results", remedy=f"name one after {scores}")
     return task_of(read, truth, metric=metric)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.ranking import spearman
-from nasbed.proxies.table import ScoreTable
+
+if TYPE_CHECKING:
+    from nasbed.proxies.table import ScoreTable
 
 EQUAL = 1e-9
 

@@ -15,7 +15,7 @@ LEAST = 10
 
 @dataclass(frozen=True, slots=True)
 class NoiseCeiling:
-    """One training held against the mean of the others, the mean over which one it is. The top is that by the others'
+    """One training compared with the mean of the others, the mean over which one it is. The top is that by the others'
     mean. NaN where a measure cannot be had, within the top for want of architectures."""
 
     spearman: float

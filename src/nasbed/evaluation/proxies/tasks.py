@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.benchmarks import TabularBenchmark
 from nasbed.core.errors import InvalidOption, UnknownName, nearest, shorten
 from nasbed.core.metric import Metric
 from nasbed.core.status import OK
-from nasbed.proxies.table import ScoreTable
 from nasbed.spaces.base import Codes
+
+if TYPE_CHECKING:
+    from nasbed.benchmarks import TabularBenchmark
+    from nasbed.proxies.table import ScoreTable
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.drawing.marks import SEQUENTIAL, Chart, inline, log_ticks, number
+from nasbed.drawing.marks import SEQUENTIAL, Chart, inline, log_ticks, number, significant
 from nasbed.drawing.palette import Look
 from nasbed.drawing.themes import NUMBER
 from nasbed.reports.comparison.data import Comparison, MethodCurve, VisitedArchitectures
@@ -143,7 +143,7 @@ def plane_figure(compared: Comparison, space: SearchSpace, *, columns: int = 4) 
 
 def _rounded(column: NDArray[np.float64]) -> list[float]:
     """Values with four digits: more than can be seen, for a page that is a third smaller."""
-    return [float(f"{value:.4g}") for value in column.tolist()]
+    return [significant(value, 4) for value in column.tolist()]
 
 
 def _base(rows: Sequence[dict[str, Any]], on_page: bool) -> Any:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.core.files import complete_file
 from nasbed.drawing.blocks import (
     Beside,
     ColourScale,
@@ -25,7 +23,7 @@ from nasbed.drawing.blocks import (
 from nasbed.drawing.cells import cell_svg, save_cells
 from nasbed.drawing.figures import FORMATS, metric_label, save_figures
 from nasbed.drawing.marks import Chart
-from nasbed.drawing.page import Section, write_page
+from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.palette import Look, looks
 from nasbed.evaluation.summary import ComparisonSummary
 from nasbed.experiments.runs import Runs
@@ -85,8 +83,7 @@ def write_comparison(
     sections.append(Section("What was run", _setup_facts(runs, summary)))
     title = f"Architecture search on {runs.setup.benchmark}"
     write_page(out / "report.html", title, sections, charts=charts | panels)
-    with complete_file(out / "numbers.json") as draft:
-        draft.write_text(json.dumps(summary.numbers(), indent=1) + "\n")
+    write_numbers(out, summary.numbers())
     return summary
 
 
@@ -205,9 +202,9 @@ def _second_text(compared: Comparison) -> str:
     unit, of = (f" {symbol}" if symbol else "" for symbol in (compared.second.unit, compared.summary.unit))
     return (
         f"The smallest validation regret found within a limit on {compared.second.key}: the median over seeds, and the "
-        "quartiles as a band; further to the lower left is better. A run's hypervolume is the share that its "
-        "trade-offs dominate of the box between the lowest and the highest values on the fronts of all runs; its "
-        f"reference point is {compared.second.key} {cost:,.7g}{unit} and a regret of {regret:.3g}{of}."
+        "quartiles as a band; further to the lower left is better. The box of all runs lies between the lowest "
+        "and the highest values on their fronts. A run's hypervolume is the share of the box that its trade-offs "
+        f"dominate; the reference point is {compared.second.key} {cost:,.7g}{unit} and a regret of {regret:.3g}{of}."
     )
 
 

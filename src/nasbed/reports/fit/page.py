@@ -12,7 +12,7 @@ import numpy as np
 from nasbed.core.metric import Metric
 from nasbed.drawing.blocks import Figure, FigureGroup, TableBlock, TableCell
 from nasbed.drawing.figures import metric_label
-from nasbed.drawing.marks import Chart, inline, log_ticks
+from nasbed.drawing.marks import Chart, diagonal_line, inline, level_line, log_ticks, significant
 from nasbed.drawing.page import Section, write_page
 from nasbed.drawing.palette import HUES
 from nasbed.drawing.themes import NUMBER
@@ -22,7 +22,6 @@ from nasbed.surrogates.examples import Examples
 
 HEIGHT = 300
 MOST_POINTS = 2000
-GREY = HUES[-1]
 BEFORE, AFTER = "spread between members", "calibrated"
 TITLES = {
     "scatter": "Predicted against measured",
@@ -74,7 +73,7 @@ def write_fit_report(
     ]
     if "runtime" in charts:
         sections.append(Section("Runtime", {}, blocks=[_figures("runtime")]))
-    sections.append(Section("What it was made of", _facts(artefact, command)))
+    sections.append(Section("Data and settings", _facts(artefact, command)))
     write_page(path, about.name, sections, charts=charts)
 
 
@@ -136,7 +135,7 @@ def _sample(count: int) -> Any:
 
 
 def _rounded(*columns: Any) -> list[list[float]]:
-    return [[float(f"{value:.5g}") for value in column.tolist()] for column in columns]
+    return [[significant(value, 5) for value in column.tolist()] for column in columns]
 
 
 def _axis(field: str, title: str, ends: tuple[float, float] | None = None, **scale: Any) -> Any:
@@ -153,11 +152,6 @@ def _margin(*columns: Any) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _diagonal(ends: tuple[float, float]) -> Any:
-    rows = [{"x": end, "y": end} for end in ends]
-    return alt.Chart(inline(rows)).mark_line(color=GREY, strokeWidth=1.5, strokeDash=[5, 4]).encode(x="x:Q", y="y:Q")
-
-
 def _scatter(data: FitData, metric: Metric) -> Chart:
     sample = _sample(len(data.truth))
     ends = _margin(data.truth, data.predicted)
@@ -168,7 +162,7 @@ def _scatter(data: FitData, metric: Metric) -> Chart:
         y=_axis("y", "measured", ends),
         tooltip=_tips(x="predicted", y="measured", std="deviation"),
     )  # fmt: skip
-    return alt.layer(points, _diagonal(ends)).properties(height=HEIGHT)
+    return alt.layer(points, diagonal_line(ends)).properties(height=HEIGHT)
 
 
 def _residuals(data: FitData, metric: Metric) -> Chart:
@@ -188,8 +182,7 @@ def _residuals(data: FitData, metric: Metric) -> Chart:
     base = alt.Chart(inline(bins)).encode(x="x:Q")
     band = base.mark_area(color=HUES[1], opacity=0.22).encode(y="low:Q", y2="high:Q")
     line = base.mark_line(color=HUES[1]).encode(y="middle:Q")
-    zero = alt.Chart(inline([{"y": 0}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="y:Q")
-    return alt.layer(points, zero, band, line).properties(height=HEIGHT)
+    return alt.layer(points, level_line(0), band, line).properties(height=HEIGHT)
 
 
 def _calibration(data: FitData) -> Chart:
@@ -204,7 +197,7 @@ def _calibration(data: FitData) -> Chart:
         color=_before_and_after(),
         tooltip=_tips(x="nominal", y="held", what="deviation"),
     )
-    return alt.layer(_diagonal((0, 1)), base.mark_line(), base.mark_point(filled=True, size=40)).properties(
+    return alt.layer(diagonal_line((0, 1)), base.mark_line(), base.mark_point(filled=True, size=40)).properties(
         height=HEIGHT
     )
 
@@ -221,8 +214,7 @@ def _coverage(data: FitData, metric: Metric) -> Chart:
         color=_before_and_after(),
         tooltip=_tips(x="predicted", y="held", what="deviation", count="evaluations"),
     )
-    nominal = alt.Chart(inline([{"y": 0.9}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="y:Q")
-    return alt.layer(nominal, base.mark_line(), base.mark_point(filled=True, size=40)).properties(height=HEIGHT)
+    return alt.layer(level_line(0.9), base.mark_line(), base.mark_point(filled=True, size=40)).properties(height=HEIGHT)
 
 
 def _runtime(data: FitData) -> Chart:
@@ -236,7 +228,7 @@ def _runtime(data: FitData) -> Chart:
         y=_axis("y", "measured [s]", ends, type="log"),
         tooltip=_tips(x="predicted", y="measured"),
     )  # fmt: skip
-    return alt.layer(points, _diagonal(ends)).properties(height=HEIGHT)
+    return alt.layer(points, diagonal_line(ends)).properties(height=HEIGHT)
 
 
 def _dot() -> dict[str, Any]:

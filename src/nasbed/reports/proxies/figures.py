@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 
 from nasbed.drawing.label_places import label_places
-from nasbed.drawing.marks import DIVERGING, SEQUENTIAL, Chart, inline, number
+from nasbed.drawing.marks import DIVERGING, SEQUENTIAL, Chart, diagonal_line, inline, number
 from nasbed.drawing.number_texts import MISSING
-from nasbed.drawing.palette import COLOURS, FAINT, INK, ON_DARK, ON_LIGHT, PALE, PAPER
+from nasbed.drawing.palette import COLOURS, INK, ON_DARK, ON_LIGHT, PALE, PAPER
 from nasbed.evaluation.proxies import JudgedTask
 
 CELL_WIDTH, CELL_HEIGHT = 76, 25
@@ -138,8 +138,7 @@ def _panel(name: str, task: JudgedTask, domain: tuple[float, float]) -> Chart:
     def y(field: str = "y") -> Any:
         return alt.Y(f"{field}:Q", title=f"Spearman within {top}").scale(scale).axis(tickCount=6, grid=False)
 
-    ends = [{"x": end, "y": end} for end in domain]
-    diagonal = alt.Chart(inline(ends)).mark_line(color=FAINT, strokeDash=[4, 3], strokeWidth=1.2).encode(x(), y())
+    diagonal = diagonal_line(domain, x=x(), y=y(), width=1.2)
     zero = alt.Chart(inline([{"zero": 0}]))
     zeros = [
         zero.mark_rule(color=PALE).encode(x("zero")),

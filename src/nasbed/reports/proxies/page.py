@@ -8,6 +8,7 @@ from pathlib import Path
 from nasbed.core.errors import InvalidOption
 from nasbed.drawing.blocks import Figure, FigureGroup, Paragraph, figure, table_block
 from nasbed.drawing.figures import metric_label, write_report
+from nasbed.drawing.number_texts import fixed
 from nasbed.drawing.page import Section
 from nasbed.evaluation.proxies import JudgedTask
 from nasbed.reports.proxies.figures import proxies_figures, task_titles
@@ -21,8 +22,8 @@ MAPS = (
 )
 SCATTER = (
     "To the right: good over all architectures. Upwards: good among the truly best. On the diagonal both are equal. "
-    "Upright lines are 95 % intervals. In vermilion: a Spearman of 0.5 or more over all, and within the top not told "
-    "from 0 or below it. A diamond is one full training held against the mean of the others."
+    "Upright lines are 95 % intervals. In vermilion: a Spearman of 0.5 or more over all, and within the top not "
+    "significantly different from 0, or below it. A diamond is one full training compared with the mean of the others."
 )
 
 
@@ -59,9 +60,9 @@ def _task_section(title: str, task: JudgedTask) -> Section:
         facts["p of RBO"] = f"{stick.p:.6g}, which gives that top the weight {stick.weight:g} by equation 4"
     if task.ceiling is not None:
         facts["one training against the mean of the others"] = (
-            f"Spearman {task.ceiling.spearman:.3f}, in the top {task.ceiling.top_spearman:.3f}, "
-            f"RBO {task.ceiling.rbo:.3f} ({task.ceiling.architectures} architectures, up to "
+            f"Spearman {fixed(task.ceiling.spearman, 3)}, in the top {fixed(task.ceiling.top_spearman, 3)}, "
+            f"RBO {fixed(task.ceiling.rbo, 3)} ({task.ceiling.architectures} architectures, up to "
             f"{task.ceiling.trainings} trainings)"
-        ).replace("nan", "\u2013")
+        )
     facts |= {f"note {number}" if task.notes[1:] else "note": text for number, text in enumerate(task.notes, 1)}
     return Section(title, facts, blocks=[table_block(headline_table(task)), table_block(full_table(task))])

@@ -42,7 +42,7 @@ def outcome(task: JudgedTask) -> str:
     if lost:
         pairs = listed([f"{proxy.name} ({_change(proxy)})" for proxy in lost])
         parts.append(
-            f"High over all and not told from zero, or below it, within {top}: {pairs}. "
+            f"High over all and not significantly different from zero, or below it, within {top}: {pairs}. "
             "They tell bad from good; nothing shows that they tell the best from the good."
         )
     elif any(isfinite(proxy.value("top_spearman")) for proxy in ranked):
@@ -54,7 +54,7 @@ def outcome(task: JudgedTask) -> str:
         numbers = ", ".join(
             f"{title} {fixed(getattr(task.ceiling, measure), 2)}" for measure, title in headline_names(task).items()
         )
-        parts.append(f"One training predicts the mean of the others by {numbers}: more is hardly to be had.")
+        parts.append(f"One training predicts the mean of the others by {numbers}: about the upper limit for any proxy.")
     return " ".join(part for part in parts if part)
 
 

@@ -139,7 +139,7 @@ def write_generalisation_report(
         about[f"evaluations that failed, {place.benchmark}"] = "{} of {}".format(*place.failed)
     if study.small.broken or study.full.broken:
         about["runs that broke"] = study.small.broken + study.full.broken
-    sections = [Section("Does a small space tell of a large one?", about)]
+    sections = [Section("Does a small space predict a large one?", about)]
     figures = {}
     for group in study.full.groups:
         key = group.replace(" ", "-")

@@ -20,13 +20,14 @@ from nasbed.drawing.marks import (
     colour_range,
     dots,
     inline,
+    level_line,
     log_ticks,
     mean_rows,
     number,
     rectangles,
     series,
 )
-from nasbed.drawing.palette import COLOURS, FAINT, ON_DARK, ON_LIGHT
+from nasbed.drawing.palette import COLOURS, ON_DARK, ON_LIGHT
 from nasbed.evaluation.landscape import Ecdf
 from nasbed.studies.landscape.study import IN_TABLE, IN_TABLE_RANKS, LandscapeStudy, Shape
 
@@ -223,8 +224,7 @@ def _walks(study: LandscapeStudy) -> Chart | None:
     band = base.mark_area(opacity=0.15, clip=True).encode(alt.Y("low:Q").scale(span), alt.Y2("high"))
     dash = alt.StrokeDash("ragged:N", legend=None).scale(alt.Scale(domain=[False, True], range=[[1, 0], [3, 3]]))
     line = base.mark_line(clip=True).encode(alt.Y("y:Q", title="autocorrelation").scale(span), dash)
-    zero = alt.Chart(inline([{"y": 0}])).mark_rule(color=FAINT, strokeDash=[4, 3]).encode(alt.Y("y:Q"))
-    return (zero + band + line).properties(width=520, height=300)
+    return (level_line(0) + band + line).properties(width=520, height=300)
 
 
 def _distance(study: LandscapeStudy) -> Chart:

@@ -59,8 +59,8 @@ def outcome(study: LocalSearchStudy) -> str:
     poor = "seen" if worst and len(early.better) == len(early.p) else "seen in the means alone" if worst else "not seen"
     good = "not seen" if late.better else "seen"
     parts.append(
-        f"The paper\u2019s \u201cworst method (even worse than random search)\u201d is {poor} early, its "
-        f"\u201cone of the best\u201d is {good} late."
+        "The paper calls local search the \u201cworst method (even worse than random search)\u201d early: here that "
+        f"is {poor}. It calls it \u201cone of the best\u201d late: here that is {good}."
     )
     return " ".join(parts)
 
@@ -72,7 +72,7 @@ def _sentence(study: LocalSearchStudy, moment: Moment, begin: str) -> str:
     groups = {"significantly worse than": moment.better, "significantly better than": moment.beaten}
     undecided = [name for name in moment.p if name not in moment.better and name not in moment.beaten]
     clauses = [f"{words} {_with_p(moment, names)}" for words, names in groups.items() if names]
-    clauses += [f"not told apart from {_with_p(moment, undecided)}"] if undecided else []
+    clauses += [f"not significantly different from {_with_p(moment, undecided)}"] if undecided else []
     unit = f" {study.metric.unit}" if study.metric.unit else ""
     return (
         f"{begin} {place} of {count} at {_amount(study, moment.at)} (mean regret {regret}{unit}), {', '.join(clauses)}."

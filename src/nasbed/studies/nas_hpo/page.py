@@ -11,9 +11,9 @@ from scipy.stats import rankdata
 from nasbed.core.errors import InvalidOption
 from nasbed.drawing.blocks import figure
 from nasbed.drawing.figures import write_report
-from nasbed.drawing.marks import Chart, inline
+from nasbed.drawing.marks import Chart, diagonal_line, inline
 from nasbed.drawing.page import Section
-from nasbed.drawing.palette import COLOURS, FAINT
+from nasbed.drawing.palette import COLOURS
 from nasbed.studies.nas_hpo.numbers import nas_hpo_numbers
 from nasbed.studies.nas_hpo.study import DEFINITIONS, PUBLISHED, NasHpoResult
 
@@ -95,9 +95,6 @@ def _panel(result: NasHpoResult) -> Chart:
             alt.Y("tuned:Q", title="rank of f*, each tuned").scale(scale).axis(tickCount=4),
         )
     )
-    ends = [{"x": 0, "y": 0}, {"x": result.architectures, "y": result.architectures}]
-    diagonal = alt.Chart(inline(ends)).mark_line(color=FAINT, strokeDash=[4, 3], strokeWidth=1)
+    diagonal = diagonal_line((0, result.architectures), width=1)
     title = [f"{result.definition}", f"Spearman {result.transfer.spearman:.4f}"]
-    return (diagonal.encode(alt.X("x:Q"), alt.Y("y:Q")) + points).properties(
-        width=SIDE, height=SIDE, title=alt.TitleParams(title, fontSize=12)
-    )
+    return (diagonal + points).properties(width=SIDE, height=SIDE, title=alt.TitleParams(title, fontSize=12))

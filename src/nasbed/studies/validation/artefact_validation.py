@@ -104,7 +104,7 @@ def validate_artefact(
 
 def cannot_be_checked(parts: Sequence[str], results: Results) -> dict[str, str]:
     """The parts that cannot be checked on a surrogate and this table, with reasons; nothing is computed for it."""
-    reasons = dict.fromkeys(REFITTED, "it fits models anew; name the table instead of the surrogate")
+    reasons = dict.fromkeys(REFITTED, "it fits new models; name the table instead of the surrogate")
     try:
         check_complete(results)
     except InvalidOption as reason:

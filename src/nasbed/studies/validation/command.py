@@ -112,7 +112,7 @@ def _interruption_message(out: Path) -> str:
     count = sum(1 for _ in (out / "searches").rglob("*.npz"))
     if not count:
         return NOTHING_KEPT
-    return f"{count} searches are kept in {out}; the same command continues with the others and fits models anew"
+    return f"{count} searches are kept in {out}; the same command continues with the others and fits new models"
 
 
 def _of_table(
@@ -233,7 +233,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _check_searches(options: Options) -> None:
-    from nasbed.experiments.simulate import Budget
+    from nasbed.experiments.budget import Budget
     from nasbed.optimizers import OPTIMIZERS
 
     Budget.parse(options.budget)

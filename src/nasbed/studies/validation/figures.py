@@ -13,7 +13,7 @@ import numpy as np
 from nasbed.core.metric import Metric
 from nasbed.drawing.anytime_figures import Axes, curve_layers
 from nasbed.drawing.figures import metric_label
-from nasbed.drawing.marks import SEQUENTIAL, Chart, dots, inline, log_ticks, number
+from nasbed.drawing.marks import SEQUENTIAL, Chart, diagonal_line, dots, inline, log_ticks, number
 from nasbed.drawing.palette import FAINT, HUES
 from nasbed.studies.validation.embedding import Embedding
 from nasbed.studies.validation.fits import Fits
@@ -102,11 +102,8 @@ def _cloud(points: Scatter, domain: list[float], metric: Metric) -> Chart:
         alt.X("x:Q", title=f"evaluated{unit}").scale(scale).axis(tickCount=5),
         alt.Y("y:Q", title=f"predicted{unit}").scale(scale).axis(tickCount=5),
     )
-    ends = [{"x": end, "y": end} for end in domain]
-    same = alt.Chart(inline(ends)).mark_line(color=FAINT, strokeDash=[4, 3], strokeWidth=1.5)
-    return (same.encode(alt.X("x:Q").scale(scale), alt.Y("y:Q").scale(scale)) + cloud).properties(
-        width=SQUARE, height=SQUARE
-    )
+    same = diagonal_line(domain, x=alt.X("x:Q").scale(scale), y=alt.Y("y:Q").scale(scale))
+    return (same + cloud).properties(width=SQUARE, height=SQUARE)
 
 
 # --- the table as a yardstick ----------------------------------------------------------------------------------------

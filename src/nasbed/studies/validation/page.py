@@ -38,17 +38,17 @@ TEXTS = {
     "the paper does. Figures show a sample of the test part; the worst 2 % may lie at the edge.",
     "table": "A table with one seed is compared with the mean of the other seeds, and so is each model fitted on that "
     "one seed, for each seed in turn. Only architectures with all seeds count. The better half is chosen by that mean.",
-    "size": "Models are fitted on ever more random architectures. Where seeds are repeated, on one seed, and tested on "
-    "all architectures against the mean of the others, as the table is, whose error is the dashed line; an upright "
-    "line is where the mean passes it for good. Bands span the repeats.",
+    "size": "Models are fitted on more and more random architectures. Where seeds are repeated, they are fitted on one "
+    "seed and compared with the mean of the others on all architectures. So is the table, whose error is the dashed "
+    "line; an upright line is where the mean stays below it. Bands span the repeats.",
     "looo": "What one method evaluated is predicted from what the others did, architectures that they share left out.",
     "random": "What the other methods evaluated is predicted from what random search did.",
     "best": "The rest of the table is predicted from its best architectures. A tenth of these is held out and tested "
     "too.",
     "free": "Random operations of tested architectures are replaced by one kind of operation without parameters until "
     "a ratio is met, four times for each ratio; bands are the deviation between the four. \u201cEvaluated\u201d is the "
-    "mean of those that the table holds. An architecture that starts above a ratio is left out of it, "
-    "and one that was fitted on of all.",
+    "mean of those that the table holds. An architecture that starts above a ratio is omitted at that "
+    "ratio; one that a model was fitted on is omitted at all of them.",
     "depth": "Depth is the number of edges on the longest path from the input to the output of a cell.",
     "tsne": "t-SNE of the one-hot encodings of a sample: architectures that have much in common are near each other.",
     "trajectories": "The median regret of the incumbent over simulated time, and the quartiles as a band, each against "
@@ -69,7 +69,9 @@ def write_validation(study: Validation, folder: Path, *, formats: Iterable[str] 
             sections.append(_section(study, part, figures.get(part, []), results.get(part)))
     if study.left_out:
         reasons = {TITLES[part]: reason for part, reason in study.left_out.items()}
-        sections.append(Section("Left out", reasons, text="What this table or surrogate cannot be asked, and why."))
+        sections.append(
+            Section("Left out", reasons, text="The parts that this table or surrogate does not allow, and why.")
+        )
     title = f"Validation of {study.subject}"
     charts = {panel.name: panel.chart for group in figures.values() for panel in group}
     write_report(folder, title, sections=sections, figures=charts, numbers=validation_numbers(study), formats=formats)

@@ -9,8 +9,8 @@ import altair as alt
 
 from nasbed.drawing.marks import Chart, inline, number
 from nasbed.drawing.palette import COLOURS, FAINT, INK, PALE
-from nasbed.evaluation.proxies.few_points import SHUFFLED, VARIANTS
 from nasbed.reports.proxies.figures import proxies_figures
+from nasbed.studies.zero_cost.few_points import SHUFFLED, VARIANTS
 from nasbed.studies.zero_cost.samples import GLOBAL, TOP
 from nasbed.studies.zero_cost.study import StudiedTask, ZeroCostStudy
 

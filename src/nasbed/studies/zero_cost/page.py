@@ -8,7 +8,7 @@ from pathlib import Path
 from nasbed.drawing.blocks import Details, Figure, FigureGroup, figure, paragraphs, table_block
 from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.page import Section
-from nasbed.evaluation.proxies.few_points import BOOSTING, ROUNDS
+from nasbed.studies.zero_cost.few_points import BOOSTING, ROUNDS
 from nasbed.studies.zero_cost.figures import zero_cost_figures
 from nasbed.studies.zero_cost.study import ZeroCostStudy
 from nasbed.studies.zero_cost.tables import (
@@ -21,22 +21,23 @@ from nasbed.studies.zero_cost.tables import (
 
 PUBLISHED = "Zero-Cost Benchmarks: Towards Lower Reliance on Spearman Rank Correlation, figures 1 to 3"
 RANGE = (
-    "Not in the paper. Among the best the true values hardly differ, so any correlation falls. A grey bar is where the "
-    "middle 95 % lie of what a proxy with the same correlation over all (the ring), and with errors that are alike "
-    "everywhere, shows within a top of the same size; the tick is its mean. A dot below the bar is a proxy that does "
-    "worse at the top than that."
+    "Not in the paper. Among the best the true values hardly differ, so any correlation falls. The ring "
+    "is a proxy\u2019s correlation over all. The grey bar is for a reference with the same correlation over all and "
+    "equal errors everywhere: the middle 95 % of its correlations within a top of the same size; the tick is their "
+    "mean. A dot below the bar is a proxy that does worse at the top than the reference."
 )
 AVERAGES = (
-    "The mean of the ranks that several proxies give, over all of them and over some that were chosen one by one on "
-    "half of the architectures, held against the best single proxy on the other half."
+    "The mean of the ranks that several proxies give: of all of them, and of some that were chosen one by one on half "
+    "of the architectures. Both are compared with the best single proxy on the other half."
 )
 FEW = (
-    "Two models learn from few trained architectures: from the encoding, from the scores, and from both; each line is "
-    "the mean over repeats, its band one standard deviation either way. The encoding has parameters and multiply-adds, "
-    "so these are no news that scores bring. The dashed control has the scores of other architectures: what it gains "
-    "is no information. LightGBM has trees of at most {leaves} leaves with {least} examples or more, {rounds} rounds "
-    "without early stopping, since 25 examples cannot be split with the usual 20 a leaf; the support vectors have the "
-    "settings of the package\u2019s svr. What a model is given is all that differs between the lines."
+    "Two models learn from few trained architectures: from the encoding, from the scores, and from both. Each line is "
+    "the mean over repeats, its band one standard deviation either way. The encoding includes parameters and "
+    "multiply-adds, so scores by these two add nothing. The dashed control has the scores of other architectures: what "
+    "it gains is no information. LightGBM has trees of at most {leaves} leaves with {least} examples or more, and "
+    "{rounds} rounds without early stopping: 25 examples cannot be split with the usual 20 a leaf. The support vectors "
+    "have the settings of the package\u2019s svr. The lines differ in the columns that a model sees and in nothing "
+    "else."
 )
 
 
@@ -64,8 +65,8 @@ def write_zero_cost_report(study: ZeroCostStudy, folder: Path, formats: Iterable
 
 
 _SCATTER = (
-    "A dot a proxy, with its 95 % interval within the top; below the dashed line it ranks the best less well than the "
-    "rest. Vermilion: 0.5 or more over all, and within the top not told from 0."
+    "Each dot is a proxy, with its 95 % interval within the top; below the dashed line it ranks the best less well "
+    "than the rest. Vermilion: 0.5 or more over all, and within the top not significantly different from 0."
 )
 
 

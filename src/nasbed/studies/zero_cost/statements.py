@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nasbed.drawing.number_texts import listed
+from nasbed.drawing.number_texts import fixed, listed
 from nasbed.evaluation.significance import Interval
 from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, SampledMeasures, ends, interval_numbers
 
@@ -99,8 +99,8 @@ def excellent_but_blind(tasks: Sequence[SampledMeasures]) -> Statement:
     """S2: some proxies are excellent over the whole space and blind at the top."""
     claim = "Some proxies with excellent correlation over the whole space have none, or a negative one, at the top."
     criterion = (
-        f"At least one proxy on one task has a correlation of {EXCELLENT} or more over all, and within the top a 95 % "
-        "interval that reaches 0 or below and ends below half of the correlation over all."
+        f"At least one proxy on one task has a correlation of {EXCELLENT} or more over all. Within the top, its 95 % "
+        "interval reaches 0 or below and ends below half of the correlation over all."
     )
     usable = [task for task in tasks if task.top >= SMALLEST_TOP]
     if not usable:
@@ -227,9 +227,9 @@ def beyond_range(tasks: Sequence[SampledMeasures]) -> Statement:
     """Ours: whether the drop is more than restriction of range."""
     claim = "The drop at the top is more than what a smaller range of true values gives any proxy."
     criterion = (
-        "Of the pairs of proxy and task with a significant drop, more than half have a correlation within the top "
-        "below the middle 95 % of what a proxy with the same correlation over all and errors that are alike everywhere "
-        "(a Gaussian copula) shows in a top of that size."
+        "The reference is a Gaussian copula: the same correlation over all, and equal errors everywhere. Of the pairs "
+        "of proxy and task with a significant drop, more than half have a correlation within the top below the middle "
+        "95 % of the reference in a top of that size."
     )
     usable = [task for task in tasks if task.top >= SMALLEST_TOP and task.reference is not None]
     rows, numbers, deeper = [], {}, []
@@ -265,10 +265,10 @@ def beyond_range(tasks: Sequence[SampledMeasures]) -> Statement:
 
 def short_of_overlap(tasks: Sequence[SampledMeasures]) -> Statement:
     """Ours: whether proxies find the best as well as their correlation over all predicts."""
-    claim = "Proxies find the best less well than their correlation over all lets expect."
+    claim = "Proxies find the best less well than their correlation over all predicts."
     criterion = (
-        f"Of the pairs of proxy and task with a correlation of {CORRELATED} or more over all, more than half have an "
-        "RBO whose 95 % interval ends below the middle 95 % of what the same reference, a Gaussian copula, gives."
+        f"Of the pairs of proxy and task with a correlation of {CORRELATED} or more over all, more than half fall "
+        "short: the 95 % interval of their RBO ends below the middle 95 % of the same reference, a Gaussian copula."
     )
     rows, numbers, short = [], {}, 0
     for task in tasks:
@@ -296,13 +296,13 @@ def noisy_truth(tasks: Sequence[SampledMeasures]) -> Statement:
     """Ours: whether the truth itself can order the top."""
     claim = "The order within the top is largely noise of the trainings themselves."
     criterion = (
-        "One training held against the mean of the others has a Spearman correlation below 0.5 within the top, on more "
-        f"than half of the tasks. Needs repeated trainings and {SMALLEST_TOP} architectures in the top."
+        "One training, compared with the mean of the others, has a Spearman correlation below 0.5 within the top on "
+        f"more than half of the tasks. This needs repeated trainings and {SMALLEST_TOP} architectures in the top."
     )
     ceilings = {task.task: task.ceiling for task in tasks if task.top >= SMALLEST_TOP and task.ceiling is not None}
     ceilings = {name: ceiling for name, ceiling in ceilings.items() if np.isfinite(ceiling.top_spearman)}
     if not ceilings:
-        return Statement("N", claim, criterion, OPEN, "No task has enough repeated trainings to tell.", ours=True)
+        return Statement("N", claim, criterion, OPEN, "No task has enough repeated trainings to decide.", ours=True)
     shown = [
         f"{name}: {ceiling.top_spearman:.2f} within the top, {ceiling.spearman:.2f} over all"
         for name, ceiling in ceilings.items()
@@ -320,7 +320,7 @@ def noisy_truth(tasks: Sequence[SampledMeasures]) -> Statement:
 
 def _small_top(tasks: Sequence[SampledMeasures]) -> str:
     most = max((task.top for task in tasks), default=0)
-    return f"The top holds {most} architectures at the most, too few for an order."
+    return f"The top has at most {most} architectures, too few to rank."
 
 
 def _placed(tasks: Sequence[SampledMeasures], proxies: Sequence[str]) -> str:
@@ -350,4 +350,4 @@ def _most(facts: Sequence[bool]) -> bool:
 
 
 def _interval_text(interval: Interval) -> str:
-    return f"{interval.estimate:.2f} [{interval.low:.2f} to {interval.high:.2f}]"
+    return f"{fixed(interval.estimate, 2)} [{fixed(interval.low, 2)} to {fixed(interval.high, 2)}]"

@@ -15,9 +15,9 @@ import numpy as np
 
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.proxies.combining import Halves, combine_proxies
-from nasbed.evaluation.proxies.few_points import SIZES, FewPoints, few_points
 from nasbed.evaluation.proxies.judgement import JudgedTask, judge_proxies
 from nasbed.evaluation.proxies.tasks import RankedTask
+from nasbed.studies.zero_cost.few_points import SIZES, FewPoints, few_points
 from nasbed.studies.zero_cost.samples import SampledMeasures, sample_measures
 from nasbed.studies.zero_cost.statements import Statement, statements
 

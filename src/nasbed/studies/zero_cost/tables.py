@@ -10,8 +10,8 @@ from nasbed.core.json_values import plain
 from nasbed.drawing.blocks import TableBlock, TableCell
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING, fixed, listed
-from nasbed.evaluation.proxies.few_points import BOTH, SHUFFLED, VARIANTS
 from nasbed.evaluation.significance import Interval
+from nasbed.studies.zero_cost.few_points import BOTH, SHUFFLED, VARIANTS
 from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, interval_numbers
 from nasbed.studies.zero_cost.statements import FAILS, HOLDS, OPEN
 from nasbed.studies.zero_cost.study import StudiedTask, ZeroCostStudy

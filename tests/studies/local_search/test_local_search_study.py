@@ -76,8 +76,9 @@ def test_outcome_says_what_the_numbers_say(curves: dict[str, list[Trajectory]]) 
     assert text.startswith("Local search is worst of 3 at 10 evaluations (mean regret 9.0")
     assert "significantly worse than rs (p = 0.0039) and re (p = 0.0039). It is second of 3 at 100 evaluations" in text
     assert "below that of rs from 6" in text and "not below that of re in the end" in text
-    assert text.endswith("(even worse than random search)” is seen early, its “one of the best” is not seen late.")
-    assert "“one of the best” is seen late." in outcome(study_of({name: curves[name] for name in ("ls", "rs")}))
+    assert "(even worse than random search)” early: here that is seen. " in text
+    assert text.endswith("It calls it “one of the best” late: here that is not seen.")
+    assert outcome(study_of({name: curves[name] for name in ("ls", "rs")})).endswith("late: here that is seen.")
 
 
 def test_too_few_seeds_say_nothing_of_the_paper(curves: dict[str, list[Trajectory]]) -> None:

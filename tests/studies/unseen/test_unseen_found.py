@@ -14,7 +14,7 @@ from nasbed.studies.unseen.figures import found_chart
 from nasbed.studies.unseen.study import UnseenStudy, unseen_study
 from nasbed.studies.unseen.tables import found_lines, found_table
 
-RESULTS = read_results([Path(__file__).parents[2] / "docs" / "results" / "unseen-nas.jsonl"])
+RESULTS = read_results([Path(__file__).parents[3] / "docs" / "results" / "unseen-nas.jsonl"])
 STUDY = unseen_study(RESULTS)
 
 

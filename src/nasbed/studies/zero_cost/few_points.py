@@ -142,8 +142,6 @@ def few_points(
     sizes: Sequence[int] = SIZES,
     repeats: int = 10,
     held_out: int = HELD_OUT,
-    encoding: str = ENCODING,
-    models: Mapping[str, Model] = MODELS,
 ) -> FewPoints:
     """Fit every model on every variant and measure it on held-out architectures.
 
@@ -157,8 +155,6 @@ def few_points(
         sizes: The sizes of the training sets; sizes that leave too few architectures are skipped.
         repeats: How often training sets are drawn.
         held_out: How many architectures are held out, at most half of all.
-        encoding: The features of an architecture.
-        models: The models by name.
     """
     searched = space(task.space)
     first = np.unique(searched.canonical_codes(task.codes), axis=0, return_index=True)[1]
@@ -170,7 +166,7 @@ def few_points(
             f"a comparison with few points takes 2 repeats and a table with {min(sizes, default=0)} architectures to "
             f"learn from beside those held out, got {repeats} repeats and {len(distinct)} architectures; give more"
         )
-    encoded = Features(searched, encoding)(task.codes[distinct])
+    encoded = Features(searched, ENCODING)(task.codes[distinct])
     scored = ScoreFeatures(task.codes, task.scores)(searched, task.codes[distinct])
     blocks = {
         ALONE: encoded,
@@ -182,7 +178,7 @@ def few_points(
     truth = task.truth[distinct]
     order = rng.permutation(len(distinct))
     test, pool = order[:aside], order[aside:]
-    taus = {(model, variant): np.full((len(allowed), repeats), np.nan) for model in models for variant in VARIANTS}
+    taus = {(model, variant): np.full((len(allowed), repeats), np.nan) for model in MODELS for variant in VARIANTS}
     for repeat in range(repeats):
         shuffled = rng.permutation(pool)
         seed = int(rng.integers(2**31))
@@ -190,9 +186,9 @@ def few_points(
             learnt = shuffled[:size]
             for (model, variant), values in taus.items():
                 x = rows[variant]
-                predicted = models[model](x[learnt], truth[learnt], x[test], seed)
+                predicted = MODELS[model](x[learnt], truth[learnt], x[test], seed)
                 values[place, repeat] = np.nan_to_num(kendall(truth[test], predicted))
-    return FewPoints(allowed, aside, encoding, task.proxies, taus, _gains(taus, rng))
+    return FewPoints(allowed, aside, ENCODING, task.proxies, taus, _gains(taus, rng))
 
 
 def _gains(taus: Mapping[tuple[str, str], Floats], rng: np.random.Generator) -> dict[tuple[str, str], tuple[Gain, ...]]:

@@ -67,6 +67,8 @@ def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[
     assert "ZeroDivisionError" in (page / "report.html").read_text()
 
 
+@pytest.mark.kill
+@pytest.mark.sandbox
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_challenge_run_that_is_ended_leaves_nothing_running(
     tmp_path: Path, datasets: list[str], ending: signal.Signals

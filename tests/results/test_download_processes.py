@@ -47,6 +47,7 @@ def start(server: Server, target: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_download_killed_midway_is_resumed(serve: Serve, target: Path, kill: signal.Signals) -> None:
     server = serve(stall=200_000)

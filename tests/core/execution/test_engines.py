@@ -155,6 +155,7 @@ def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
     assert ray.get(references) == engine_tasks.accuracies(cases)
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("end", ["kill", "exit"])
 def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str) -> None:
     """They hang in a task when the process that started them is killed, or exits without having stopped them."""

@@ -75,9 +75,7 @@ def test_interrupted_run_says_how_many_runs_are_kept(tmp_path: Path) -> None:
 def test_interrupted_fit_ends_and_its_processes_say_nothing(table: str, tmp_path: Path) -> None:
     """Its two processes are in their imports, with a third that Python starts for them."""
     out = tmp_path / "mine.snb"
-    status, errors = interrupted(
-        ["fit", table, *FITTED, "--out", str(out)], lambda process: len(_living(process)) >= 4
-    )
+    status, errors = interrupted(["fit", table, *FITTED, "--out", str(out)], lambda process: len(_living(process)) >= 4)
     assert (status, errors) == (130, "nasbed: interrupted; nothing was kept; run the same command again\n")
     assert not list(tmp_path.iterdir())
 

@@ -71,9 +71,9 @@ def paused_search(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 def nasbed_oneshot(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["nasbed", "oneshot", *arguments])
-    with pytest.raises(SystemExit) as raised:
+    with pytest.raises(SystemExit) as error:
         main()
-    return int(raised.value.code or 0)
+    return int(error.value.code or 0)
 
 
 def comparable(record: SearchRecord) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def comparable(record: SearchRecord) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "arguments", [pytest.param(DARTS, id="pc-darts", marks=pytest.mark.thorough), pytest.param(NB201, id="gdas")]
 )
-def test_oneshot_killed_goes_on_to_the_same_record(
+def test_oneshot_killed_resumes_to_the_same_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     cut, complete = tmp_path / "cut", tmp_path / "whole"
@@ -155,7 +155,7 @@ def test_oneshot_second_process_waits_for_the_first_and_finds_its_search(
     assert not list(out.glob("*.lock"))
 
 
-def test_oneshot_out_that_can_be_no_folder_is_told(
+def test_oneshot_out_that_can_be_no_folder_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "file").touch()
@@ -191,7 +191,7 @@ def test_oneshot_trains_what_it_found_and_says_when_it_has_ended(
     assert "with options {'samples': 3}, not {'samples': 4}" in capsys.readouterr().err
 
 
-def test_oneshot_stops_by_a_rule_and_goes_on_without_it(
+def test_oneshot_stops_by_a_rule_and_continues_without_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("nasbed.oneshot.stopping.skip_rule.__kwdefaults__", {"skips": 0})

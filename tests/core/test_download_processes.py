@@ -42,8 +42,8 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "downloads" / "file.bin"
 
 
-def start(server: Server, target: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CODE, server.url, str(target), RIGHT, *more]
+def start(server: Server, target: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CODE, server.url, str(target), RIGHT, *options]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 

@@ -166,10 +166,10 @@ def test_tuning_survives_a_kill(results: Results, tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen([sys.executable, "-c", code], env=environment, start_new_session=True)
     try:
-        limit = time.monotonic() + 60
+        deadline = time.monotonic() + 60
         while not (out / JOURNAL).is_file() or sum("ended" in line for line in complete_lines(out)) < 4:
             assert process.poll() is None
-            assert time.monotonic() < limit
+            assert time.monotonic() < deadline
             time.sleep(0.02)
     finally:
         os.killpg(process.pid, signal.SIGKILL)

@@ -190,7 +190,7 @@ def _not_scored(network: nn.Module, images_and_labels: tuple[Tensor, Tensor]) ->
     return {name: score.reason for name, score in score_all(network, images_and_labels).items() if score.value is None}
 
 
-def test_network_without_parameters_is_told() -> None:
+def test_network_without_parameters_is_reported() -> None:
     reasons = _not_scored(Constant(), batch())
     assert set(reasons) == set(EVERY)
     assert reasons["params"] == "the network has no parameters"
@@ -199,13 +199,13 @@ def test_network_without_parameters_is_told() -> None:
     assert reasons["nwot"].startswith("the network has no rectifier")
 
 
-def test_constant_network_is_told() -> None:
+def test_constant_network_is_reported() -> None:
     reasons = _not_scored(ConstantInTheEnd(), batch())
     assert set(reasons) >= {"grad_norm", "snip", "fisher", "jacov", "epe_nas", "ntk", "synflow", "zico"}
     assert reasons["grad_norm"] == "every gradient is zero"
 
 
-def test_images_that_are_not_finite_are_told() -> None:
+def test_images_that_are_not_finite_are_reported() -> None:
     images, labels = batch()
     images[0, 0, 0, 0] = torch.nan
     reasons = _not_scored(small(), (images, labels))
@@ -213,21 +213,21 @@ def test_images_that_are_not_finite_are_told() -> None:
     assert set(reasons.values()) == {"the images are not all finite"}
 
 
-def test_weights_that_are_not_finite_are_told() -> None:
+def test_weights_that_are_not_finite_are_reported() -> None:
     network = small()
     with torch.no_grad():
         next(network.parameters()).fill_(torch.inf)
     assert set(_not_scored(network, batch())) == set(EVERY) - {"params", "flops", "zen"}
 
 
-def test_labels_outside_the_classes_are_told() -> None:
+def test_labels_outside_the_classes_are_reported() -> None:
     images, labels = batch()
     reasons = _not_scored(small(), (images, labels + 7))
     assert set(reasons) == NEEDING_LABELS
     assert reasons["snip"] == "the labels run from 7 to 10, the network has 10 classes"
 
 
-def test_batch_of_one_is_told() -> None:
+def test_batch_of_one_is_reported() -> None:
     reasons = _not_scored(small(), batch(1))
     assert set(reasons) == {"jacov", "epe_nas", "nwot", "ntk", "zico"}
 
@@ -238,12 +238,12 @@ def test_one_class_is_enough_and_no_pair_is_not() -> None:
     assert set(_not_scored(small(), (images, torch.arange(8)))) == {"epe_nas"}
 
 
-def test_output_without_a_row_for_each_image_is_told() -> None:
+def test_output_without_a_row_for_each_image_is_reported() -> None:
     reasons = _not_scored(nn.Sequential(small(), nn.Flatten(0)), batch())
     assert reasons["ntk"] == "the network's output has no row for each of 8 images, its shape is (80,)"
 
 
-def test_images_of_another_shape_are_told() -> None:
+def test_images_of_another_shape_are_reported() -> None:
     reasons = _not_scored(small(), (torch.randn(4, 5, 16, 16), torch.arange(4)))
     assert set(reasons) == set(EVERY) - {"params", "l2_norm"}
     assert re.match(r"the network cannot be run on this batch: .*5 channels", reasons["snip"])

@@ -127,9 +127,9 @@ def test_any_changed_byte_is_refused(table: Path, thorough: bool) -> None:
             path.write_bytes(
                 original[:place] + bytes([original[place] ^ 1 << rng.randrange(8)]) + original[place + 1 :]
             )
-            with pytest.raises(BadFile) as refused:
+            with pytest.raises(BadFile) as error:
                 Results.open(table)
-            assert "\n" not in str(refused.value)
+            assert "\n" not in str(error.value)
         for changed in (original[:-1], original + b"\n", b""):
             path.write_bytes(changed)
             with pytest.raises(BadFile):
@@ -173,9 +173,9 @@ def test_manifest_without_files_is_refused(table: Path) -> None:
 )
 def test_manifest_of_another_kind_is_refused_in_one_line(table: Path, content: bytes) -> None:
     (table / "manifest.json").write_bytes(content)
-    with pytest.raises(BadFile) as refused:
+    with pytest.raises(BadFile) as error:
         Results.open(table)
-    assert "\n" not in str(refused.value) and "manifest" in str(refused.value)
+    assert "\n" not in str(error.value) and "manifest" in str(error.value)
 
 
 def test_a_read_only_folder_opens(table: Path) -> None:

@@ -136,7 +136,7 @@ def test_devices_are_chosen_by_name() -> None:
 
 
 @pytest.mark.kill
-def test_killed_training_goes_on_to_the_very_same_bits(tmp_path: Path) -> None:
+def test_killed_training_resumes_to_the_very_same_bits(tmp_path: Path) -> None:
     """kill -9 of another process, which waits after its second epoch; all that draws by chance is in the recipe."""
     script = tmp_path / "script.py"
     script.write_text(

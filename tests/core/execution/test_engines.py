@@ -173,8 +173,8 @@ def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str
     (tmp_path / "script.py").write_text(code)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=environment)
-    until = time.monotonic() + 30
-    while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < until:
+    deadline = time.monotonic() + 30
+    while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     if end == "kill":
         process.kill()
@@ -182,7 +182,7 @@ def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str
         (tmp_path / "end").touch()
     process.wait(timeout=20)
     assert len(workers) == 2
-    while any(_lives(int(path.stem)) for path in workers) and time.monotonic() < until:
+    while any(_lives(int(path.stem)) for path in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(_lives(int(path.stem)) for path in workers)
 

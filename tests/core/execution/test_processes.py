@@ -64,8 +64,8 @@ def test_process_pool_of_a_killed_process_ends(tmp_path: Path) -> None:
     assert (child / "stat").exists()
     process.kill()
     process.communicate()
-    until = time.monotonic() + 20
-    while _runs(child) and time.monotonic() < until:
+    deadline = time.monotonic() + 20
+    while _runs(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _runs(child)
 

@@ -75,4 +75,6 @@ class _ShapesOnly(TorchFunctionMode):
         kwargs = kwargs or {}
         if func in _INITIAL:
             return args[0] if args else kwargs["tensor"]
-        return _NORMALISATIONS.get(func, func)(*args, **kwargs)
+        if func in _NORMALISATIONS:
+            return _NORMALISATIONS[func](*args, **kwargs)
+        return func(*args, **kwargs)

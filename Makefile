@@ -1,14 +1,15 @@
-# make demo    set up, run the main job on the embedded default, write a report
-# make test    set up, check and test everything
-# make check   lint, format and types alone
-# make bench   speed, as ratios against what a user would call instead
+# make demo      set up, run the main job on the embedded default, write a report
+# make test      set up, check and test everything
+# make thorough  set up, test with every repetition: must pass before a release
+# make check     lint, format and types alone
+# make bench     speed, as ratios against what a user would call instead
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check bench clean
+.PHONY: demo test thorough check bench clean
 
 demo: $(VENV)/.core
 	NASBED_HOME=build/home $(BIN)/nasbed run snb-darts-cifar10-16-lgb-v1.1 --optimizers rs,re,ls,de,bananas --seeds 10 --budget 200ev --out build/demo
@@ -16,6 +17,9 @@ demo: $(VENV)/.core
 test: check
 	$(BIN)/python -m pytest -n auto --dist loadfile
 	$(BIN)/python -m pytest --doctest-modules -q src
+
+thorough: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto --dist loadfile --thorough
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check

@@ -67,6 +67,8 @@ def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[
     assert "ZeroDivisionError" in (page / "report.html").read_text()
 
 
+@pytest.mark.kill
+@pytest.mark.sandbox
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_challenge_run_that_is_ended_leaves_nothing_running(
     tmp_path: Path, datasets: list[str], ending: signal.Signals
@@ -82,9 +84,9 @@ def test_challenge_run_that_is_ended_leaves_nothing_running(
     command = [*COMMAND, "run", str(entry), "--datasets", *datasets, "--out", str(runs), "--time", "500"]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        until = time.monotonic() + 60
+        deadline = time.monotonic() + 60
         while not _is_there(token):
-            assert process.poll() is None and time.monotonic() < until
+            assert process.poll() is None and time.monotonic() < deadline
             time.sleep(0.05)
         process.send_signal(ending)
         _, error_text = process.communicate(timeout=30)

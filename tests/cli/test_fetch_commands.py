@@ -160,7 +160,7 @@ def test_fetch_makes_the_table_and_removes_the_download(user: User, server: Serv
     assert Results.open(folder).manifest.rows == 2_000 and user.kept_files() == []
 
 
-def test_fetch_keeps_the_file_and_writes_where_it_is_told(user: User, server: Server) -> None:
+def test_fetch_keeps_the_file_and_writes_to_the_given_folder(user: User, server: Server) -> None:
     words = ("fetch", "tiny-named", "--url", server.url, "--unverified", "--keep", "--out", "mine", "--json")
     (table,) = json.loads(user.ok(*words))
     assert table == {"name": "tiny/named", "rows": 2_000, "architectures": 2_000, "folder": "mine/tiny/named"}
@@ -170,14 +170,14 @@ def test_fetch_keeps_the_file_and_writes_where_it_is_told(user: User, server: Se
     assert len(server.requests) == 1, "what was kept is not fetched again"
 
 
-def test_fetch_that_was_cut_goes_on(user: User, server: Server) -> None:
+def test_fetch_that_was_cut_resumes(user: User, server: Server) -> None:
     server.behaviour.cuts = [5_000]
     outcome = user.run("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
     assert outcome.returncode == 0 and server.asked_ranges() == ["", "bytes=5000-"]
     assert "the connection was cut after 5000 of 14000 bytes; trying again" in outcome.stderr
 
 
-def test_fetch_interrupted_says_so_and_goes_on_the_next_time(user: User, server: Server) -> None:
+def test_fetch_interrupted_says_so_and_resumes_the_next_time(user: User, server: Server) -> None:
     server.behaviour.stall = 6_000
     words = user.command("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=user.environment) as process:

@@ -113,7 +113,7 @@ def test_fit_tunes_first(table: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_process")
-def test_tune_says_how_to_go_on(table: str, tmp_path: Path) -> None:
+def test_tune_says_how_to_resume(table: str, tmp_path: Path) -> None:
     out = tmp_path / "trials"
     words: list[str | Path] = [
         "tune",

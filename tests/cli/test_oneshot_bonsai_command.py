@@ -42,9 +42,9 @@ epoch_images = 64
 
 def nasbed_oneshot(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["nasbed", "oneshot", *arguments])
-    with pytest.raises(SystemExit) as raised:
+    with pytest.raises(SystemExit) as error:
         main()
-    return int(raised.value.code or 0)
+    return int(error.value.code or 0)
 
 
 def without_times(path: Path) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def without_times(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.kill
-def test_bonsai_killed_goes_on_to_the_same_record(
+def test_bonsai_killed_resumes_to_the_same_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     cut, complete = tmp_path / "cut", tmp_path / "whole"
@@ -123,12 +123,12 @@ def test_bonsai_trains_what_it_found_and_says_when_it_has_ended(
     outcome = json.loads((out / "trained.json").read_text())
     assert f"{outcome['test_accuracy']:.2f} %" in printed.out
 
-    for more, message in (
+    for options, message in (
         (("--seed", "4"), "holds a search with seed 3, not 4"),
         (("--set", "target=0.3"), "holds a search with target 0.2, not 0.3"),
         (("--channels", "5"), "holds a search with channels 4, not 5"),
     ):
-        assert nasbed_oneshot(monkeypatch, *arguments, *more) == 2
+        assert nasbed_oneshot(monkeypatch, *arguments, *options) == 2
         assert message in capsys.readouterr().err
     assert nasbed_oneshot(monkeypatch, *DARTS, "--out", str(out)) == 2
     assert "holds a search with method 'bonsai-net', not 'gdas'" in capsys.readouterr().err
@@ -287,9 +287,9 @@ def test_earlier_record_is_read_and_written_as_those_of_all_methods(tmp_path: Pa
 def test_earlier_record_that_cannot_be_is_refused(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     path = tmp_path / "search.json"
     path.write_bytes(earlier_record(**changed))
-    with pytest.raises(BadFile, match=message) as refused:
+    with pytest.raises(BadFile, match=message) as error:
         read_record(path)
-    assert len(str(refused.value).splitlines()) == 1 and str(path) in str(refused.value)
+    assert len(str(error.value).splitlines()) == 1 and str(path) in str(error.value)
 
 
 def test_earlier_record_with_odd_epochs_or_changed_bytes_is_refused(tmp_path: Path) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from nasbed.results.store import Results
 
 SMALL = ("--batch", "16", "--epoch-images", "16", "--device", "cpu", "--set", "supernet.split=[200,64]")
 DARTS = ("pc-darts", "--epochs", "3", "--channels", "4", "--cells", "3", *SMALL)
-NB201 = ("gdas", "--space", "nb201", "--epochs", "8", "--channels", "4", "--cells", "1", "--seed", "3", *SMALL)
+NB201 = ("gdas", "--space", "nb201", "--epochs", "3", "--channels", "4", "--cells", "1", "--seed", "3", *SMALL)
 RECIPE = """
 name = "quick"
 epochs = [1]
@@ -38,11 +37,43 @@ cells_per_stage = 1
 """
 
 
+PAUSED = """
+import sys
+from nasbed.cli import main
+from nasbed.cli.oneshot import search
+
+print_line = search._print_beside_bar
+
+def print_and_wait(*arguments, **options):
+    print_line(*arguments, **options)
+    sys.stdin.readline()
+
+search._print_beside_bar = print_and_wait
+sys.argv = ["nasbed", "oneshot", *sys.argv[1:]]
+main()
+"""
+"""The command, which waits after each line about an epoch until its standard input has another or ends."""
+
+
+@contextmanager
+def paused_search(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A search in a process of its own that has ended its first epoch."""
+    with subprocess.Popen(
+        [sys.executable, "-u", "-c", PAUSED, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as running:
+        assert running.stdout is not None and running.stdout.readline().startswith("epoch 1: ")
+        yield running
+
+
 def nasbed_oneshot(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["nasbed", "oneshot", *arguments])
-    with pytest.raises(SystemExit) as raised:
+    with pytest.raises(SystemExit) as error:
         main()
-    return int(raised.value.code or 0)
+    return int(error.value.code or 0)
 
 
 def comparable(record: SearchRecord) -> dict[str, Any]:
@@ -65,17 +96,16 @@ def comparable(record: SearchRecord) -> dict[str, Any]:
     }
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize(
     "arguments", [pytest.param(DARTS, id="pc-darts", marks=pytest.mark.thorough), pytest.param(NB201, id="gdas")]
 )
-def test_oneshot_killed_goes_on_to_the_same_record(
+def test_oneshot_killed_resumes_to_the_same_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     cut, complete = tmp_path / "cut", tmp_path / "whole"
-    command = [sys.executable, "-u", "-m", "nasbed", "oneshot", *arguments, "--out", str(cut)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
-        assert running.stdout is not None and running.stdout.readline().startswith("epoch 1: ")
-        running.send_signal(signal.SIGKILL)
+    with paused_search(*arguments, "--out", str(cut)) as running:
+        running.kill()
     assert (cut / "search.ckpt").exists() and not (cut / "search.json").exists()
 
     assert nasbed_oneshot(monkeypatch, *arguments, "--out", str(cut)) == 0
@@ -105,32 +135,27 @@ def test_oneshot_killed_goes_on_to_the_same_record(
 def test_oneshot_second_process_waits_for_the_first_and_finds_its_search(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """The second is this process; the first, stopped meanwhile, goes on once the second says that it waits."""
+    """The second is this process; the first continues once the second says that it waits."""
     out = tmp_path / "new" / "out"
-    command = [sys.executable, "-u", "-m", "nasbed", "oneshot", *NB201, "--out", str(out)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as first:
-        assert first.stdout is not None and first.stdout.readline().startswith("epoch 1: ")
-        first.send_signal(signal.SIGSTOP)
+    with paused_search(*NB201, "--out", str(out)) as first:
 
         def wait(path: Path, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
-            def go_on() -> None:
+            def resume() -> None:
                 on_wait()
-                first.send_signal(signal.SIGCONT)
+                assert first.stdin is not None
+                first.stdin.close()
 
-            return waiting_lock(path, go_on)
+            return waiting_lock(path, resume)
 
         monkeypatch.setattr("nasbed.core.locks.waiting_lock", wait)
-        try:
-            assert nasbed_oneshot(monkeypatch, *NB201, "--out", str(out)) == 0
-        finally:
-            first.send_signal(signal.SIGCONT)
+        assert nasbed_oneshot(monkeypatch, *NB201, "--out", str(out)) == 0
         assert first.wait(60) == 0
         waits, ended = capsys.readouterr().err.splitlines()[:2]
         assert f"another process is working in {out}" in waits and "has ended already" in ended
     assert not list(out.glob("*.lock"))
 
 
-def test_oneshot_out_that_can_be_no_folder_is_told(
+def test_oneshot_out_that_can_be_no_folder_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "file").touch()
@@ -166,7 +191,7 @@ def test_oneshot_trains_what_it_found_and_says_when_it_has_ended(
     assert "with options {'samples': 3}, not {'samples': 4}" in capsys.readouterr().err
 
 
-def test_oneshot_stops_by_a_rule_and_goes_on_without_it(
+def test_oneshot_stops_by_a_rule_and_continues_without_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("nasbed.oneshot.stopping.skip_rule.__kwdefaults__", {"skips": 0})

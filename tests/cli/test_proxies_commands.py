@@ -19,9 +19,9 @@ QUICK = ("--recipe", "small-nb201", "--batch", "8", "--device", "cpu", "--proces
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
     monkeypatch.setattr(sys, "argv", ["nasbed", "proxies", *map(str, arguments)])
-    with pytest.raises(SystemExit) as raised:
+    with pytest.raises(SystemExit) as error:
         main()
-    return int(raised.value.code or 0)
+    return int(error.value.code or 0)
 
 
 def test_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

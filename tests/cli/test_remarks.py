@@ -55,10 +55,10 @@ def one_fidelity(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
-def remarks(table: str, methods: str, budget: str, out: Path, *more: str) -> dict[tuple[str, str], str]:
+def remarks(table: str, methods: str, budget: str, out: Path, *options: str) -> dict[tuple[str, str], str]:
     """The remarks on methods by method and kind; the terminal and the page have them too."""
     words = ["run", table, "--optimizers", methods, "--budget", budget, "--out", str(out), "--seeds", "2"]
-    result = CliRunner().invoke(app, [*words, "--engine", "serial", *more], catch_exceptions=False)
+    result = CliRunner().invoke(app, [*words, "--engine", "serial", *options], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     page = unescape((out / "report.html").read_text())
     entries = json.loads((out / "numbers.json").read_text())["remarks"]

@@ -50,32 +50,39 @@ def flip_table(folder: Path, index: int, place: int, bits: int) -> None:
     flip(files[index % len(files)], place, bits)
 
 
+def written(name: str, text: str) -> Edit:
+    return Edit(f"{name}: {text}", lambda folder: (folder / name).write_text(text), OWN)
+
+
 PLACES, BITS = st.integers(0, 10**6), st.integers(1, 255)
-METHODS = st.builds(
-    lambda name, text: Edit(f"{name}: {text}", lambda folder: (folder / name).write_text(text), OWN),
-    st.just("mine.py"),
-    st.builds(lambda line: f"{METHOD}\n{line}\n", st.sampled_from(["# a remark", "unused = 1"]))
-    | st.just(METHOD.replace("loss < self.loss", "loss > -self.loss"))
-    | st.just(METHOD.replace("self.best is None or", "True or")),
-) | st.floats(0.01, 1).map(
-    lambda p: Edit(f"step {p}", lambda folder: (folder / "step.py").write_text(f"probability = {p}\n"), OWN)
-)
-SETTINGS = st.integers(2, 99).map(
-    lambda value: Edit(f"patience {value}", lambda folder: None, OWN, ("--set", f"mine.py:Greedy.patience={value}"))
-)
-TABLES = st.builds(
-    lambda index, place, bits: Edit(
-        f"byte {place} of {index}", lambda folder: flip_table(folder, index, place, bits), BOTH
+EDITS: dict[str, st.SearchStrategy[Edit]] = {
+    "a method": st.sampled_from(
+        [
+            METHOD.replace("loss < self.loss", "loss > -self.loss"),
+            METHOD.replace("self.best is None or", "True or"),
+            f"{METHOD}\n# a remark\n",
+            f"{METHOD}\nunused = 1\n",
+        ]
+    ).map(lambda text: written("mine.py", text)),
+    "what a method imports": st.floats(0.01, 1).map(lambda p: written("step.py", f"probability = {p}\n")),
+    "a setting": st.integers(2, 99).map(
+        lambda value: Edit(f"patience {value}", lambda folder: None, OWN, ("--set", f"mine.py:Greedy.patience={value}"))
     ),
-    st.integers(0, 20),
-    PLACES,
-    BITS,
-) | st.integers(1, 3).map(
-    lambda seed: Edit(f"table {seed}", lambda folder: write_table(folder / "table", seed=seed), BOTH)
-)
-VERSIONS = st.from_regex(r"[1-9]\.[0-9]\.[0-9]", fullmatch=True).map(
-    lambda text: Edit(f"version {text}", lambda folder: None, BOTH, version=text)
-)
+    "a byte of the table": st.builds(
+        lambda index, place, bits: Edit(
+            f"byte {place} of {index}", lambda folder: flip_table(folder, index, place, bits), BOTH
+        ),
+        st.integers(0, 20),
+        PLACES,
+        BITS,
+    ),
+    "the table": st.integers(1, 3).map(
+        lambda seed: Edit(f"table {seed}", lambda folder: write_table(folder / "table", seed=seed), BOTH)
+    ),
+    "the version": st.from_regex(r"[1-9]\.[0-9]\.[0-9]", fullmatch=True).map(
+        lambda text: Edit(f"version {text}", lambda folder: None, BOTH, version=text)
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +110,13 @@ def never_unmarked(result: Result, before: dict[str, str], affects: tuple[str, .
         assert stdout_marks or again
 
 
-@given(edit=st.one_of(METHODS, SETTINGS, TABLES, VERSIONS), reported=st.booleans())
-@examples(5)
+@pytest.mark.parametrize("kind", EDITS)
+@given(data=st.data(), reported=st.booleans())
+@examples(2)
 def test_no_edit_leaves_the_old_number_unmarked(
-    stored: Path, before: dict[str, str], edit: Edit, reported: bool
+    stored: Path, before: dict[str, str], kind: str, data: st.DataObject, reported: bool
 ) -> None:
+    edit = data.draw(EDITS[kind])
     folder = restore(stored)
     edit.do(folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -155,8 +164,9 @@ def search(folder: Path) -> Result:
     )  # fmt: skip
 
 
-@given(index=st.integers(0, 4), place=PLACES, bits=BITS, reported=st.booleans())
-@examples(4)
+@pytest.mark.parametrize("index", range(5))
+@given(place=PLACES, bits=BITS, reported=st.booleans())
+@examples(2)
 def test_no_byte_of_a_dataset_leaves_the_old_number_unmarked(
     trained: Path, index: int, place: int, bits: int, reported: bool
 ) -> None:

@@ -38,9 +38,9 @@ def recipe(tmp_path: Path) -> str:
 
 def in_this_process(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["nasbed", *arguments])
-    with pytest.raises(SystemExit) as raised:
+    with pytest.raises(SystemExit) as error:
         main()
-    return int(raised.value.code or 0)
+    return int(error.value.code or 0)
 
 
 def test_train_prints_accuracies_and_resumes(tmp_path: Path, recipe: str) -> None:
@@ -57,8 +57,8 @@ def test_train_prints_accuracies_and_resumes(tmp_path: Path, recipe: str) -> Non
         str(tmp_path / "c.pt"),
     )
 
-    def run(*more: str) -> CompletedProcess[str]:
-        return run_command(*arguments, *more)
+    def run(*options: str) -> CompletedProcess[str]:
+        return run_command(*arguments, *options)
 
     outcome = run()
     assert outcome.returncode == 0 and outcome.stderr == "", outcome.stderr

@@ -43,6 +43,7 @@ def held_elsewhere(path: Path, hold: str) -> Iterator[subprocess.Popen[str]]:
         process.stdout.close()
 
 
+@pytest.mark.kill
 def test_writer_lock_refuses_a_second_process_until_the_first_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with held_elsewhere(path, "writer"), pytest.raises(InvalidOption, match=r"^busy; wait$"):
@@ -58,6 +59,7 @@ def test_writer_lock_where_nothing_can_be_written_is_one_line(tmp_path: Path) ->
         WriterLock(tmp_path / "file" / "inner", "busy")
 
 
+@pytest.mark.kill
 def test_locked_waits_for_another_process_and_says_so(tmp_path: Path) -> None:
     path, notes = tmp_path / "file", []
     with held_elsewhere(path, "locked") as process:
@@ -72,6 +74,7 @@ def test_locked_waits_for_another_process_and_says_so(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.kill
 def test_shared_hold_of_another_process_keeps_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -85,6 +88,7 @@ def test_shared_hold_of_another_process_keeps_a_folder(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.kill
 def test_reading_removes_a_file_unless_another_process_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.touch()

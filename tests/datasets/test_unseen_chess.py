@@ -142,7 +142,7 @@ def test_no_image_is_in_two_parts_and_results_are_balanced(folder: Path) -> None
     assert [np.bincount(part.labels).tolist() for part in dataset.parts.values()] == [[40] * 3, [11, 10, 10], [10] * 3]
 
 
-def test_what_is_left_out_is_told(folder: Path) -> None:
+def test_what_is_left_out_is_reported(folder: Path) -> None:
     dataset = SmallChesseract().make(folder, seed=0, progress=quiet)
     assert dataset.notes[0] == (
         "Games: 66 read, 63 used; left out: 1 without a result, 1 of which another copy is kept, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,16 @@ from nasbed import Metric, NasbedError, space
 from nasbed.cli import app
 from nasbed.results import About, Rows, write_results
 from support.examples import examples
+from support.pages import check_page
 from support.tables import additive
 
 Arrays = dict[str, Any]
 FILE = "rs-0.npz"
+FIGURES = {
+    f"{name}.{form}"
+    for name in ("best", "ecdf", "evaluations", "proposals", "ranks", "time", "tradeoff")
+    for form in ("svg", "png", "pdf")
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +52,12 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _no_pictures(thorough: bool) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
-        if not thorough:
-            patch.setattr("nasbed.reports.comparison.page._charts", lambda *_, **__: {})
-        yield
+@pytest.fixture
+def few_charts(thorough: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports have their charts under --thorough alone, for tests that write many of them."""
+    monkeypatch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
+    if not thorough:
+        monkeypatch.setattr("nasbed.reports.comparison.page._charts", lambda *_, **__: {})
 
 
 @pytest.fixture
@@ -91,6 +96,14 @@ def refusal(out: Path) -> str | None:
     line = str(result.exception)
     assert "\n" not in line and not result.stdout
     return line
+
+
+def names_the_run(line: str | None) -> bool:
+    return line is not None and (FILE in line or "the run of rs with seed 0" in line)
+
+
+def names_the_setup(line: str | None, out: Path) -> bool:
+    return line is not None and any(text in line for text in (str(out), "benchmark", "space", "objective"))
 
 
 def put(name: str, value: Any) -> Callable[[Arrays, dict[str, Any]], object]:
@@ -196,22 +209,28 @@ SETUPS: dict[str, Callable[[dict[str, Any]], object]] = {
 }  # fmt: skip
 
 
-def test_the_runs_are_fine_before_they_are_altered(out: Path) -> None:
+def test_run_and_report_draw_the_figures_of_runs_that_are_in_order(out: Path) -> None:
+    """The second time with a duration and a value that nobody measured, and that no rule refuses."""
+    assert {path.name for path in (out / "figures").iterdir()} == FIGURES
+    shutil.rmtree(out / "figures")
+    change_run(out, edit("end_s", 87650, at=11))
+    change_run(out, edit("value", 99.9))
     assert refusal(out) is None
+    assert {path.name for path in (out / "figures").iterdir()} == FIGURES
+    data = "".join(check_page(out / "report.html").charts.values())
+    assert "87650" in data and "99.9" in data, "numbers of a chart have four digits"
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_altered_runs_are_refused_by_name(out: Path, name: str) -> None:
     change_run(out, RUNS[name])
-    line = refusal(out)
-    assert line is not None and (FILE in line or "the run of rs with seed 0" in line)
+    assert names_the_run(refusal(out))
 
 
 @pytest.mark.parametrize("name", SETUPS)
 def test_altered_setups_are_refused_by_name(out: Path, name: str) -> None:
     change_setup(out, SETUPS[name])
-    line = refusal(out)
-    assert line is not None and (str(out) in line or "benchmark" in line or "space" in line or "objective" in line)
+    assert names_the_setup(refusal(out), out)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"null", b"[" * 100_000])
@@ -220,6 +239,7 @@ def test_setups_that_are_no_json_object_are_refused(out: Path, content: bytes) -
     assert "setup.json is no setup of runs" in str(refusal(out))
 
 
+@pytest.mark.usefixtures("few_charts")
 @given(data=st.data())
 @examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_bytes_of_a_run_are_refused_or_harmless(stored: Path, data: st.DataObject) -> None:
@@ -238,11 +258,13 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner))
 
 
+@pytest.mark.usefixtures("few_charts")
 @given(data=st.data())
 @examples(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_value_in_a_setup_or_a_run_ends_in_a_line_or_a_report(stored: Path, data: st.DataObject) -> None:
     out = restored(stored)
-    if data.draw(st.booleans()):
+    in_setup = data.draw(st.booleans())
+    if in_setup:
         setup = json.loads((out / "setup.json").read_text())
         owner = data.draw(st.sampled_from([setup, setup["objective"]]))
         owner[data.draw(st.sampled_from(sorted(owner)))] = data.draw(VALUES)
@@ -250,4 +272,5 @@ def test_any_value_in_a_setup_or_a_run_ends_in_a_line_or_a_report(stored: Path, 
     else:
         value = data.draw(VALUES)
         change_run(out, lambda arrays, facts: facts.update({data.draw(st.sampled_from(sorted(facts))): value}))
-    refusal(out)
+    line = refusal(out)
+    assert line is None or (names_the_setup(line, out) if in_setup else names_the_run(line))

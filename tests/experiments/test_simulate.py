@@ -118,7 +118,7 @@ def test_simulate_an_evaluation_that_ends_after_the_last_second_does_not_count()
     assert len(simulate(ScriptedOptimizer(bench), bench, seed=0, budget=Budget.parse("2s"))) == 0
 
 
-def test_simulate_what_is_refused_costs_nothing_and_is_told_as_failed() -> None:
+def test_simulate_refused_proposals_cost_nothing_and_count_as_failed() -> None:
     foreign, outside = Architecture("nb101", (1, 2)), Architecture("nb201", (9,) * 6)
     script = [
         Proposal(foreign),
@@ -235,7 +235,7 @@ def test_simulate_every_evaluation_is_a_training_of_its_own() -> None:
     }
 
 
-def test_simulate_charges_thinking_only_when_told_to() -> None:
+def test_simulate_charges_thinking_only_on_request() -> None:
     class SlowOptimizer(ScriptedOptimizer):
         def ask(self, n: int = 1) -> list[Proposal]:
             time.sleep(0.01)

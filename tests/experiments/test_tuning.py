@@ -158,6 +158,7 @@ def test_tuning_of_a_finished_folder_fits_nothing(split: TableSplit, tmp_path: P
     assert (tmp_path / "log").read_text() == fitted
 
 
+@pytest.mark.kill
 def test_tuning_survives_a_kill(results: Results, tmp_path: Path) -> None:
     """All processes are killed amid trials; afterwards no trial that ended is fitted again, and none is missing."""
     out, log = tmp_path / "out", tmp_path / "log"
@@ -165,10 +166,10 @@ def test_tuning_survives_a_kill(results: Results, tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen([sys.executable, "-c", code], env=environment, start_new_session=True)
     try:
-        limit = time.monotonic() + 60
+        deadline = time.monotonic() + 60
         while not (out / JOURNAL).is_file() or sum("ended" in line for line in complete_lines(out)) < 4:
             assert process.poll() is None
-            assert time.monotonic() < limit
+            assert time.monotonic() < deadline
             time.sleep(0.02)
     finally:
         os.killpg(process.pid, signal.SIGKILL)

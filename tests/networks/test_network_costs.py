@@ -213,6 +213,26 @@ def test_summary_reads_any_network() -> None:
     assert (counted_parts.parameters, counted_parts.multiply_adds) == (216 + 8 + 1152 + 4, 216 * 36 + 1152)
 
 
+@pytest.mark.parametrize(
+    "normalisation",
+    [
+        torch.nn.BatchNorm2d(9),
+        torch.nn.BatchNorm2d(9).eval(),
+        torch.nn.BatchNorm2d(9, track_running_stats=False),
+        torch.nn.LayerNorm(9),
+        torch.nn.LayerNorm((8, 9, 6)),
+    ],
+    ids=str,
+)
+def test_summary_refuses_a_normalisation_of_another_shape_as_torch_does(normalisation: Any) -> None:
+    network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 1), normalisation)
+    with pytest.raises(RuntimeError) as expected:
+        network(torch.zeros(2, 3, 6, 6))
+    with pytest.raises(RuntimeError) as error:
+        summary(network, image=6)
+    assert str(error.value) == str(expected.value)
+
+
 def test_transnas_skeleton_can_be_changed() -> None:
     arch = nasbed.space("transnas-micro").parse("1_11_111")
     small = architecture_summary(arch, skeleton=TransNASSkeleton(channels=8, modules="1234", cells_per_module=1))

@@ -51,7 +51,7 @@ def test_scores_that_need_no_image_are_those_of_the_networks() -> None:
             assert score.value == pytest.approx(scores.of(name)[row, 0], rel=1e-5)
 
 
-def test_other_names_are_told(tmp_path: Path) -> None:
+def test_other_names_are_reported(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=f"in the package, {NAME}"):
         open_scores("darts")
     with pytest.raises(BadFile, match="is none; make one"):

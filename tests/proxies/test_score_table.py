@@ -80,7 +80,7 @@ def test_means_are_over_the_seeds_that_have_a_score() -> None:
     assert table.missing() == {"snip": 2}
 
 
-def test_what_is_wrong_is_told(tmp_path: Path) -> None:
+def test_what_is_wrong_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="occurs twice with seed 4"):
         table_of_rows(ScoresAbout("nb201"), [codes()[0]] * 2, [4, 4], {"snip": [1.0, 2.0]})
     with pytest.raises(BadFile, match="infinite one of snip"):

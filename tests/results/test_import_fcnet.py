@@ -17,6 +17,7 @@ from nasbed.core.errors import BadFile, NasbedError
 from nasbed.results import write_results
 from nasbed.results.importers import IMPORTERS, hpo_wheel
 from nasbed.results.importers.fcnet import DATASETS, FCNetImporter
+from nasbed.results.rows import Rows
 from nasbed.spaces.fcnet import FCNet
 
 SPACE = FCNet()
@@ -88,11 +89,26 @@ def test_the_format_is_registered() -> None:
     assert IMPORTERS.get("fcnet") is FCNetImporter
 
 
+def test_fcnet_import_yields_a_table_for_each_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the rows of its own file, here one that tells the files apart."""
+    values = {file: float(number) for number, file in enumerate(DATASETS)}
+
+    def rows(importer: FCNetImporter, path: Path, file: str) -> Rows:
+        assert path == tmp_path
+        columns = {"validation_loss": np.array([values[file]]), "parameters": np.array([1.0])}
+        return Rows.of(np.zeros((1, 9), np.int64), columns, fidelity=100)
+
+    monkeypatch.setattr(FCNetImporter, "rows", rows)
+    drafts = list(FCNetImporter().read(tmp_path))
+    losses = [rows.values["validation_loss"].tolist() for draft in drafts for rows in draft.batches]
+    assert [draft.about.name for draft in drafts] == list(OPTIMA) and losses == [[0], [1], [2], [3]]
+    assert [draft.about.dataset for draft in drafts] == [file.replace("_", "-") for file in DATASETS]
+
+
 @needs_wheel
 def test_fcnet_import_has_every_number_in_its_column_and_the_published_optima(tmp_path: Path, thorough: bool) -> None:
     """Against the files as Python reads them; by default, those of one dataset."""
     importer = FCNetImporter()
-    assert [importer.about(file).name for file in DATASETS] == list(OPTIMA)
     drafts = zip(importer.read(importer.default_path()), DATASETS, strict=True)
     for draft, file in islice(drafts, None if thorough else 1):
         table = write_results(tmp_path / draft.about.name, draft.about, draft.batches)

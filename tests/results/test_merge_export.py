@@ -32,8 +32,10 @@ def fresh(tmp_path: Path) -> Path:
     return tmp_path / os.urandom(8).hex()
 
 
-def table(tmp_path: Path, batches: list[Rows], metrics: tuple[Metric, ...] = (ACCURACY, LOSS), **more: str) -> Results:
-    return write_results(fresh(tmp_path), about(metrics=metrics, **more), batches)
+def table(
+    tmp_path: Path, batches: list[Rows], metrics: tuple[Metric, ...] = (ACCURACY, LOSS), **options: str
+) -> Results:
+    return write_results(fresh(tmp_path), about(metrics=metrics, **options), batches)
 
 
 def widened(rows: list[Row], keys: list[str]) -> Counter[Row]:

@@ -210,10 +210,10 @@ def configured(**changes: Any) -> dict[str, Any]:
 )
 def test_bad_files_are_refused_in_one_line_and_nothing_is_written(tmp_path: Path, content: Any, message: str) -> None:
     files = {f"rs/results_{i:03}.json": result() for i in range(70)} | {"rs/results_999.json": content}
-    with pytest.raises(BadFile) as refused:
+    with pytest.raises(BadFile) as error:
         imported(write(tmp_path / "x", files), tmp_path)
-    assert message in str(refused.value) and "rs/results_999.json" in str(refused.value)
-    assert "\n" not in str(refused.value) and len(str(refused.value)) < 500
+    assert message in str(error.value) and "rs/results_999.json" in str(error.value)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 500
     assert not (tmp_path / "tables").exists()
 
 

@@ -127,9 +127,9 @@ def test_any_changed_byte_is_refused(table: Path, thorough: bool) -> None:
             path.write_bytes(
                 original[:place] + bytes([original[place] ^ 1 << rng.randrange(8)]) + original[place + 1 :]
             )
-            with pytest.raises(BadFile) as refused:
+            with pytest.raises(BadFile) as error:
                 Results.open(table)
-            assert "\n" not in str(refused.value)
+            assert "\n" not in str(error.value)
         for changed in (original[:-1], original + b"\n", b""):
             path.write_bytes(changed)
             with pytest.raises(BadFile):
@@ -173,9 +173,9 @@ def test_manifest_without_files_is_refused(table: Path) -> None:
 )
 def test_manifest_of_another_kind_is_refused_in_one_line(table: Path, content: bytes) -> None:
     (table / "manifest.json").write_bytes(content)
-    with pytest.raises(BadFile) as refused:
+    with pytest.raises(BadFile) as error:
         Results.open(table)
-    assert "\n" not in str(refused.value) and "manifest" in str(refused.value)
+    assert "\n" not in str(error.value) and "manifest" in str(error.value)
 
 
 def test_a_read_only_folder_opens(table: Path) -> None:
@@ -280,8 +280,8 @@ from pathlib import Path
 from support.result_samples import about, plain_rows, random_rows
 from nasbed.results import Results
 folder = Path(sys.argv[1])
-expected, seen = {}, set()
-while max(seen, default=0) < int(sys.argv[2]):
+expected, seen, last = {}, set(), int(sys.argv[2])
+while last not in seen:
     opened = Results.open(folder)
     cache = opened.cache()
     version = int(opened.about.notes)
@@ -289,9 +289,11 @@ while max(seen, default=0) < int(sys.argv[2]):
         expected[version] = plain_rows([random_rows("nb201", 40, 1000 * version + part) for part in range(30)])
     assert plain_rows(opened.batches()) == expected[version], version
     assert len(cache) == opened.manifest.architectures
+    if not seen:
+        print("ready", flush=True)
     seen.add(version)
     time.sleep(0.03)
-print("done", flush=True)
+assert {0, last} <= seen, seen
 """
 
 
@@ -302,23 +304,26 @@ def run_script(code: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def versioned(version: int) -> list[tuple[object, ...]]:
-    return plain_rows([random_rows("nb201", 40, 1000 * version + part) for part in range(30)])
+def versioned(version: int) -> list[Rows]:
+    return [random_rows("nb201", 40, 1000 * version + part) for part in range(30)]
 
 
 def test_two_processes_read_while_a_third_replaces_the_table(tmp_path: Path, thorough: bool) -> None:
+    """The third is this process. It starts once both have read the table that it replaces."""
     folder = tmp_path / "t"
-    write_results(folder, about(notes="0"), [random_rows("nb201", 40, part) for part in range(30)])
+    write_results(folder, about(notes="0"), versioned(0))
     last = 8 if thorough else 4
     readers = [run_script(READER, str(folder), str(last)) for _ in range(2)]
-    writer = run_script(WRITER, str(folder), "1", str(last))
     try:
-        assert [process.wait(timeout=60) for process in (writer, *readers)] == [0, 0, 0]
+        assert [reader.stdout and reader.stdout.readline() for reader in readers] == ["ready\n", "ready\n"]
+        for version in range(1, last + 1):
+            write_results(folder, about(notes=str(version)), versioned(version))
+        assert [reader.wait(timeout=60) for reader in readers] == [0, 0]
     finally:
-        for process in (writer, *readers):
-            process.kill()
-            if process.stdout:
-                process.stdout.close()
+        for reader in readers:
+            reader.kill()
+            if reader.stdout:
+                reader.stdout.close()
     write_results(folder, about(), [random_rows("nb201", 3, 0)])
     assert len(list(folder.glob("data-*"))) == 1, "what was still being read is cleaned up by the next write"
 
@@ -328,7 +333,7 @@ def test_a_killed_writer_leaves_the_old_table_or_the_new_one(tmp_path: Path, tho
     """Real kills at random moments. Each time the folder holds one of the two tables, whole, and what the dead writer
     left is gone after the next write."""
     folder, rng, version = tmp_path / "t", random.Random(7), 0
-    write_results(folder, about(notes="0"), [random_rows("nb201", 40, part) for part in range(30)])
+    write_results(folder, about(notes="0"), versioned(0))
     leftovers, outcomes = 0, set()
     for attempt in range(20 if thorough else 4):
         writer = run_script(WRITER, str(folder), str(version + 1), "1000")
@@ -345,7 +350,7 @@ def test_a_killed_writer_leaves_the_old_table_or_the_new_one(tmp_path: Path, tho
         stored_version = int(results.about.notes)
         last = finished[-1] if finished else version
         assert stored_version in (last, last + 1)
-        assert rows_of(results) == versioned(stored_version)
+        assert rows_of(results) == plain_rows(versioned(stored_version))
         assert len(results.cache()) == results.manifest.architectures
         outcomes.add(stored_version - last)
         leftovers += len([path for path in folder.iterdir() if path.name.startswith(("data-", "."))]) - 3 > 0

@@ -204,10 +204,10 @@ def with_entry(changed: Any) -> dict[str, Any]:
     ids=map(str, count()),
 )
 def test_bad_files_are_refused_in_one_line_and_nothing_is_written(tmp_path: Path, content: Any, message: str) -> None:
-    with pytest.raises(BadFile) as refused:
+    with pytest.raises(BadFile) as error:
         imported(write(tmp_path / "zc_nasbench201.json", content))
-    assert message in str(refused.value)
-    assert "\n" not in str(refused.value) and len(str(refused.value)) < 500
+    assert message in str(error.value)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 500
     assert not (tmp_path / "tables").exists()
 
 

@@ -252,9 +252,9 @@ def test_metrics_grammar_reads_what_it_describes(parts: list[tuple[str, str, str
     ],
 )
 def test_metrics_grammar_refuses(text: str) -> None:
-    with pytest.raises(InvalidOption) as refused:
+    with pytest.raises(InvalidOption) as error:
         parse_metrics(text)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 @given(st.text('abtest_=,:" %01\n', max_size=30))
@@ -312,10 +312,10 @@ def test_mistakes_are_one_line_and_nothing_is_written(
     columns = {name: list(values) for name, values in COLUMNS.items()}
     for name, value in change.items():
         columns[name][1] = value
-    with pytest.raises(NasbedError) as refused:
+    with pytest.raises(NasbedError) as error:
         imported(csv_of(columns, tmp_path / "runs.csv"), **(OPTIONS | options))
-    assert message in str(refused.value)
-    assert "\n" not in str(refused.value) and len(str(refused.value)) < 500
+    assert message in str(error.value)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 500
     assert not (tmp_path / "tables").exists()
 
 
@@ -337,9 +337,9 @@ def test_mistakes_are_one_line_and_nothing_is_written(
 )
 def test_damaged_files_are_refused_in_one_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(BadFile) as refused:
+    with pytest.raises(BadFile) as error:
         imported(tmp_path / name)
-    assert message in str(refused.value) and "\n" not in str(refused.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
     assert not (tmp_path / "tables").exists()
 
 
@@ -359,9 +359,9 @@ def test_parquet_columns_of_another_type_are_refused(tmp_path: Path, column: str
     columns = {"architecture": [CELL, OTHER], "acc": [1.0, 2.0], "seed": [1, 2], "at": [MOMENT, None], column: values}
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table(columns), path)
-    with pytest.raises(BadFile) as refused:
+    with pytest.raises(BadFile) as error:
         imported(path, seed="seed", timestamp="at")
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_dictionary_and_large_columns_are_read(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ takes to start and import. Each group of commands has one test besides that star
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
-from subprocess import CompletedProcess, run
+from subprocess import PIPE, CompletedProcess, run
 from unittest.mock import patch
 
 from nasbed.cli import main
@@ -42,10 +43,40 @@ def run_command(
     return CompletedProcess(words, status or 0, _text(out), _text(err))
 
 
-def run_process(*arguments: object, cwd: Path | None = None) -> CompletedProcess[str]:
-    """What ``nasbed ARGUMENTS`` prints and its exit status, in a process of its own."""
-    words = [sys.executable, "-m", "nasbed", *map(str, arguments)]
-    return run(words, capture_output=True, text=True, cwd=cwd, timeout=120)
+FORKS = """
+import json, os, sys
+from nasbed.cli import main
+statuses = []
+for number, words in enumerate(json.loads(sys.argv[1])):
+    if child := os.fork():
+        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        continue
+    for stream, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(f"{sys.argv[2]}/{number}.{name}", os.O_CREAT | os.O_WRONLY), stream)
+    sys.argv = ["nasbed", *words]
+    main()
+    sys.exit()
+print(json.dumps(statuses))
+"""
+
+
+def run_forks(commands: Sequence[Sequence[str]], cwd: Path, printed: Path) -> list[CompletedProcess[str]]:
+    """What each command prints and its exit status, in a process of its own that has imported nothing but the tree of
+    commands. They are forks of one process, which saves the start of the others.
+
+    Args:
+        commands: the words after ``nasbed``.
+        cwd: the working directory.
+        printed: an empty folder for what they print.
+    """
+    words = [sys.executable, "-c", FORKS, json.dumps(commands), str(printed)]
+    process = run(words, stdout=PIPE, text=True, cwd=cwd, timeout=120, check=True)
+    return [
+        CompletedProcess(
+            command, status, (printed / f"{number}.out").read_text(), (printed / f"{number}.err").read_text()
+        )
+        for number, (command, status) in enumerate(zip(commands, json.loads(process.stdout), strict=True))
+    ]
 
 
 def _text(stream: io.TextIOWrapper) -> str:

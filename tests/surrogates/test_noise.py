@@ -66,7 +66,7 @@ def test_noise_widens_where_members_disagree() -> None:
     assert std[2] > 40
 
 
-def test_noise_of_repeats_is_told_from_the_error_of_the_model() -> None:
+def test_noise_of_repeats_is_separate_from_the_error_of_the_model() -> None:
     rng = np.random.default_rng(6)
     owner = np.repeat(np.arange(3000), 3)
     predicted = np.repeat(rng.uniform(70, 94, 3000), 3)

@@ -130,7 +130,7 @@ def test_training_time_excludes_the_curve(monkeypatch: pytest.MonkeyPatch) -> No
     assert outcomes[0].train_time_s < 10 and clock.now > 4000
 
 
-def test_interrupted_curve_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_interrupted_curve_resumes_where_it_was(tmp_path: Path) -> None:
     path, digits = tmp_path / "c.pt", datasets.load("digits")
 
     def interrupt(end: EpochEnd) -> None:

@@ -31,7 +31,7 @@ from nasbed.training.devices import chosen_device, threads_used  # noqa: E402
 CONVOLUTIONS = Architecture("nb201", (3, 3, 3, 3, 3, 3))
 EVERYTHING = Recipe(
     name="everything",
-    epochs=(5,),
+    epochs=(3,),
     batch=32,
     learning_rate=0.05,
     sharpness_radius=0.05,
@@ -135,8 +135,9 @@ def test_devices_are_chosen_by_name() -> None:
         pass
 
 
-def test_killed_training_goes_on_to_the_very_same_bits(tmp_path: Path) -> None:
-    """kill -9 in the middle of an epoch of another process; all that draws by chance is in the recipe."""
+@pytest.mark.kill
+def test_killed_training_resumes_to_the_very_same_bits(tmp_path: Path) -> None:
+    """kill -9 of another process, which waits after its second epoch; all that draws by chance is in the recipe."""
     script = tmp_path / "script.py"
     script.write_text(
         "import sys, pickle, torch\n"
@@ -145,21 +146,21 @@ def test_killed_training_goes_on_to_the_very_same_bits(tmp_path: Path) -> None:
         "from nasbed.training import train\n"
         "arch, recipe = pickle.loads(bytes.fromhex(sys.argv[1]))\n"
         "torch.set_num_threads(1)\n"
-        "train(arch, datasets.load('digits'), recipe, seed=3, checkpoint=Path(sys.argv[2]),\n"
-        "      progress=lambda end: print(end.done, flush=True))\n"
+        "def wait(end):\n"
+        "    if end.done == 2:\n"
+        "        print('waiting', flush=True)\n"
+        "        sys.stdin.read()\n"
+        "train(arch, datasets.load('digits'), recipe, seed=3, checkpoint=Path(sys.argv[2]), progress=wait)\n"
     )
     arch = nasbed.space("darts").sample(np.random.default_rng(0))
     sent = pickle.dumps((arch, EVERYTHING)).hex()
     killed, complete = tmp_path / "killed.pt", tmp_path / "whole.pt"
     with subprocess.Popen(
-        [sys.executable, str(script), sent, str(killed)], stdout=subprocess.PIPE, text=True
+        [sys.executable, str(script), sent, str(killed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.strip() == "2":
-                process.send_signal(signal.SIGKILL)
-                break
-    assert process.returncode == -signal.SIGKILL and 2 <= TRAINING.content(killed)["epochs"] < 5
+        assert process.stdout is not None and process.stdout.readline() == "waiting\n"
+        process.kill()
+    assert process.returncode == -signal.SIGKILL and TRAINING.content(killed)["epochs"] == 2
     with threads_used(1):
         first = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=complete)
         second = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=killed)

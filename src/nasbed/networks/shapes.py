@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,40 @@ _INITIAL = frozenset(
         *(nn.init.kaiming_uniform_, nn.init.kaiming_normal_),
     }
 )
-_NORMALISATIONS = frozenset({functional.batch_norm, functional.layer_norm})
+
+
+def _batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    **_: Any,
+) -> Tensor:
+    channels = input.shape[1]
+    vectors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, vector in vectors.items():
+        if vector is not None and len(vector) != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {len(vector)}")
+    return torch.empty_like(input)
+
+
+def _layer_norm(input: Tensor, normalized_shape: Sequence[int], *_: Any, **__: Any) -> Tensor:
+    shape = list(normalized_shape)
+    if list(input.shape[-len(shape) :]) != shape:
+        wanted = ", ".join(map(str, ("*", *shape)))
+        raise RuntimeError(
+            f"Given normalized_shape={shape}, expected input with shape [{wanted}], but got input of "
+            f"size{list(input.shape)}"
+        )
+    return torch.empty_like(input)
+
+
+_NORMALISATIONS: dict[Callable[..., Any], Callable[..., Tensor]] = {
+    functional.batch_norm: _batch_norm,
+    functional.layer_norm: _layer_norm,
+}
+"""Each refuses, in torch's words, an input that is not of its shape."""
 
 
 @contextmanager
@@ -43,5 +76,5 @@ class _ShapesOnly(TorchFunctionMode):
         if func in _INITIAL:
             return args[0] if args else kwargs["tensor"]
         if func in _NORMALISATIONS:
-            return torch.empty_like(args[0] if args else kwargs["input"])
+            return _NORMALISATIONS[func](*args, **kwargs)
         return func(*args, **kwargs)

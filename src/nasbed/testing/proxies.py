@@ -40,10 +40,7 @@ class ProxyConformance(ABC):
     def test_a_score_is_a_finite_number_or_a_reason_of_one_line(self) -> None:
         scores = self.scores()
         assert scores[0].value is not None, f"no score of an ordinary network: {scores[0].reason}"
-        for score in scores:
-            assert (score.value is None) == bool(score.reason)
-            assert score.value is None or math.isfinite(score.value)
-            assert "\n" not in score.reason + score.remark and score.seconds >= 0
+        check_scores(scores)
 
     def test_the_same_seed_gives_the_same_score(self) -> None:
         """The state of torch's own generator and the other proxies that are scored make no difference."""
@@ -81,12 +78,15 @@ class ProxyConformance(ABC):
 
         images, labels = batch()
         scored = list(networks())
-        self.scores(scored, images=images[:1], labels=labels[:1])
-        self.scores(scored, labels=torch.zeros_like(labels))
-        self.scores(scored, images=torch.zeros_like(images))
-        self.scores(scored, images=images * torch.nan)
-        self.scores(scored, images=images * 1e30)
-        self.scores(scored, labels=labels + 100)
+        for changed in (
+            {"images": images[:1], "labels": labels[:1]},
+            {"labels": torch.zeros_like(labels)},
+            {"images": torch.zeros_like(images)},
+            {"images": images * torch.nan},
+            {"images": images * 1e30},
+            {"labels": labels + 100},
+        ):
+            check_scores(self.scores(scored, **changed))
 
     def test_odd_networks_have_a_score_or_a_reason(self) -> None:
         import torch
@@ -96,13 +96,16 @@ class ProxyConformance(ABC):
         with torch.no_grad():
             for parameter in all_zero.parameters():
                 parameter.mul_(0)
-        for network in (
-            nn.Flatten(),
-            nn.Sequential(nn.Flatten(), nn.Linear(3 * SIDE * SIDE, 10)),
-            nn.Identity(),
-            all_zero,
-        ):
-            self.make_proxy().score(network, batch())
+        linear = nn.Sequential(nn.Flatten(), nn.Linear(3 * SIDE * SIDE, 10))
+        check_scores(self.scores([nn.Flatten(), linear, nn.Identity(), all_zero]))
+
+
+def check_scores(scores: Iterable[Score]) -> None:
+    """Fail unless each is a finite number or a reason of one line."""
+    for score in scores:
+        assert (score.value is None) == bool(score.reason)
+        assert score.value is None or math.isfinite(score.value)
+        assert "\n" not in score.reason + score.remark and score.seconds >= 0
 
 
 @cache

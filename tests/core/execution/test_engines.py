@@ -155,6 +155,7 @@ def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
     assert ray.get(references) == engine_tasks.accuracies(cases)
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("end", ["kill", "exit"])
 def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str) -> None:
     """They hang in a task when the process that started them is killed, or exits without having stopped them."""
@@ -172,8 +173,8 @@ def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str
     (tmp_path / "script.py").write_text(code)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=environment)
-    until = time.monotonic() + 30
-    while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < until:
+    deadline = time.monotonic() + 30
+    while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     if end == "kill":
         process.kill()
@@ -181,7 +182,7 @@ def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str
         (tmp_path / "end").touch()
     process.wait(timeout=20)
     assert len(workers) == 2
-    while any(_lives(int(path.stem)) for path in workers) and time.monotonic() < until:
+    while any(_lives(int(path.stem)) for path in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(_lives(int(path.stem)) for path in workers)
 

@@ -117,6 +117,7 @@ def test_journal_of_another_kind_is_refused(path: Path, line: dict[str, Any]) ->
         TaskJournal[Any, Any](path, INPUTS)
 
 
+@pytest.mark.kill
 def test_second_process_is_refused_and_a_killed_one_frees_the_journal(path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -40,13 +40,11 @@ def test_process_pool_ends_in_the_middle_of_work() -> None:
     pool.submit(os.getpid).result()
     sleeping = pool.submit(time.sleep, 60)
     waiting = pool.submit(time.sleep, 60)
-    start = time.monotonic()
     pool.close()
-    assert time.monotonic() - start < 10
     assert set(multiprocessing.active_children()) == before
     for call in (sleeping, waiting):
         with pytest.raises(CancelledError):
-            call.result()
+            call.result(timeout=0)
 
 
 def test_process_pool_whose_process_dies_is_broken() -> None:
@@ -57,6 +55,7 @@ def test_process_pool_whose_process_dies_is_broken() -> None:
     pool.close()
 
 
+@pytest.mark.kill
 def test_process_pool_of_a_killed_process_ends(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     process = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], stdout=subprocess.PIPE, text=True)
@@ -65,8 +64,8 @@ def test_process_pool_of_a_killed_process_ends(tmp_path: Path) -> None:
     assert (child / "stat").exists()
     process.kill()
     process.communicate()
-    until = time.monotonic() + 20
-    while _runs(child) and time.monotonic() < until:
+    deadline = time.monotonic() + 20
+    while _runs(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _runs(child)
 

@@ -104,7 +104,7 @@ def test_changed_code_is_refused_by_name_and_can_be_accepted(folder: Path, name:
     run("campaign.toml", "--engine", "serial", "--resume")  # as it was accepted
 
 
-def test_put_back_code_goes_on(folder: Path) -> None:
+def test_put_back_code_resumes(folder: Path) -> None:
     run("campaign.toml", "--engine", "serial")
     stop_after(12, folder / "campaign.sqlite")
     edit(folder, "helper.py")
@@ -126,7 +126,7 @@ def test_results_say_which_version_made_them(folder: Path, monkeypatch: pytest.M
     assert f"collected by nasbed {before}, 9.9.9" in Results.open(folder / "table").about.source
 
 
-def test_journal_of_an_older_nasbed_goes_on_and_says_what_it_lacks(folder: Path) -> None:
+def test_journal_of_an_older_nasbed_resumes_and_says_what_it_lacks(folder: Path) -> None:
     run("campaign.toml", "--engine", "serial")
     stop_after(12, folder / "campaign.sqlite")
     with sqlite3.connect(folder / "campaign.sqlite") as connection:

@@ -114,8 +114,8 @@ def test_campaign_refuses_a_journal_that_another_has_open(campaign_file: Path) -
     log = campaign_file.with_suffix(".log")
     first = started(campaign_file, "--engine", "serial", log=log)
     try:
-        until = time.monotonic() + 30
-        while not log.exists() and time.monotonic() < until:
+        deadline = time.monotonic() + 30
+        while not log.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         code, errors = outcome_of(started(campaign_file, "--resume", "--engine", "serial"))
         journal = campaign_file.with_suffix(".sqlite")
@@ -131,11 +131,11 @@ def test_campaign_refuses_a_journal_that_another_has_open(campaign_file: Path) -
         first.communicate()
 
 
-def test_campaign_interrupted_from_the_keyboard_says_how_to_go_on(campaign_file: Path) -> None:
+def test_campaign_interrupted_from_the_keyboard_says_how_to_resume(campaign_file: Path) -> None:
     log = campaign_file.with_suffix(".log")
     process = started(campaign_file, "--engine", "local", "--workers", "1", log=log)
-    until = time.monotonic() + 30
-    while not log.exists() and time.monotonic() < until:
+    deadline = time.monotonic() + 30
+    while not log.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     code, errors = outcome_of(process)
@@ -180,7 +180,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_campaign_on_a_full_disk_stops_in_one_line_and_goes_on_with_more_room(
+def test_campaign_on_a_full_disk_stops_in_one_line_and_resumes_with_more_room(
     campaign_file: Path, small_disk: Path, undisturbed: list[Row]
 ) -> None:
     journal = small_disk / "full.sqlite"

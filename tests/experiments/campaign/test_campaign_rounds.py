@@ -72,7 +72,7 @@ def test_campaign_with_another_seed_makes_other_trials(adaptive: list[Row], tmp_
     assert {row[0].key for row in table(tmp_path / "other.sqlite")} != {row[0].key for row in adaptive[:24]}
 
 
-def test_campaign_goes_on_only_with_the_same_settings(tmp_path: Path) -> None:
+def test_campaign_resumes_only_with_the_same_settings(tmp_path: Path) -> None:
     campaign = Campaign("one", trials=20, shares={"rs": 0.5, "re": 0.5}, round=5)
     trainer, journal = FunctionTrainer(quality, "nb201"), tmp_path / "one.sqlite"
     collect(campaign, trainer, journal)
@@ -89,7 +89,7 @@ def test_campaign_goes_on_only_with_the_same_settings(tmp_path: Path) -> None:
         collect(campaign, FunctionTrainer(quality, "nb201", fidelities=(1, 2)), journal)
 
 
-def test_campaign_whose_methods_have_changed_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_campaign_reports_that_its_methods_have_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign = Campaign("changed", trials=20, shares={"rs": 1}, round=5)
     trainer, journal = FunctionTrainer(quality, "nb201"), tmp_path / "changed.sqlite"
     collect(campaign, trainer, journal)
@@ -153,7 +153,7 @@ def test_campaign_answers_what_is_known_and_fills_with_random_ones(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("own_methods")
-def test_campaign_goes_on_without_a_method_that_breaks(tmp_path: Path) -> None:
+def test_campaign_continues_without_a_method_that_breaks(tmp_path: Path) -> None:
     campaign = Campaign("breaking", trials=20, shares={"breaking": 0.5, "rs": 0.5}, round=10)
     trainer, journal = FunctionTrainer(quality, "nb201"), tmp_path / "journal.sqlite"
     status = collect(campaign, trainer, journal)

@@ -105,7 +105,7 @@ def test_campaign_with_trajectories_is_planned_whole_before_it_runs(folder: Path
     assert table(folder / "cut.sqlite") == table(folder / "whole.sqlite")
 
 
-def test_campaign_goes_on_only_with_the_same_searches(folder: Path) -> None:
+def test_campaign_resumes_only_with_the_same_searches(folder: Path) -> None:
     trainer, journal = FunctionTrainer(quality, "nb201"), folder / "with.sqlite"
     campaign = replace(WITH, folder=folder)
     collect(campaign, trainer, journal)
@@ -155,10 +155,10 @@ def test_campaign_refuses_searches_that_are_none_or_do_not_fit(folder: Path) -> 
 
     def refused(*searches: str) -> str:
         campaign = replace(WITH, folder=folder, trajectories=Trajectories(searches))
-        with pytest.raises((BadFile, InvalidOption)) as raised:
+        with pytest.raises((BadFile, InvalidOption)) as error:
             collect(campaign, trainer, folder / "no.sqlite")
         assert not (folder / "no.sqlite").exists()
-        return str(raised.value)
+        return str(error.value)
 
     assert "no file is" in refused("nothing/*.json")
     (folder / "odd.json").write_text("{}")

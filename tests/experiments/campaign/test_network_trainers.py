@@ -84,7 +84,7 @@ class EarlierTrainer(PopulationTrainer):
         ]
 
 
-def test_campaign_begun_before_a_metric_existed_goes_on_with_those_it_has(
+def test_campaign_begun_before_a_metric_existed_resumes_with_those_it_has(
     tmp_path: Path, populations: list[int]
 ) -> None:
     """A journal of nasbed 0.1 has no training accuracy. Its rows of later versions have the same columns."""

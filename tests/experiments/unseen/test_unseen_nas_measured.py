@@ -126,7 +126,7 @@ def test_random_architectures_are_another_for_every_seed(dataset: Dataset) -> No
         assert len(architectures) == 5
 
 
-def test_interrupted_search_and_training_go_on_to_the_same_result(dataset: Dataset, tmp_path: Path) -> None:
+def test_interrupted_search_and_training_resume_to_the_same_result(dataset: Dataset, tmp_path: Path) -> None:
     def measured(folder: Path, *, stop: str = "") -> UnseenResult:
         def on_progress(part: str, epoch: int, description: str) -> None:
             if stop == f"{part} {epoch}":
@@ -188,7 +188,7 @@ def test_searches_are_recorded_as_oneshot_records_its_own_and_not_done_again(dat
         searched(different, record=next(searches.glob("*gdas*/search.json")))
 
 
-def test_what_cannot_be_kept_is_told_before_a_search(dataset: Dataset, tmp_path: Path) -> None:
+def test_what_cannot_be_kept_is_reported_before_a_search(dataset: Dataset, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     plan = NasPlan(("gdas",), RECIPE, BUDGET, epochs=1)
     for name in ("checkpoints", "searches"):
@@ -196,7 +196,7 @@ def test_what_cannot_be_kept_is_told_before_a_search(dataset: Dataset, tmp_path:
             measure([dataset], plan, tmp_path / "r.jsonl", **{name: tmp_path / "file"})  # type: ignore[arg-type]
 
 
-def test_damaged_record_of_a_search_is_told(dataset: Dataset, tmp_path: Path) -> None:
+def test_damaged_record_of_a_search_is_reported(dataset: Dataset, tmp_path: Path) -> None:
     run = NasRun("gdas", dataset, RECIPE, BUDGET)
     record = run.record(tmp_path)
     assert record is not None

@@ -101,7 +101,7 @@ def test_what_a_file_has_found_is_not_searched_again(folder: str, tmp_path: Path
     assert first.architecture == second.architecture and first.search_time_s == second.search_time_s
 
 
-def test_what_fails_is_told_when_the_rest_is_done(folder: str, tmp_path: Path) -> None:
+def test_failures_are_reported_after_the_other_tasks(folder: str, tmp_path: Path) -> None:
     file, engine = tmp_path / "r.jsonl", WatchedEngine(UnseenTask((folder, "gdas", 0)))
     with pytest.raises(NasbedError, match=r"1 of 10 searches and trainings failed, .*gdas 0: search: .*no memory"):
         measure_ahead([folder], PLAN, file, **folders(tmp_path), engine=engine)

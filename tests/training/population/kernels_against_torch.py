@@ -77,9 +77,32 @@ class Everything(nn.Module):
         return logits
 
 
+class Windows(nn.Module):
+    """Depthwise convolutions and means of windows, between convolutions of all channels."""
+
+    def __init__(self, kernel: int, dilation: int) -> None:
+        super().__init__()
+        self.stem = conv_bn_relu(3, 2, 1)
+        self.depthwise = nn.Conv2d(
+            2, 2, kernel, padding=dilation * (kernel // 2), dilation=dilation, groups=2, bias=False
+        )
+        self.strided = nn.Conv2d(2, 2, kernel, 2, padding=kernel // 2, groups=2, bias=False)
+        self.point = conv_bn(2, 2, 1)
+        self.head = classifier(2, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.stem(x)
+        x = self.depthwise(x) + functional.avg_pool2d(x, 3, 1, 1, count_include_pad=False)
+        logits: Tensor = self.head(self.point(self.strided(x)))
+        return logits
+
+
 class Dense(nn.Module):
     """Convolutions of all channels alone, so that channels are bundled: more of them than a bundle holds, fewer, cut
     off in the midst of a bundle, concatenated out of step with bundles and added to what is in step."""
+
+    JOINED = 14
+    """Channels before the classifier, whatever the cut: networks of one population have classifiers of one width."""
 
     def __init__(self, channels: int, cut: int) -> None:
         super().__init__()
@@ -87,11 +110,11 @@ class Dense(nn.Module):
         self.stem = conv_bn(3, channels, 3)
         self.strided = relu_conv_bn(channels, channels + 4, 3, stride=2)
         self.reduce = FactorizedReduce(channels, channels + 4)
-        self.first, self.second = relu_conv_bn(cut, cut, 3), conv_bn_relu(channels + 4, 6, 1)
-        self.joined = conv_bn_relu(channels + 4, cut + 6, 1)
-        self.norm = nn.BatchNorm2d(cut + 6)
+        self.first, self.second = relu_conv_bn(cut, cut, 3), conv_bn_relu(channels + 4, self.JOINED - cut, 1)
+        self.joined = conv_bn_relu(channels + 4, self.JOINED, 1)
+        self.norm = nn.BatchNorm2d(self.JOINED)
         self.unused = conv_bn_relu(channels, channels, 1)
-        self.head = classifier(cut + 6, 10)
+        self.head = classifier(self.JOINED, 10)
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.stem(x)
@@ -181,11 +204,12 @@ def dense(device: str) -> None:
 
 
 def quick(device: str) -> None:
-    """Every kernel at a width that needs padding and at one that needs none, a second step, and networks of two sizes
-    together."""
-    compare(device, [Everything(2, 3, 2)], (8, 8), batch=2, steps=1)
-    compare(device, [Everything(2, 5, 1)], (7, 6), batch=2, steps=1)
-    compare(device, [Dense(12, 9), Dense(8, 9)], (6, 5), batch=2)
+    """Every kernel; windows padded with none, one and two columns; windows of two kinds, networks of two sizes and two
+    cuts together; a second step."""
+    compare(device, [Everything(2, 3, 2)], (5, 7), batch=2, steps=1)
+    compare(device, [Windows(3, 2), Windows(5, 1)], (3, 4), batch=2, steps=1)
+    compare(device, [Windows(5, 1)], (3, 6), batch=2, steps=1)
+    compare(device, [Dense(12, 5), Dense(8, 9)], (6, 5), batch=2)
 
 
 def pictures(device: str) -> None:

@@ -41,7 +41,7 @@ def test_population_benchmark_prints_tables_and_writes_all_numbers(
     assert all(distances["population"] < 1e-4 < distances["bfloat16"] for distances in case["gradient_distances"])
 
 
-def test_population_that_fails_is_listed_and_the_baselines_go_on(
+def test_population_that_fails_is_listed_and_the_baselines_continue(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     import population

@@ -426,7 +426,7 @@ def mutated(rng: np.random.Generator, seeds: list[bytes]) -> bytes:
 @examples(100)
 @given(st.integers(0, 2**63), st.binary(max_size=60))
 def test_loads_gives_plain_values_or_bad_file_for_any_bytes(seed: int, noise: bytes) -> None:
-    """Forty strings an example: twenty thousand in all."""
+    """Forty strings an example: 4 000 in all, and 32 000 under --thorough."""
     global _watching  # noqa: PLW0603
     rng = np.random.default_rng(seed)
     seeds = corpus()

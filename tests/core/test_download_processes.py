@@ -42,11 +42,12 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "downloads" / "file.bin"
 
 
-def start(server: Server, target: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CODE, server.url, str(target), RIGHT, *more]
+def start(server: Server, target: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CODE, server.url, str(target), RIGHT, *options]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_download_killed_midway_is_resumed(serve: Serve, target: Path, kill: signal.Signals) -> None:
     server = serve(stall=200_000)

@@ -48,7 +48,7 @@ def test_download_that_is_there_is_checked_and_not_fetched_again(serve: Serve, t
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_download_cut_again_and_again_goes_on_where_it_was(serve: Serve, target: Path, chunked: bool) -> None:
+def test_download_cut_again_and_again_resumes_where_it_was(serve: Serve, target: Path, chunked: bool) -> None:
     server = serve(cuts=[100_000, 50_000, 0, 70_000], chunked=chunked)
     get(server, target)
     assert target.read_bytes() == CONTENT and names(target) == ["file.bin"]
@@ -215,7 +215,7 @@ def test_download_waits_as_the_server_asks_up_to_a_limit(
     assert shortest <= wait_s <= longest
 
 
-def test_stalled_server_times_out_and_the_download_goes_on(serve: Serve, target: Path) -> None:
+def test_stalled_server_times_out_and_the_download_resumes(serve: Serve, target: Path) -> None:
     server = serve(stall=60_000)
     messages: list[str] = []
 

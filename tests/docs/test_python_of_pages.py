@@ -1,0 +1,56 @@
+"""The Python on pages of docs runs as it is printed. Pages that are not named here have tests of their own."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+import nasbed
+from nasbed.compat import PACKAGES
+from nasbed.core.execution import SerialEngine
+from support.surrogates import write_evaluations
+
+DOCS = Path(__file__).parents[2] / "docs"
+SHORTER: dict[str, dict[str, str]] = {
+    "surrogates": {
+        "members=10, processes=4": "settings={'rounds': 5}",
+        "trials=50": "trials=1, settings={'rounds': 50}, engine=SERIAL",
+        'parts=["fits"]': 'parts=["fits"], engine=SERIAL',
+    },
+    "training": {"seed=0)\noutcome.status": "seed=0, epochs=1)\noutcome.status"},
+}
+"""What takes long on a page, and what runs instead: fewer and smaller models, fewer epochs."""
+
+
+def blocks(page: str) -> list[str]:
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    for printed, shorter in SHORTER.get(page, {}).items():
+        assert printed in text
+        text = text.replace(printed, shorter)
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+
+
+@pytest.fixture
+def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """What a reader has: a table in the working directory, and an architecture. Drop-ins are removed afterwards."""
+    monkeypatch.chdir(tmp_path)
+    table = write_evaluations(tmp_path / "my-table", count=300)
+    arch = nasbed.space(table.about.space).sample(np.random.default_rng(0))
+    yield {"arch": arch, "SERIAL": SerialEngine()}
+    for name in chain.from_iterable(PACKAGES.values()):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("page", ["compat", "datasets", "networks", "surrogates", "training"])
+def test_python_of_a_page_runs(page: str, names: dict[str, Any]) -> None:
+    for block in blocks(page):
+        exec(block, names)

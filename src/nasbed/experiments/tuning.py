@@ -99,7 +99,7 @@ def tune(
         score: what is maximised.
         settings: those that hold for all trials and are not tuned.
         engine: where fits run.
-        seed: of the split and of the proposals.
+        seed: of the proposals and fits, and of the split of a table; a split keeps its own.
         timeout_s: seconds a fit.
         progress: called with each trial that ended, first with those that the folder holds.
     """
@@ -108,7 +108,7 @@ def tune(
         raise InvalidOption(f"tuning is for {' or '.join(SCORES)}, got {score!r}")
     if trials < 1:
         raise InvalidOption(f"tuning makes at least 1 trial, that of the default settings, got {trials}")
-    split = data if isinstance(data, TableSplit) else TableSplit.of(data, seed=seed)
+    split = TableSplit.from_data(data, seed=seed)
     split.check_parts()
     search = Search(kind, split.space, settings or {}, seed)
     setup = TuningSetup(

@@ -1,12 +1,4 @@
-"""Foreign pickles, read without running anything that they hold.
-
-This is an interpreter of its own, not a filter in front of Python's: it knows how to build None, booleans, numbers,
-text, bytes, lists, tuples, dictionaries, sets and numpy arrays, and there is nothing else that it could build. A pickle
-names what it wants to call; the name is looked up in a table of ours, never in ``sys.modules``.
-
-What comes out has been walked over once more: every part is of one of those types, no container holds itself, nesting
-is bounded, and so is the size that the value would have if parts that are shared were written out.
-"""
+"""The interpreter: one pickle, read operation by operation."""
 
 from __future__ import annotations
 
@@ -19,11 +11,10 @@ from functools import cache
 from typing import Any, NoReturn
 
 from nasbed.core.errors import BadFile, shorten
-from nasbed.core.plain_values import (
+from nasbed.core.restricted_pickle.values import (
     CALLS,
     Call,
     Global,
-    PickledObject,
     add_items,
     appended,
     as_dict,
@@ -334,6 +325,3 @@ _COLLECTED: dict[str, Callable[[list[Any]], object]] = {
     "DICT": as_dict,
     "FROZENSET": lambda items: frozenset(as_set(items)),
 }
-
-
-__all__ = ["Call", "Global", "Pickle", "PickledObject", "loads"]

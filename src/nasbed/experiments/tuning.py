@@ -14,6 +14,7 @@ from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine, LocalEngine, attempt
 from nasbed.core.files import complete_file
+from nasbed.core.former_names import former
 from nasbed.experiments.trials import Fit, Search, Trials
 from nasbed.experiments.tuning_journal import JOURNAL, TuningJournal, TuningSetup, TuningTrial, read_json
 from nasbed.results.store import Results
@@ -27,9 +28,7 @@ Score = Literal["skt", "r2"]
 SCORES: tuple[Score, ...] = get_args(Score)
 BEST = "best.json"
 
-
-Parts = TableSplit
-"""The former name of what is passed to :func:`tune`; it goes with the next version."""
+__getattr__ = former(__name__, {"Parts": "nasbed.surrogates.table_split:TableSplit"}, until="0.3")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,10 @@ What comes out has been walked over once more: every part is of one of those typ
 is bounded, and so is the size that the value would have if parts that are shared were written out.
 """
 
+from nasbed.core.former_names import former
 from nasbed.core.restricted_pickle.reader import Pickle, loads
 from nasbed.core.restricted_pickle.values import Call, Global, PickledObject, figure
 
 __all__ = ["Call", "Global", "Pickle", "PickledObject", "figure", "loads"]
+
+__getattr__ = former(__name__, {"Record": "nasbed.core.restricted_pickle:PickledObject"}, until="0.3")

@@ -11,6 +11,7 @@ from typing import Any
 
 from nasbed.core.errors import InvalidOption, NotReady
 from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine, TaskOutcome
+from nasbed.core.former_names import FormerAttribute
 from nasbed.core.metric import Metric
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import campaign_code, facts_of, metrics_of
@@ -51,10 +52,7 @@ class CampaignProgress:
         """Seconds to go at that rate."""
         return (self.total - self.done) / self.rate if self.rate else None
 
-    @property
-    def ended(self) -> tuple[tuple[Trial, Evaluation], ...]:
-        """The former name of ``latest``; it goes with the next version."""
-        return self.latest
+    ended = FormerAttribute("latest", until="0.3")
 
 
 OnProgress = Callable[[CampaignProgress], None]

@@ -91,7 +91,7 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
         table(snip=[1.0, 2.0, 3.0]).of("snipp")
     with pytest.raises(InvalidOption, match=r"NAME\.parquet"):
         table(snip=[1.0, 2.0, 3.0]).write(tmp_path / "scores.csv")
-    with pytest.raises(BadFile, match="is none; make one"):
+    with pytest.raises(BadFile, match="is not a file; make one"):
         ScoreTable.read(tmp_path / "none.parquet")
     (tmp_path / "text.parquet").write_text("no")
     with pytest.raises(BadFile, match="no Parquet file"):

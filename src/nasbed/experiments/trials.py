@@ -102,7 +102,7 @@ class Search:
         return TuningTrial(number, self._settings(values, budget), budget, values)
 
     def tell(self, trial: TuningTrial, score: float | None) -> None:
-        """What came of it; the defaults too, where the tuning space holds them."""
+        """Report a trial's score, that of the defaults too where the tuning space holds them."""
         values = trial.values or self._default_values
         if values is None:
             return

@@ -74,7 +74,7 @@ class Pickle:
             raise BadFile(f"{self.source}: {error}; it is not read") from None
         except _HANDLED as error:
             reason = " ".join(str(error).split())[:80] or type(error).__name__
-            raise BadFile(f"{self.source} is no whole pickle of plain values: {reason}; get it again") from None
+            raise BadFile(f"{self.source} is not a whole pickle of plain values: {reason}; get it again") from None
         return value
 
     def _run(self) -> Any:
@@ -170,7 +170,7 @@ class Pickle:
         """One of the less frequent opcodes; the stack that holds now is returned."""
         name = _NAMES.get(opcode)
         if name is None:
-            raise ValueError(f"no opcode is {opcode:#04x}")
+            raise ValueError(f"the opcode {opcode:#04x} is unknown")
         if name in _PUSHED:
             stack.append(_PUSHED[name](self))
         elif name in _REPLACED:
@@ -251,7 +251,7 @@ def loads(
     reader = Pickle(data, source, calls=calls, records=records, persistent=persistent)
     value = reader.load()
     if reader.end != len(data):
-        raise BadFile(f"{source} goes on for {len(data) - reader.end} bytes after its pickle; it is not read")
+        raise BadFile(f"{source} has {len(data) - reader.end} trailing bytes after its pickle; it is not read")
     return value
 
 

@@ -134,7 +134,7 @@ def _closing(outcomes: Iterator[TaskOutcome]) -> Iterator[None]:
 
 
 def _report_check(outcome: TaskOutcome, on_note: Callable[[str], None] | None) -> None:
-    """Raise if the trainer is not ready. A check that was cut short, by a time-out or a dead process, says nothing."""
+    """Raise if the trainer is not ready. A check that was cut short, by a timeout or a dead process, says nothing."""
     if outcome.refusal:
         raise NotReady(outcome.refusal)
     if on_note is not None and not outcome.error:
@@ -174,7 +174,7 @@ class _Collection:
             self._end(outcome)
 
     def tasks(self, slots: int) -> Iterator[Any]:
-        """The tasks of all rounds, for an engine with so many slots."""
+        """The tasks of all rounds, for an engine with ``slots`` slots."""
         proposed = 0
         for trials in self._rounds.proposed():
             proposed += len(trials)

@@ -152,7 +152,7 @@ class Journal(Closeable):
         if not tables:
             raise BadFile(f"{self.path} holds no campaign yet; begin it: nasbed collect with --resume")
         if not {"facts", "trials", "results", "rounds"} <= tables:
-            raise BadFile(f"{self.path} is no journal of a campaign; name another file")
+            raise BadFile(f"{self.path} is not a journal of a campaign; name another file")
         version = self.facts().get("schema_version")
         if version != SCHEMA_VERSION:
             raise BadFile(

@@ -11,6 +11,7 @@ from typing import Any
 
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.execution.journal import SharedJournal, append_line, read_lines
+from nasbed.core.status import Status
 
 FORMAT = 1
 
@@ -131,7 +132,7 @@ def read_results(paths: Iterable[Path]) -> list[UnseenResult]:
         except OSError as error:
             raise BadFile(f"the results {path} cannot be read: {error.strerror}; check the path") from None
         except UnicodeDecodeError:
-            raise BadFile(f"the results {path} are no text in UTF-8; name another file") from None
+            raise BadFile(f"the results {path} are not text in UTF-8; name another file") from None
         results += [_result(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
     return results
 
@@ -167,7 +168,7 @@ def _result(line: str, where: str) -> UnseenResult:
     if not wrong and type(content.get("search", {}).get("epochs", 0)) is not int:
         wrong = ["search"]
     value = content.get("test_accuracy")
-    if not wrong and (content["status"] == "ok") != (value is not None and 0 <= value <= 100):
+    if not wrong and (content["status"] == Status.OK) != (value is not None and 0 <= value <= 100):
         wrong = ["test_accuracy"]
     if wrong or set(content) - names:
         name = (wrong or sorted(set(content) - names))[0]

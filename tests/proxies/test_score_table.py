@@ -94,7 +94,7 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="is not a file; make one"):
         ScoreTable.read(tmp_path / "none.parquet")
     (tmp_path / "text.parquet").write_text("no")
-    with pytest.raises(BadFile, match="no Parquet file"):
+    with pytest.raises(BadFile, match="not a Parquet file"):
         ScoreTable.read(tmp_path / "text.parquet")
     parquet.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(BadFile, match="nasbed proxies import"):

@@ -29,7 +29,8 @@ MOST_FREE = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When a run ends: after a number of evaluations, or of seconds on the simulated clock, whichever is first.
+    """When a run ends: after so many evaluations, or when the simulated clock passes so many seconds, whichever is
+    first.
 
     >>> Budget.parse("500ev"), Budget.parse("1e6s")
     (Budget(evaluations=500, seconds=inf), Budget(evaluations=9223372036854775807, seconds=1000000.0))

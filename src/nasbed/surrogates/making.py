@@ -81,9 +81,9 @@ def make_surrogate(
         processes: How many members are fitted at a time.
         progress: Called with the share that is done, from 0 to 1.
     """
+    _check_objective(metric)
     split = TableSplit.from_data(data, metric=metric, fidelity=fidelity, methods=methods, seed=seed or 0)
-    if split.metric.split == "test":
-        raise InvalidOption(f"a search optimises a validation metric, got {split.metric.key}; name another")
+    _check_objective(split.metric)
     split.check_parts("test")
     results, metric, seed = split.results, split.metric, split.seed if seed is None else seed
     train, test, unchosen = split.fitted, split.test, split.unchosen
@@ -131,6 +131,11 @@ def make_surrogate(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return Artefact(manifest, ensemble, clock)
+
+
+def _check_objective(metric: Metric | None) -> None:
+    if metric is not None and metric.split == "test":
+        raise InvalidOption(f"a search optimises a validation metric, got {metric.key}; name another")
 
 
 def _record(members: Sequence[Surrogate[Any]]) -> ModelRecord:

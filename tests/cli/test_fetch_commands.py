@@ -310,7 +310,7 @@ def test_import_writes_the_tables(user: User) -> None:
         ((), "nasbed import --list"),
         (("tiny",), "the format tiny reads a file or folder and none is given"),
         (("tinny", "x.txt"), "no import format is called 'tinny'; did you mean tiny"),
-        (("tiny", "y.txt"), "y.txt is none; check the path"),
+        (("tiny", "y.txt"), "y.txt does not exist; check the path"),
         (("tiny", "x.txt", "--option", "name"), "an option reads KEY=VALUE, got 'name'"),
         (("tiny", "x.txt", "--option", "name=a", "--option", "name=b"), "given twice"),
         (("tiny", "x.txt", "--option", "nmae=a"), "the format tiny has no option 'nmae'; did you mean name"),

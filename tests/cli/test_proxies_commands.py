@@ -75,7 +75,7 @@ def test_score_like_and_compare(
             "a table lists architectures, snb-darts",
         ),
         (("import", "none.json", "-o", "s.parquet"), "check the path"),
-        (("compare", "a.parquet", "b.parquet"), "is none"),
+        (("compare", "a.parquet", "b.parquet"), "is not a file"),
     ],
 )
 def test_mistakes_are_one_line(

@@ -80,7 +80,7 @@ def test_run_compares_methods_with_and_without_proxies(table: str, scores: str, 
         (("--warm-start", "synflw:10"), "no proxy is called 'synflw'"),
         (("--warm-start", "synflow:10"), "give a file with --scores, or the images"),
         (("--filter", "synflow:10"), "give a file with --scores$"),
-        (("--filter", "synflow:10", "--scores", "none.parquet"), "none.parquet is none; make one with"),
+        (("--filter", "synflow:10", "--scores", "none.parquet"), "none.parquet is not a file; make one with"),
         (("--only-guided",), "--only-guided goes with --warm-start or --filter"),
         (("--optimizers", "rs,smac", "--filter", "params:10"), "smac proposes by a model of its own"),
         (

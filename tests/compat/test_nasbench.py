@@ -260,7 +260,7 @@ def _chain(vertices: int) -> list[list[int]]:
         (api.ModelSpec(_chain(8), [INPUT, *[CONV3] * 6, OUTPUT]), "at most 7 vertices, got 8"),
         (api.ModelSpec(_chain(12), [INPUT, *[CONV3] * 10, OUTPUT]), "at most 7 vertices, got 12"),
         (api.ModelSpec(_complete(5), [INPUT, *[CONV3] * 3, OUTPUT]), "at most 9 edges after pruning, got 10"),
-        (api.ModelSpec(_chain(3), [INPUT, "conv9x9", OUTPUT]), "'conv9x9' is no operation"),
+        (api.ModelSpec(_chain(3), [INPUT, "conv9x9", OUTPUT]), "'conv9x9' is not an operation"),
         (api.ModelSpec(_chain(3), [CONV3, CONV3, OUTPUT]), "start with input"),
         (api.ModelSpec(_chain(3), [INPUT, CONV3, CONV3]), "end with output"),
         (api.ModelSpec(_chain(7), [INPUT, *[CONV3] * 5, OUTPUT]), "is not one of them"),

@@ -83,7 +83,7 @@ def test_index_of_something_else_is_minus_one_and_out_of_range_raises(api: NATSt
     for index in (-1, 15_625, 100_000):
         with pytest.raises(ValueError, match="index is 0 to 15624"):
             api.get_more_info(index, "cifar10")
-    with pytest.raises(ValueError, match="no architecture of nb201"):
+    with pytest.raises(ValueError, match="not an architecture of nb201"):
         api.simulate_train_eval("|none~0|", "cifar10")
 
 

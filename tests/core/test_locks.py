@@ -5,13 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.core.locks import SharedHold, WriterLock, lock_file, locked, reading, remove_unless_held
+from nasbed.core.locks import SharedHold, WriterLock, lock_file, locked, reading, remove_unless_held, waiting_lock
 
 HOLDERS = {
     "writer": "WriterLock(path, 'taken')",
@@ -111,3 +113,26 @@ def test_import_needs_no_fcntl() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "imported\n", run.stderr
+
+
+def test_waiting_lock_holds_after_a_normal_release(tmp_path: Path) -> None:
+    """The first holder removes the lock file: what the second one then holds keeps a third one out."""
+    target, waits, has, may_end = tmp_path / "file", Event(), Event(), Event()
+
+    def wait_and_hold() -> None:
+        with waiting_lock(lock_file(target), waits.set):
+            has.set()
+            may_end.wait(10)
+
+    first = WriterLock(target, "busy")
+    with ThreadPoolExecutor(1) as threads:
+        second = threads.submit(wait_and_hold)
+        assert waits.wait(10) and not has.is_set()
+        first.release()
+        assert has.wait(10)
+        with pytest.raises(InvalidOption, match="busy"):
+            WriterLock(target, "busy")
+        may_end.set()
+        second.result(10)
+    WriterLock(target, "busy").release()
+    assert list(tmp_path.iterdir()) == []

@@ -128,7 +128,7 @@ FAULTS: list[tuple[str, Any, str, str]] = [
     ("other label", _copy("train", 3, "train", 7), "warning", "labels: 2 images are identical to one with another"),
     ("near", _copy("test", 3, "train", 8, noise=2), "warning", "test: 1 images (1.11 %) are nearly those of train"),
     ("near in valid", _copy("valid", 3, "train", 8, noise=2), "warning", "valid: 1 images (1.67 %) are nearly"),
-    ("leak pixel", _leak_pixel, "warning", "one value alone (channel 1, row 2, column 3) tells 100.00 %"),
+    ("leak pixel", _leak_pixel, "warning", "a single pixel (channel 1, row 2, column 3) predicts 100.00 %"),
     ("scaled", _replace("test_x", lambda x: x / 255), "warning", "parts look scaled differently"),
     ("uneven", _replace("train_y", lambda y: np.where(np.arange(300) < 4, y, 0)), "warning", "train: uneven"),
     ("moved", _replace("test_y", lambda y: np.where(np.arange(90) < 60, 0, y)), "warning", "test: its classes have"),
@@ -261,7 +261,7 @@ def test_check_finds_labels_anew_by_the_rule(tmp_path: Path) -> None:
     assert any("leak: 1 patch are also in train, the first is train 0" in line for line in texts)
     del origins["valid"]["country"]
     texts = [each.text for each in _check_made(tmp_path, arrays, metadata, origins) if each.severity == "error"]
-    assert any("cannot be found anew" in line for line in texts)
+    assert any("cannot be computed again" in line for line in texts)
     (tmp_path / "test_origins.npz").write_bytes(b"PK no")
     assert any("test_origins.npz: it cannot be read" in line for line in _texts(tmp_path, "error"))
 

@@ -236,7 +236,7 @@ def test_altered_setups_are_refused_by_name(out: Path, name: str) -> None:
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"null", b"[" * 100_000])
 def test_setups_that_are_no_json_object_are_refused(out: Path, content: bytes) -> None:
     (out / "setup.json").write_bytes(content)
-    assert "setup.json is no setup of runs" in str(refusal(out))
+    assert "setup.json is not a setup of runs" in str(refusal(out))
 
 
 @pytest.mark.usefixtures("few_charts")

@@ -453,7 +453,7 @@ def test_compare_refuses_guidance_in_one_line(table: str, tmp_path: Path) -> Non
         (["rs"], [warm("nosuch:5")], small_file, "no scores by 'nosuch'"),
         (["rs"], [warm("zen:5")], None, "--scores, or the images to score on with --proxy-dataset"),
         (["rs"], [filtered("zen:5")], None, "give a file with --scores$"),
-        (["rs"], [warm("zen:5")], tmp_path / "none.parquet", "is none; make one with"),
+        (["rs"], [warm("zen:5")], tmp_path / "none.parquet", "is not a file; make one with"),
         (["rs"], [warm("zen:5")], foreign, "scores of the space darts, the benchmark's is nb201"),
         (["rs"], [filtered("zen:5")], foreign, "scores of the space darts, the benchmark's is nb201"),
         (["rs"], [warm("zen:1")], empty, "no score by zen for any architecture"),

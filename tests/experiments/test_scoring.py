@@ -147,7 +147,7 @@ def test_what_would_fail_for_all_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidOption, match="holds scores with batch 8, not 16"):
         scored(out, cells(1), batch=16)
     journal_of(out).write_text('{"mine": 1}\n')
-    with pytest.raises(BadFile, match="no journal of scores"):
+    with pytest.raises(BadFile, match="line 1, is not one of a journal of scores"):
         scored(out, cells(2))
     assert journal_of(out).read_text() == '{"mine": 1}\n'
 

@@ -17,12 +17,11 @@ torch = pytest.importorskip("torch", reason="needs torch")
 import nasbed  # noqa: E402
 from nasbed import Architecture, datasets  # noqa: E402
 from nasbed.core.errors import BadFile, InvalidOption  # noqa: E402
-from nasbed.networks.bonsai import BonsaiNetwork  # noqa: E402
 from nasbed.oneshot import BonsaiSettings, Searched, SearchEpoch, SearchSettings, search  # noqa: E402
 from nasbed.oneshot.checkpoint import SEARCH  # noqa: E402
 from nasbed.oneshot.pruning.search import PruningSearch  # noqa: E402
 from nasbed.oneshot.running import SearchSetup  # noqa: E402
-from nasbed.spaces.bonsai import BonsaiGenotype  # noqa: E402
+from nasbed.spaces.bonsai import BonsaiGenotype, Frame  # noqa: E402
 from nasbed.training import Recipe, train  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
 from nasbed.training.evaluating import accuracy  # noqa: E402
@@ -230,21 +229,20 @@ def test_search_refuses_what_does_not_belong_to_it() -> None:
 # --- what earlier versions wrote -------------------------------------------------------------------------------------
 
 
-def test_earlier_names_still_work() -> None:
+def test_earlier_functions_still_work_and_warn() -> None:
     from nasbed.oneshot import bonsai
 
-    assert bonsai.BonsaiArchitecture is BonsaiGenotype and bonsai.BonsaiNetwork is BonsaiNetwork
-    frame, rng = bonsai.Frame("nr", 1), np.random.default_rng(0)
-    arch = bonsai.random_architecture(frame, rng, target=0.3)
+    rng = np.random.default_rng(0)
+    with pytest.warns(DeprecationWarning, match=r'space\("bonsai"\)\.random; the former name goes in version 0\.3'):
+        arch = bonsai.random_architecture(Frame("nr", 1), rng, target=0.3)
     assert arch.architecture == nasbed.space("bonsai-nr-1").sample(np.random.default_rng(0))
     digits = datasets.load("digits")
-    first, same, different = (bonsai.untrained(arch, digits, channels=4, seed=seed) for seed in (1, 1, 2))
+    with pytest.warns(DeprecationWarning, match=r"is now nasbed\.networks\.build"):
+        first, same, different = (bonsai.untrained(arch, digits, channels=4, seed=seed) for seed in (1, 1, 2))
     assert torch.equal(first.stem[0].weight, same.stem[0].weight)
     assert not torch.equal(first.stem[0].weight, different.stem[0].weight)
-    with threads_used(1):
+    with threads_used(1), pytest.warns(DeprecationWarning, match=r'oneshot\.search\("bonsai-net", …\)'):
         assert bonsai.search(digits, replace(TINY, epochs=1)).status == "ok"
-    with pytest.raises(AttributeError, match="it offers"):
-        bonsai.prune  # noqa: B018
 
 
 def test_checkpoint_of_an_earlier_version_is_resumed_to_the_same_end(tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ from scipy.stats import gamma, kstest, norm, wilcoxon
 from nasbed import Architecture, Observation, Status, space
 from nasbed.core.errors import InvalidOption
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
-from nasbed.optimizers.choice_graphs import ChoiceGraph, ChoiceGraphs
 from nasbed.optimizers.combo import COMBO
-from nasbed.optimizers.diffusion_gp import JITTER, Hyperparameters, Posterior, sweep
-from nasbed.optimizers.slice_sampling import slice_sample
+from nasbed.optimizers.models.choice_graphs import ChoiceGraph, ChoiceGraphs
+from nasbed.optimizers.models.diffusion_gp import JITTER, Hyperparameters, Posterior, sweep
+from nasbed.optimizers.models.slice_sampling import slice_sample
 from nasbed.spaces.from_configspace import space_from_configspace
 from nasbed.testing import OptimizerConformance
 from nasbed.testing.optimizers import ACCURACY, conditional_space, measured, problem_on

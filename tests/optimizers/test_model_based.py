@@ -32,10 +32,10 @@ from nasbed import Architecture, Metric, Observation, Status, space
 from nasbed.core.errors import InvalidOption
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
 from nasbed.optimizers.archive import ProposalArchive
-from nasbed.optimizers.density import Density, fill_gaps
 from nasbed.optimizers.hebo import log_improvement, more_normal
 from nasbed.optimizers.hyperband import budgets_of, schedules
-from nasbed.optimizers.perceptrons import Perceptrons
+from nasbed.optimizers.models.density import Density, fill_gaps
+from nasbed.optimizers.models.perceptrons import Perceptrons
 from nasbed.optimizers.smac import SMAC
 from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.from_configspace import space_from_configspace

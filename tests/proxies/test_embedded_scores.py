@@ -54,6 +54,6 @@ def test_scores_that_need_no_image_are_those_of_the_networks() -> None:
 def test_other_names_are_reported(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=f"in the package, {NAME}"):
         open_scores("darts")
-    with pytest.raises(BadFile, match="is none; make one"):
+    with pytest.raises(BadFile, match="is not a file; make one"):
         open_scores(tmp_path / "none.parquet")
     assert np.isfinite(open_scores(NAME).mean("synflow")).all()

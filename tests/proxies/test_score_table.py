@@ -91,10 +91,10 @@ def test_what_is_wrong_is_reported(tmp_path: Path) -> None:
         table(snip=[1.0, 2.0, 3.0]).of("snipp")
     with pytest.raises(InvalidOption, match=r"NAME\.parquet"):
         table(snip=[1.0, 2.0, 3.0]).write(tmp_path / "scores.csv")
-    with pytest.raises(BadFile, match="is none; make one"):
+    with pytest.raises(BadFile, match="is not a file; make one"):
         ScoreTable.read(tmp_path / "none.parquet")
     (tmp_path / "text.parquet").write_text("no")
-    with pytest.raises(BadFile, match="no Parquet file"):
+    with pytest.raises(BadFile, match="not a Parquet file"):
         ScoreTable.read(tmp_path / "text.parquet")
     parquet.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(BadFile, match="nasbed proxies import"):

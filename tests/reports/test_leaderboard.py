@@ -109,5 +109,5 @@ def test_results_are_read_back_as_written_and_none_twice(tmp_path: Path) -> None
     text = path.read_text()
     for spoilt in (text[:50], "[]", text.replace('"score": ', '"score": "x'), text.replace('"seed"', '"seeds"')):
         path.write_text(spoilt)
-        with pytest.raises(BadFile, match="no result of a challenge"):
+        with pytest.raises(BadFile, match="not a result of a challenge"):
             read_results([tmp_path / "runs"])

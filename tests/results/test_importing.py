@@ -87,7 +87,7 @@ def test_import_that_fails_leaves_no_part_of_a_table(tmp_path: Path) -> None:
     ("format", "file", "options", "error", "message"),
     [
         ("linse", "x.txt", {}, UnknownName, "no import format is called 'linse'; did you mean lines"),
-        ("lines", "y.txt", {}, InvalidOption, "y.txt is none; check the path"),
+        ("lines", "y.txt", {}, InvalidOption, "y.txt does not exist; check the path"),
         ("lines", "x.txt", {"shft": "1"}, InvalidOption, "the format lines has no option 'shft'; did you mean shift"),
         ("lines", "x.txt", {}, BadFile, "x.txt holds no table that the format lines knows"),
     ],

@@ -85,6 +85,20 @@ def test_split_refuses_parts_that_overlap_or_lack_rows(results: Results) -> None
         replace(split, parts=leaking)
 
 
+def test_split_keeps_its_seed_and_refuses_options_that_it_has(results: Results, tmp_path: Path) -> None:
+    split = TableSplit.of(results, seed=3)
+    assert TableSplit.from_data(split, seed=5) is split
+    assert TableSplit.from_data(results, seed=3).test_sha256 == split.test_sha256
+    refusal = "a split has its metric, fidelity and methods already"
+    with pytest.raises(InvalidOption, match=refusal):
+        make_surrogate(split, "spy", methods=["rs"])
+    with pytest.raises(InvalidOption, match=refusal):
+        validate_results(split, [SurrogateRecipe("spy")], out=tmp_path, fidelity=split.fidelity)
+    assert tune(Spy, split, trials=1, out=tmp_path, seed=5, engine=SerialEngine()).setup.data_sha256 == (
+        split.fitted_sha256
+    )
+
+
 def test_fit_tune_and_validate_hold_out_the_same_rows(results: Results, tmp_path: Path) -> None:
     """Each evaluation has a value of its own, so that values tell rows."""
     split = TableSplit.of(results, seed=3)

@@ -24,6 +24,7 @@ import nasbed  # noqa: E402
 from nasbed import datasets  # noqa: E402
 from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.core.errors import BadFile, InvalidOption  # noqa: E402
+from nasbed.core.status import Status  # noqa: E402
 from nasbed.training import EpochEnd, Recipe, Trained, load_recipe, train, train_network  # noqa: E402
 from nasbed.training.checkpoint import TRAINING  # noqa: E402
 from nasbed.training.devices import chosen_device, threads_used  # noqa: E402
@@ -105,7 +106,7 @@ def test_network_with_outputs_that_are_no_numbers_has_diverged() -> None:
 
     outcome = train_network(Broken(), datasets.load("digits"), QUICK, epochs=1)
     assert outcome == Trained(
-        "diverged", outcome.train_time_s, reason="an output of the trained network is no finite number"
+        Status.DIVERGED, outcome.train_time_s, reason="an output of the trained network is no finite number"
     )
 
 

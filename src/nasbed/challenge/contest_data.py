@@ -76,7 +76,7 @@ def _metadata(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         metadata = None
     if not isinstance(metadata, dict):
-        raise BadFile(f"{path} is a JSON object, this is none; make it again")
+        raise BadFile(f"{path} is not a JSON object; make it again")
     benchmark = metadata.get("benchmark")
     if isinstance(benchmark, bool) or not isinstance(benchmark, int | float) or not 0 <= benchmark < 100:
         raise BadFile(f"{path}: benchmark is a per cent from 0 to below 100, got {shorten(benchmark)}; put it in")

@@ -34,7 +34,7 @@ def main() -> NoReturn:
         start = _in_namespaces if plan["isolation"] == "namespaces" else _without_namespaces
         status = start(plan)
     except (OSError, ValueError, KeyError) as error:
-        print(f"nasbed: the submission could not be set apart: {error}", file=sys.stderr, flush=True)
+        print(f"nasbed: the submission could not be isolated: {error}", file=sys.stderr, flush=True)
         status = FAILED
     os._exit(status)
 
@@ -125,7 +125,7 @@ def _guarded(work: Any) -> NoReturn:
     try:
         status = work()
     except BaseException as error:
-        print(f"nasbed: the submission could not be set apart: {error}", file=sys.stderr, flush=True)
+        print(f"nasbed: the submission could not be isolated: {error}", file=sys.stderr, flush=True)
     finally:
         os._exit(status)
 

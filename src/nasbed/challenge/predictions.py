@@ -96,7 +96,7 @@ def _unpacked(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], NDArray[A
             raise ValueError("another version")
         shape, fortran, kind = np.lib.format.read_array_header_1_0(file)
     except (ValueError, TypeError, SyntaxError, EOFError, RecursionError, MemoryError, OverflowError):
-        raise ValueError("predictions are an array of numbers, what was sent is none") from None
+        raise ValueError("predictions are an array of numbers, what was sent is not an array") from None
     if kind.kind not in "iufb" or kind.itemsize > WIDEST:
         raise ValueError(f"predictions are class numbers, got an array of {one_line(kind)}")
     data = content[file.tell() :]

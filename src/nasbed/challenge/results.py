@@ -78,7 +78,7 @@ def read_result(path: Path) -> Result:
     except (OSError, ValueError, TypeError, RecursionError):
         valid = False
     if not valid:
-        raise BadFile(f"{path} is no result of a challenge; remove its folder and run it again")
+        raise BadFile(f"{path} is not a result of a challenge; remove its folder and run it again")
     return result
 
 

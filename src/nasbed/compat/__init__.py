@@ -17,7 +17,7 @@ PACKAGES = {
     "nasbench301": ("nasbench301",),
     "nats_bench": ("nats_bench",),
 }
-"""The packages that can be stood in for, and the modules of each."""
+"""The packages that have drop-ins, and the modules of each."""
 
 
 def install(*packages: str, replace: bool = False) -> None:

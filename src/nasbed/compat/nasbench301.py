@@ -11,6 +11,7 @@ from nasbed.benchmarks.catalog import load
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, UnknownName, shorten
+from nasbed.core.former_names import former
 from nasbed.surrogates.artefact import RUNTIME
 
 REPRESENTATIONS = ("genotype", "configspace")
@@ -82,7 +83,7 @@ def _open_surrogate(path: Path) -> SurrogateBenchmark:
     return benchmark
 
 
-Ensemble = PerformanceEnsemble
-"""The former name, until version 0.3."""
-
-__all__ = ["Ensemble", "PerformanceEnsemble", "RuntimeEnsemble", "load_ensemble"]
+__all__ = ["PerformanceEnsemble", "RuntimeEnsemble", "load_ensemble"]
+__getattr__ = former(
+    "nasbed.compat.nasbench301", {"Ensemble": "nasbed.compat.nasbench301:PerformanceEnsemble"}, until="0.3"
+)

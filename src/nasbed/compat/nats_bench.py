@@ -269,7 +269,7 @@ class _Api:
     def _index(self, arch: Any) -> int:
         index = self.query_index_by_arch(arch)
         if index < 0:
-            raise InvalidArchitecture(f"{shorten(arch)} is no architecture of {self.space_name}; see meta_archs")
+            raise InvalidArchitecture(f"{shorten(arch)} is not an architecture of {self.space_name}; see meta_archs")
         return index
 
     def _trainings(self, view: View, arch: Any, epochs: int) -> tuple[int, NDArray[np.int64]]:

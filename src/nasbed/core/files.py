@@ -28,7 +28,7 @@ def file_sha256(path: Path) -> str:
 def complete_file(path: Path) -> Iterator[Path]:
     """A draft beside ``path`` to write to; it takes the name ``path`` when the block ends well and is removed when not.
 
-    Whoever looks at ``path`` meanwhile, or after a crash, sees the old file or none.
+    Meanwhile, and after a crash, ``path`` is the old file or does not exist.
     """
     draft = path.with_name(f".{secrets.token_hex(8)}.partial")
     try:

@@ -24,8 +24,8 @@ def lock_file(target: Path) -> Path:
 
 
 class WriterLock(Closeable):
-    """The right to write ``target``, held by one process at a time. Whoever comes second gets ``refusal``, one line,
-    as an :class:`~nasbed.core.errors.InvalidOption`."""
+    """The right to write ``target``, held by one process at a time. For a second one this raises
+    ``refusal``, one line, as an :class:`~nasbed.core.errors.InvalidOption`."""
 
     def __init__(self, target: Path, refusal: str) -> None:
         self._path = lock_file(target)
@@ -87,8 +87,8 @@ def _release(lock: FileLock, path: Path) -> None:
 
 
 class SharedHold:
-    """Keeps a file or folder from being removed by :func:`remove_unless_held` as long as this lives. Windows does so by
-    itself for open files; a file system without locks goes without."""
+    """Keeps a file or folder from being removed by :func:`remove_unless_held` as long as this lives. On Windows, and on
+    a file system without locks, it holds nothing; Windows itself removes no file that a process has open."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

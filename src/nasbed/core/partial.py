@@ -23,7 +23,7 @@ BLOCK = 1 << 20
 @dataclass(frozen=True, slots=True)
 class Origin:
     """What the bytes of a part are the beginning of. ``total`` is the size that the server announced, ``sha256`` what
-    the whole must have, empty where nobody knows it."""
+    the whole must have, empty where it is unknown."""
 
     url: str
     sha256: str = ""

@@ -6,11 +6,17 @@ import fnmatch
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from nasbed.core.errors import DuplicateName, UnknownName, nearest
 
 T = TypeVar("T")
+
+
+def import_target(target: str) -> Any:
+    """What ``module:attribute`` names, imported now if it was not before."""
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 class Registry(Generic[T]):
@@ -63,8 +69,7 @@ class Registry(Generic[T]):
         if isinstance(target, EntryPoint):
             target = cast(T, target.load())
         elif isinstance(target, str):
-            module, _, attribute = target.partition(":")
-            target = cast(T, getattr(import_module(module), attribute))
+            target = cast(T, import_target(target))
         self._entries[name] = target
         return target
 

@@ -65,7 +65,7 @@ def _file_module(path: Path) -> ModuleType:
     path = path.resolve()
     name = f"{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     if not path.is_file():
-        raise InvalidOption(f"an object of your own is named as file.py:name, {path} is no file; check the path")
+        raise InvalidOption(f"an object of your own is named as file.py:name, {path} is not a file; check the path")
     fingerprint = file_fingerprint(path)
     if name in sys.modules and _FINGERPRINTS.get(name) == fingerprint:
         return sys.modules[name]
@@ -76,7 +76,7 @@ def _file_module(path: Path) -> ModuleType:
 
 def _run_file(path: Path, name: str) -> ModuleType:
     """Run a file of the user's as the module ``name``; neighbours that changed since they were imported are imported
-    anew."""
+    again."""
     neighbours = {module: file for module, file in source_files(path).items() if module != path.name}
     digests = {module: file_sha256(file) for module, file in neighbours.items()}
     if any(_NEIGHBOURS.get(module, digest) != digest for module, digest in digests.items()):
@@ -100,7 +100,7 @@ def _run_file(path: Path, name: str) -> ModuleType:
 
 
 class _FromSource(SourceFileLoader):
-    """Compiles the source each time: byte code is told from an edited source by seconds and bytes alone."""
+    """Compiles the source each time: byte code of an edited source is recognised by seconds and size alone."""
 
     def get_code(self, fullname: str) -> Any:
         return self.source_to_code(self.get_data(self.path), self.path)

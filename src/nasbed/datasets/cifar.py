@@ -80,7 +80,7 @@ def read_label_list(path: Path) -> Labels:
     try:
         value = json.loads(read_limited(path, MOST_BYTES))
     except (ValueError, RecursionError) as error:
-        raise BadFile(f"{path} is no JSON: {str(error).splitlines()[0]}; get it again") from None
+        raise BadFile(f"{path} is not JSON: {str(error).splitlines()[0]}; get it again") from None
     if isinstance(value, list) and value and all(isinstance(group, list) for group in value):
         value = [label for group in value for label in group]
     return as_labels(value, str(path))

@@ -33,7 +33,7 @@ def read_idx(path: Path, sides: int) -> NDArray[np.uint8]:
     start = 4 + 4 * sides
     if len(data) < start or data[:4] != bytes((0, 0, _UNSIGNED_BYTES, sides)):
         raise BadFile(
-            f"{path} is no idx file of bytes with {sides} sides: it begins {data[:4].hex(' ')!r}; get it again"
+            f"{path} is not an idx file of bytes with {sides} sides: it begins {data[:4].hex(' ')!r}; get it again"
         )
     shape = tuple(int.from_bytes(data[4 * side : 4 * side + 4], "big") for side in range(1, sides + 1))
     if len(data) - start != math.prod(shape):

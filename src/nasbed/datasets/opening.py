@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nasbed.core.former_names import former
 from nasbed.datasets.competition import read_competition
 from nasbed.datasets.dataset import Dataset, Images, LabelledImages
 from nasbed.datasets.preparing import load
@@ -54,5 +55,4 @@ def _npy_sha256(array: Images) -> str:
     return hashlib.sha256(file.getbuffer()).hexdigest()
 
 
-opened = open_dataset
-"""The former name, until version 0.3."""
+__getattr__ = former(__name__, {"opened": "nasbed.datasets.opening:open_dataset"}, until="0.3")

@@ -33,7 +33,7 @@ def read_png(path: Path) -> NDArray[np.uint8]:
 
 def _decoded(data: bytes) -> NDArray[np.uint8]:
     if not data.startswith(SIGNATURE):
-        raise ValueError("its signature is another")
+        raise ValueError("it does not have the signature of a PNG")
     chunks = _chunks(data)
     kind, head = next(chunks, (b"", b""))
     if kind != b"IHDR":
@@ -49,7 +49,7 @@ def _decoded(data: bytes) -> NDArray[np.uint8]:
     packed = b"".join(content for kind, content in chunks if kind == b"IDAT")
     raw = unpacker.decompress(packed, size + 1)
     if len(raw) != size or not unpacker.eof:
-        raise ValueError(f"its pixels take {size} bytes, it has others")
+        raise ValueError(f"its pixels take {size} bytes, it has a different number")
     rows = np.frombuffer(raw, np.uint8).reshape(height, 1 + width * channels)
     return unfiltered(rows[:, 0], rows[:, 1:].reshape(height, width, channels))
 
@@ -78,7 +78,7 @@ def unfiltered(filters: NDArray[np.uint8], coded: NDArray[np.uint8]) -> NDArray[
     """
     height, width, channels = coded.shape
     if filters.max() > _PAETH:
-        raise ValueError(f"no filter is {filters.max()}")
+        raise ValueError(f"it has a filter of the unknown type {filters.max()}")
     if not filters.any():
         return coded.copy()
     line = width + 1

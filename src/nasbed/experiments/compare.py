@@ -25,7 +25,13 @@ from nasbed.core.raised import whole_traceback
 from nasbed.core.user_code import subclass_named
 from nasbed.experiments.budget import Budget
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
-from nasbed.experiments.provenance import Provenance, benchmark_fingerprint, provenance_of, source_fingerprint
+from nasbed.experiments.provenance import (
+    Provenance,
+    benchmark_fingerprint,
+    check_content,
+    provenance_of,
+    source_fingerprint,
+)
 from nasbed.experiments.runs import Run, Runs, Setup, load_runs, load_setup, save_run, save_setup
 from nasbed.experiments.searchable import check_budget, check_searchable
 from nasbed.experiments.simulate import error_line, no_scoring, problem_of, simulate
@@ -374,11 +380,7 @@ def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
         for either in (old, setup)
     )
     check_same_inputs(f"{out} holds runs", before, now, remedy="choose another folder")
-    if old.benchmark_sha256 not in ("", setup.benchmark_sha256):
-        raise BadFile(
-            f"{out} holds runs on another content of {old.benchmark} than it has now; put the old one back, or choose "
-            "another folder"
-        )
+    check_content(old, setup.benchmark_sha256, out)
     kept_settings = {name: values for name, values in old.settings.items() if name not in names}
     commands = dict.fromkeys([*old.command.splitlines(), *setup.command.splitlines()])
     return replace(

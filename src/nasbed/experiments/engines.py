@@ -1,6 +1,16 @@
-"""The former place of :mod:`nasbed.core.execution`; it goes with the next version."""
+"""The former place of :mod:`nasbed.core.execution`."""
 
-from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine, attempt
-from nasbed.core.execution import TaskOutcome as Outcome
+from nasbed.core.former_names import former
 
-__all__ = ["WAIT", "Engine", "LocalEngine", "Outcome", "SerialEngine", "attempt"]
+__getattr__ = former(
+    __name__,
+    {
+        "WAIT": "nasbed.core.execution:WAIT",
+        "Engine": "nasbed.core.execution:Engine",
+        "LocalEngine": "nasbed.core.execution:LocalEngine",
+        "SerialEngine": "nasbed.core.execution:SerialEngine",
+        "attempt": "nasbed.core.execution:attempt",
+        "Outcome": "nasbed.core.execution:TaskOutcome",
+    },
+    until="0.3",
+)

@@ -71,7 +71,13 @@ def benchmark_fingerprint(benchmark: Benchmark) -> str:
 def check_benchmark(setup: Setup, benchmark: Benchmark, folder: Path) -> None:
     """Raise where runs would be judged by another benchmark than the one that they were made on. What an older nasbed
     stored names no content; its runs are out of date, see :func:`changes`."""
-    if setup.benchmark_sha256 and setup.benchmark_sha256 != benchmark_fingerprint(benchmark):
+    check_content(setup, benchmark_fingerprint(benchmark), folder)
+
+
+def check_content(setup: Setup, fingerprint: str, folder: Path) -> None:
+    """Raise where the runs of a folder were made on another content of the benchmark than the one with this
+    fingerprint."""
+    if setup.benchmark_sha256 not in ("", fingerprint):
         raise BadFile(
             f"{folder} holds runs on another content of {setup.benchmark} than it has now; put the old one back, or "
             "run into another folder"

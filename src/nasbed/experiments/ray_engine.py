@@ -1,5 +1,11 @@
-"""The former place of :mod:`nasbed.core.execution.ray_engine`; it goes with the next version."""
+"""The former place of :mod:`nasbed.core.execution.ray_engine`."""
 
-from nasbed.core.execution.ray_engine import RayEngine
+from nasbed.core.former_names import former
 
-__all__ = ["RayEngine"]
+__getattr__ = former(
+    __name__,
+    {
+        "RayEngine": "nasbed.core.execution.ray_engine:RayEngine",
+    },
+    until="0.3",
+)

@@ -1,5 +1,5 @@
-"""What stored runs look like. Whatever a file has instead, because another version wrote it or somebody changed it, is
-refused by name before a number of it is used."""
+"""What stored runs look like. A file that has anything else, because another version
+wrote it or a person changed it, is refused by name before a number of it is used."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def check_columns(arrays: Mapping[str, NDArray[Any]]) -> None:
         kinds = COLUMNS.get(name, "f" if name.startswith(OTHER) else "")
         if arrays[name].dtype.kind not in kinds or arrays[name].ndim != (2 if name == "codes" else 1):
             actual = f"{arrays[name].dtype} {list(arrays[name].shape)}"
-            raise ValueError(f"the array {shorten(name)} of a run is none, or of other numbers, got {actual}")
+            raise ValueError(f"the array {shorten(name)} is not one of a run, or has other numbers, got {actual}")
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"its arrays have one length, got {shorten(lengths, 200)}")
@@ -140,7 +140,7 @@ def check_columns(arrays: Mapping[str, NDArray[Any]]) -> None:
         elif name.endswith("_s") and not ((array >= 0) & (array <= LONGEST_S)).all():
             raise ValueError(f"{name} holds seconds from 0 on, got {shorten(array.tolist())}")
     if (start_s > end_s).any() or (np.diff(end_s) < 0).any():
-        raise ValueError("evaluations end after they start, in the order of their ends, got others")
+        raise ValueError("evaluations end after they start and are sorted by their ends, got other times")
     codes = arrays["codes"]
     if codes.size and np.abs(codes.astype(np.float64)).max() > LARGEST_SEED:
         raise ValueError("codes are whole numbers of 64 bits, got larger ones")
@@ -184,7 +184,7 @@ def check_runs_fit(runs: Runs, benchmark: Benchmark) -> None:
         valued = ~np.isnan(run.value)
         odd = sorted(set(np.unique(run.fidelity[valued]).tolist()) - set(benchmark.fidelities))
         if odd:
-            raise BadFile(f"{label} has fidelities that {benchmark.name} has not, {shorten(odd)}; delete it")
+            raise BadFile(f"{label} has fidelities that {benchmark.name} lacks, {shorten(odd)}; delete it")
         for code in np.unique(run.codes[valued], axis=0).tolist():
             try:
                 benchmark.space.validate(Architecture(benchmark.space.name, tuple(code)))

@@ -165,7 +165,7 @@ def load_run(path: Path) -> Run:
         extra_metrics = {name.removeprefix(OTHER): arrays[name] for name in arrays if name.startswith(OTHER)}
         return Run(**facts, **{name: arrays[name] for name in COLUMNS}, others=extra_metrics)
     except _UNREADABLE as error:
-        raise BadFile(f"{path} is no complete run: {first_line(error)}; delete it") from None
+        raise BadFile(f"{path} is not a complete run: {first_line(error)}; delete it") from None
 
 
 def save_setup(folder: Path, setup: Setup) -> None:
@@ -188,7 +188,7 @@ def load_setup(folder: str | Path) -> Setup:
         return Setup(**(data | read))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise BadFile(
-            f"{path} is no setup of runs: {first_line(error)}; delete {folder}, or put the file back"
+            f"{path} is not a setup of runs: {first_line(error)}; delete {folder}, or put the file back"
         ) from None
 
 
@@ -201,7 +201,7 @@ def load_runs(folder: str | Path) -> Runs:
         try:
             check_run(runs[-1], setup)
         except ValueError as error:
-            raise BadFile(f"{path} is no run of {folder / 'setup.json'}: {error}; delete it") from None
+            raise BadFile(f"{path} is not a run of {folder / 'setup.json'}: {error}; delete it") from None
     return Runs(setup, runs)
 
 
@@ -218,7 +218,7 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     keys = [(run.method, run.seed) for run in runs]
     if len(set(keys)) < len(keys):
         twice = next(name for name in keys if keys.count(name) > 1)
-        raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} is there twice; leave one folder out")
+        raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} occurs twice; leave one folder out")
     settings: dict[str, Mapping[str, Any]] = {}
     for part in sets:
         for method in part.methods:

@@ -40,7 +40,7 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
         for method, kind in methods.items():
             if not kind.draws_from_space:
                 raise InvalidOption(
-                    f"{method} makes architectures from parameters of its own and would hardly ever meet one that "
+                    f"{method} makes architectures from parameters of its own and would rarely propose one that "
                     f"{benchmark.name} holds; leave it out, or {instead}"
                 )
         return

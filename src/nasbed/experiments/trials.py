@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from time import perf_counter
 from typing import Any, overload
 
@@ -13,10 +13,10 @@ import numpy as np
 
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption, first_line
-from nasbed.core.execution.journal import JournalLines
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
+from nasbed.experiments.tuning_journal import TuningJournal, TuningTrial
 from nasbed.optimizers.base import Optimizer, Problem
 from nasbed.optimizers.bohb import BOHB
 from nasbed.spaces.base import SearchSpace
@@ -27,25 +27,6 @@ from nasbed.surrogates.scores import kendall, mae, r2, sparse_kendall
 
 ONE_FIDELITY = 1
 _OBJECTIVE = Metric("score", split="validation")
-
-
-@dataclass(frozen=True, slots=True)
-class TuningTrial:
-    """One fit on the train part, scored on the validation part. Trial 0 has the default settings."""
-
-    number: int
-    settings: Mapping[str, Any]
-    """What differs from the defaults, the budget included."""
-    budget: int | None = None
-    """``None`` where a model has one budget."""
-    values: Mapping[str, Any] = field(default_factory=dict)
-    """The point of the tuning space; empty for trial 0."""
-    figures: Mapping[str, float] = field(default_factory=dict)
-    """On the validation part: ``skt``, ``r2``, ``kendall``, ``mae``; empty for a trial that failed."""
-    fit_s: float = 0.0
-    error: str = ""
-    nasbed_version: str = ""
-    """Of the nasbed that fitted it; empty where an older one did not record that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +102,7 @@ class Search:
         return TuningTrial(number, self._settings(values, budget), budget, values)
 
     def tell(self, trial: TuningTrial, score: float | None) -> None:
-        """What came of it; the defaults too, where the tuning space holds them."""
+        """Report a trial's score, that of the defaults too where the tuning space holds them."""
         values = trial.values or self._default_values
         if values is None:
             return
@@ -163,17 +144,20 @@ class Trials(Sequence[Mapping[str, Any]]):
     def __init__(
         self,
         search: Search,
-        journal: JournalLines,
+        journal: TuningJournal,
         score: str,
         trials: int,
         progress: Callable[[TuningTrial], None] | None,
     ) -> None:
         self._search, self._journal, self._score, self._progress = search, journal, score, progress
-        self.finished: list[TuningTrial] = []
-        self._proposed: dict[int, TuningTrial] = {}
         self._replay()
-        self._tasks = [trial for trial in self._proposed.values() if not self._is_finished(trial.number)]
-        self._count = max(len(self._tasks), trials - len(self.finished))
+        self._tasks = [trial for number, trial in journal.proposals.items() if number not in journal]
+        self._count = max(len(self._tasks), trials - len(journal))
+
+    @property
+    def finished(self) -> list[TuningTrial]:
+        """Those with results, in the order in which they ended."""
+        return [trial for _, trial in self._journal.items()]
 
     def __len__(self) -> int:
         return self._count
@@ -195,44 +179,33 @@ class Trials(Sequence[Mapping[str, Any]]):
         """Note what became of a task: first durably, then for the optimizer."""
         trial = self._tasks[task]
         figures, fit_s = result or ({}, 0.0)
-        line = {"ended": trial.number, "figures": figures, "fit_s": round(fit_s, 3), "error": error}
-        line["nasbed_version"] = nasbed.__version__
-        self._journal.add(line)
-        self._learn(line)
+        trial = replace(trial, figures=figures, fit_s=round(fit_s, 3), error=error, nasbed_version=nasbed.__version__)
+        self._journal.record(trial.number, trial)
+        self._learn(trial)
 
     def _ask(self) -> None:
-        number = len(self._proposed)
+        number = len(self._journal.proposals)
         trial = self._search.ask(number) if number else self._search.first()
-        line = {"asked": number, "settings": trial.settings, "budget": trial.budget, "values": trial.values}
-        self._journal.add(line, durable=False)
-        self._proposed[number] = trial
+        self._journal.propose(trial)
         self._tasks.append(trial)
 
-    def _learn(self, line: Mapping[str, Any]) -> None:
-        outcome = {name: line[name] for name in ("figures", "fit_s", "error")}
-        outcome["nasbed_version"] = line.get("nasbed_version", "")
-        trial = replace(self._proposed[line["ended"]], **outcome)
-        self.finished.append(trial)
+    def _learn(self, trial: TuningTrial) -> None:
         self._search.tell(trial, trial.figures.get(self._score))
         if self._progress is not None:
             self._progress(trial)
 
-    def _is_finished(self, number: int) -> bool:
-        return any(trial.number == number for trial in self.finished)
-
     def _replay(self) -> None:
         """Repeat the calls of the journal; what it says was proposed holds."""
-        for number, line in enumerate(self._journal.lines, 1):
+        learned = set()
+        for place, line in enumerate(self._journal.lines, 1):
             try:
-                if "asked" in line:
-                    if line["asked"]:
-                        self._search.ask(line["asked"])
-                    proposal = {name: line[name] for name in ("settings", "budget", "values")}
-                    self._proposed[line["asked"]] = TuningTrial(line["asked"], **proposal)
-                elif not self._is_finished(line["ended"]):
-                    self._learn(line)
-            except (KeyError, TypeError, ValueError) as error:
+                if line.get("asked"):
+                    self._search.ask(line["asked"])
+                elif "ended" in line and line["ended"] not in learned:
+                    learned.add(line["ended"])
+                    self._learn(self._journal[line["ended"]])
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise BadFile(
-                    f"{self._journal.path}, line {number}, is no line of a tuning: {first_line(error)}; use another "
+                    f"{self._journal.path}, line {place}, is not a line of a tuning: {first_line(error)}; use another "
                     "folder"
                 ) from None

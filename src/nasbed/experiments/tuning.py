@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import nasbed
 from nasbed.core.code_fingerprint import object_fingerprint
-from nasbed.core.errors import BadFile, InvalidOption, first_line
+from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine, LocalEngine, attempt
-from nasbed.core.execution.journal import JournalLines, check_same_inputs
 from nasbed.core.files import complete_file
-from nasbed.experiments.trials import Fit, Search, Trials, TuningTrial
+from nasbed.core.former_names import former
+from nasbed.experiments.trials import Fit, Search, Trials
+from nasbed.experiments.tuning_journal import JOURNAL, TuningJournal, TuningSetup, TuningTrial, read_json
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Surrogate
@@ -25,28 +26,9 @@ from nasbed.surrogates.table_split import TableSplit
 Score = Literal["skt", "r2"]
 """What is tuned for: sparse Kendall's tau or the coefficient of determination."""
 SCORES: tuple[Score, ...] = get_args(Score)
-JOURNAL, SETUP, BEST = "trials.jsonl", "tuning.json", "best.json"
+BEST = "best.json"
 
-
-Parts = TableSplit
-"""The former name of what is passed to :func:`tune`; it goes with the next version."""
-
-
-@dataclass(frozen=True, slots=True)
-class TuningSetup:
-    """What the trials of a folder have in common; a tuning with another setup needs another folder."""
-
-    model: str
-    space: str
-    metric: str
-    score: str
-    seed: int
-    settings: Mapping[str, Any]
-    budget: str | None
-    data_sha256: str
-    """Of the train and validation parts."""
-    code_sha256: str = ""
-    """Of the model's code where it is not nasbed's own."""
+__getattr__ = former(__name__, {"Parts": "nasbed.surrogates.table_split:TableSplit"}, until="0.3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +98,7 @@ def tune(
         score: what is maximised.
         settings: those that hold for all trials and are not tuned.
         engine: where fits run.
-        seed: of the split and of the proposals.
+        seed: of the proposals and fits, and of the split of a table; a split keeps its own.
         timeout_s: seconds a fit.
         progress: called with each trial that ended, first with those that the folder holds.
     """
@@ -125,7 +107,7 @@ def tune(
         raise InvalidOption(f"tuning is for {' or '.join(SCORES)}, got {score!r}")
     if trials < 1:
         raise InvalidOption(f"tuning makes at least 1 trial, that of the default settings, got {trials}")
-    split = data if isinstance(data, TableSplit) else TableSplit.of(data, seed=seed)
+    split = TableSplit.from_data(data, seed=seed)
     split.check_parts()
     search = Search(kind, split.space, settings or {}, seed)
     setup = TuningSetup(
@@ -140,8 +122,7 @@ def tune(
         code_sha256=object_fingerprint(kind),
     )
     out.mkdir(parents=True, exist_ok=True)
-    with JournalLines(out / JOURNAL) as journal:
-        _check_setup(out, setup)
+    with TuningJournal(out, setup) as journal:
         engine = engine or LocalEngine()
         trial_tasks = Trials(search, journal, score, trials, progress)
         validation = split.validation
@@ -165,30 +146,6 @@ def _tested(job: Fit, best: TuningTrial) -> dict[str, float]:
         raise InvalidOption(f"the winner, trial {best.number}, could not be fitted again: {outcome.error}")
     figures: dict[str, float] = outcome.result[0]
     return figures
-
-
-# --- the folder ------------------------------------------------------------------------------------------------------
-
-
-def _check_setup(out: Path, setup: TuningSetup) -> None:
-    """Note what the folder is for, or raise where it is for something else."""
-    path = out / SETUP
-    data = json.loads(json.dumps(asdict(setup)))
-    if not path.is_file():
-        with complete_file(path) as draft:
-            draft.write_text(json.dumps(data | {"nasbed_version": nasbed.__version__}, indent=1) + "\n")
-        return
-    check_same_inputs(
-        f"{out} holds trials",
-        read_json(path),
-        data,
-        remedy="choose another folder",
-        optional=("code_sha256",),
-        differences={
-            "data_sha256": "other evaluations",
-            "code_sha256": f"another content of the code of {setup.model}",
-        },
-    )
 
 
 def _best(trials: Sequence[TuningTrial], setup: TuningSetup, highest: int | None) -> TuningTrial:
@@ -240,14 +197,3 @@ def load_settings(path: Path, model: str) -> dict[str, Any]:
         raise InvalidOption(f"{path} holds settings of {data.get('model')}, not of {model}; give another file")
     settings: dict[str, Any] = data["settings"]
     return settings
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in a file."""
-    try:
-        data = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise BadFile(f"{path} cannot be read: {first_line(error)}; give another file") from None
-    if not isinstance(data, dict):
-        raise BadFile(f"{path} holds no JSON object; give another file")
-    return data

@@ -1,8 +1,4 @@
-"""Names of Bonsai-Net from before it was one of the one-shot methods. They go away with the next version.
-
-Use ``nasbed.oneshot.search("bonsai-net", …)``, ``nasbed.oneshot.BonsaiSettings``, ``nasbed.space("bonsai")`` with its
-``random``, ``nasbed.spaces.bonsai`` and ``nasbed.networks.build`` instead.
-"""
+"""Names of Bonsai-Net from before it was one of the one-shot methods, until version 0.3."""
 
 from __future__ import annotations
 
@@ -10,39 +6,50 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nasbed.oneshot.pruning.settings import METHOD, BonsaiSettings
-from nasbed.oneshot.trajectory import Searched as BonsaiSearched
-from nasbed.oneshot.trajectory import SearchEpoch as BonsaiEpoch
-from nasbed.spaces.bonsai import BonsaiCell, Frame
-from nasbed.spaces.bonsai import BonsaiGenotype as BonsaiArchitecture
+from nasbed.core.former_names import former, former_module, warn_former
+from nasbed.oneshot.pruning.settings import METHOD
 from nasbed.spaces.bonsai.sampling import random_flags
 
 if TYPE_CHECKING:
     from nasbed.datasets.dataset import Dataset
     from nasbed.networks.bonsai import BonsaiNetwork
+    from nasbed.oneshot.pruning.settings import BonsaiSettings
+    from nasbed.oneshot.trajectory import Searched
+    from nasbed.spaces.bonsai import BonsaiGenotype, Frame
 
-__all__ = [
-    "BonsaiArchitecture",
-    "BonsaiCell",
-    "BonsaiEpoch",
-    "BonsaiNetwork",
-    "BonsaiSearched",
-    "BonsaiSettings",
-    "Frame",
-    "random_architecture",
-    "search",
-    "untrained",
-]
+__getattr__ = former(
+    __name__,
+    {
+        "BonsaiArchitecture": "nasbed.spaces.bonsai:BonsaiGenotype",
+        "BonsaiCell": "nasbed.spaces.bonsai:BonsaiCell",
+        "BonsaiEpoch": "nasbed.oneshot.trajectory:SearchEpoch",
+        "BonsaiNetwork": "nasbed.networks.bonsai:BonsaiNetwork",
+        "BonsaiSearched": "nasbed.oneshot.trajectory:Searched",
+        "BonsaiSettings": "nasbed.oneshot:BonsaiSettings",
+        "Frame": "nasbed.spaces.bonsai:Frame",
+    },
+    until="0.3",
+)
+former_module(
+    "nasbed.oneshot.bonsai.record",
+    {
+        "BonsaiRecord": "nasbed.oneshot.record:SearchRecord",
+        "read_bonsai_record": "nasbed.oneshot.record:read_record",
+        "write_bonsai_record": "nasbed.oneshot.record:write_record",
+    },
+    until="0.3",
+)
 
 
-def search(dataset: Dataset, settings: BonsaiSettings | None = None, **options: Any) -> BonsaiSearched:
+def search(dataset: Dataset, settings: BonsaiSettings | None = None, **options: Any) -> Searched:
     """``nasbed.oneshot.search`` by this method."""
     from nasbed.oneshot.loop import search
 
+    _warn("search", f'nasbed.oneshot.search("{METHOD}", …)')
     return search(METHOD, dataset, settings, **options)
 
 
-def untrained(arch: BonsaiArchitecture, dataset: Dataset, *, channels: int = 8, seed: int = 0) -> BonsaiNetwork:
+def untrained(arch: BonsaiGenotype, dataset: Dataset, *, channels: int = 8, seed: int = 0) -> BonsaiNetwork:
     """The network of an architecture for a dataset, with the initial weights of a seed."""
     import torch
 
@@ -50,6 +57,7 @@ def untrained(arch: BonsaiArchitecture, dataset: Dataset, *, channels: int = 8, 
     from nasbed.training.devices import chance_kept
     from nasbed.training.draws import initial_weights
 
+    _warn("untrained", "nasbed.networks.build")
     with chance_kept(torch.device("cpu")):
         network = BonsaiNetwork(
             arch.pruned(), channels=channels, channels_in=dataset.shape[0], classes=len(dataset.classes)
@@ -58,19 +66,13 @@ def untrained(arch: BonsaiArchitecture, dataset: Dataset, *, channels: int = 8, 
     return network
 
 
-def random_architecture(frame: Frame, rng: np.random.Generator, *, target: float) -> BonsaiArchitecture:
+def random_architecture(frame: Frame, rng: np.random.Generator, *, target: float) -> BonsaiGenotype:
     """``nasbed.space("bonsai").random`` as a genotype."""
-    return BonsaiArchitecture.from_flags(frame, random_flags(frame, rng, target=target))
+    from nasbed.spaces.bonsai import BonsaiGenotype
+
+    _warn("random_architecture", 'nasbed.space("bonsai").random')
+    return BonsaiGenotype.from_flags(frame, random_flags(frame, rng, target=target))
 
 
-def __getattr__(name: str) -> Any:
-    if name != "BonsaiNetwork":
-        raise AttributeError(
-            f"module 'nasbed.oneshot.bonsai' has no attribute {name!r}; it offers {', '.join(__all__)}"
-        )
-    from nasbed.networks import check_torch
-
-    check_torch()
-    from nasbed.networks.bonsai import BonsaiNetwork
-
-    return BonsaiNetwork
+def _warn(old: str, new: str) -> None:
+    warn_former(f"nasbed.oneshot.bonsai.{old}", new, until="0.3", stacklevel=4)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.optimizers.base import Proposal
 from nasbed.optimizers.model_based import ModelBased
-from nasbed.optimizers.perceptrons import Perceptrons
+from nasbed.optimizers.models.perceptrons import Perceptrons
 from nasbed.optimizers.settings import integer, number
 
 

@@ -11,9 +11,9 @@ from scipy.special import ndtr
 
 from nasbed.core.architecture import Architecture
 from nasbed.optimizers.base import Proposal
-from nasbed.optimizers.choice_graphs import ChoiceGraphs, Floats, Vertices
-from nasbed.optimizers.diffusion_gp import Hyperparameters, Posterior, sweep
 from nasbed.optimizers.model_based import ModelBased
+from nasbed.optimizers.models.choice_graphs import ChoiceGraphs, Floats, Vertices
+from nasbed.optimizers.models.diffusion_gp import Hyperparameters, Posterior, sweep
 from nasbed.optimizers.settings import integer, number
 
 
@@ -29,7 +29,7 @@ class COMBO(ModelBased):
 
     Also ours: losses are standardised, so the priors do not depend on units. A failed evaluation counts as the worst
     loss so far. A pending one is assumed to turn out as the process expects. Parameters become graphs as described in
-    :class:`~nasbed.optimizers.choice_graphs.ChoiceGraphs`.
+    :class:`~nasbed.optimizers.models.choice_graphs.ChoiceGraphs`.
     """
 
     name = "combo"

@@ -11,8 +11,8 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.optimizers.archive import ProposalArchive
 from nasbed.optimizers.base import Problem
-from nasbed.optimizers.density import Density, fill_gaps
 from nasbed.optimizers.model_based import ModelBased
+from nasbed.optimizers.models.density import Density, fill_gaps
 from nasbed.optimizers.parameters import Floats, Parameters
 from nasbed.optimizers.settings import integer, number
 

@@ -175,7 +175,7 @@ class Passes:
         while isinstance(output, tuple | list) and output:
             output = output[0]
         if not isinstance(output, Tensor):
-            raise InvalidMeasurement(f"the network's output is no tensor but {shorten(type(output).__name__)}")
+            raise InvalidMeasurement(f"the network's output is not a tensor but {shorten(type(output).__name__)}")
         if output.ndim < 2 or len(output) != len(images):
             raise InvalidMeasurement(
                 f"the network's output has no row for each of {len(images)} images, its shape is {tuple(output.shape)}"

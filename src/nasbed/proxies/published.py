@@ -46,7 +46,7 @@ def published_scores(
         source: Who published the scores; the file's name by default.
     """
     if not path.is_file():
-        raise BadFile(f"published scores are read from a file, {path} is none; check the path")
+        raise BadFile(f"published scores are read from a file, {path} is not a file; check the path")
     if path.suffix == ".json":
         table = _suite_zero(path, searched, dataset, proxies)
     elif path.suffix in (".csv", ".parquet"):
@@ -116,7 +116,7 @@ def _columns(path: Path, searched: str, dataset: str, column: str, proxies: Sequ
     texts = table[column].to_pylist()
     seeds = table[SEED].to_pylist() if SEED in numeric else [0] * len(texts)
     if any(text is None for text in texts) or any(type(seed) is not int for seed in seeds):
-        raise BadFile(f"every row of {path.name} has an architecture, and a whole number for a seed; mend the file")
+        raise BadFile(f"every row of {path.name} has an architecture, and a whole number for a seed; fix the file")
     return table_of_rows(
         ScoresAbout(searched, dataset, source=source or path.name),
         parsed_codes([str(text) for text in texts], space(searched), path),

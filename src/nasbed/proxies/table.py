@@ -168,7 +168,7 @@ class ScoreTable:
         table = _parquet(path)
         metadata = (table.schema.metadata or {}).get(METADATA)
         if metadata is None:
-            raise BadFile(f"{path} is no file of scores; make one of it with: nasbed proxies import {path.name}")
+            raise BadFile(f"{path} is not a file of scores; make one of it with: nasbed proxies import {path.name}")
         try:
             about = json.loads(metadata)
             names = {item.name for item in fields(ScoresAbout)}
@@ -280,11 +280,11 @@ def _parquet(path: Path) -> pa.Table:
     from pyarrow import parquet
 
     if not path.is_file():
-        raise BadFile(f"scores are read from a file, {path} is none; make one with: nasbed proxies score")
+        raise BadFile(f"scores are read from a file, {path} is not a file; make one with: nasbed proxies score")
     try:
         return parquet.read_table(path)
     except (pa.ArrowException, OSError) as error:
-        raise BadFile(f"{path} is no Parquet file: {str(error).splitlines()[0]}") from None
+        raise BadFile(f"{path} is not a Parquet file: {str(error).splitlines()[0]}") from None
 
 
 def _from_columns(about: ScoresAbout, table: pa.Table, path: Path) -> ScoreTable:

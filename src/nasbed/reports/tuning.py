@@ -14,8 +14,8 @@ from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import digits, fixed
 from nasbed.drawing.page import Section, write_page
 from nasbed.drawing.palette import HUES
-from nasbed.experiments.trials import TuningTrial
 from nasbed.experiments.tuning import Tuned
+from nasbed.experiments.tuning_journal import TuningTrial
 from nasbed.surrogates import SURROGATES
 
 HEIGHT, PANEL = 300, 190

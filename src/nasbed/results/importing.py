@@ -41,7 +41,7 @@ def import_tables(
             raise InvalidOption(f"the format {format} has no option {name!r}; {remedy}")
     path = _usual_path(format, importer) if path is None else Path(path)
     if not path.exists():
-        raise InvalidOption(f"an import reads a file or folder, {path} is none; check the path")
+        raise InvalidOption(f"an import reads a file or folder, {path} does not exist; check the path")
     written = []
     with unpacked(path, out) as readable:
         for draft in importer(**(options or {})).read(readable):

@@ -110,7 +110,7 @@ class Manifest:
             return _from_json(data)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise BadFile(
-                f"{path} is no complete manifest: {str(error).splitlines()[0]}; import the table again"
+                f"{path} is not a complete manifest: {str(error).splitlines()[0]}; import the table again"
             ) from None
 
 

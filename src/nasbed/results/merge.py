@@ -54,7 +54,7 @@ def merge_results(
     out = Path(out)
     about = merged_about([table.about for table in tables], name=name, mixed=mixed)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InvalidOption(f"a merged table goes into a new folder, {out} is there already; choose another")
+        raise InvalidOption(f"a merged table goes into a new folder, {out} exists; choose another")
     definitions = [table.manifest.space_definition for table in tables]
     if any(definition != definitions[0] for definition in definitions):
         raise InvalidOption(f"the tables define the space {about.space} differently; they cannot be merged")
@@ -75,7 +75,7 @@ def merged_about(abouts: Sequence[About], *, name: str | None, mixed: bool) -> A
         _require_equal(abouts, field, "they cannot be merged")
     if not mixed:
         for field in ("dataset", "recipe"):
-            _require_equal(abouts, field, "say that mixing them is meant (--mixed)")
+            _require_equal(abouts, field, "allow different ones (--mixed)")
     if name is None:
         _require_equal(abouts, "name", "name the merged one (--name)")
     joined = {

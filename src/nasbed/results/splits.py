@@ -24,7 +24,7 @@ class RowSplit:
     def __post_init__(self) -> None:
         for name, part in zip(PARTS, self.parts, strict=True):
             if (np.diff(part) <= 0).any():
-                raise InvalidOption(f"a part of a split has rising row numbers, the {name} part has not")
+                raise InvalidOption(f"a part of a split has rising row numbers, the {name} part does not")
         if len(np.unique(np.concatenate(self.parts))) < sum(map(len, self.parts)):
             raise InvalidOption("a row is in one part of a split only, got one that is in two")
 

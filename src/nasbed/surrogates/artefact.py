@@ -199,7 +199,7 @@ def _check_unpacked(path: Path, data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as arrays:
             size = sum(entry.file_size for entry in arrays.infolist())
     except zipfile.BadZipFile as error:
-        raise BadFile(f"{path} is no npz file: {error}; get the surrogate again") from None
+        raise BadFile(f"{path} is not an npz file: {error}; get the surrogate again") from None
     if size > LARGEST:
         raise BadFile(f"the arrays in {path} would take {size:,} bytes, more than {LARGEST:,}; do not use it")
 

@@ -84,7 +84,7 @@ class ArtefactManifest:
                 raise BadFile("it does not have its own SHA-256, so that it was changed")
             return _from_json({key: data[key] for key in data if key not in ("format", "format_version", "sha256")})
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise BadFile(f"{label} is no complete manifest: {str(error).splitlines()[0]}; get it again") from None
+            raise BadFile(f"{label} is not a complete manifest: {str(error).splitlines()[0]}; get it again") from None
 
 
 def check_artefact_name(name: str) -> None:

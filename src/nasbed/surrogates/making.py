@@ -80,15 +80,9 @@ def make_surrogate(
         processes: How many members are fitted at a time.
         progress: Called with the share that is done, from 0 to 1.
     """
-    predicted = data.metric if isinstance(data, TableSplit) else metric
-    if predicted is not None and predicted.split == "test":
-        raise InvalidOption(f"a search optimises a validation metric, got {predicted.key}; name another")
-    if not isinstance(data, TableSplit):
-        split = TableSplit.of(data, metric=metric, fidelity=fidelity, methods=methods, seed=seed or 0)
-    elif metric is None and fidelity is None and methods is None:
-        split = data
-    else:
-        raise InvalidOption("a split has its metric, fidelity and methods already; leave these options out")
+    _check_objective(metric)
+    split = TableSplit.from_data(data, metric=metric, fidelity=fidelity, methods=methods, seed=seed or 0)
+    _check_objective(split.metric)
     split.check_parts("test")
     results, metric, seed = split.results, split.metric, split.seed if seed is None else seed
     train, test, unchosen = split.fitted, split.test, split.unchosen
@@ -136,6 +130,11 @@ def make_surrogate(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return Artefact(manifest, ensemble, clock)
+
+
+def _check_objective(metric: Metric | None) -> None:
+    if metric is not None and metric.split == "test":
+        raise InvalidOption(f"a search optimises a validation metric, got {metric.key}; name another")
 
 
 def _record(members: Sequence[Surrogate[Any]]) -> ModelRecord:

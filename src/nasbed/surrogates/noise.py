@@ -105,7 +105,7 @@ class NoiseModel:
             error, repeats = (None if data[key] is None else _curve(data[key]) for key in ("error", "repeats"))
             scale = float(data["scale"])
         except (KeyError, TypeError, ValueError) as wrong:
-            raise BadFile(f"a noise model has error, repeats and scale, got one that has not: {wrong}") from None
+            raise BadFile(f"a noise model has error, repeats and scale, got one without: {wrong}") from None
         if error is None or not 0 < scale < np.inf:
             raise BadFile(f"a noise model has an error curve and a positive scale, got {error} and {scale}")
         return cls(error, repeats, scale)

@@ -73,6 +73,32 @@ class TableSplit:
         return cls(results, metric, rows, parts.within(chosen), seed, tuple(methods))
 
     @classmethod
+    def from_data(
+        cls,
+        data: Results | TableSplit,
+        *,
+        metric: Metric | None = None,
+        fidelity: int | None = None,
+        methods: Sequence[str] | None = None,
+        seed: int = 0,
+    ) -> TableSplit:
+        """A split as it is, its seed included, or that of a table. Raises where a split is passed with options that it
+        has already.
+
+        Args:
+            data: The split or the table.
+            metric: As in :meth:`of`.
+            fidelity: As in :meth:`of`.
+            methods: As in :meth:`of`.
+            seed: Of the split of a table; a split keeps its own.
+        """
+        if not isinstance(data, TableSplit):
+            return cls.of(data, metric=metric, fidelity=fidelity, methods=methods, seed=seed)
+        if metric is not None or fidelity is not None or methods is not None:
+            raise InvalidOption("a split has its metric, fidelity and methods already; omit these options")
+        return data
+
+    @classmethod
     def recorded(
         cls, results: Results, provenance: Mapping[str, Any], *, metric: Metric, fidelity: int
     ) -> TableSplit | None:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
+from nasbed.core.status import Status
 from nasbed.datasets.dataset import Dataset
 from nasbed.training import checkpoint as checkpoints
 from nasbed.training.building import recipe_network
@@ -116,7 +117,7 @@ def train_network(
                 seconds = state.train_time_s + perf_counter() - start
                 if not math.isfinite(loss):
                     reason = f"the loss of epoch {state.epochs + 1} is no finite number"
-                    return Trained("diverged", seconds, reason=reason)
+                    return Trained(Status.DIVERGED, seconds, reason=reason)
                 curve = (*state.curve, accuracy(network, images, "valid", recipe)) if learning_curve else ()
                 state = TrainingState(state.epochs + 1, seconds, loss, train_accuracy, curve)
                 if checkpoint is not None:

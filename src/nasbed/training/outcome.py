@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
+from nasbed.core.status import Status
 
 VALIDATION_ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 TEST_ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
@@ -37,7 +37,7 @@ class Trained:
     for, None where an output of the network was no finite number. ``train_time_s`` excludes evaluation.
     """
 
-    status: Literal["ok", "diverged"]
+    status: Status
     train_time_s: float
     validation_accuracy: float | None = None
     test_accuracy: float | None = None
@@ -69,9 +69,9 @@ class Trained:
         """
         if any(value is not None and math.isnan(value) for value in (validation, test)):
             reason = "an output of the trained network is no finite number"
-            return cls("diverged", train_time_s, reason=reason)
+            return cls(Status.DIVERGED, train_time_s, reason=reason)
         points = None if curve is None else tuple(None if math.isnan(point or 0) else point for point in curve)
-        return cls("ok", train_time_s, validation, test, train_loss, train_accuracy, validation_curve=points)
+        return cls(Status.OK, train_time_s, validation, test, train_loss, train_accuracy, validation_curve=points)
 
     def values(self) -> dict[Metric, float]:
         """What was measured, by metric."""

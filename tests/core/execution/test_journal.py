@@ -10,8 +10,15 @@ from typing import Any
 
 import pytest
 
-from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.core.execution.journal import JournalLines, TaskJournal, append_line, check_same_inputs, read_lines
+from nasbed.core.errors import BadFile, DiskFull, InvalidOption
+from nasbed.core.execution.journal import (
+    JournalLines,
+    SharedJournal,
+    TaskJournal,
+    append_line,
+    check_same_inputs,
+    read_lines,
+)
 
 INPUTS = {"power": 2, "settings": {"base": 10}}
 WRITER = """
@@ -104,7 +111,7 @@ def test_lines_after_a_cut_are_whole(path: Path, tail: bytes) -> None:
 def test_file_of_another_kind_is_refused_and_left_alone(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
-    with pytest.raises(BadFile, match=rf"results.journal, line {content.count(b'one') + 1}, is no JSON object"):
+    with pytest.raises(BadFile, match=rf"results.journal, line {content.count(b'one') + 1}, is not a JSON object"):
         JournalLines(path)
     assert path.read_bytes().rstrip() == content.rstrip()
 
@@ -113,7 +120,9 @@ def test_file_of_another_kind_is_refused_and_left_alone(path: Path, content: byt
 def test_journal_of_another_kind_is_refused(path: Path, line: dict[str, Any]) -> None:
     path.parent.mkdir()
     path.write_text(json.dumps(line) + "\n")
-    with pytest.raises(BadFile, match="is no journal of results: 'inputs'; delete it and start again"):
+    with pytest.raises(
+        BadFile, match="line 1, is not one of a journal of results: 'inputs'; delete it and start again"
+    ):
         TaskJournal[Any, Any](path, INPUTS)
 
 
@@ -149,6 +158,28 @@ def test_line_is_appended_by_several_processes(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in read_lines(path)]
     assert sorted((line["writer"], line["number"]) for line in lines) == [(w, n) for w in range(3) for n in range(30)]
     assert list(tmp_path.iterdir()) == [path]
+
+
+def shared(path: Path) -> SharedJournal[str, int]:
+    stored = [json.loads(line) for line in read_lines(path)] if path.exists() else []
+    return SharedJournal(
+        path, ((line["name"], line["value"]) for line in stored), lambda name, value: {"name": name, "value": value}
+    )
+
+
+def test_shared_journal_keeps_the_results_of_all_its_writers(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "lines.jsonl"
+    first, second = shared(path), shared(path)
+    first.record("a", 1)
+    second.record("b", 2)
+    assert "a" in first and "a" not in second, "it does not see what others add"
+    assert path.read_text() == '{"name": "a", "value": 1}\n{"name": "b", "value": 2}\n'
+    assert dict(shared(path).items()) == {"a": 1, "b": 2}
+
+
+def test_line_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None:
+    with pytest.raises(DiskFull, match=r"could not be added to .*: Is a directory; the line is: \{\"own\": 1\}$"):
+        append_line(tmp_path, {"own": 1})
 
 
 def test_appended_line_completes_a_file_without_a_last_newline(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_campaign_text_survives_being_written() -> None:
         ("seeds = 5", "seeds = 1", "seeds of a campaign is a whole number of at least 2"),
         ("architectures = 10\n", "", "has architectures and seeds, got no architectures"),
         ("seeds = [0, 1]", "seeds = [0, 0]", r"\[grid\] seeds are one or more different numbers"),
-        ("trials = 100", "trials = 0", "shares are of the trials, of which there are none"),
+        ("trials = 100", "trials = 0", "shares divide the trials, got 0 trials"),
         ("[trainer]", "[teacher]", "no table 'teacher'; known: campaign, grid"),
     ],
 )
@@ -129,7 +129,7 @@ def test_campaign_refuses_what_it_cannot_be(old: str, new: str, message: str) ->
             '"no_such_module:f"',
             "the module no_such_module could not be imported",
         ),
-        ('"support.campaign_functions:quality"', '"gone.py:f"', "gone.py is no file"),
+        ('"support.campaign_functions:quality"', '"gone.py:f"', "gone.py is not a file"),
         ('function = "support.campaign_functions:quality"\n', "", "of kind function has function, got no function"),
         ("timeout_s = 600", "timeout = 600", "has no key 'timeout'"),
         ("timeout_s = 600", "timeout_s = 0", "a time-out is a number of seconds above 0"),

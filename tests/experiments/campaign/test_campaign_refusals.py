@@ -13,6 +13,7 @@ import pytest
 import nasbed
 from nasbed.cli import main
 from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, NotReady
+from nasbed.core.status import Status
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, PopulationTrainer, collect
 from nasbed.training.outcome import Job, Trained
 from nasbed.training.recipe import Recipe
@@ -158,7 +159,7 @@ def training_raises(monkeypatch: pytest.MonkeyPatch, error: Raising) -> None:
     def train_population(jobs: Sequence[Job], *_: object, **__: object) -> list[Trained]:
         if (raised := error(jobs)) is not None:
             raise raised
-        return [Trained("ok", 1.0, 50.0, 49.0, 0.5) for _ in jobs]
+        return [Trained(Status.OK, 1.0, 50.0, 49.0, 0.5) for _ in jobs]
 
     monkeypatch.setattr("nasbed.training.population.train_population", train_population)
 

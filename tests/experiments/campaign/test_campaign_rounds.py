@@ -97,7 +97,9 @@ def test_campaign_reports_that_its_methods_have_changed(tmp_path: Path, monkeypa
     collect(campaign, trainer, journal)
     assert table(journal) == before
     monkeypatch.setattr(RandomSearch, "ask", lambda self, n=1: [Proposal(self.space.parse(FIXED))] * n)
-    with pytest.raises(InvalidOption, match="trial 0 of round 0 comes out differently, so a method, the trainer or a"):
+    with pytest.raises(
+        InvalidOption, match="trial 0 of round 0 differs from the recorded one, so a method, the trainer or a"
+    ):
         collect(campaign, trainer, journal)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import nasbed
 from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.core.status import Status
 from nasbed.experiments.campaign import (
     Campaign,
     CampaignProgress,
@@ -44,9 +45,9 @@ def populations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         if any(job.architecture.code == (0,) * 6 for job in jobs):
             raise RuntimeError("out of memory")
         return [
-            Trained("diverged", 1.0, reason="the loss is nan")
+            Trained(Status.DIVERGED, 1.0, reason="the loss is nan")
             if job.architecture.code == (1,) * 6
-            else Trained("ok", 1.0 + job.seed, 50.0 + job.epochs, 49.0, 0.5, 75.0)
+            else Trained(Status.OK, 1.0 + job.seed, 50.0 + job.epochs, 49.0, 0.5, 75.0)
             for job in jobs
         ]
 

@@ -96,12 +96,6 @@ def random_cells(count: int, seed: int = 0) -> np.ndarray:
     return all_cells[np.random.default_rng(seed).permutation(len(all_cells))[:count]]
 
 
-def test_the_former_name_of_a_recipe_still_works() -> None:
-    from nasbed.studies import validation
-
-    assert validation.Recipe is SurrogateRecipe
-
-
 # --- the table as a yardstick ----------------------------------------------------------------------------------------
 
 

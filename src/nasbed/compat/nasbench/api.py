@@ -176,7 +176,7 @@ class NASBench:
         return model_spec.hash_spec(OPERATIONS)
 
     def _row(self, model_spec: ModelSpec) -> int:
-        """Where the table has a cell; raises if it has not, saying why."""
+        """Where the table has a cell; raises if it lacks it, saying why."""
         try:
             cell = compact(model_spec, OPERATIONS)
         except InvalidArchitecture as error:

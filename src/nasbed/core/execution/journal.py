@@ -1,22 +1,25 @@
-"""The journal of tasks: what resumable work keeps, whole or not at all, until it is complete.
+"""Journals of tasks: what resumable work keeps, whole or not at all, until it is complete.
 
-Whoever writes something that resumes uses a :class:`TaskJournal`: a durable result for each key, one process at a time,
-refused where it was begun from other inputs. Below it are its parts, for what is no result by key:
-:class:`JournalLines`, an ordered log of events; :func:`append_line` and :func:`read_lines`, a file that several
-processes add to; :func:`check_same_inputs`.
+A :class:`TaskJournal` holds a durable result for each key. One process writes it at a time, and a journal that was
+created from other inputs is refused. Scoring keeps its scores in one, tuning its trials. A :class:`SharedJournal` is
+the same for a file that several processes add to: the results on unseen datasets.
+
+Two kinds of work have files of their own and share only :func:`check_same_inputs`. A comparison keeps each run in an
+``.npz`` file, a campaign its trials in SQLite.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
 from nasbed.core.closing import Closeable
-from nasbed.core.errors import BadFile, InvalidOption, first_line, shorten
+from nasbed.core.errors import BadFile, DiskFull, InvalidOption, first_line, shorten
 from nasbed.core.locks import WriterLock, locked
 
 Key = TypeVar("Key")
@@ -48,13 +51,13 @@ class JournalLines(Closeable):
             raise
 
     def _read(self) -> list[Line]:
-        _mend_end(self._file)
+        _complete_end(self._file)
         self._file.seek(0)
         lines = []
         for number, text in enumerate(self._file.read().splitlines(), 1):
             line = _json_object(text)
             if line is None:
-                raise BadFile(f"{self.path}, line {number}, is no JSON object; delete the folder and start again")
+                raise BadFile(f"{self.path}, line {number}, is not a JSON object; delete the folder and start again")
             lines.append(line)
         return lines
 
@@ -76,7 +79,7 @@ class JournalLines(Closeable):
 
 @dataclass(frozen=True, slots=True)
 class LineFormat(Generic[Key, Result]):
-    """How a :class:`TaskJournal` writes a result, and reads it back. On a line that is no result, reading raises a
+    """How a :class:`TaskJournal` writes a result, and reads it back. Reading a line that is not a result raises a
     KeyError, TypeError or AttributeError.
 
     Args:
@@ -108,7 +111,35 @@ PLAIN: LineFormat[Any, Any] = LineFormat("results", "inputs", _plain_line, _plai
 """Keys are texts, numbers or tuples of them; results are whatever JSON can hold."""
 
 
-class TaskJournal(JournalLines, Generic[Key, Result]):
+class _ResultsByKey(ABC, Generic[Key, Result]):
+    """The results that a journal holds, and how another one becomes durable."""
+
+    def __init__(self) -> None:
+        self._results: dict[Key, Result] = {}
+
+    @abstractmethod
+    def record(self, key: Key, result: Result) -> None:
+        """Write a result down. When this returns, it outlives a power cut."""
+
+    def keep(self, key: Key, result: Result) -> None:
+        """Take a result into what the journal holds; a later one replaces an earlier one."""
+        self._results[key] = result
+
+    def items(self) -> Iterator[tuple[Key, Result]]:
+        """All results by their keys."""
+        return iter(self._results.items())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._results
+
+    def __getitem__(self, key: Key) -> Result:
+        return self._results[key]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+
+class TaskJournal(JournalLines, _ResultsByKey[Key, Result]):
     """A durable result for each key. The first line holds the inputs that all results are made from: a journal that was
     begun from others is refused.
 
@@ -125,10 +156,10 @@ class TaskJournal(JournalLines, Generic[Key, Result]):
     """
 
     def __init__(self, path: Path, inputs: Mapping[str, Any], *, form: LineFormat[Key, Result] = PLAIN) -> None:
+        _ResultsByKey.__init__(self)
         self._form = form
-        self._results: dict[Key, Result] = {}
-        self.is_new = False
-        super().__init__(path)
+        JournalLines.__init__(self, path)
+        self.is_new = not self.lines
         try:
             self._begin(json.loads(json.dumps(inputs)))
         except BaseException:
@@ -136,21 +167,30 @@ class TaskJournal(JournalLines, Generic[Key, Result]):
             raise
 
     def _begin(self, inputs: Line) -> None:
-        self.is_new = not self.lines
-        if self.is_new:
-            self.add({self._form.inputs: inputs})
+        place = 1
         try:
-            before = self.lines[0][self._form.inputs]
-            self.check_inputs(before, inputs)
+            self.begin(inputs)
             for line in self.lines:
-                if self._form.inputs in line:
-                    self.inputs_changed(line[self._form.inputs], inputs)
-                else:
-                    self.keep(*self._form.read(line))
+                self.take(line, inputs)
+                place += 1
         except (KeyError, TypeError, AttributeError) as error:
             raise BadFile(
-                f"{self.path} is no journal of {self._form.holds}: {first_line(error)}; delete it and start again"
+                f"{self.path}, line {place}, is not one of a journal of {self._form.holds}: {first_line(error)}; "
+                "delete it and start again"
             ) from None
+
+    def begin(self, inputs: Line) -> None:
+        """Record the inputs of a new journal, or check those of an existing one."""
+        if self.is_new:
+            self.add({self._form.inputs: inputs})
+        self.check_inputs(self.lines[0][self._form.inputs], inputs)
+
+    def take(self, line: Line, inputs: Line) -> None:
+        """Take in a line that the journal has: inputs that hold from there on, or a result."""
+        if self._form.inputs in line:
+            self.inputs_changed(line[self._form.inputs], inputs)
+        else:
+            self.keep(*self._form.read(line))
 
     def check_inputs(self, before: Line, now: Line) -> None:
         """Raise if the journal was created from other inputs."""
@@ -165,40 +205,47 @@ class TaskJournal(JournalLines, Generic[Key, Result]):
         self.add({self._form.inputs: plain})
         self.inputs_changed(plain, plain)
 
-    def keep(self, key: Key, result: Result) -> None:
-        """Take a result into what the journal holds; a later one replaces an earlier one."""
-        self._results[key] = result
-
     def record(self, key: Key, result: Result) -> None:
-        """Write a result down. When this returns, it outlives a power cut."""
         self.add(self._form.write(key, result))
         self.keep(key, result)
-
-    def items(self) -> Iterator[tuple[Key, Result]]:
-        """All results by their keys."""
-        return iter(self._results.items())
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._results
-
-    def __getitem__(self, key: Key) -> Result:
-        return self._results[key]
-
-    def __len__(self) -> int:
-        return len(self._results)
 
 
 # --- files that several processes add to ------------------------------------------------------------------------------
 
 
+class SharedJournal(_ResultsByKey[Key, Result]):
+    """A durable result for each key, in a file that several processes add to. It does not see what others add while it
+    is open. The file records no inputs: what a result is made from is part of its key."""
+
+    def __init__(self, path: Path, results: Iterable[tuple[Key, Result]], write: Callable[[Key, Result], Line]) -> None:
+        """
+        Args:
+            path: the file, which need not exist.
+            results: what the file holds already.
+            write: the line of a key and a result.
+        """
+        super().__init__()
+        self.path, self._line = path, write
+        for key, result in results:
+            self.keep(key, result)
+
+    def record(self, key: Key, result: Result) -> None:
+        append_line(self.path, self._line(key, result))
+        self.keep(key, result)
+
+
 def append_line(path: Path, line: Line) -> None:
     """Add a line to a file of JSON objects. When this returns, it outlives a power cut. Several processes may add to
-    one file; a last line that one of them left cut short is removed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    one file; a last line that one of them left cut short is removed. Where it cannot be written, the
+    :class:`~nasbed.core.errors.DiskFull` has the line, so that its result is not lost."""
     text = json.dumps(line, ensure_ascii=False, allow_nan=False)
-    with locked(path, lambda _: None), path.open("a+b") as file:
-        _mend_end(file)
-        _write(file, text, durable=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path, lambda _: None), path.open("a+b") as file:
+            _complete_end(file)
+            _write(file, text, durable=True)
+    except OSError as error:
+        raise DiskFull(f"the result could not be added to {path}: {error.strerror}; the line is: {text}") from None
 
 
 def read_lines(path: Path) -> list[str]:
@@ -214,7 +261,7 @@ def _write(file: BinaryIO, text: str, *, durable: bool) -> None:
         os.fsync(file.fileno())
 
 
-def _mend_end(file: BinaryIO) -> None:
+def _complete_end(file: BinaryIO) -> None:
     """Let a file, which is opened to append, end with a whole line."""
     file.seek(0)
     content = file.read()

@@ -61,6 +61,10 @@ class ProcessPool:
     ``concurrent.futures`` it ends them at once, in the middle of work, and leaves nothing behind when it is killed.
 
     Each of its threads has one process. What is called must be importable there, and arguments and results pickled.
+
+    It is not :class:`~nasbed.core.execution.LocalEngine`, which carries out one function in tasks that may die, hang or
+    fail without harm to the others. Here each call has a function of its own, an exception reaches the caller as it is,
+    a dead process is an error, and the processes outlive the calls.
     """
 
     def __init__(self, size: int, begin: Callable[[], object]) -> None:

@@ -1,6 +1,7 @@
 """Datasets that no search method has seen (Geada et al., 2024): generated from public material, identical to the byte
 each time."""
 
+from nasbed.core.former_names import former, former_module
 from nasbed.core.registry import Registry
 from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen
 
@@ -21,5 +22,12 @@ UNSEEN.add_entries(
 
 __all__ = ["UNSEEN", "GeneratedDataset", "GeneratedPart", "Unseen"]
 
-Made, MadePart = GeneratedDataset, GeneratedPart
-"""Former names, until version 0.3."""
+__getattr__ = former(
+    __name__,
+    {
+        "Made": "nasbed.datasets.unseen:GeneratedDataset",
+        "MadePart": "nasbed.datasets.unseen:GeneratedPart",
+    },
+    until="0.3",
+)
+former_module("nasbed.datasets.unseen.pinned", {"pinned": "nasbed.datasets.unseen.digests:pinned_digests"}, until="0.3")

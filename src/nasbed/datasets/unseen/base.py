@@ -134,7 +134,7 @@ class Unseen(ABC):
             if not np.array_equal(self.label_of(images_of_part.images, images_of_part.origins), images_of_part.labels):
                 raise BadFile(f"labels of {self.name} are as its rule says, some of {part} are not: {self.rule}")
             if not np.array_equal(np.unique(images_of_part.labels), np.arange(len(self.classes))):
-                raise BadFile(f"every part of {self.name} has all {len(self.classes)} classes, {part} has not")
+                raise BadFile(f"every part of {self.name} has all {len(self.classes)} classes, {part} lacks one")
         for origin in self.hygiene:
             parts = [np.unique(images_of_part.origins[origin]) for images_of_part in dataset.parts.values()]
             if len(np.unique(np.concatenate(parts))) != sum(map(len, parts)):

@@ -39,7 +39,7 @@ class Chesseract(Unseen):
     What is decided where the paper is silent:
 
     - Planes are White's pawns, knights, bishops, rooks, queens and king, then Black's. Row 0 is rank 8 and column 0 is
-      file a, whoever is to move. Who is to move cannot be seen.
+      file a, no matter which side is to move. The side to move cannot be seen.
     - Positions are those after each half move. Of n, the last 15·n/100 are used, rounded down.
     - A game that is in two players' files, or there twice, is one game: same moves, or one the beginning of the other
       from 40 half moves on. Games without a result, or that cannot be replayed, are left out and counted on the card.
@@ -178,7 +178,7 @@ def _usable(
     rows = np.flatnonzero(first_use & ~shared[number])
     note = (
         f"Positions: {len(masks)}; left out: {np.count_nonzero(shared[number])} that are in two parts, "
-        f"{np.count_nonzero(~first_use & ~shared[number])} that were there before with the same result."
+        f"{np.count_nonzero(~first_use & ~shared[number])} that repeat an earlier one with the same result."
     )
     number, part, result = (column[rows] for column in (number, part, result))
     return _Positions(games, masks[rows], game[rows], ply[rows], number, part, result), note

@@ -1,5 +1,6 @@
 """How good zero-cost proxies are: over all architectures, among the best, and in what a search would pick."""
 
+from nasbed.core.former_names import former
 from nasbed.evaluation.proxies.ceiling import NoiseCeiling, noise_ceiling
 from nasbed.evaluation.proxies.judgement import (
     BaselineComparison,
@@ -26,5 +27,11 @@ __all__ = [
     "task_of",
 ]
 
-Against, Measured = BaselineComparison, MeasureEstimate
-"""Former names, until version 0.3."""
+__getattr__ = former(
+    __name__,
+    {
+        "Against": "nasbed.evaluation.proxies:BaselineComparison",
+        "Measured": "nasbed.evaluation.proxies:MeasureEstimate",
+    },
+    until="0.3",
+)

@@ -1,5 +1,6 @@
 """Campaigns: many evaluations, proposed by many methods, collected into one journal that survives."""
 
+from nasbed.core.former_names import former
 from nasbed.experiments.campaign.collecting import CampaignProgress, collect
 from nasbed.experiments.campaign.export import export_journals
 from nasbed.experiments.campaign.function_trainer import FunctionTrainer
@@ -9,9 +10,6 @@ from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats, Trajectori
 from nasbed.experiments.campaign.status import CampaignStatus, campaign_status
 from nasbed.experiments.campaign.trainer import Trainer, trainer_of
 from nasbed.experiments.campaign.trial import Evaluation, Trial
-
-Progress = CampaignProgress
-"""The former name; it goes with the next version."""
 
 __all__ = [
     "Campaign",
@@ -23,7 +21,6 @@ __all__ = [
     "Journal",
     "NetworkTrainer",
     "PopulationTrainer",
-    "Progress",
     "Repeats",
     "Trainer",
     "Trajectories",
@@ -33,3 +30,5 @@ __all__ = [
     "export_journals",
     "trainer_of",
 ]
+
+__getattr__ = former(__name__, {"Progress": "nasbed.experiments.campaign:CampaignProgress"}, until="0.3")

@@ -11,6 +11,7 @@ from typing import Any
 
 from nasbed.core.errors import InvalidOption, NotReady
 from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine, TaskOutcome
+from nasbed.core.former_names import FormerAttribute
 from nasbed.core.metric import Metric
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import campaign_code, facts_of, metrics_of
@@ -51,10 +52,7 @@ class CampaignProgress:
         """Seconds to go at that rate."""
         return (self.total - self.done) / self.rate if self.rate else None
 
-    @property
-    def ended(self) -> tuple[tuple[Trial, Evaluation], ...]:
-        """The former name of ``latest``; it goes with the next version."""
-        return self.latest
+    ended = FormerAttribute("latest", until="0.3")
 
 
 OnProgress = Callable[[CampaignProgress], None]
@@ -136,7 +134,7 @@ def _closing(outcomes: Iterator[TaskOutcome]) -> Iterator[None]:
 
 
 def _report_check(outcome: TaskOutcome, on_note: Callable[[str], None] | None) -> None:
-    """Raise if the trainer is not ready. A check that was cut short, by a time-out or a dead process, says nothing."""
+    """Raise if the trainer is not ready. A check that was cut short, by a timeout or a dead process, says nothing."""
     if outcome.refusal:
         raise NotReady(outcome.refusal)
     if on_note is not None and not outcome.error:
@@ -176,7 +174,7 @@ class _Collection:
             self._end(outcome)
 
     def tasks(self, slots: int) -> Iterator[Any]:
-        """The tasks of all rounds, for an engine with so many slots."""
+        """The tasks of all rounds, for an engine with ``slots`` slots."""
         proposed = 0
         for trials in self._rounds.proposed():
             proposed += len(trials)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
+from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import FinishedTrial, Journal
 from nasbed.experiments.campaign.makers import Maker, changed_code, maker_notes
@@ -139,7 +140,7 @@ def _not_ok(rows: Iterable[FinishedTrial]) -> str:
     reasons = Counter(
         f"{row.evaluation.status.value}: {row.evaluation.reason or 'no reason given'}"
         for row in rows
-        if row.evaluation.status != "ok"
+        if row.evaluation.status is not Status.OK
     )
     return "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(10))
 

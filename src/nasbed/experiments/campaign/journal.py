@@ -17,6 +17,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.closing import Closeable
 from nasbed.core.errors import BadFile, DiskFull, InvalidOption, first_line, shorten
 from nasbed.core.execution.journal import check_same_inputs
+from nasbed.core.former_names import FormerAttribute
 from nasbed.core.locks import WriterLock
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.makers import Code, Maker, changed_code, code_of, plain_code
@@ -151,7 +152,7 @@ class Journal(Closeable):
         if not tables:
             raise BadFile(f"{self.path} holds no campaign yet; begin it: nasbed collect with --resume")
         if not {"facts", "trials", "results", "rounds"} <= tables:
-            raise BadFile(f"{self.path} is no journal of a campaign; name another file")
+            raise BadFile(f"{self.path} is not a journal of a campaign; name another file")
         version = self.facts().get("schema_version")
         if version != SCHEMA_VERSION:
             raise BadFile(
@@ -221,8 +222,7 @@ class Journal(Closeable):
                 evaluation = Evaluation(Status(status), json.loads(values), seconds, reason, points)
                 yield FinishedTrial(_trial(name, *row[:6]), evaluation, ended_us)
 
-    ended = finished
-    """The former name; it goes with the next version."""
+    ended = FormerAttribute("finished", until="0.3")
 
     @property
     def _space(self) -> str:

@@ -24,7 +24,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*")
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """The noise study: so many architectures of a method's trials, drawn at random, are evaluated with so many seeds in
+    """The noise study: ``architectures`` of a method's trials, drawn at random, are evaluated with ``seeds`` seeds in
     all. Without ``source``, of all shares together."""
 
     architectures: int
@@ -121,7 +121,7 @@ class Campaign:
                 f"{nearest(str(self.repeats.source), self.shares)}"
             )
         if self.repeats is not None and not self.trials:
-            raise InvalidOption("[repeats] draws from the trials of the shares, there are none; raise trials")
+            raise InvalidOption("[repeats] draws from the trials of the shares, got 0 trials; raise trials")
         if not self.trials and self.grid is None and self.trajectories is None:
             raise InvalidOption("a campaign has trials and shares, or a [grid], or [trajectories]; this one has none")
 
@@ -135,7 +135,7 @@ class Campaign:
         if self.trials and not math.isclose(total, 1, abs_tol=1e-6):
             raise InvalidOption(f"shares add up to 1, got {total:g}; change one")
         if self.shares and not self.trials:
-            raise InvalidOption("shares are of the trials, of which there are none; raise trials")
+            raise InvalidOption("shares divide the trials, got 0 trials; raise trials")
 
     def identity(self) -> dict[str, Any]:
         """What two campaigns on one journal must have in common, as plain values. The trainer has its own, and so have

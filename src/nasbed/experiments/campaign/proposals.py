@@ -48,11 +48,11 @@ class _Round:
 class Rounds:
     """Proposes round after round: the grid, then the trajectories of searches, then the shares, then the noise study.
 
-    A round of shares first tells every method what came of its proposals of the round before, all of them, in the order
-    in which it made them, then asks each for its part. A proposal of what has been evaluated before, or is in this
-    round already, is no new trial and does not count towards the share: the method is asked for another, and is told
-    after the round what is known. Where a method proposes nothing new, random architectures labelled ``fill`` take its
-    place; where the space has no new one either, the round is shorter.
+    A round of shares first tells every method all results of its proposals of the round before, in the order of the
+    proposals, then asks each for its part. A proposal of what has been evaluated before, or is in this round already,
+    is not a new trial and does not count towards the share: the method is asked for another, and is told the known
+    result after the round. Where a method proposes nothing new, random architectures labelled ``fill`` take its place;
+    where the space has no new one either, the round is shorter.
     """
 
     def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal) -> None:
@@ -113,8 +113,8 @@ class Rounds:
         odd = next((old.number for old, new in pairs if old != new), current.first + shared)
         version = self._journal.facts().get("nasbed_version")
         raise InvalidOption(
-            f"{self._journal.path} cannot be resumed: trial {odd} of round {current.number} comes out "
-            f"differently, so a method, the trainer or a package has changed since; use those that began it (nasbed "
+            f"{self._journal.path} cannot be resumed: trial {odd} of round {current.number} differs from the "
+            f"recorded one, so a method, the trainer or a package has changed since; use those that began it (nasbed "
             f"{version}), or export it and begin another"
         )
 

@@ -1,4 +1,4 @@
-"""What a campaign asks for, and what came of it."""
+"""A trial of a campaign, and its evaluation."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came of a trial. ``values`` are by metric key; ``reason`` says why a trial is not ok. ``learning_curve`` has
-    the objective after each epoch where the trainer measures it, None where it was no finite number."""
+    """The result of a trial. ``values`` are by metric key; ``reason`` says why a trial is not ok. ``learning_curve``
+    has the objective after each epoch where the trainer measures it, None where it was not a finite number."""
 
     status: Status = Status.OK
     values: Mapping[str, float] = field(default_factory=dict)

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from nasbed.core.errors import InvalidOption
+from nasbed.core.status import Status
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.baseline import device_name, versions
 from nasbed.experiments.unseen.budget import NasBudget
@@ -154,7 +155,7 @@ def trained_together(
 def _diverged(run: NasRun, search: SearchOutcome, seed: int) -> UnseenResult:
     return replace(
         run.planned(seed),
-        status="diverged",
+        status=Status.DIVERGED,
         reason=f"the search: {search.reason}",
         search_time_s=search.search_time_s,
         versions=versions(),

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from nasbed.core.errors import BadFile, DiskFull, shorten
-from nasbed.core.execution.journal import append_line, read_lines
+from nasbed.core.errors import BadFile, shorten
+from nasbed.core.execution.journal import SharedJournal, append_line, read_lines
+from nasbed.core.status import Status
 
 FORMAT = 1
 
@@ -71,33 +72,49 @@ class UnseenResult:
         return int(self.search.get("epochs", 0))
 
 
+ResultKey = tuple[tuple[int, int], Setting]
+"""The seeds and the setting of a result."""
+
+
 def append_result(path: Path, result: UnseenResult) -> None:
     """Add a line; it is on the disk when this returns. Several processes may add to one file."""
+    append_line(path, _line(result))
+
+
+def _line(result: UnseenResult) -> dict[str, Any]:
     content = {"format": FORMAT, **asdict(result)}
     if math.isnan(result.train_time_s):
         content["train_time_s"] = None
-    try:
-        append_line(path, content)
-    except OSError as error:
-        line = json.dumps(content, ensure_ascii=False)
-        raise DiskFull(f"the result could not be added to {path}: {error.strerror}; the line is: {line}") from None
+    return content
 
 
-class ResultsFile:
-    """The results of a file, and those that are added to it: each is on the disk before it counts. What is in the file
-    is not measured again."""
+class ResultsFile(SharedJournal[ResultKey, UnseenResult]):
+    """The results of a file, and those that are added to it. What is in the file is not measured again; where it has
+    two of one key, the first holds."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.results = read_results([path]) if path.exists() else []
+        stored = read_results([path]) if path.exists() else []
+        super().__init__(path, ((_key(result), result) for result in stored), lambda _, result: _line(result))
 
-    def __contains__(self, planned: UnseenResult) -> bool:
+    def keep(self, key: ResultKey, result: UnseenResult) -> None:
+        self._results.setdefault(key, result)
+
+    @property
+    def results(self) -> list[UnseenResult]:
+        """All results, in the order of their lines."""
+        return [result for _, result in self.items()]
+
+    def has(self, planned: UnseenResult) -> bool:
         """Whether the file has a result of this setting with these seeds."""
-        return any((result.seeds, result.setting) == (planned.seeds, planned.setting) for result in self.results)
+        return _key(planned) in self
 
     def add(self, result: UnseenResult) -> None:
-        append_result(self.path, result)
-        self.results.append(result)
+        """Write a result down: it is on the disk when this returns."""
+        self.record(_key(result), result)
+
+
+def _key(result: UnseenResult) -> ResultKey:
+    return result.seeds, result.setting
 
 
 def check_results_file(path: Path) -> None:
@@ -115,7 +132,7 @@ def read_results(paths: Iterable[Path]) -> list[UnseenResult]:
         except OSError as error:
             raise BadFile(f"the results {path} cannot be read: {error.strerror}; check the path") from None
         except UnicodeDecodeError:
-            raise BadFile(f"the results {path} are no text in UTF-8; name another file") from None
+            raise BadFile(f"the results {path} are not text in UTF-8; name another file") from None
         results += [_result(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
     return results
 
@@ -151,7 +168,7 @@ def _result(line: str, where: str) -> UnseenResult:
     if not wrong and type(content.get("search", {}).get("epochs", 0)) is not int:
         wrong = ["search"]
     value = content.get("test_accuracy")
-    if not wrong and (content["status"] == "ok") != (value is not None and 0 <= value <= 100):
+    if not wrong and (content["status"] == Status.OK) != (value is not None and 0 <= value <= 100):
         wrong = ["test_accuracy"]
     if wrong or set(content) - names:
         name = (wrong or sorted(set(content) - names))[0]

@@ -57,7 +57,7 @@ class NasPlan:
 
     def missing_seeds(self, run: NasRun, results: ResultsFile) -> list[int]:
         """The training seeds of a run without a result."""
-        return [seed for seed in range(self.train_seeds) if run.planned(seed) not in results]
+        return [seed for seed in range(self.train_seeds) if not results.has(run.planned(seed))]
 
     def check(self, dataset: Dataset) -> None:
         """Raise now where what is found could not be trained."""
@@ -94,10 +94,10 @@ def measure(
     for dataset in datasets:
         plan.check(dataset)
     results = ResultsFile(file)
-    count = len(results.results)
+    count = len(results)
     for dataset in datasets:
         _Measuring(plan, results, checkpoints, searches, chosen_device(device), bar).all(dataset)
-    return len(results.results) - count
+    return len(results) - count
 
 
 class _Measuring:

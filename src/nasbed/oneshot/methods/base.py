@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
+from nasbed.core.former_names import former
 from nasbed.oneshot import SEARCHED_SPACES
 from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.chance import Chance
@@ -183,5 +184,4 @@ class SupernetMethod(nn.Module, OneShotMethod[SearchSettings]):
         ]
 
 
-Method = SupernetMethod
-"""Former name, until version 0.3."""
+__getattr__ = former(__name__, {"Method": "nasbed.oneshot.methods.base:SupernetMethod"}, until="0.3")

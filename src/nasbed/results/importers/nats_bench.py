@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidArchitecture, ParseError, shorten
 from nasbed.core.metric import Metric
-from nasbed.core.plain_values import figure
-from nasbed.core.restricted_pickle import loads
+from nasbed.core.restricted_pickle import figure, loads
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.bounded_files import read_bz2
 from nasbed.results.manifest import About

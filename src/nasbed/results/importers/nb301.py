@@ -97,7 +97,7 @@ class NB301Importer(Importer):
 def result_files(root: Path) -> list[Path]:
     """Every result file under a folder, by name. A symbolic link in it is refused: it may lead anywhere."""
     if not root.is_dir():
-        raise BadFile(f"{root} is no folder; nb301 reads a folder with <method>/results_N.json, unpacked")
+        raise BadFile(f"{root} is not a folder; nb301 reads a folder with <method>/results_N.json, unpacked")
     files = []
     for folder, folders, names in os.walk(root, onerror=_raise):
         folders.sort()

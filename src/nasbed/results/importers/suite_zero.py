@@ -211,7 +211,7 @@ def architecture_of(key: str, searched: str, where: str) -> Architecture:
         numbers = json.loads(key.translate({ord("("): "[", ord(")"): "]"}))
         return ENCODINGS[searched][1](numbers)
     except (NasbedError, ValueError, TypeError, IndexError, RecursionError) as error:
-        reason = str(error) if isinstance(error, NasbedError) else "its form is another"
+        reason = str(error) if isinstance(error, NasbedError) else "it has another form"
         raise BadFile(f"{where}: no {searched} architecture has the key {shorten(key)}; {reason}") from None
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from nasbed.core.errors import BadFile, InvalidArchitecture, ParseError, shorten
 from nasbed.core.metric import Direction, Metric, Split
-from nasbed.core.plain_values import figure
+from nasbed.core.restricted_pickle import figure
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.torch_file import load_torch_file
 from nasbed.results.manifest import About

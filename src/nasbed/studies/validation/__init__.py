@@ -13,12 +13,9 @@ if TYPE_CHECKING:
     from nasbed.studies.validation.fitting import SurrogateRecipe
     from nasbed.studies.validation.study import Options, Validation, validate_results
 
-    Recipe = SurrogateRecipe
-__all__ = ["Options", "Recipe", "SurrogateRecipe", "Validation", "validate_artefact", "validate_results"]
+__all__ = ["Options", "SurrogateRecipe", "Validation", "validate_artefact", "validate_results"]
 
 _MODULES = {"validate_artefact": "artefact_validation", "SurrogateRecipe": "fitting"}
-_FORMER_NAMES = {"Recipe": "SurrogateRecipe"}
-"""Former names, until version 0.3."""
 
 
 def __getattr__(name: str) -> Any:
@@ -26,5 +23,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(
             f"module 'nasbed.studies.validation' has no attribute {name!r}; it offers {', '.join(__all__)}"
         )
-    name = _FORMER_NAMES.get(name, name)
     return getattr(import_module(f"nasbed.studies.validation.{_MODULES.get(name, 'study')}"), name)

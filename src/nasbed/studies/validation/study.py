@@ -161,12 +161,7 @@ def validate_results(
     chosen = check_parts(parts)
     if not recipes:
         raise InvalidOption("a validation needs at least 1 model, got none")
-    if not isinstance(data, TableSplit):
-        split = TableSplit.of(data, metric=metric, fidelity=fidelity, seed=options.seed)
-    elif metric is None and fidelity is None:
-        split = data
-    else:
-        raise InvalidOption("a split has its metric and fidelity already; omit these options")
+    split = TableSplit.from_data(data, metric=metric, fidelity=fidelity, seed=options.seed)
     evaluations = Data.of(split)
     left_out = cannot_be_checked(split, chosen, options)
     chosen = tuple(part for part in chosen if part not in left_out)
@@ -208,7 +203,8 @@ def _checks(
 
 
 def _search_split(split: TableSplit) -> TableSplit:
-    """The split of what searches optimise: the table's own objective at the highest fidelity."""
+    """The split of what searches optimise: the table's own objective at the highest fidelity. Other rows than those of
+    the validation are split anew, with the same seed."""
     results = split.results
     searched = validation_metric(results), results.cache().fidelities[-1], None
     if (split.metric, split.fidelity, split.methods) == searched:

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nasbed.core.status import Status
 from nasbed.datasets.dataset import Dataset
 from nasbed.training.devices import chosen_device
 from nasbed.training.draws import EpochDraws, epoch_draws, epoch_words
@@ -163,7 +164,7 @@ class Population:
                 curve=[after[number] for after in curve] if learning_curve else None,
             )
             if finite[number]
-            else Trained("diverged", seconds * share, reason="the loss was not a finite number")
+            else Trained(Status.DIVERGED, seconds * share, reason="the loss was not a finite number")
             for number, share in enumerate(shares)
         ]
 

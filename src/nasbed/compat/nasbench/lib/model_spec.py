@@ -53,7 +53,9 @@ def compact(spec: Any, operations: Sequence[str]) -> Compact:
     labels = {name: label for label, name in enumerate(operations)}
     unknown = next((op for op in spec.ops[1:-1] if op not in labels), None)
     if unknown is not None:
-        raise InvalidArchitecture(f"{shorten(unknown)} is no operation of this space; {nearest(str(unknown), labels)}")
+        raise InvalidArchitecture(
+            f"{shorten(unknown)} is not an operation of this space; {nearest(str(unknown), labels)}"
+        )
     rows = spec.matrix.tolist()
     pairs = [(source, target) for source, row in enumerate(rows) for target, edge in enumerate(row) if edge]
     return Compact(edges_from_pairs(pairs), tuple(labels[op] for op in spec.ops[1:-1]))

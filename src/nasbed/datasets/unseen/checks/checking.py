@@ -59,7 +59,7 @@ def _arrays(folder: Path, findings: list[Finding]) -> Arrays:
         expected = "float32" if name.endswith("x.npy") else "int64"
         if not isinstance(array, np.ndarray) or array.dtype.kind not in ("iuf" if expected == "float32" else "iu"):
             kind = getattr(array, "dtype", "an archive")
-            findings.append(error(name, f"values are {expected}, these are {kind}, which are no such numbers"))
+            findings.append(error(name, f"values are {expected}, these are {kind}, which are not"))
             continue
         if array.dtype != expected:
             findings.append(warning(name, f"values are {expected} in the competition's files, these are {array.dtype}"))

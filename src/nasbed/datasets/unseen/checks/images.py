@@ -116,7 +116,7 @@ def _contradictions(number: NDArray[np.int64], labels: NDArray[np.int64]) -> lis
     reachable = 100 * most.sum() / len(labels)
     text = (
         f"{involved} images are identical to one with another label; no more than {reachable:.3f} % of the labels can "
-        "be told"
+        "be predicted"
     )
     return [warning("labels", text)]
 
@@ -150,12 +150,12 @@ def _easy(images: Mapping[str, NDArray[Any]], labels: Mapping[str, NDArray[np.in
     mean = nearest_mean(train, test)
     commonest = float(np.bincount(test[1]).max() / len(test[1]))
     rules = (
-        (right, f"one value alone (channel {channel}, row {row}, column {column}) tells"),
-        (mean, "the nearest mean image tells"),
+        (right, f"a single pixel (channel {channel}, row {row}, column {column}) predicts"),
+        (mean, "the nearest mean image predicts"),
     )
     return [
         (warning if share >= TRIVIAL > commonest else note)(
-            "labels", f"{text} {100 * share:.2f} % of the labels of test, on {len(test[1])} images"
+            "labels", f"{text} {100 * share:.2f} % of the test labels, on {len(test[1])} images"
         )
         for share, text in rules
     ]

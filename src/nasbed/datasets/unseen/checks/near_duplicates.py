@@ -31,7 +31,7 @@ Points = NDArray[np.float32]
 
 
 class Projection:
-    """Random directions for images of so many values: each value is added, or subtracted, by the toss of a coin."""
+    """Random directions for images of that many values: each value is added, or subtracted, by the toss of a coin."""
 
     def __init__(self, values: int) -> None:
         words = np.random.PCG64(np.random.SeedSequence(values)).random_raw((values * DIRECTIONS + 63) // 64)

@@ -39,7 +39,7 @@ def rule_findings(
     for part in PARTS:
         wrong = _wrong(dataset, arrays[f"{part}_x.npy"], arrays[f"{part}_y.npy"], origins[part], progress, part)
         if isinstance(wrong, str):
-            findings.append(error(part, f"its labels cannot be found anew: {wrong}"))
+            findings.append(error(part, f"its labels cannot be computed again: {wrong}"))
         elif wrong:
             findings.append(error(part, f"{wrong} labels are not as the rule says: {dataset.rule}"))
     findings += _hygiene(dataset, origins)
@@ -92,7 +92,7 @@ def _hygiene(dataset: Unseen, origins: Mapping[str, Origins]) -> list[Finding]:
     findings = []
     for origin in dataset.hygiene:
         if not all(origin in origins[part] for part in PARTS):
-            findings.append(error(origin, "the origins do not tell it"))
+            findings.append(error(origin, "the origins lack it"))
             continue
         values = {part: np.unique(origins[part][origin]) for part in PARTS}
         for later in range(1, len(PARTS)):

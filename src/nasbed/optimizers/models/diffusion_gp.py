@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import lapack
 
-from nasbed.optimizers.choice_graphs import ChoiceGraph, Floats, Vertices
-from nasbed.optimizers.slice_sampling import slice_sample
+from nasbed.optimizers.models.choice_graphs import ChoiceGraph, Floats, Vertices
+from nasbed.optimizers.models.slice_sampling import slice_sample
 
 LOWEST = -12.0
 HIGHEST = math.log(10_000.0)

@@ -1,12 +1,4 @@
-"""Foreign pickles, read without running anything that they hold.
-
-This is an interpreter of its own, not a filter in front of Python's: it knows how to build None, booleans, numbers,
-text, bytes, lists, tuples, dictionaries, sets and numpy arrays, and there is nothing else that it could build. A pickle
-names what it wants to call; the name is looked up in a table of ours, never in ``sys.modules``.
-
-What comes out has been walked over once more: every part is of one of those types, no container holds itself, nesting
-is bounded, and so is the size that the value would have if parts that are shared were written out.
-"""
+"""The interpreter: one pickle, read operation by operation."""
 
 from __future__ import annotations
 
@@ -19,11 +11,10 @@ from functools import cache
 from typing import Any, NoReturn
 
 from nasbed.core.errors import BadFile, shorten
-from nasbed.core.plain_values import (
+from nasbed.core.restricted_pickle.values import (
     CALLS,
     Call,
     Global,
-    PickledObject,
     add_items,
     appended,
     as_dict,
@@ -83,7 +74,7 @@ class Pickle:
             raise BadFile(f"{self.source}: {error}; it is not read") from None
         except _HANDLED as error:
             reason = " ".join(str(error).split())[:80] or type(error).__name__
-            raise BadFile(f"{self.source} is no whole pickle of plain values: {reason}; get it again") from None
+            raise BadFile(f"{self.source} is not a whole pickle of plain values: {reason}; get it again") from None
         return value
 
     def _run(self) -> Any:
@@ -179,7 +170,7 @@ class Pickle:
         """One of the less frequent opcodes; the stack that holds now is returned."""
         name = _NAMES.get(opcode)
         if name is None:
-            raise ValueError(f"no opcode is {opcode:#04x}")
+            raise ValueError(f"the opcode {opcode:#04x} is unknown")
         if name in _PUSHED:
             stack.append(_PUSHED[name](self))
         elif name in _REPLACED:
@@ -260,7 +251,7 @@ def loads(
     reader = Pickle(data, source, calls=calls, records=records, persistent=persistent)
     value = reader.load()
     if reader.end != len(data):
-        raise BadFile(f"{source} goes on for {len(data) - reader.end} bytes after its pickle; it is not read")
+        raise BadFile(f"{source} has {len(data) - reader.end} trailing bytes after its pickle; it is not read")
     return value
 
 
@@ -334,6 +325,3 @@ _COLLECTED: dict[str, Callable[[list[Any]], object]] = {
     "DICT": as_dict,
     "FROZENSET": lambda items: frozenset(as_set(items)),
 }
-
-
-__all__ = ["Call", "Global", "Pickle", "PickledObject", "loads"]

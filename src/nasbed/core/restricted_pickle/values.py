@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.errors import BadFile, shorten
-from nasbed.core.pickled_arrays import ARRAY_CALLS, PendingDtype, fill_array, in_modules
+from nasbed.core.restricted_pickle.arrays import ARRAY_CALLS, PendingDtype, fill_array, in_modules
 
 MOST_NESTING = 64
 MOST_KEY_PARTS = 64

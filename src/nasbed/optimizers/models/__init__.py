@@ -1,0 +1,1 @@
+"""The models that search methods fit: densities, Gaussian processes, small networks."""

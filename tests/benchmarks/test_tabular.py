@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasbed import Architecture, Metric, NasbedError, Observation, Status, load, space
-from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark
+from nasbed.benchmarks import NoiseFree, Restricted, TabularBenchmark, nas_bench_mini
 from nasbed.benchmarks.wrappers import part_of
 from nasbed.core.execution import SerialEngine
 from nasbed.experiments.compare import compare
@@ -145,6 +145,14 @@ def test_nas_bench_mini_holds_cells_of_at_most_six_vertices(nb101_table: Tabular
     assert NB101.pruned(best).vertices <= 6
     inside = [arch for arch in nb101_table.architectures() if NB101.pruned(arch).vertices <= 6]
     assert value == pytest.approx(nb101_table.mean_test(inside).max())
+
+
+def test_former_function_for_nas_bench_mini_warns(nb101_table: TabularBenchmark) -> None:
+    with pytest.warns(
+        DeprecationWarning, match=r'is now nasbed.load\("TABLE:mini"\); the former name goes in version 0.3'
+    ):
+        mini = nas_bench_mini(nb101_table)
+    assert mini.name == part_of(nb101_table, "mini").name
 
 
 def test_tabular_refuses_in_one_line_and_says_what_there_is(nb101_table: TabularBenchmark) -> None:

@@ -2,6 +2,7 @@
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import cards, load
+from nasbed.benchmarks.former_parts import nas_bench_mini, without_pooling
 from nasbed.benchmarks.live import LiveBenchmark
 from nasbed.benchmarks.observations import Observations
 from nasbed.benchmarks.registered import BENCHMARKS
@@ -21,4 +22,6 @@ __all__ = [
     "TabularBenchmark",
     "cards",
     "load",
+    "nas_bench_mini",
+    "without_pooling",
 ]

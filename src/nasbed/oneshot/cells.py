@@ -5,10 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nasbed.core.errors import InvalidOption, shorten
-from nasbed.spaces.facts import CellGraph
-
-SupernetCells = CellGraph
-"""Former name, until version 0.3."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ import torch
 
 from nasbed.datasets.opening import open_dataset
 from nasbed.datasets.unseen.chesseract import ChesseractWithCopies
+from nasbed.datasets.unseen.export import write_unseen
 from nasbed.datasets.unseen.sources.chess_games import read_games
 from nasbed.datasets.unseen.sources.material import content, files_ending
-from nasbed.datasets.unseen.writing import write_unseen
 from nasbed.networks.baselines import baseline
 from nasbed.training import load_recipe
 from nasbed.training.checkpoint import TRAINING

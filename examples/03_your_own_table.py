@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
 import nasbed
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 
 space = nasbed.space_from_configspace(
     ConfigurationSpace({"width": [8, 16, 32], "activation": ["relu", "tanh"]}), "digits-mlp"
@@ -47,7 +47,7 @@ def evaluate(arch: nasbed.Architecture, seed: int) -> Rows:
 
 rows = [evaluate(arch, seed) for arch in space.enumerate() for seed in range(2)]
 folder = Path(tempfile.mkdtemp()) / "digits-mlp"
-write_results(folder, About("digits-mlp", space.name, (accuracy,), dataset="digits"), rows, searched=space)
+write_results(folder, TableInfo("digits-mlp", space.name, (accuracy,), dataset="digits"), rows, searched=space)
 
 benchmark = nasbed.load(folder)
 best, mean = benchmark.optimum()

@@ -295,7 +295,7 @@ DIALECT = {"told", "found", "given", "made", "there", "theirs", "asked", "gone",
 """Participles and pronouns: a name is a noun for a thing, a verb for an action."""
 FORMER = {
     "challenge/results.py ended",  # a key of the result's JSON
-    "experiments/campaign/collecting.py ended",  # former names, until version 0.3
+    "experiments/campaign/collection.py ended",  # former names, until version 0.3
     "experiments/campaign/journal.py ended",
     "oneshot/pruning/pruners.py opened",  # a buffer in checkpoints
     "studies/zero_cost/statements.py ours",  # a key of numbers.json

@@ -14,13 +14,13 @@ from torch.func import functional_call, grad, replace_all_batch_norm_modules_, s
 from torch.nn import functional
 
 from nasbed.datasets import Dataset
-from nasbed.training.building import recipe_network
-from nasbed.training.draws import epoch_draws, epoch_words, initial_weights
 from nasbed.training.images import TrainingImages
+from nasbed.training.network_factory import recipe_network
 from nasbed.training.outcome import Job
 from nasbed.training.population.floor import step_multiply_adds
 from nasbed.training.population.tracing import trace
 from nasbed.training.population.training import Population
+from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights
 from nasbed.training.recipe import Recipe
 from population_training.timing import recorded, seconds
 

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from nasbed.datasets import Dataset
-from nasbed.training.draws import epoch_draws, epoch_words
 from nasbed.training.images import TrainingImages
 from nasbed.training.outcome import Job
 from nasbed.training.population.floor import step_bytes, step_multiply_adds
 from nasbed.training.population.training import Population
+from nasbed.training.random_streams import epoch_draws, epoch_words
 from nasbed.training.recipe import Recipe
 from population_training.cases import Case
 from population_training.timing import KernelShare, kernel_shares, recorded, seconds, synchronize

@@ -28,7 +28,7 @@ from nasbed.results.rows import Rows, concatenate
 from nasbed.results.store import Results
 from nasbed.spaces.nb101 import NB101
 from nasbed.surrogates.artefact import SUFFIX, Artefact
-from nasbed.surrogates.figures import fit_figures
+from nasbed.surrogates.quality import fit_figures
 from nasbed.surrogates.table_split import TableSplit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -214,7 +214,7 @@ def test_embedded_surrogate_counts_the_network_that_was_trained() -> None:
     """Its parameters are those of the torch module that the recipe builds."""
     from nasbed.networks import build
     from nasbed.training import load_recipe
-    from nasbed.training.building import recipe_skeleton
+    from nasbed.training.network_factory import recipe_skeleton
 
     benchmark = nasbed.load(SURROGATES[0].name.removesuffix(SUFFIX))
     arch = benchmark.space.sample(np.random.default_rng(1))

@@ -17,7 +17,7 @@ from nasbed.benchmarks.wrappers import part_of
 from nasbed.core.execution import SerialEngine
 from nasbed.experiments.compare import compare
 from nasbed.reports.comparison.page import write_comparison
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from support.generated_rows import BUDGETS, PARAMETERS, REPEATS, TEST, VALIDATION, generated_rows
 
 NB101: Any = space("nb101")
@@ -30,7 +30,7 @@ def nb101_rows() -> list[Rows]:
 
 @pytest.fixture(scope="session")
 def nb101_table(tmp_path_factory: pytest.TempPathFactory, nb101_rows: list[Rows]) -> TabularBenchmark:
-    about = About("nb101", "nb101", (VALIDATION, TEST, PARAMETERS), dataset="generated", licence="none")
+    about = TableInfo("nb101", "nb101", (VALIDATION, TEST, PARAMETERS), dataset="generated", licence="none")
     return TabularBenchmark(write_results(tmp_path_factory.mktemp("tables") / "nb101", about, nb101_rows))
 
 
@@ -180,7 +180,7 @@ def test_tabular_a_foreign_architecture_with_a_known_code_is_refused(tmp_path: P
     codes = np.array([[1, 0, 2, 3, 3, 3]])
     table = TabularBenchmark(
         write_results(
-            tmp_path / "t", About("t", "nb201", (accuracy,)), [Rows.of(codes, {accuracy.key: np.array([1.0])})]
+            tmp_path / "t", TableInfo("t", "nb201", (accuracy,)), [Rows.of(codes, {accuracy.key: np.array([1.0])})]
         )
     )
     assert table.query(Architecture("nb201", (1, 0, 2, 3, 3, 3)))["validation_accuracy"] == 1.0
@@ -194,7 +194,7 @@ def test_tabular_diverged_rows_say_so(tmp_path: Path) -> None:
     rows = Rows.of(
         codes, {accuracy.key: np.array([np.nan, 90.0])}, seed=np.array([1, 2]), status=np.array([1, 0], dtype=np.int8)
     )
-    table = TabularBenchmark(write_results(tmp_path / "t", About("t", "nb201", (accuracy,)), [rows]))
+    table = TabularBenchmark(write_results(tmp_path / "t", TableInfo("t", "nb201", (accuracy,)), [rows]))
     arch = Architecture("nb201", (3,) * 6)
     assert [repeat.status for repeat in table.repeats(arch)] == [Status.DIVERGED, Status.OK]
     assert table.repeats(arch)[0] == Observation(arch, {}, seed=1, status=Status.DIVERGED)
@@ -227,7 +227,7 @@ def test_tabular_test_results_merged_in_are_for_evaluation_and_never_drawn(tmp_p
         Rows.of(codes, {validation.key: rng.random(len(codes)), test.key: nothing}, seed=seed) for seed in (7, 8)
     ]
     batches.append(Rows.of(codes, {validation.key: nothing, test.key: tested}))
-    table = TabularBenchmark(write_results(tmp_path / "t", About("t", "nb201", (validation, test)), batches))
+    table = TabularBenchmark(write_results(tmp_path / "t", TableInfo("t", "nb201", (validation, test)), batches))
     archs = table.space.architectures(codes)
     for seed in range(20):
         single = [table.query(arch, seed=seed) for arch in archs]
@@ -261,7 +261,7 @@ def _uneven(folder: Path, validated: tuple[int, ...], tested: tuple[int, ...]) -
         )
         for fidelity in (10, 200)
     ]
-    return TabularBenchmark(write_results(folder, About("uneven", "nb201", (ACCURACY, TESTED, PARAMETERS)), rows))
+    return TabularBenchmark(write_results(folder, TableInfo("uneven", "nb201", (ACCURACY, TESTED, PARAMETERS)), rows))
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,9 @@ def test_tabular_optimum_of_nothing_is_refused_in_one_line(tmp_path: Path) -> No
     rows = Rows.of(codes, {ACCURACY.key: np.full(5, np.nan), PARAMETERS.key: np.ones(5)}, seed=0,
                    status=np.ones(5, dtype=np.int8))  # fmt: skip
     more = Rows.of(EVERY_CELL[-1:], {ACCURACY.key: np.array([50.0]), PARAMETERS.key: np.ones(1)}, seed=0)
-    table = TabularBenchmark(write_results(tmp_path / "t", About("t", "nb201", (ACCURACY, PARAMETERS)), [rows, more]))
+    table = TabularBenchmark(
+        write_results(tmp_path / "t", TableInfo("t", "nb201", (ACCURACY, PARAMETERS)), [rows, more])
+    )
     assert table.optimum()[1] == 50
     with pytest.raises(NasbedError, match=r"needs a measured validation_accuracy, t:no-pooling has none[^\n]*$"):
         part_of(table, "no-pooling").optimum()

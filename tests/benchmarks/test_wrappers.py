@@ -13,7 +13,7 @@ from nasbed.benchmarks.tabular import as_table
 from nasbed.benchmarks.wrappers import Wrapper, part_of
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from support.surrogates import small_surrogate
 from support.tables import VALIDATION, nb201_table
 
@@ -120,7 +120,7 @@ def test_restricted_holds_what_has_an_answer_at_its_own_fidelities(tmp_path: Pat
     """Two cells were trained for 12 epochs, one of them for 200 as well."""
     codes = np.array([(3,) * 6, (3,) * 6, (2,) * 6])
     rows = Rows.of(codes, {VALIDATION.key: np.array([50.0, 90.0, 40.0])}, fidelity=np.array([12, 200, 12]))
-    table = TabularBenchmark(write_results(tmp_path / "t", About("t", "nb201", (VALIDATION,)), [rows]))
+    table = TabularBenchmark(write_results(tmp_path / "t", TableInfo("t", "nb201", (VALIDATION,)), [rows]))
     both, short = (Architecture("nb201", (operation,) * 6) for operation in (3, 2))
     assert [table.holds(arch) for arch in (both, short)] == [True, False]
     for low in (Restricted(table, (12,)), NoiseFree(Restricted(table, (12,)))):

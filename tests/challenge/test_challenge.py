@@ -25,7 +25,7 @@ from nasbed.challenge import isolation
 from nasbed.challenge.isolation import choose_isolation, readable_by_all
 from nasbed.challenge.limits import GIB, MIB, Limits
 from nasbed.challenge.predictions import checked_predictions, one_line, read_reply
-from nasbed.challenge.running import run_challenge
+from nasbed.challenge.runner import run_challenge
 from nasbed.challenge.scoring import score_of
 from nasbed.core.errors import BadFile, InvalidOption
 from support.submissions import TESTED, make_limits, processes_with, run_submission, write_dataset, write_submission

@@ -38,7 +38,7 @@ from pathlib import Path
 import numpy as np
 from nasbed.core.errors import BadFile
 from nasbed.core.metric import Metric
-from nasbed.results import About, Rows
+from nasbed.results import TableInfo, Rows
 from nasbed.results.importers import Draft, Importer
 from nasbed.results.sources import Source
 
@@ -56,7 +56,7 @@ class TinyImporter(Importer):
             raise BadFile(f"{path.name} is a web page")
         codes = np.array(np.unravel_index(np.arange(len(lines)), (5,) * 6)).T
         rows = Rows.of(codes, {ACCURACY.key: np.array(lines, dtype=float)})
-        yield Draft(About(self.settings.get("name", "tiny/made-up"), "nb201", (ACCURACY,)), iter([rows]), len(lines))
+        yield Draft(TableInfo(self.settings.get("name", "tiny/made-up"), "nb201", (ACCURACY,)), iter([rows]), len(lines))
 
 
 def source(id, **more):

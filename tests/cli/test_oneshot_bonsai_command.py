@@ -16,13 +16,13 @@ import pytest
 pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.cli import main
+from nasbed.core.checksummed_json import sealed
 from nasbed.core.errors import BadFile
-from nasbed.core.sealed_json import sealed
 from nasbed.oneshot import METHODS, BonsaiSettings
 from nasbed.oneshot.record import SearchRecord, read_record, write_record
 from nasbed.results import Results
 from nasbed.spaces.bonsai import BonsaiGenotype, Frame
-from nasbed.spaces.bonsai.wording import cell_lines
+from nasbed.spaces.bonsai.cell_text import cell_lines
 
 SIZE = ("--epochs", "6", "--channels", "4", "--batch", "16", "--epoch-images", "32", "--seed", "3", "--device", "cpu")
 SETTINGS = (

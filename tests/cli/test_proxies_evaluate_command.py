@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from nasbed.cli.proxies.evaluate import evaluate
 from nasbed.core.errors import NasbedError
-from nasbed.proxies.table import ScoresAbout, ScoreTable
+from nasbed.proxies.table import ScoresInfo, ScoreTable
 from support.tables import additive, nb201_table
 
 Run = Callable[..., Result]
@@ -34,7 +34,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     codes = np.array(table.cache.codes)
     noise = np.random.default_rng(0).normal(size=(2, len(codes), 2))
     values = {"params": additive(codes)[:, None] + 6 * noise[0], "nwot": additive(codes)[:, None] + 2 * noise[1]}
-    ScoreTable(ScoresAbout("nb201"), codes, (0, 1), values).write(folder / "scores.parquet")
+    ScoreTable(ScoresInfo("nb201"), codes, (0, 1), values).write(folder / "scores.parquet")
     return folder / "scores.parquet", folder / "table"
 
 

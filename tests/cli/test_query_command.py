@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from nasbed import Metric, load, space
 from nasbed.cli import app
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 CELL = "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|skip_connect~0|nor_conv_3x3~1|nor_conv_3x3~2|"
@@ -21,7 +21,7 @@ SEEDS = (777, 888, 999)
 def _table(folder: Path, *, with_seeds: bool) -> str:
     code = space("nb201").codes([space("nb201").parse(CELL)])
     rows = [Rows.of(code, {ACCURACY.key: np.array([seed / 10])}, seed=seed if with_seeds else -1) for seed in SEEDS]
-    write_results(folder, About("three", "nb201", (ACCURACY,)), rows)
+    write_results(folder, TableInfo("three", "nb201", (ACCURACY,)), rows)
     return str(folder)
 
 

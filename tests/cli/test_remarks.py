@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from nasbed import Metric, space
 from nasbed.cli import app
 from nasbed.experiments.runs import load_run, load_runs
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from support.tables import additive, nb201_table
 
 pytestmark = pytest.mark.usefixtures("without_charts")
@@ -51,7 +51,7 @@ def one_fidelity(tmp_path_factory: pytest.TempPathFactory) -> str:
     time_s = np.where((codes == 3).any(axis=1), 1.0, np.nan)
     accuracy = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
     rows = Rows.of(codes, {accuracy.key: additive(codes)}, fidelity=200, seed=0, train_time_s=time_s)
-    write_results(folder, About("made-up", "nb201", (accuracy,)), [rows])
+    write_results(folder, TableInfo("made-up", "nb201", (accuracy,)), [rows])
     return str(folder)
 
 

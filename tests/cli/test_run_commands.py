@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from nasbed import Metric, NasbedError, space
 from nasbed.cli import app
 from nasbed.experiments.runs import load_runs, load_setup
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from support.tables import additive
 
 pytestmark = pytest.mark.usefixtures("without_charts")
@@ -82,7 +82,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
     values = {metric.key: additive(codes) + rng.random(len(codes)) for metric in metrics[:2]}
     values["parameters"] = 7e4 + 1e5 * (codes == 3).sum(axis=1)
     rows = Rows.of(codes, values, fidelity=200, seed=0, train_time_s=10.0 + codes.sum(axis=1))
-    write_results(folder, About("made-up", "nb201", metrics), [rows])
+    write_results(folder, TableInfo("made-up", "nb201", metrics), [rows])
     return str(folder)
 
 

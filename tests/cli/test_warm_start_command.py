@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from nasbed import Metric, NasbedError, space
 from nasbed.cli import app
 from nasbed.experiments.runs import load_runs
-from nasbed.proxies.table import ScoresAbout, table_of_rows
-from nasbed.results import About, Rows, write_results
+from nasbed.proxies.table import ScoresInfo, table_of_rows
+from nasbed.results import Rows, TableInfo, write_results
 from support.tables import additive
 
 pytestmark = pytest.mark.usefixtures("without_charts")
@@ -30,7 +30,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
     parameters = cells.costs(codes)[:, 0]
     values = {"validation_accuracy": 50 * parameters / parameters.max() + additive(codes) / additive(codes).max()}
     rows = Rows.of(codes, values, fidelity=200, seed=0, train_time_s=10.0)
-    write_results(folder, About("made-up", "nb201", metrics), [rows])
+    write_results(folder, TableInfo("made-up", "nb201", metrics), [rows])
     return str(folder)
 
 
@@ -39,7 +39,7 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("scores") / "scores.parquet"
     codes = [arch.code for arch in space("nb201").enumerate()][::3]
     values = {"synflow": space("nb201").costs(np.array(codes))[:, 0].tolist()}
-    about = ScoresAbout("nb201", "digits")
+    about = ScoresInfo("nb201", "digits")
     table_of_rows(about, codes, [0] * len(codes), values, seconds={"synflow": [0.25] * len(codes)}).write(path)
     return str(path)
 

@@ -14,7 +14,7 @@ import pytest
 
 from nasbed import NasbedError, space
 from nasbed.compat.nats_bench import NATSsize, NATStopology, create
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from support.published_tables import (
     NB201,
     SEEDS,
@@ -300,7 +300,9 @@ def test_published_folder_is_read_once(folder: Path, tmp_path: Path, monkeypatch
 def test_size_space_answers_from_its_own_tables(tmp_path: Path, folder: Path) -> None:
     sizes = space("nats-sss")
     codes = np.array([sizes.parse(text).code for text in ("8:16:24:32:40", "64:64:64:64:64")])
-    about = About("nats-sss/cifar100", "nats-sss", write_nats(tmp_path / "x", "cifar100", np.arange(2)).about.metrics)
+    about = TableInfo(
+        "nats-sss/cifar100", "nats-sss", write_nats(tmp_path / "x", "cifar100", np.arange(2)).about.metrics
+    )
     values = {metric.key: np.array([10.0, 20.0]) for metric in about.metrics}
     results = write_results(tmp_path / "sss", about, [Rows.of(codes, values, fidelity=90, seed=777, train_time_s=5.0)])
     api = create(results.folder, "sss")

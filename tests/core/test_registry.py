@@ -92,7 +92,7 @@ def test_registry_loads_plugins_that_another_package_lists(monkeypatch: pytest.M
 
 FILLED = """
 import gc, json
-import nasbed.benchmarks, nasbed.datasets.preparing, nasbed.datasets.unseen, nasbed.networks.baselines, nasbed.oneshot
+import nasbed.benchmarks, nasbed.datasets.conversion, nasbed.datasets.unseen, nasbed.networks.baselines, nasbed.oneshot
 import nasbed.optimizers, nasbed.proxies, nasbed.results.importers, nasbed.results.sources, nasbed.spaces
 import nasbed.studies, nasbed.surrogates, nasbed.training.recipes
 from nasbed.core.registry import Registry

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from nasbed.cli.data.check import check
 from nasbed.core.errors import BadFile
-from nasbed.datasets.unseen.checks.checking import check_folder
 from nasbed.datasets.unseen.checks.findings import Finding
+from nasbed.datasets.unseen.checks.format_checks import check_folder
 from nasbed.datasets.unseen.checks.near_duplicates import Projection, close, near_duplicates, usual_distance
 from nasbed.datasets.unseen.checks.scanning import scan
 from support.examples import examples

@@ -14,7 +14,7 @@ import pytest
 from nasbed import datasets
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.core.registry import Registry
-from nasbed.datasets import DATASETS, Dataset, DatasetSource, LabelledImages, Remote, preparing, store
+from nasbed.datasets import DATASETS, Dataset, DatasetSource, LabelledImages, Remote, conversion, store
 from nasbed.datasets.cifar10 import Cifar10
 from nasbed.datasets.resize import area_weights, resized
 from support.dataset_files import binary_batch, competition, idx, random_images, random_labels
@@ -80,7 +80,7 @@ class Tiny(Cifar10):
 def use(source: type[DatasetSource], monkeypatch: pytest.MonkeyPatch) -> None:
     registry = Registry[type[DatasetSource]]("dataset", group="nasbed.none")
     registry.add(source.name, source)
-    monkeypatch.setattr(preparing, "DATASETS", registry)
+    monkeypatch.setattr(conversion, "DATASETS", registry)
 
 
 def tiny_archive() -> bytes:

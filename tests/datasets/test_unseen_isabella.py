@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.datasets.unseen.base import GeneratedDataset
+from nasbed.datasets.unseen.export import write_unseen
 from nasbed.datasets.unseen.isabella import Isabella, _counts
 from nasbed.datasets.unseen.sources.eras import ERAS, pieces
 from nasbed.datasets.unseen.spectrogram import (
@@ -28,7 +29,6 @@ from nasbed.datasets.unseen.spectrogram import (
     picture_of,
     resampled,
 )
-from nasbed.datasets.unseen.writing import write_unseen
 from support.examples import examples
 
 soundfile = pytest.importorskip("soundfile", reason="recordings are read with soundfile: pip install 'nasbed[unseen]'")

@@ -19,11 +19,11 @@ from nasbed.datasets.source import Raw
 from nasbed.datasets.unseen import UNSEEN, GeneratedDataset
 from nasbed.datasets.unseen.addnist import AddNIST
 from nasbed.datasets.unseen.cifartile import CIFARTile
-from nasbed.datasets.unseen.composing import Composed
+from nasbed.datasets.unseen.composed_images import ComposedDataset
 from nasbed.datasets.unseen.digests import pinned_digests
 from nasbed.datasets.unseen.draws import Draws
+from nasbed.datasets.unseen.export import write_unseen
 from nasbed.datasets.unseen.multnist import MultNIST
-from nasbed.datasets.unseen.writing import write_unseen
 from support.dataset_files import idx, random_images
 
 
@@ -39,7 +39,7 @@ class SmallTile(CIFARTile):
     counts = (90, 30, 22)
 
 
-SMALL: dict[type[Composed], tuple[str, tuple[int, int, int]]] = {
+SMALL: dict[type[ComposedDataset], tuple[str, tuple[int, int, int]]] = {
     SmallAdd: ("mnist", (1, 28, 28)),
     SmallMult: ("mnist", (1, 28, 28)),
     SmallTile: ("cifar10", (3, 32, 32)),
@@ -65,7 +65,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NASBED_HOME", str(tmp_path / "home"))
 
 
-def made_of(kind: type[Composed], seed: int = 0) -> tuple[GeneratedDataset, Raw]:
+def made_of(kind: type[ComposedDataset], seed: int = 0) -> tuple[GeneratedDataset, Raw]:
     name, shape = SMALL[kind]
     raw = source_like(shape)
     if not store.is_stored(name):
@@ -81,14 +81,14 @@ def pieces(image: NDArray[np.uint8]) -> list[bytes]:
     return [image[:, top : top + 32, left : left + 32].tobytes() for top, left in corners]
 
 
-def label(kind: type[Composed], labels: list[int]) -> int:
+def label(kind: type[ComposedDataset], labels: list[int]) -> int:
     if kind is SmallAdd:
         return sum(labels) - 1
     return labels[0] * labels[1] * labels[2] % 10 if kind is SmallMult else len(set(labels)) - 1
 
 
 @pytest.mark.parametrize("kind", SMALL)
-def test_every_piece_is_a_source_image_and_the_label_follows(kind: type[Composed]) -> None:
+def test_every_piece_is_a_source_image_and_the_label_follows(kind: type[ComposedDataset]) -> None:
     dataset, raw = made_of(kind)
     images = np.concatenate([raw.train_images, raw.test_images])
     number_of = {image.tobytes(): number for number, image in enumerate(images)}
@@ -107,7 +107,7 @@ def test_every_piece_is_a_source_image_and_the_label_follows(kind: type[Composed
 
 
 @pytest.mark.parametrize("kind", SMALL)
-def test_classes_are_balanced_to_the_image(kind: type[Composed]) -> None:
+def test_classes_are_balanced_to_the_image(kind: type[ComposedDataset]) -> None:
     dataset, _ = made_of(kind)
     kind().check(dataset)
     for count, part in zip(kind.counts, dataset.parts.values(), strict=True):
@@ -117,7 +117,7 @@ def test_classes_are_balanced_to_the_image(kind: type[Composed]) -> None:
 
 
 @pytest.mark.parametrize("kind", SMALL)
-def test_a_seed_gives_the_same_bytes_and_another_gives_others(kind: type[Composed]) -> None:
+def test_a_seed_gives_the_same_bytes_and_another_gives_others(kind: type[ComposedDataset]) -> None:
     (first, _), (again, _), (other_seed, _) = (made_of(kind, seed) for seed in (0, 0, 1))
     for name, part in first.parts.items():
         assert part.images.tobytes() == again.parts[name].images.tobytes()

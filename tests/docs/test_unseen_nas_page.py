@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.experiments.unseen.budget import nas_methods
 from nasbed.experiments.unseen.results import read_results
-from nasbed.studies.unseen.chance import chance_comparisons, spread, summary_lines
+from nasbed.studies.unseen.random_baseline import chance_comparisons, spread, summary_lines
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "unseen-nas.md").read_text(encoding="utf-8")

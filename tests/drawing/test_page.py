@@ -11,7 +11,6 @@ import numpy as np
 from nasbed import space
 from nasbed.drawing import Section, cell_svg, write_page
 from nasbed.drawing.blocks import (
-    Beside,
     ColourScale,
     Details,
     Figure,
@@ -21,6 +20,7 @@ from nasbed.drawing.blocks import (
     PageCards,
     Paragraph,
     Picture,
+    SideBySide,
     SubSection,
     TableBlock,
     TableCell,
@@ -67,7 +67,9 @@ def test_every_block_is_written_and_escaped(tmp_path: Path) -> None:
         ColourScale("early", "late"),
         Picture("<svg></svg>"),
     )
-    nested = Details(f"folded {hostile}", (SubSection(f"part {hostile}", "text", (Beside((blocks[0], blocks[1])),)),))
+    nested = Details(
+        f"folded {hostile}", (SubSection(f"part {hostile}", "text", (SideBySide((blocks[0], blocks[1])),)),)
+    )
     chart = alt.Chart(inline([{"x": 1, "name": hostile}])).mark_point().encode(alt.X("x:Q"), alt.Color("name:N"))
     path = tmp_path / "page.html"
     write_page(

@@ -10,7 +10,7 @@ import pytest
 
 from nasbed import NasbedError, space
 from nasbed.evaluation.proxies import RankedTask
-from nasbed.evaluation.proxies.combining import combine_proxies, greedy, rank_average, ranks_of_scores
+from nasbed.evaluation.proxies.rank_average import combine_proxies, greedy, rank_average, ranks_of_scores
 from nasbed.evaluation.ranking import spearman
 from support.ranked_tasks import ranked_task
 

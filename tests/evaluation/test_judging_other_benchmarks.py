@@ -18,7 +18,7 @@ from nasbed.experiments.runs import Runs, Setup
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
 from nasbed.reports.comparison.page import write_comparison
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from nasbed.studies.methods import study as methods
 from support.third_party import Measured, Modelled, ModelledInBatches, ModelledSingly
 
@@ -88,7 +88,7 @@ def table_of(folder: Path) -> TabularBenchmark:
     """A table without test results that answers as the other does."""
     cells = np.array(list(np.ndindex(*(5,) * 6)))
     rows = Rows.of(cells, {Measured.objective.key: Modelled().means(cells)}, fidelity=10, train_time_s=1.0)
-    return TabularBenchmark(write_results(folder, About("ours", "nb201", (Measured.objective,)), [rows]))
+    return TabularBenchmark(write_results(folder, TableInfo("ours", "nb201", (Measured.objective,)), [rows]))
 
 
 def test_comparison_and_report_are_those_of_a_table_with_the_same_answers(

@@ -8,7 +8,7 @@ import pytest
 import nasbed
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.proxies.agreement import agreements, proportional
-from nasbed.proxies.table import ScoresAbout, ScoreTable, table_of_rows
+from nasbed.proxies.table import ScoresInfo, ScoreTable, table_of_rows
 
 SPACE = nasbed.space("nb201")
 CODES = [SPACE.sample(np.random.default_rng(seed)).code for seed in range(40)]
@@ -17,7 +17,7 @@ CODES = [SPACE.sample(np.random.default_rng(seed)).code for seed in range(40)]
 def table(*seeds: np.ndarray, codes: list[tuple[int, ...]] = CODES, proxy: str = "snip") -> ScoreTable:
     rows = [(code, seed, float(column[row])) for seed, column in enumerate(seeds) for row, code in enumerate(codes)]
     return table_of_rows(
-        ScoresAbout("nb201"), [row[0] for row in rows], [row[1] for row in rows], {proxy: [row[2] for row in rows]}
+        ScoresInfo("nb201"), [row[0] for row in rows], [row[1] for row in rows], {proxy: [row[2] for row in rows]}
     )
 
 

@@ -25,8 +25,8 @@ from nasbed.evaluation.proxies import (
 )
 from nasbed.evaluation.proxies.resampling import resampled_headlines
 from nasbed.evaluation.ranking import Measure, item_bootstrap, paired_bootstrap, rbo_normalised, spearman, within_top
-from nasbed.proxies.table import ScoresAbout, ScoreTable, table_of_rows
-from nasbed.results import About, Rows, write_results
+from nasbed.proxies.table import ScoresInfo, ScoreTable, table_of_rows
+from nasbed.results import Rows, TableInfo, write_results
 from support.tables import TEST, VALIDATION, nb201_table
 
 NB201 = space("nb201")
@@ -61,7 +61,7 @@ def scored(codes: np.ndarray, space_name: str = "nb201", seeds: int = 2) -> Scor
     rng = np.random.default_rng(2)
     values = {"params": rng.normal(size=(len(codes), seeds)), "nwot": rng.normal(size=(len(codes), seeds))}
     return ScoreTable(
-        ScoresAbout(space_name), codes, tuple(range(seeds)), values, {"nwot": np.full((len(codes), seeds), 0.5)}
+        ScoresInfo(space_name), codes, tuple(range(seeds)), values, {"nwot": np.full((len(codes), seeds), 0.5)}
     )
 
 
@@ -80,8 +80,10 @@ def test_judging_gives_the_figures_of_the_published_scores(
     columns = {name: scores[name].to_numpy() for name in proxies}
     measured = np.array([NB201.parse(text).code for text in accuracies["arch_str"].to_pylist()])
     rows = Rows.of(measured, {TEST.key: accuracies["cifar10_test"].to_numpy()}, fidelity=200)
-    benchmark = TabularBenchmark(write_results(tmp_path / "table", About("published/nb201", "nb201", (TEST,)), [rows]))
-    task = task_of(table_of_rows(ScoresAbout("nb201"), codes, [0] * len(codes), columns), benchmark)
+    benchmark = TabularBenchmark(
+        write_results(tmp_path / "table", TableInfo("published/nb201", "nb201", (TEST,)), [rows])
+    )
+    task = task_of(table_of_rows(ScoresInfo("nb201"), codes, [0] * len(codes), columns), benchmark)
     assert len(task) == 9445 and task.left_out == 0 and task.repeats is None
     result = judged(task, resamples=2)
     over_all = {
@@ -123,7 +125,7 @@ def test_task_negates_what_is_to_be_minimised(tmp_path: Path) -> None:
     loss = Metric("loss", split="validation", direction="minimize")
     values = np.arange(30.0)
     rows = [Rows.of(CODES[:30], {loss.key: values + seed}, fidelity=1, seed=seed) for seed in range(2)]
-    benchmark = TabularBenchmark(write_results(tmp_path / "table", About("lossy", "nb201", (loss,)), rows))
+    benchmark = TabularBenchmark(write_results(tmp_path / "table", TableInfo("lossy", "nb201", (loss,)), rows))
     task = task_of(scored(CODES[:30]), benchmark)
     assert task.truth.tolist() == (-values - 0.5).tolist()
     assert task.repeats is not None and task.repeats.max() == 0

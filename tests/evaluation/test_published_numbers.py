@@ -9,7 +9,7 @@ import pytest
 from nasbed import Metric
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.studies.validation.paper_rows import with_paper
-from nasbed.studies.validation.published import Figures, Published, published
+from nasbed.studies.validation.published import Figures, PublishedFigures, published
 from nasbed.studies.validation.study import Validation
 from nasbed.surrogates import SURROGATES
 
@@ -55,7 +55,7 @@ def rows(table: str) -> dict[str, list[float]]:
     return rows
 
 
-def of(space: str, metric: Metric = PERCENT) -> Published:
+def of(space: str, metric: Metric = PERCENT) -> PublishedFigures:
     tables = published(space, metric)
     assert tables is not None
     return tables

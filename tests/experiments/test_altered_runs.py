@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from nasbed import Metric, NasbedError, space
 from nasbed.cli import app
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from support.examples import examples
 from support.pages import check_page
 from support.tables import additive
@@ -42,7 +42,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     values = {metric.key: additive(codes) for metric in metrics[:2]} | {"parameters": codes.sum(axis=1) * 1e5}
     rows = Rows.of(codes, values, fidelity=200, seed=0, train_time_s=10.0)
-    write_results(folder / "table", About("made-up", "nb201", metrics), [rows])
+    write_results(folder / "table", TableInfo("made-up", "nb201", metrics), [rows])
     result = CliRunner().invoke(
         app, ["run", str(folder / "table"), "--optimizers", "rs,re", "--seeds", "2", "--budget", "12ev", "--engine",
               "serial", "--out", str(folder / "out")], catch_exceptions=False,

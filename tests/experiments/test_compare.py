@@ -14,7 +14,7 @@ from nasbed import Metric, NasbedError, space
 from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.experiments.compare import compare, optimizer_class
 from nasbed.experiments.runs import Run, join_runs, load_run, load_runs
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 
 OWN = """
 from nasbed.optimizers import Optimizer, Proposal
@@ -63,7 +63,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
         )
         for seed in range(2)
     ]
-    write_results(folder, About("made-up", "nb201", metrics), rows)
+    write_results(folder, TableInfo("made-up", "nb201", metrics), rows)
     return str(folder)
 
 
@@ -198,7 +198,7 @@ def test_compare_refuses_in_one_line(table: str, own: str, tmp_path: Path) -> No
         (["nosuch"], "5ev", "b", "no optimizer is called 'nosuch'"),
         ([f"{own}:NoMethod"], "5ev", "b", "no subclass"),
         ([f"{own}:Absent"], "5ev", "b", "has nothing called Absent"),
-        (["missing.py:Mine"], "5ev", "b", "is no file"),
+        (["missing.py:Mine"], "5ev", "b", "is not a file"),
         (["rs"], "5", "b", "500ev or 1e6s"),
         (["rs"], "-1s", "b", "500ev or 1e6s"),
         (["rs"], "nans", "b", "500ev or 1e6s"),

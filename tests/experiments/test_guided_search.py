@@ -18,7 +18,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import MissingDependency
 from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.experiments.compare import compare
-from nasbed.experiments.guidance import OWN_SCORES, Guidance, Sieve, guided
+from nasbed.experiments.guidance import OWN_SCORES, Guidance, ProxyFilter, guided
 from nasbed.experiments.proxy_scores import ClosedForm, ProxyScores, ScoreFile
 from nasbed.experiments.runs import load_run, load_runs
 from nasbed.experiments.simulate import problem_of
@@ -27,8 +27,8 @@ from nasbed.optimizers.evolution import RegularizedEvolution
 from nasbed.optimizers.guidance import FilteredSpace, WarmStarted
 from nasbed.optimizers.hyperband import Hyperband
 from nasbed.optimizers.local_search import LocalSearch
-from nasbed.proxies.table import ScoresAbout, table_of_rows
-from nasbed.results import About, Rows, write_results
+from nasbed.proxies.table import ScoresInfo, table_of_rows
+from nasbed.results import Rows, TableInfo, write_results
 from nasbed.spaces import SearchSpace
 from nasbed.testing.optimizers import FIDELITIES, measured, problem_on, spaces
 
@@ -58,7 +58,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
     accuracy = np.random.default_rng(0).random(len(codes))
     values = {"validation_accuracy": accuracy, "parameters": cells.costs(codes)[:, 0].astype(np.float64)}
     rows = Rows.of(codes, values, fidelity=200, seed=0, train_time_s=10.0)
-    write_results(folder, About("made-up", "nb201", metrics), [rows])
+    write_results(folder, TableInfo("made-up", "nb201", metrics), [rows])
     return str(folder)
 
 
@@ -67,7 +67,7 @@ def scored_file(path: Path, count: int, *, seconds: Sequence[float] | None = Non
     codes = [arch.code for arch, _ in zip(space("nb201").enumerate(), range(count), strict=False)]
     values = {"zen": list(range(count)) if scores is None else scores}
     timed = None if seconds is None else {"zen": seconds}
-    table_of_rows(ScoresAbout("nb201", "digits"), codes, [0] * count, values, seconds=timed).write(path)
+    table_of_rows(ScoresInfo("nb201", "digits"), codes, [0] * count, values, seconds=timed).write(path)
     return path
 
 
@@ -108,7 +108,7 @@ def test_scores_hold_up_to_isomorphism(tmp_path: Path) -> None:
     forms = {cells.canonical(arch): arch for arch in drawn if cells.canonical(arch) != arch}
     assert len(forms) > 5
     table_of_rows(
-        ScoresAbout("nb101"),
+        ScoresInfo("nb101"),
         [form.code for form in forms],
         [0] * len(forms),
         {"zen": [math.nan, *range(1, len(forms))], "snip": [1.0] * len(forms)},
@@ -329,7 +329,7 @@ class ListedScores(ProxyScores):
 def test_a_filtered_draw_is_never_worse_than_the_plain_one() -> None:
     cells = space("darts")
     params = ClosedForm(cells, "params")
-    filtered = FilteredSpace(cells, 6, Sieve(params))
+    filtered = FilteredSpace(cells, 6, ProxyFilter(params))
     arch = cells.sample(np.random.default_rng(1))
     better = 0
     for seed in range(40):
@@ -347,7 +347,7 @@ def test_a_filtered_draw_is_never_worse_than_the_plain_one() -> None:
 def test_unscored_candidates_are_never_preferred() -> None:
     rng = np.random.default_rng(0)
     first, second, third = (space("nb201").sample(rng) for _ in range(3))
-    sieve = Sieve(ListedScores({second: -5.0}))
+    sieve = ProxyFilter(ListedScores({second: -5.0}))
     assert sieve([first, second, third]) == second and sieve.spent_s == 3
     assert sieve([first, third]) == first and sieve([third, first, first]) == third and sieve.spent_s == 3
 
@@ -443,10 +443,10 @@ def test_compare_refuses_guidance_in_one_line(table: str, tmp_path: Path) -> Non
     small_file = scored_file(tmp_path / "few.parquet", 10)
     foreign = tmp_path / "foreign.parquet"
     darts = space("darts").sample(np.random.default_rng(0))
-    table_of_rows(ScoresAbout("darts"), [darts.code], [0], {"zen": [1.0]}).write(foreign)
+    table_of_rows(ScoresInfo("darts"), [darts.code], [0], {"zen": [1.0]}).write(foreign)
     empty = tmp_path / "empty.parquet"
     code = next(iter(space("nb201").enumerate())).code
-    table_of_rows(ScoresAbout("nb201"), [code], [0], {"zen": [math.nan], "snip": [1.0]}).write(empty)
+    table_of_rows(ScoresInfo("nb201"), [code], [0], {"zen": [math.nan], "snip": [1.0]}).write(empty)
     warm, filtered = Guidance.warm_start, Guidance.filter
     cases: list[tuple[list[str], list[Guidance | None], Path | None, str]] = [
         (["rs"], [warm("nosuch:5")], None, "no proxy is called 'nosuch'"),

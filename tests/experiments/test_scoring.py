@@ -29,7 +29,7 @@ from nasbed.networks import build
 from nasbed.proxies import PROXIES, Proxy, score_all
 from nasbed.proxies.table import ScoreTable
 from nasbed.training.devices import threads_used
-from nasbed.training.draws import initial_weights
+from nasbed.training.random_streams import initial_weights
 from nasbed.training.recipe_files import load_recipe, recipe_toml
 
 FEW = ("params", "snip", "nwot")

@@ -20,7 +20,7 @@ from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.execution import Engine, LocalEngine, SerialEngine, TaskOutcome, attempt
 from nasbed.core.user_code import object_named
 from nasbed.experiments.tuning import BEST, load_settings, tune
-from nasbed.experiments.tuning_journal import JOURNAL, SETUP, TuningTrial
+from nasbed.experiments.tuning.journal import JOURNAL, SETUP, TuningTrial
 from nasbed.results import Results
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit

@@ -15,7 +15,7 @@ import torch
 
 from nasbed.core.errors import InvalidOption, MissingDependency, UnknownName
 from nasbed.networks.baselines import BASELINES, baseline, import_torchvision
-from nasbed.networks.baselines.enlarging import Enlarged, least_side
+from nasbed.networks.baselines.upscaling import Upscaled, least_side
 from nasbed.networks.shapes import shapes_only
 
 needs_torchvision = pytest.mark.skipif(find_spec("torchvision") is None, reason="compares with torchvision")
@@ -79,7 +79,7 @@ def test_baseline_enlarges_no_more_than_it_must(name: str) -> None:
     with shapes_only():
         network = baseline(name, classes=2, channels_in=1, image=(64, 128))
         small = baseline(name, classes=2, channels_in=12, image=(8, 40))
-    assert not isinstance(network, Enlarged)
+    assert not isinstance(network, Upscaled)
     least = LEAST[name]
     assert getattr(small, "size", (8, 40)) == (max(8, least), max(40, least))
 
@@ -87,7 +87,7 @@ def test_baseline_enlarges_no_more_than_it_must(name: str) -> None:
 def test_enlarged_repeats_pixels_and_makes_no_new_values() -> None:
     board = torch.zeros(1, 1, 8, 8)
     board[0, 0, 3, 5] = 1.0
-    enlarged = Enlarged(torch.nn.Identity(), (32, 32))(board)
+    enlarged = Upscaled(torch.nn.Identity(), (32, 32))(board)
     assert set(enlarged.unique().tolist()) == {0.0, 1.0} and enlarged.sum() == 16
     assert enlarged[0, 0, 12:16, 20:24].min() == 1
 

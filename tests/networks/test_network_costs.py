@@ -19,9 +19,9 @@ from nasbed.spaces.bonsai import BonsaiSkeleton  # noqa: E402
 from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
 from nasbed.spaces.edge_cell import EDGES  # noqa: E402
 from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
+from nasbed.spaces.image_size import Image, sides  # noqa: E402
 from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
 from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
-from nasbed.spaces.sides import Image, sides  # noqa: E402
 from nasbed.spaces.transnas import TransNASSkeleton  # noqa: E402
 from support.torch_networks import without_initial_weights  # noqa: E402
 

@@ -14,11 +14,11 @@ import torch
 
 from nasbed import oneshot
 from nasbed.datasets.dataset import Dataset, LabelledImages
-from nasbed.oneshot import Searched, SearchSettings, captured, search
+from nasbed.oneshot import SearchResult, SearchSettings, cuda_graph_loss, search
 from nasbed.oneshot.images import SearchImages
-from nasbed.oneshot.running import SearchSetup
+from nasbed.oneshot.search_interface import SearchSetup
+from nasbed.training.cuda_graphs import Recording
 from nasbed.training.devices import chosen_device
-from nasbed.training.recording import Recording
 
 METHODS: dict[str, tuple[dict[str, Any], int]] = {
     "darts": ({}, 2),
@@ -75,10 +75,13 @@ class FailingRecording(Recording):
         super().__init__(network, loss_of_inputs, inputs, **more)
 
 
-def searched(method: str, settings: SearchSettings, device: str, *, eager: bool, kind: type[Recording]) -> Searched:
+def searched(method: str, settings: SearchSettings, device: str, *, eager: bool, kind: type[Recording]) -> SearchResult:
     options, expected = METHODS[method]
     CountingRecording.created = 0
-    with patch.object(captured, "Recording", kind), patch.object(captured, "is_captured", lambda _: not eager):
+    with (
+        patch.object(cuda_graph_loss, "Recording", kind),
+        patch.object(cuda_graph_loss, "is_captured", lambda _: not eager),
+    ):
         result = search(method, pictures(1_000, 1, 12, 9), settings, options=options, seed=3, device=device)
     assert result.status == "ok", result
     if kind is CountingRecording:
@@ -88,7 +91,7 @@ def searched(method: str, settings: SearchSettings, device: str, *, eager: bool,
     return result
 
 
-def furthest(first: Searched, second: Searched) -> float:
+def furthest(first: SearchResult, second: SearchResult) -> float:
     """The largest difference of losses or architecture parameters."""
     distance = 0.0
     for a, b in zip(first.epochs, second.epochs, strict=True):
@@ -119,7 +122,7 @@ def step_ms(method: str, settings: SearchSettings, side: int, device: str, *, ea
         options["partial"] = (6,) if settings.channels >= 6 else (4,)
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats(chosen)
-    with patch.object(captured, "is_captured", lambda _: not eager):
+    with patch.object(cuda_graph_loss, "is_captured", lambda _: not eager):
         images = SearchImages(dataset, settings, chosen)
         setup = SearchSetup(method, "darts", dataset, settings, options, 0, chosen, images)
         running = oneshot.METHODS.get(method).start_search(setup)

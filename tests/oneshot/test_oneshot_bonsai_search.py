@@ -17,14 +17,14 @@ torch = pytest.importorskip("torch", reason="needs torch")
 import nasbed  # noqa: E402
 from nasbed import Architecture, datasets  # noqa: E402
 from nasbed.core.errors import BadFile, InvalidOption  # noqa: E402
-from nasbed.oneshot import BonsaiSettings, Searched, SearchEpoch, SearchSettings, search  # noqa: E402
+from nasbed.oneshot import BonsaiSettings, SearchEpoch, SearchResult, SearchSettings, search  # noqa: E402
 from nasbed.oneshot.checkpoint import SEARCH  # noqa: E402
 from nasbed.oneshot.pruning.search import PruningSearch  # noqa: E402
-from nasbed.oneshot.running import SearchSetup  # noqa: E402
+from nasbed.oneshot.search_interface import SearchSetup  # noqa: E402
 from nasbed.spaces.bonsai import BonsaiGenotype, Frame  # noqa: E402
 from nasbed.training import Recipe, train  # noqa: E402
+from nasbed.training.accuracy import accuracy  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
-from nasbed.training.evaluating import accuracy  # noqa: E402
 from nasbed.training.images import TrainingImages  # noqa: E402
 
 TINY = BonsaiSettings(
@@ -37,7 +37,7 @@ LEARNING = replace(
 )  # fmt: skip
 
 
-def run(settings: BonsaiSettings, **more: Any) -> Searched:
+def run(settings: BonsaiSettings, **more: Any) -> SearchResult:
     with threads_used(1):
         return search("bonsai-net", datasets.load("digits"), settings, **more)
 
@@ -47,12 +47,12 @@ def without_time(epoch: SearchEpoch) -> dict[str, Any]:
     return stored | {"parameters": {name: values.tolist() for name, values in epoch.parameters.items()}}
 
 
-def genotype(searched: Searched) -> BonsaiGenotype:
+def genotype(searched: SearchResult) -> BonsaiGenotype:
     assert searched.architecture is not None
     return BonsaiGenotype.of(searched.architecture)
 
 
-def assert_same(first: Searched, second: Searched) -> None:
+def assert_same(first: SearchResult, second: SearchResult) -> None:
     assert (first.status, first.architecture) == (second.status, second.architecture)
     for a, b in zip(first.epochs, second.epochs, strict=True):
         assert without_time(a) == without_time(b)
@@ -62,11 +62,11 @@ def assert_same(first: Searched, second: Searched) -> None:
 
 
 @pytest.fixture(scope="module")
-def learnt() -> Searched:
+def learnt() -> SearchResult:
     return run(LEARNING)
 
 
-def test_search_learns_digits_and_prunes_to_its_target(learnt: Searched) -> None:
+def test_search_learns_digits_and_prunes_to_its_target(learnt: SearchResult) -> None:
     """Ten classes: chance is 10 per cent."""
     assert learnt.status == "ok" and learnt.architecture is not None
     first, last = learnt.epochs[0], learnt.epochs[-1]
@@ -81,13 +81,13 @@ def test_search_learns_digits_and_prunes_to_its_target(learnt: Searched) -> None
     nasbed.space("bonsai-nr-1").validate(last.architecture)
 
 
-def test_search_without_compression_keeps_more(learnt: Searched) -> None:
+def test_search_without_compression_keeps_more(learnt: SearchResult) -> None:
     free = run(replace(LEARNING, compression=0.0, input_compression=0.0, epochs=2, epoch_images=64))
     assert free.epochs[-1].figures["size"] > 0.5 > learnt.epochs[-1].figures["size"]
     assert {epoch.figures["compression_loss"] for epoch in free.epochs} == {0.0}
 
 
-def test_found_network_is_the_one_that_was_searched_with(learnt: Searched) -> None:
+def test_found_network_is_the_one_that_was_searched_with(learnt: SearchResult) -> None:
     assert learnt.network is not None and learnt.architecture is not None
     with threads_used(1):
         images = TrainingImages(datasets.load("digits"), LEARNING.recipe())
@@ -97,7 +97,7 @@ def test_found_network_is_the_one_that_was_searched_with(learnt: Searched) -> No
     assert parameters == learnt.epochs[-1].figures["network_parameters"]
 
 
-def test_found_architecture_trains_from_scratch_by_a_recipe(learnt: Searched) -> None:
+def test_found_architecture_trains_from_scratch_by_a_recipe(learnt: SearchResult) -> None:
     assert learnt.architecture is not None
     digits = datasets.load("digits")
     recipe = Recipe(

@@ -16,15 +16,15 @@ torch = pytest.importorskip("torch", reason="needs torch")
 from torch import Tensor, nn  # noqa: E402
 
 from nasbed import datasets  # noqa: E402
-from nasbed.oneshot import SEARCHED_SPACES, Searched, SearchSettings, captured, search  # noqa: E402
-from nasbed.oneshot.captured import CapturedLoss  # noqa: E402
+from nasbed.oneshot import SEARCHED_SPACES, SearchResult, SearchSettings, cuda_graph_loss, search  # noqa: E402
 from nasbed.oneshot.cells import Layout  # noqa: E402
-from nasbed.oneshot.chance import Chance  # noqa: E402
+from nasbed.oneshot.cuda_graph_loss import CapturedLoss  # noqa: E402
 from nasbed.oneshot.loss import supernet_loss  # noqa: E402
 from nasbed.oneshot.mixing import Mixing  # noqa: E402
+from nasbed.oneshot.random_streams import Chance  # noqa: E402
 from nasbed.oneshot.spaces.base import SupernetSize  # noqa: E402
+from nasbed.training.cuda_graphs import Recording, buffers_kept  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
-from nasbed.training.recording import Recording, buffers_kept  # noqa: E402
 from support.supernet_methods import supernet_method  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -83,7 +83,7 @@ class CpuLossRecording(Recording):
         type(self).closed += 1
 
 
-def searched(method: str, space: str = "nb201") -> Searched:
+def searched(method: str, space: str = "nb201") -> SearchResult:
     settings = (
         SETTINGS
         if space == "nb201"
@@ -93,7 +93,7 @@ def searched(method: str, space: str = "nb201") -> Searched:
         return search(method, datasets.load("digits"), settings, space=space, options=OPTIONS.get(method), seed=1)
 
 
-def assert_same(first: Searched, second: Searched) -> None:
+def assert_same(first: SearchResult, second: SearchResult) -> None:
     assert (first.status, first.architecture) == (second.status, second.architecture)
     for a, b in zip(first.epochs, second.epochs, strict=True):
         assert (a.train_loss, a.validation_accuracy) == (b.train_loss, b.validation_accuracy)
@@ -102,8 +102,8 @@ def assert_same(first: Searched, second: Searched) -> None:
 
 @pytest.fixture
 def stubbed(monkeypatch: pytest.MonkeyPatch) -> type[CpuLossRecording]:
-    monkeypatch.setattr(captured, "is_captured", lambda _: True)
-    monkeypatch.setattr(captured, "Recording", CpuLossRecording)
+    monkeypatch.setattr(cuda_graph_loss, "is_captured", lambda _: True)
+    monkeypatch.setattr(cuda_graph_loss, "Recording", CpuLossRecording)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
     monkeypatch.setattr(CpuLossRecording, "recordings", [])
     monkeypatch.setattr(CpuLossRecording, "closed", 0)
@@ -127,7 +127,7 @@ def test_search_by_recorded_losses_equals_one_step_by_step(
     result = searched(method, space)
     assert len(stubbed.recordings) == stubbed.closed == recordings
     with pytest.MonkeyPatch.context() as undone:
-        undone.setattr(captured, "is_captured", lambda _: False)
+        undone.setattr(cuda_graph_loss, "is_captured", lambda _: False)
         assert_same(result, searched(method, space))
 
 
@@ -143,15 +143,15 @@ def test_search_goes_on_step_by_step_when_a_recording_fails(
             recording(*inputs)
             raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(captured, "Recording", failing)
+    monkeypatch.setattr(cuda_graph_loss, "Recording", failing)
     result = searched("darts2")
     assert len(stubbed.recordings) == successes + 1 and stubbed.closed == successes
-    monkeypatch.setattr(captured, "is_captured", lambda _: False)
+    monkeypatch.setattr(cuda_graph_loss, "is_captured", lambda _: False)
     assert_same(result, searched("darts2"))
 
 
 def test_nothing_is_recorded_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(captured, "Recording", None)
+    monkeypatch.setattr(cuda_graph_loss, "Recording", None)
     assert searched("darts").status == "ok"
 
 

@@ -13,10 +13,10 @@ from torch.func import functional_call  # noqa: E402
 
 from nasbed.oneshot import SEARCHED_SPACES, SearchSettings  # noqa: E402
 from nasbed.oneshot.cells import Layout  # noqa: E402
-from nasbed.oneshot.chance import Chance  # noqa: E402
 from nasbed.oneshot.curvature import dominant_eigenvalue, search_eigenvalue  # noqa: E402
 from nasbed.oneshot.methods.darts2 import unrolled_gradient  # noqa: E402
 from nasbed.oneshot.mixing import Mixing  # noqa: E402
+from nasbed.oneshot.random_streams import Chance  # noqa: E402
 from nasbed.oneshot.spaces.base import Supernet, SupernetSize  # noqa: E402
 from nasbed.oneshot.steps import Step, weight_step  # noqa: E402
 from nasbed.training.optimizers import recipe_optimizer, set_rate  # noqa: E402

@@ -18,9 +18,9 @@ from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.core.errors import InvalidOption  # noqa: E402
 from nasbed.oneshot import METHODS, SEARCHED_SPACES, SearchSettings  # noqa: E402
 from nasbed.oneshot.cells import Layout  # noqa: E402
-from nasbed.oneshot.chance import Chance  # noqa: E402
 from nasbed.oneshot.methods.base import SupernetMethod  # noqa: E402
 from nasbed.oneshot.methods.dirichlet import dirichlet  # noqa: E402
+from nasbed.oneshot.random_streams import Chance  # noqa: E402
 from nasbed.oneshot.spaces.base import SupernetSize  # noqa: E402
 from nasbed.oneshot.steps import Step  # noqa: E402
 from nasbed.spaces.darts.cell import OPERATIONS  # noqa: E402

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from nasbed.core.architecture import Architecture
+from nasbed.core.checksummed_json import sealed
 from nasbed.core.errors import BadFile
-from nasbed.core.sealed_json import sealed
-from nasbed.oneshot import Searched, SearchEpoch, SearchSettings
+from nasbed.oneshot import SearchEpoch, SearchResult, SearchSettings
 from nasbed.oneshot.export import export_search
 from nasbed.oneshot.record import SearchRecord, read_record, versions_used, write_record
 from nasbed.results.store import Results
@@ -53,7 +53,9 @@ def record(*, epochs: int = 3, **changed: Any) -> SearchRecord:
         options={"partial": 2, "adam_betas": [0.5, 0.9]},
         device="NVIDIA \u201cH200\u201d",
         versions=versions_used(),
-        searched=Searched("ok", search_epochs[-1].architecture if search_epochs else None, search_epochs, 0.1 * epochs),
+        searched=SearchResult(
+            "ok", search_epochs[-1].architecture if search_epochs else None, search_epochs, 0.1 * epochs
+        ),
     )
     return replace(searched, **changed)
 
@@ -90,7 +92,7 @@ def test_record_keeps_how_a_search_ended(tmp_path: Path, status: Literal["stoppe
 
 
 def test_record_of_a_search_that_diverged_at_once_has_no_epochs(tmp_path: Path) -> None:
-    written = replace(record(), searched=Searched("diverged", None, (), 0.0, "the loss of epoch 1 is no number"))
+    written = replace(record(), searched=SearchResult("diverged", None, (), 0.0, "the loss of epoch 1 is no number"))
     write_record(written, tmp_path / "search.json")
     assert read_record(tmp_path / "search.json").searched.epochs == ()
 

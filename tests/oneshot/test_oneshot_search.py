@@ -15,7 +15,7 @@ import nasbed  # noqa: E402
 from nasbed import datasets  # noqa: E402
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName  # noqa: E402
 from nasbed.datasets import Dataset, LabelledImages  # noqa: E402
-from nasbed.oneshot import METHODS, Searched, SearchEpoch, SearchSettings, search, skip_rule  # noqa: E402
+from nasbed.oneshot import METHODS, SearchEpoch, SearchResult, SearchSettings, search, skip_rule  # noqa: E402
 from nasbed.oneshot.images import halves  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
 
@@ -32,12 +32,12 @@ OPTIONS: dict[str, dict[str, Any]] = {"random-ws": {"samples": 4, "epoch_samples
 OURS = ["darts", "darts2", "drnas", "gdas", "pc-darts", "random-ws"]
 
 
-def run(method: str, settings: SearchSettings, space: str = "nb201", **more: Any) -> Searched:
+def run(method: str, settings: SearchSettings, space: str = "nb201", **more: Any) -> SearchResult:
     with threads_used(1):
         return search(method, datasets.load("digits"), settings, space=space, options=OPTIONS.get(method), **more)
 
 
-def assert_same(first: Searched, second: Searched) -> None:
+def assert_same(first: SearchResult, second: SearchResult) -> None:
     assert (first.status, first.architecture) == (second.status, second.architecture)
     for a, b in zip(first.epochs, second.epochs, strict=True):
         assert (a.architecture, a.validation_accuracy, a.train_loss, a.eigenvalue) == (

@@ -19,7 +19,7 @@ from nasbed.evaluation.trajectories import incumbent_index
 from nasbed.experiments.runs import Run
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 
 NB201 = space("nb201")
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
@@ -59,7 +59,7 @@ def table(folder: Path, accuracy: Callable[[Floats, int], Floats]) -> TabularBen
         )
         for budget in BUDGETS
     ]
-    about = About("nb201", "nb201", (ACCURACY,), dataset="generated", licence="none")
+    about = TableInfo("nb201", "nb201", (ACCURACY,), dataset="generated", licence="none")
     return TabularBenchmark(write_results(folder, about, rows))
 
 

@@ -35,8 +35,8 @@ def test_scores_that_need_no_image_are_those_of_the_networks() -> None:
 
     from nasbed.networks import build
     from nasbed.proxies import score_all
-    from nasbed.training.building import recipe_skeleton
-    from nasbed.training.draws import initial_weights
+    from nasbed.training.network_factory import recipe_skeleton
+    from nasbed.training.random_streams import initial_weights
     from nasbed.training.recipe_files import load_recipe
 
     scores = open_scores(NAME)

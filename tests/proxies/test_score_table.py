@@ -16,7 +16,7 @@ from pyarrow import csv, parquet
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.proxies.published import published_scores
-from nasbed.proxies.table import ScoresAbout, ScoreTable, table_of_rows
+from nasbed.proxies.table import ScoresInfo, ScoreTable, table_of_rows
 
 CELLS = [
     "|avg_pool_3x3~0|+|skip_connect~0|none~1|+|nor_conv_1x1~0|avg_pool_3x3~1|nor_conv_1x1~2|",
@@ -33,7 +33,7 @@ def codes() -> list[tuple[int, ...]]:
 
 
 def table(**columns: list[float]) -> ScoreTable:
-    return table_of_rows(ScoresAbout("nb201", "digits", batch=8), codes(), [0, 0, 0], columns)
+    return table_of_rows(ScoresInfo("nb201", "digits", batch=8), codes(), [0, 0, 0], columns)
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False) | st.just(float("nan"))
@@ -45,7 +45,7 @@ def test_what_is_written_is_read_back(
 ) -> None:
     path = tmp_path_factory.mktemp("scores") / "scores.parquet"
     table = table_of_rows(
-        ScoresAbout("nb201", "digits", "abc", "small", 8, "somebody"),
+        ScoresInfo("nb201", "digits", "abc", "small", 8, "somebody"),
         codes(),
         [3, 3, 1],
         {"synflow": [synflow for synflow, _ in pairs], "snip": [snip for _, snip in pairs]},
@@ -74,7 +74,7 @@ def test_any_tool_reads_the_file(tmp_path: Path) -> None:
 
 def test_means_are_over_the_seeds_that_have_a_score() -> None:
     table = table_of_rows(
-        ScoresAbout("nb201"), [codes()[0], codes()[0], codes()[1]], [0, 1, 1], {"snip": [1.0, 3.0, float("nan")]}
+        ScoresInfo("nb201"), [codes()[0], codes()[0], codes()[1]], [0, 1, 1], {"snip": [1.0, 3.0, float("nan")]}
     )
     np.testing.assert_array_equal(table.mean("snip"), [2.0, np.nan])
     assert table.missing() == {"snip": 2}
@@ -82,11 +82,11 @@ def test_means_are_over_the_seeds_that_have_a_score() -> None:
 
 def test_what_is_wrong_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="occurs twice with seed 4"):
-        table_of_rows(ScoresAbout("nb201"), [codes()[0]] * 2, [4, 4], {"snip": [1.0, 2.0]})
+        table_of_rows(ScoresInfo("nb201"), [codes()[0]] * 2, [4, 4], {"snip": [1.0, 2.0]})
     with pytest.raises(BadFile, match="infinite one of snip"):
         table(snip=[1.0, float("inf"), 2.0])
     with pytest.raises(BadFile, match="at least one architecture"):
-        table_of_rows(ScoresAbout("nb201"), [], [], {"snip": []})
+        table_of_rows(ScoresInfo("nb201"), [], [], {"snip": []})
     with pytest.raises(UnknownName, match="did you mean snip"):
         table(snip=[1.0, 2.0, 3.0]).of("snipp")
     with pytest.raises(InvalidOption, match=r"NAME\.parquet"):

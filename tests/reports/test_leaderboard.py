@@ -10,7 +10,7 @@ import pytest
 
 from nasbed.challenge.leaderboard import leaderboard
 from nasbed.challenge.limits import Limits
-from nasbed.challenge.results import Result, read_results, write_result
+from nasbed.challenge.results import SubmissionResult, read_results, write_result
 from nasbed.challenge.scoring import score_of
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.reports.challenge import failure_table, score_table, write_leaderboard
@@ -19,8 +19,8 @@ from support.pages import check_page
 BENCHMARKS = {"addnist": 92.08, "language": 85.0}
 
 
-def result(submission: str, dataset: str, raw: float | None, **changed: object) -> Result:
-    finished = Result(
+def result(submission: str, dataset: str, raw: float | None, **changed: object) -> SubmissionResult:
+    finished = SubmissionResult(
         submission=submission,
         dataset=dataset,
         ended="crash" if raw is None else "finished",
@@ -44,7 +44,7 @@ def result(submission: str, dataset: str, raw: float | None, **changed: object) 
     return replace(finished, **changed)  # type: ignore[arg-type]
 
 
-def results() -> list[Result]:
+def results() -> list[SubmissionResult]:
     return [
         result("late", "addnist", 92.08),
         result("late", "language", 85.0),

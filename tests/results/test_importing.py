@@ -16,7 +16,7 @@ from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.core.metric import Metric
 from nasbed.core.registry import Registry
 from nasbed.core.unpack import unpacked
-from nasbed.results import About, Results, Rows
+from nasbed.results import Results, Rows, TableInfo
 from nasbed.results import importing as importing_module
 from nasbed.results.importers import Draft, Importer
 from nasbed.results.importing import import_tables
@@ -34,7 +34,7 @@ class Lines(Importer):
     def read(self, path: Path) -> Iterator[Draft]:
         for line in path.read_text().splitlines():
             name, *values = line.split()
-            yield Draft(About(name, "nb201", (ACCURACY,)), self._rows(values), len(values))
+            yield Draft(TableInfo(name, "nb201", (ACCURACY,)), self._rows(values), len(values))
 
     def _rows(self, values: list[str]) -> Iterator[Rows]:
         for number, value in enumerate(values):

@@ -14,9 +14,9 @@ from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError
 from nasbed.optimizers import OPTIMIZERS
 from nasbed.spaces import registered_id
 from nasbed.spaces.bonsai import BonsaiCell, BonsaiGenotype, Frame, bonsai_space
+from nasbed.spaces.bonsai.cell_text import cell_lines, changes, diagrams
 from nasbed.spaces.bonsai.frame import OPERATIONS
 from nasbed.spaces.bonsai.paths import useful
-from nasbed.spaces.bonsai.wording import cell_lines, changes, diagrams
 from nasbed.testing import SpaceConformance
 from nasbed.testing.optimizers import measured, problem_on
 

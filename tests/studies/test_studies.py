@@ -23,7 +23,7 @@ from nasbed.evaluation.landscape import (
     rank_correlations,
     space_walk_autocorrelation,
 )
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from nasbed.spaces.lookup import Lookup
 from nasbed.spaces.nb101.shape import depths, widths
 from nasbed.studies.landscape.study import (
@@ -89,7 +89,7 @@ def test_table_of_a_part_holds_only_the_part_and_no_failed_run(tmp_path: Path) -
     status = np.zeros(50, dtype=np.int8)
     status[3] = 1
     rows = Rows.of(codes, {VALIDATION.key: np.full(50, 90.0)}, fidelity=108, status=status)
-    write_results(tmp_path / "t", About("nb101-part", "nb101", (VALIDATION,)), [rows])
+    write_results(tmp_path / "t", TableInfo("nb101-part", "nb101", (VALIDATION,)), [rows])
     full_table = TabularBenchmark.open(tmp_path / "t")
     assert int(np.isnan(table_of(full_table).mean(VALIDATION)).sum()) == 1
     part = table_of(part_of(full_table, "mini"))

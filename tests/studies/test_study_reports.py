@@ -12,7 +12,7 @@ import pytest
 from nasbed import Metric, NasbedError, space
 from nasbed.benchmarks import TabularBenchmark
 from nasbed.drawing.figures import save_figures
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from nasbed.studies.landscape.page import landscape_facts, write_landscape_report
 from nasbed.studies.landscape.study import LandscapeStudy, landscape_study
 from nasbed.studies.nas_hpo.numbers import nas_hpo_numbers
@@ -67,7 +67,7 @@ def test_landscape_report_omits_what_a_table_lacks(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     codes = darts.codes([darts.sample(rng) for _ in range(40)])
     rows = Rows.of(codes, {VALIDATION.key: rng.uniform(80, 95, 40)}, fidelity=100)
-    table = TabularBenchmark(write_results(tmp_path / "t", About("small", "darts", (VALIDATION,)), [rows]))
+    table = TabularBenchmark(write_results(tmp_path / "t", TableInfo("small", "darts", (VALIDATION,)), [rows]))
     study = landscape_study(table, rng)
     assert study.costs is None and not study.noise and not study.walks
     write_landscape_report(study, tmp_path / "report", formats=("svg",))
@@ -83,7 +83,7 @@ def test_nas_hpo_report_shows_every_reading(tmp_path: Path) -> None:
     codes = fcnet.codes(list(fcnet.enumerate()))
     values = (codes * 7.0 ** -np.arange(9)).sum(axis=1)
     rows = Rows.of(codes, {loss.key: values}, fidelity=100, seed=0)
-    about = About("generated/protein", "fcnet", (loss,))
+    about = TableInfo("generated/protein", "fcnet", (loss,))
     results = nas_hpo_study(TabularBenchmark(write_results(tmp_path / "t", about, [rows])))
     assert [result.transfer.spearman for result in results] == pytest.approx([1.0] * len(DEFINITIONS))
     write_nas_hpo_report(results, tmp_path / "report", formats=("svg",))

@@ -13,8 +13,8 @@ from nasbed import space
 from nasbed.core.architecture import Architecture
 from nasbed.oneshot import OneShotSettings
 from nasbed.oneshot.methods.base import OneShotMethod
-from nasbed.oneshot.running import RunningSearch, SearchSetup
-from nasbed.oneshot.wording import SearchWording
+from nasbed.oneshot.search_interface import RunningSearch, SearchSetup
+from nasbed.oneshot.search_text import SearchWording
 from nasbed.training.recipe import Recipe
 
 

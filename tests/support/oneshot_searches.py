@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nasbed import Architecture, Metric, Observation, space
 from nasbed.benchmarks import Benchmark
 from nasbed.benchmarks.observations import Observations
-from nasbed.oneshot import Searched, SearchEpoch, SearchSettings
+from nasbed.oneshot import SearchEpoch, SearchResult, SearchSettings
 from nasbed.oneshot.record import SearchRecord
 from nasbed.spaces.base import Batch
 from support.tables import additive
@@ -80,7 +80,7 @@ def search_result(
     *,
     status: Literal["ok", "stopped", "diverged"] = "ok",
     end: int = -1,
-) -> Searched:
+) -> SearchResult:
     kinds = ("normal", "reduce") if archs[0].space == "darts" else ("cell",)
     epochs = tuple(
         SearchEpoch(
@@ -96,16 +96,16 @@ def search_result(
         for place, arch in enumerate(archs)
     )
     reason = "the loss is no number" if status == "diverged" else ""
-    return Searched(status, None if status == "diverged" else archs[end], epochs, 2.0 * len(epochs), reason)
+    return SearchResult(status, None if status == "diverged" else archs[end], epochs, 2.0 * len(epochs), reason)
 
 
-def nb201_search(skips: Sequence[int], *more: Any, **options: Any) -> Searched:
+def nb201_search(skips: Sequence[int], *more: Any, **options: Any) -> SearchResult:
     """A search in nb201 whose architectures have these skip connections."""
     return search_result([cell(count) for count in skips], skips, *more, **options)
 
 
 def search_record(
-    method: str, seed: int, result: Searched, *, space_name: str = "nb201", epochs: int = 12, **options: Any
+    method: str, seed: int, result: SearchResult, *, space_name: str = "nb201", epochs: int = 12, **options: Any
 ) -> SearchRecord:
     settings = SearchSettings(epochs=epochs)
     return SearchRecord(

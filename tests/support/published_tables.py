@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nasbed import Metric, space
-from nasbed.results import About, Results, Rows, write_results
+from nasbed.results import Results, Rows, TableInfo, write_results
 
 NB101: Any = space("nb101")
 TRAIN, VALIDATION, TEST = (Metric("accuracy", split=split, bounds=(0, 1)) for split in ("train", "validation", "test"))
@@ -47,7 +47,7 @@ def write_nb101(folder: Path, epochs: tuple[int, ...] = ALL_EPOCHS) -> Results:
             values[PARAMETERS.key] = parameters
             time = np.array([seconds(cell, fidelity, repeat) for cell in cells])
             batches.append(Rows.of(codes, values, fidelity=fidelity, train_time_s=time))
-    about = About("nb101", "nb101", (TRAIN, VALIDATION, TEST, PARAMETERS), dataset="generated", licence="none")
+    about = TableInfo("nb101", "nb101", (TRAIN, VALIDATION, TEST, PARAMETERS), dataset="generated", licence="none")
     return write_results(folder, about, batches)
 
 
@@ -152,7 +152,7 @@ def write_nats(folder: Path, dataset: str, order: np.ndarray, epochs: tuple[int,
         method=np.concatenate([batch.method for batch in batches]),
         status=np.concatenate([batch.status for batch in batches]),
     )
-    about = About(f"nats-tss/{dataset}", "nb201", NATS_METRICS, dataset=dataset, licence="none")
+    about = TableInfo(f"nats-tss/{dataset}", "nb201", NATS_METRICS, dataset=dataset, licence="none")
     return write_results(folder, about, [joined])
 
 
@@ -174,4 +174,4 @@ def write_validation_only(folder: Path, dataset: str, count: int) -> Results:
         )
         for place, seed in enumerate(SEEDS)
     ]
-    return write_results(folder, About(f"nb201/{dataset}", "nb201", metrics, dataset=dataset), batches)
+    return write_results(folder, TableInfo(f"nb201/{dataset}", "nb201", metrics, dataset=dataset), batches)

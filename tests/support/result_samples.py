@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.metric import Metric
-from nasbed.results import About, Results, Rows
+from nasbed.results import Results, Rows, TableInfo
 from nasbed.spaces import space
 
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
@@ -20,8 +20,8 @@ LOSS = Metric("loss", split="test", direction="minimize", bounds=(0, math.inf))
 Row = tuple[Any, ...]
 
 
-def about(space_name: str = "nb201", metrics: tuple[Metric, ...] = (ACCURACY, LOSS), **more: str) -> About:
-    return About(**({"name": "test/table"} | more), space=space_name, metrics=metrics)
+def about(space_name: str = "nb201", metrics: tuple[Metric, ...] = (ACCURACY, LOSS), **more: str) -> TableInfo:
+    return TableInfo(**({"name": "test/table"} | more), space=space_name, metrics=metrics)
 
 
 def random_rows(space_name: str, count: int, seed: int, metrics: tuple[Metric, ...] = (ACCURACY, LOSS)) -> Rows:

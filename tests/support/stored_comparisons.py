@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from nasbed import Metric, NasbedError, space
 from nasbed.cli import app
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 from support.tables import additive
 
 METHOD = """
@@ -45,7 +45,7 @@ def write_table(folder: Path, *, seed: int, searched: str = "nb201") -> None:
     values = additive(codes) + 3 * np.random.default_rng(seed).random(len(codes))
     rows = Rows.of(codes, {metric.key: values}, fidelity=200, seed=0, train_time_s=10.0)
     shutil.rmtree(folder, ignore_errors=True)
-    write_results(folder, About("made-up", searched, (metric,)), [rows])
+    write_results(folder, TableInfo("made-up", searched, (metric,)), [rows])
 
 
 def run(folder: Path, *more: str, out: str = "out", methods: str = "rs,mine.py:Greedy") -> Result:

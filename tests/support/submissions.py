@@ -11,8 +11,8 @@ import numpy as np
 
 from nasbed.challenge.limits import MIB, Limits
 from nasbed.challenge.processes import all_processes
-from nasbed.challenge.results import Result
-from nasbed.challenge.running import run_challenge
+from nasbed.challenge.results import SubmissionResult
+from nasbed.challenge.runner import run_challenge
 
 CLASSES, TESTED = 4, 20
 BENCHMARK = 20.0
@@ -90,7 +90,7 @@ def run_submission(
     limits: Limits | None = None,
     benchmark: float = BENCHMARK,
     **parts: str,
-) -> tuple[Result, str]:
+) -> tuple[SubmissionResult, str]:
     """Write a dataset and a submission, run the one on the other; the result and the log."""
     data = write_dataset(tmp_path / "data" / "secret", benchmark=benchmark)
     submission = write_submission(tmp_path / "entry", **parts)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nasbed import Metric, space
-from nasbed.results import About, Results, Rows, write_results
+from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
@@ -113,7 +113,7 @@ def write_evaluations(folder: Path, *, name: str = "made-up", space_name: str = 
         train_time_s=np.exp(codes.sum(axis=1) % 7 / 10),
         method=np.where(np.arange(len(codes)) % 4 < 2, "rs", "re"),
     )
-    about = About(name, space_name, (ACCURACY, PARAMETERS), dataset="cifar10", licence="none", citation="nobody")
+    about = TableInfo(name, space_name, (ACCURACY, PARAMETERS), dataset="cifar10", licence="none", citation="nobody")
     return write_results(folder, about, [rows])
 
 

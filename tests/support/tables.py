@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nasbed import Metric, space
 from nasbed.benchmarks import TabularBenchmark
-from nasbed.results import About, Rows, write_results
+from nasbed.results import Rows, TableInfo, write_results
 
 VALIDATION = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 TEST = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
@@ -36,5 +36,5 @@ def nb201_table(folder: Path, share: float = 1) -> TabularBenchmark:
             batches.append(
                 Rows.of(codes, values, fidelity=epochs, seed=seed, train_time_s=epochs * (1 + (codes == 3).sum(axis=1)))
             )
-    about = About("generated/nb201", "nb201", (VALIDATION, TEST), dataset="generated", licence="none")
+    about = TableInfo("generated/nb201", "nb201", (VALIDATION, TEST), dataset="generated", licence="none")
     return TabularBenchmark(write_results(folder, about, batches))

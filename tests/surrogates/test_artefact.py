@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nasbed.core.checksummed_json import sealed
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
-from nasbed.core.sealed_json import sealed
 from nasbed.surrogates.archive import pack
 from nasbed.surrogates.artefact import Artefact, is_artefact, read_manifest
 from nasbed.surrogates.artefact_manifest import ArtefactManifest, artefact_name

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from nasbed.surrogates.draws import normal, normals, reflected, reflected_one
+from nasbed.surrogates.random_streams import normal, normals, reflected, reflected_one
 
 CODES = st.lists(st.integers(0, 2**21), min_size=1, max_size=8)
 

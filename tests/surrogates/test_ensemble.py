@@ -12,8 +12,8 @@ from nasbed import space
 from nasbed.core.errors import InvalidOption
 from nasbed.surrogates import Surrogate
 from nasbed.surrogates.ensemble import Ensemble, fit_ensemble, joint
-from nasbed.surrogates.figures import fit_figures
 from nasbed.surrogates.models.lgb import LightGBM
+from nasbed.surrogates.quality import fit_figures
 from nasbed.surrogates.scores import coverage
 from support.surrogates import ACCURACY, QUICK, Ridge, evaluations, true_mean, true_std
 

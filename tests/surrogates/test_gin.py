@@ -18,7 +18,7 @@ from nasbed.surrogates.models.gin import GIN
 from nasbed.surrogates.scores import kendall
 
 torch = pytest.importorskip("torch")
-from nasbed.surrogates.models.gin_network import Batch, Dropout, Network, Normed, ranking_loss  # noqa: E402
+from nasbed.surrogates.models.gin_network import Dropout, GINNetwork, GraphBatch, NormLayer, ranking_loss  # noqa: E402
 
 Floats = NDArray[np.float64]
 STILL = Dropout(0.0, None)
@@ -35,11 +35,11 @@ def random_graphs(count: int, slots: int, seed: int) -> Graphs:
     return Graphs(nodes, edges, NODES, EDGES)
 
 
-def random_network(graphs: Graphs, *, columns: int = 0, more_kinds: int = 0, seed: int = 0) -> Network:
+def random_network(graphs: Graphs, *, columns: int = 0, more_kinds: int = 0, seed: int = 0) -> GINNetwork:
     """One whose batch norms have seen something."""
     rng = np.random.default_rng(seed)
     kinds, slots = len(EDGES) + more_kinds, graphs.node_labels.shape[1]
-    network = Network(labels=len(NODES), kinds=kinds, slots=slots, columns=columns, hidden=5, layers=3, rng=rng)
+    network = GINNetwork(labels=len(NODES), kinds=kinds, slots=slots, columns=columns, hidden=5, layers=3, rng=rng)
     with torch.no_grad():
         for name, values in network.state_dict().items():
             if name.endswith(("variance", "gain")):
@@ -49,8 +49,8 @@ def random_network(graphs: Graphs, *, columns: int = 0, more_kinds: int = 0, see
     return network.eval()
 
 
-def scores_of(network: Network, graphs: Graphs, columns: Floats, *, undirected: bool, self_loops: bool) -> Floats:
-    batch = Batch.of(graphs, columns, undirected=undirected, self_loops=self_loops)
+def scores_of(network: GINNetwork, graphs: Graphs, columns: Floats, *, undirected: bool, self_loops: bool) -> Floats:
+    batch = GraphBatch.of(graphs, columns, undirected=undirected, self_loops=self_loops)
     with torch.inference_mode():
         scores: Floats = network(batch, STILL).double().numpy()
     return scores
@@ -136,7 +136,7 @@ def test_normed_learns_from_the_rows_that_are_there() -> None:
     rng = np.random.default_rng(0)
     x = torch.from_numpy(rng.normal(size=(40, 3)).astype(np.float32))
     mask = torch.from_numpy((rng.random((40, 1)) < 0.6).astype(np.float32))
-    normed, reference = Normed(3, 4, rng), torch.nn.BatchNorm1d(4)
+    normed, reference = NormLayer(3, 4, rng), torch.nn.BatchNorm1d(4)
     is_present = mask[:, 0] == 1
     expected = reference((x @ normed.weight)[is_present])
     torch.testing.assert_close(normed(x, mask)[is_present], expected)

@@ -11,12 +11,12 @@ import pytest
 from nasbed import Metric, space, space_from_configspace
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.core.errors import InvalidOption
-from nasbed.results import About, Results, Rows, write_results
+from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.spaces.nb201 import NB201, NB201Skeleton
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import Artefact
+from nasbed.surrogates.counted_costs import ExactCosts
 from nasbed.surrogates.ensemble import fit_ensemble
-from nasbed.surrogates.exact import ExactCosts
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.scores import coverage
@@ -103,7 +103,7 @@ def test_making_records_the_fidelity_that_it_was_fitted_at(tmp_path: Path) -> No
         Rows.of(codes[60:], {ACCURACY.key: nothing, PARAMETERS.key: nothing}, fidelity=200, seed=0,
                 status=np.ones(60, dtype=np.int8)),
     ]  # fmt: skip
-    write_results(tmp_path / "table", About("gaps", "nb201", (ACCURACY, PARAMETERS), dataset="cifar10"), rows)
+    write_results(tmp_path / "table", TableInfo("gaps", "nb201", (ACCURACY, PARAMETERS), dataset="cifar10"), rows)
     artefact = make_surrogate(Results.open(tmp_path / "table"), "lgb", runtime=None, **SMALL)
     assert artefact.manifest.fidelity == 10
     benchmark = SurrogateBenchmark(artefact)
@@ -120,7 +120,7 @@ def test_making_counts_only_what_the_table_confirms(tmp_path: Path) -> None:
     """Networks with other parameters than the space counts are not those that it counts for."""
     codes = space("nb201").codes([arch for arch, _ in zip(space("nb201").enumerate(), range(100), strict=False)])
     values = {ACCURACY.key: np.linspace(10, 90, 100), PARAMETERS.key: np.full(100, 7.0)}
-    about = About("odd", "nb201", (ACCURACY, PARAMETERS), dataset="cifar10")
+    about = TableInfo("odd", "nb201", (ACCURACY, PARAMETERS), dataset="cifar10")
     results = write_results(tmp_path / "odd", about, [Rows.of(codes, values)])
     artefact = make_surrogate(results, "lgb", **SMALL)
     assert artefact.manifest.exact == ()
@@ -153,7 +153,9 @@ def test_making_carries_a_space_of_ones_own(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     codes = own.codes([own.sample(rng) for _ in range(300)])
     values = {ACCURACY.key: 50 + codes[:, 0] + rng.normal(size=300)}
-    results = write_results(tmp_path / "own", About("own", "own", (ACCURACY,)), [Rows.of(codes, values)], searched=own)
+    results = write_results(
+        tmp_path / "own", TableInfo("own", "own", (ACCURACY,)), [Rows.of(codes, values)], searched=own
+    )
     saved = make_surrogate(results, "lgb", members=2, settings={**QUICK, "features": "config"}).save(tmp_path / "a.snb")
     loaded = Artefact.load(saved)
     assert loaded.manifest.name == "snb-own-own-lgb-v1.0"

@@ -13,7 +13,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import SerialEngine
 from nasbed.experiments.tuning import tune
 from nasbed.results import Results, Rows, write_results
-from nasbed.studies.validation import Options, SurrogateRecipe, validate_artefact, validate_results
+from nasbed.studies.validation import SurrogateRecipe, ValidationOptions, validate_artefact, validate_results
 from nasbed.surrogates import SURROGATES, Examples
 from nasbed.surrogates.artefact_manifest import FILE_NAME
 from nasbed.surrogates.base import Floats, Progress
@@ -117,7 +117,7 @@ def test_fit_tune_and_validate_hold_out_the_same_rows(results: Results, tmp_path
     assert tuned.test["mae"] == mae(split.test.y, model.predict(split.test.codes))
 
     FITTED.clear()
-    options = Options(sizes=(20,), repeats=1)
+    options = ValidationOptions(sizes=(20,), repeats=1)
     spies = [SurrogateRecipe("spy"), SurrogateRecipe("spy", members=2)]
     validation = validate_results(split, spies, out=tmp_path, parts=["fits", "free", "depth"], options=options)
     assert fitted == FITTED and validation.fits is not None

@@ -17,9 +17,9 @@ import nasbed
 from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.networks.baselines import baseline
 from nasbed.training import EpochEnd, Recipe, loop, train_network
-from nasbed.training.building import recipe_network
-from nasbed.training.captured import CapturedGradient, captured_gradient
+from nasbed.training.cuda_graph_gradient import CapturedGradient, captured_gradient
 from nasbed.training.devices import set_chance
+from nasbed.training.network_factory import recipe_network
 
 RECIPE = Recipe(
     name="captured",

@@ -15,9 +15,9 @@ torch = pytest.importorskip("torch", reason="needs torch")
 from torch import Tensor, nn  # noqa: E402
 
 from nasbed import datasets  # noqa: E402
-from nasbed.training import Recipe, captured, load_recipe, train_network  # noqa: E402
-from nasbed.training.captured import captured_gradient, is_captured  # noqa: E402
-from nasbed.training.recording import Recording, buffers_kept  # noqa: E402
+from nasbed.training import Recipe, cuda_graph_gradient, load_recipe, train_network  # noqa: E402
+from nasbed.training.cuda_graph_gradient import captured_gradient, is_captured  # noqa: E402
+from nasbed.training.cuda_graphs import Recording, buffers_kept  # noqa: E402
 
 RECIPE = replace(load_recipe("small-nb201"), epoch_images=256, gradient_clip=1.0)
 CPU, CUDA = torch.device("cpu"), torch.device("cuda:0")
@@ -86,8 +86,8 @@ class CpuGradientRecording(Recording):
 
 def test_training_by_a_recorded_gradient_equals_steps_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trained()
-    monkeypatch.setattr(captured, "is_captured", lambda *_: True)
-    monkeypatch.setattr(captured, "Recording", CpuGradientRecording)
+    monkeypatch.setattr(cuda_graph_gradient, "is_captured", lambda *_: True)
+    monkeypatch.setattr(cuda_graph_gradient, "Recording", CpuGradientRecording)
     CpuGradientRecording.created = CpuGradientRecording.closed = 0
     assert same(trained(), expected) and CpuGradientRecording.created == CpuGradientRecording.closed == 1
 
@@ -99,8 +99,8 @@ def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: py
             raise RuntimeError("operation not permitted when stream is capturing")
 
     expected = trained()
-    monkeypatch.setattr(captured, "is_captured", lambda *_: True)
-    monkeypatch.setattr(captured, "Recording", failing)
+    monkeypatch.setattr(cuda_graph_gradient, "is_captured", lambda *_: True)
+    monkeypatch.setattr(cuda_graph_gradient, "Recording", failing)
     assert same(trained(), expected)
     fresh = network()
     before = {name: value.clone() for name, value in fresh.state_dict().items()}
@@ -111,7 +111,7 @@ def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: py
 
 def test_nothing_is_captured_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trained()
-    monkeypatch.setattr(captured, "Recording", None)
+    monkeypatch.setattr(cuda_graph_gradient, "Recording", None)
     assert same(trained(), expected)
 
 

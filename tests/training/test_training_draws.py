@@ -15,9 +15,9 @@ import nasbed  # noqa: E402
 from nasbed import datasets  # noqa: E402
 from nasbed.core.errors import InvalidOption  # noqa: E402
 from nasbed.training import Recipe  # noqa: E402
-from nasbed.training.building import recipe_network  # noqa: E402
-from nasbed.training.draws import epoch_draws, epoch_words, initial_weights, step_words  # noqa: E402
 from nasbed.training.images import TrainingImages  # noqa: E402
+from nasbed.training.network_factory import recipe_network  # noqa: E402
+from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights, step_words  # noqa: E402
 
 RECIPE = Recipe(name="tiny", epochs=(1,), batch=32, learning_rate=0.1, crop_padding=2, flip=True, cutout=3)
 

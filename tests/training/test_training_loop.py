@@ -25,7 +25,7 @@ from nasbed import datasets  # noqa: E402
 from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.core.errors import BadFile, InvalidOption  # noqa: E402
 from nasbed.core.status import Status  # noqa: E402
-from nasbed.training import EpochEnd, Recipe, Trained, load_recipe, train, train_network  # noqa: E402
+from nasbed.training import EpochEnd, Recipe, TrainingOutcome, load_recipe, train, train_network  # noqa: E402
 from nasbed.training.checkpoint import TRAINING  # noqa: E402
 from nasbed.training.devices import chosen_device, threads_used  # noqa: E402
 
@@ -105,7 +105,7 @@ def test_network_with_outputs_that_are_no_numbers_has_diverged() -> None:
             return logits if self.training else logits * float("nan")
 
     outcome = train_network(Broken(), datasets.load("digits"), QUICK, epochs=1)
-    assert outcome == Trained(
+    assert outcome == TrainingOutcome(
         Status.DIVERGED, outcome.train_time_s, reason="an output of the trained network is no finite number"
     )
 

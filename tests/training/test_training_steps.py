@@ -16,11 +16,11 @@ import nasbed  # noqa: E402
 from nasbed import datasets  # noqa: E402
 from nasbed.core.errors import InvalidOption  # noqa: E402
 from nasbed.training import Recipe, train_network  # noqa: E402
-from nasbed.training.building import recipe_network, recipe_skeleton  # noqa: E402
-from nasbed.training.draws import epoch_draws, epoch_words, initial_weights  # noqa: E402
 from nasbed.training.images import TrainingImages  # noqa: E402
 from nasbed.training.mixup import mixup  # noqa: E402
+from nasbed.training.network_factory import recipe_network, recipe_skeleton  # noqa: E402
 from nasbed.training.optimizers import TensorFlowRMSprop, recipe_optimizer  # noqa: E402
+from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights  # noqa: E402
 from nasbed.training.sharpness import sharpness_aware_gradient  # noqa: E402
 from nasbed.training.steps import recipe_loss, step  # noqa: E402
 

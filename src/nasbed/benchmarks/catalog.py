@@ -18,7 +18,7 @@ from nasbed.core.errors import BadFile, DuplicateName, MissingDependency, Nasbed
 from nasbed.core.home import tables_folder
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.importing import import_tables
-from nasbed.results.manifest import FILE_NAME, About, Manifest
+from nasbed.results.manifest import FILE_NAME, Manifest, TableInfo
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.artefact import artefact_space, is_artefact, read_manifest
 
@@ -191,7 +191,7 @@ def card(name: str) -> Card:
     )
 
 
-def _trained(about: About) -> str:
+def _trained(about: TableInfo) -> str:
     """The summary of a table that is not a published one."""
     return f"{about.dataset}, recipe {about.recipe}" if about.recipe else about.dataset
 

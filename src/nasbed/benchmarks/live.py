@@ -16,7 +16,7 @@ from nasbed.core.observation import Observation
 from nasbed.core.status import Status
 from nasbed.datasets.dataset import Dataset
 from nasbed.spaces.base import Batch, SearchSpace
-from nasbed.training.outcome import METRICS, TEST_ACCURACY, VALIDATION_ACCURACY, Trained
+from nasbed.training.outcome import METRICS, TEST_ACCURACY, VALIDATION_ACCURACY, TrainingOutcome
 from nasbed.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -76,15 +76,15 @@ class LiveBenchmark(Benchmark):
         self.device = str(chosen_device(device))
         self.threads = checked_threads(threads)
         self._images: TrainingImages = TrainingImages(dataset, recipe, self.device)
-        self._trained: dict[tuple[tuple[int, ...], int, int], Trained] = {}
+        self._trained: dict[tuple[tuple[int, ...], int, int], TrainingOutcome] = {}
         self._check()
 
     def _check(self) -> None:
         """Raise at once for a space, dataset or recipe that no network can be trained with."""
         import torch
 
-        from nasbed.training.building import recipe_network
         from nasbed.training.loop import check_drop_path
+        from nasbed.training.network_factory import recipe_network
 
         with torch.device("meta"):
             network = recipe_network(self.space.sample(np.random.default_rng(0)), self.dataset, self.recipe)
@@ -113,7 +113,7 @@ class LiveBenchmark(Benchmark):
         values = {metric: value for metric, value in outcome.values().items() if metric in self.metrics}
         return Observation(arch, values, fidelity, seed, outcome.train_time_s, Status(outcome.status))
 
-    def _outcome(self, arch: Architecture, fidelity: int, seed: int) -> Trained:
+    def _outcome(self, arch: Architecture, fidelity: int, seed: int) -> TrainingOutcome:
         from nasbed.training.devices import threads_used
         from nasbed.training.loop import train
 

@@ -21,9 +21,9 @@ from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.spaces.base import Batch, Codes
 from nasbed.surrogates.artefact import Artefact
-from nasbed.surrogates.draws import normal, normals, reflected, reflected_one
+from nasbed.surrogates.counted_costs import ExactCosts
 from nasbed.surrogates.ensemble import Prediction, joint
-from nasbed.surrogates.exact import ExactCosts
+from nasbed.surrogates.random_streams import normal, normals, reflected, reflected_one
 
 Floats = NDArray[np.float64]
 

@@ -103,7 +103,7 @@ def _problem(kind: str, user: int | None) -> str:
         reading, writing = os.pipe()
         try:
             plan = launch_plan(Isolation(kind, user), Limits(), folder, hidden=(), result=writing)
-            plan["command"] = [sys.executable, "-P", "-c", "import nasbed.challenge.child"]
+            plan["command"] = [sys.executable, "-P", "-c", "import nasbed.challenge.pipeline"]
             trial = subprocess.run(
                 launcher_command(),
                 check=False,

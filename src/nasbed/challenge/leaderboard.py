@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nasbed.challenge.results import Result
+from nasbed.challenge.results import SubmissionResult
 from nasbed.core.errors import InvalidOption
 
 TIE = 1e-9
@@ -17,7 +17,7 @@ class Standing:
     """A submission, its results by dataset, and its place; ``None`` where it was not run on every dataset."""
 
     submission: str
-    results: Mapping[str, Result]
+    results: Mapping[str, SubmissionResult]
     total: float
     place: int | None
 
@@ -31,11 +31,11 @@ class Leaderboard:
     notes: tuple[str, ...]
 
     @property
-    def failures(self) -> list[Result]:
+    def failures(self) -> list[SubmissionResult]:
         return [result for standing in self.standings for result in standing.results.values() if result.failed]
 
 
-def leaderboard(results: Sequence[Result]) -> Leaderboard:
+def leaderboard(results: Sequence[SubmissionResult]) -> Leaderboard:
     """Rank submissions by the sum of their scores. Equal totals share a place, and the next place is skipped."""
     datasets = tuple(sorted({result.dataset for result in results}))
     for name in datasets:
@@ -43,7 +43,7 @@ def leaderboard(results: Sequence[Result]) -> Leaderboard:
             raise InvalidOption(
                 f"a dataset has one set of labels and one benchmark, the runs of {name} have several; leave some out"
             )
-    by_name: dict[str, dict[str, Result]] = {}
+    by_name: dict[str, dict[str, SubmissionResult]] = {}
     for result in results:
         by_name.setdefault(result.submission, {})[result.dataset] = result
     totals = {name: sum(item.score for item in by_dataset.values()) for name, by_dataset in by_name.items()}
@@ -62,7 +62,7 @@ def leaderboard(results: Sequence[Result]) -> Leaderboard:
     return Leaderboard(datasets, tuple(standings), tuple(_notes(results, standings)))
 
 
-def _notes(results: Sequence[Result], standings: Sequence[Standing]) -> list[str]:
+def _notes(results: Sequence[SubmissionResult], standings: Sequence[Standing]) -> list[str]:
     notes = [
         f"{item.submission} was not run on every dataset and has no place" for item in standings if item.place is None
     ]

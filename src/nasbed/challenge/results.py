@@ -21,7 +21,7 @@ FILE = "result.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class SubmissionResult:
     """One submission on one dataset. ``raw`` is the accuracy in per cent, ``None`` after a failure."""
 
     submission: str
@@ -49,7 +49,7 @@ class Result:
         return self.ended != FINISHED
 
 
-def write_result(folder: Path, result: Result, log: bytes, predictions: NDArray[np.int64] | None) -> None:
+def write_result(folder: Path, result: SubmissionResult, log: bytes, predictions: NDArray[np.int64] | None) -> None:
     """Write the folder, which appears only when complete."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
@@ -66,14 +66,16 @@ def write_result(folder: Path, result: Result, log: bytes, predictions: NDArray[
         raise
 
 
-def read_result(path: Path) -> Result:
+def read_result(path: Path) -> SubmissionResult:
     """One ``result.json``, checked."""
     try:
         content: Any = json.loads(path.read_bytes())
-        result = Result(**content)
+        result = SubmissionResult(**content)
         numbers = [result.score, result.benchmark, result.seconds, *([] if result.failed else [result.raw])]
         valid = all(isinstance(item, int | float) and math.isfinite(item) for item in numbers)
-        texts = all(isinstance(getattr(result, item.name), str) for item in fields(Result) if item.type == "str")
+        texts = all(
+            isinstance(getattr(result, item.name), str) for item in fields(SubmissionResult) if item.type == "str"
+        )
         valid = valid and texts and isinstance(result.limits, dict) and result.score >= WORST
     except (OSError, ValueError, TypeError, RecursionError):
         valid = False
@@ -82,9 +84,9 @@ def read_result(path: Path) -> Result:
     return result
 
 
-def read_results(runs: Sequence[Path]) -> list[Result]:
+def read_results(runs: Sequence[Path]) -> list[SubmissionResult]:
     """All results stored in these folders; a repeated one raises."""
-    results: dict[tuple[str, str], tuple[Result, Path]] = {}
+    results: dict[tuple[str, str], tuple[SubmissionResult, Path]] = {}
     for folder in runs:
         paths = sorted(path for path in folder.glob(f"*/*/{FILE}") if not path.parent.name.startswith("."))
         if not paths:

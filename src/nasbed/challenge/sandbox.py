@@ -80,7 +80,7 @@ def run_isolated(
         request.seek(0)
         plan = launch_plan(isolation, limits, folder, hidden=(data.folder, *hidden), result=result_inside.fileno())
         python = launcher_command()[:3]
-        plan["command"] = [*python, "nasbed.challenge.child", str(request.fileno())]
+        plan["command"] = [*python, "nasbed.challenge.pipeline", str(request.fileno())]
         process = subprocess.Popen(
             launcher_command(),
             stdin=subprocess.PIPE,

@@ -18,7 +18,7 @@ from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.challenge.isolation import Isolation
-    from nasbed.challenge.results import Result
+    from nasbed.challenge.results import SubmissionResult
 
 app = typer.Typer(help="Run untrusted submissions on unseen datasets, in a sandbox.", no_args_is_help=True)
 
@@ -53,14 +53,14 @@ def run(
 
     from nasbed.challenge.isolation import ABOUT
     from nasbed.challenge.limits import GIB, Limits
-    from nasbed.challenge.running import run_challenge
+    from nasbed.challenge.runner import run_challenge
 
     if not re.fullmatch(r"cpu|cuda(:\d+)?", device):
         raise InvalidOption(f"a device is cpu, cuda or cuda:1, got {device!r}")
     check_folder(out, "results go")
     notes: list[str] = []
 
-    def report_result(result: Result) -> None:
+    def report_result(result: SubmissionResult) -> None:
         if not json:
             typer.echo(_line(result))
 
@@ -93,7 +93,7 @@ def run(
         typer.echo(f"total {total:.3f} on {len(results)} dataset{'s' if len(results) > 1 else ''}")
 
 
-def _line(result: Result) -> str:
+def _line(result: SubmissionResult) -> str:
     head = f"{result.dataset}: score {result.score:.3f}"
     if result.raw is None:
         return f"{head}, failed ({result.ended}): {result.reason}"

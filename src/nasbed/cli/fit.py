@@ -169,7 +169,7 @@ def _stem(path: Path) -> str:
 
 
 def _warn_of_leaks(file: Path, split: TableSplit) -> None:
-    from nasbed.experiments.tuning_journal import read_json
+    from nasbed.experiments.tuning.journal import read_json
 
     tuned_on = read_json(file).get("data_sha256")
     if tuned_on is not None and tuned_on != split.fitted_sha256:

@@ -14,7 +14,7 @@ from nasbed.terminal.output import Json, print_fields, print_json, readable
 from nasbed.terminal.progress import epoch_bar
 
 if TYPE_CHECKING:
-    from nasbed.training import Trained
+    from nasbed.training import TrainingOutcome
 
 
 def train(
@@ -96,7 +96,7 @@ def train(
         print_fields(about | _shown(outcome))
 
 
-def _shown(outcome: Trained) -> dict[str, str]:
+def _shown(outcome: TrainingOutcome) -> dict[str, str]:
     fields = {"status": outcome.status + (f": {outcome.reason}" if outcome.reason else "")}
     for name, value, unit in (
         ("validation accuracy", outcome.validation_accuracy, "%"),

@@ -20,8 +20,8 @@ from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
     from nasbed.core.metric import Metric
-    from nasbed.experiments.tuning import Score, Tuned
-    from nasbed.experiments.tuning_journal import TuningTrial
+    from nasbed.experiments.tuning import Score, TuningResult
+    from nasbed.experiments.tuning.journal import TuningTrial
     from nasbed.results import Results
     from nasbed.surrogates.table_split import TableSplit
 
@@ -98,7 +98,7 @@ def tune(
 
 def trials_kept(out: Path) -> str:
     """What an interrupted tuning says."""
-    from nasbed.experiments.tuning_journal import JOURNAL
+    from nasbed.experiments.tuning.journal import JOURNAL
 
     journal = out / JOURNAL
     count = sum('"ended"' in line for line in journal.read_text().splitlines()) if journal.is_file() else 0
@@ -118,7 +118,7 @@ def run_tuning(
     seed: int,
     processes: int | None,
     timeout: float | None,
-) -> Tuned:
+) -> TuningResult:
     """Tune with a progress bar, and print what failed.
 
     Args:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from nasbed.core.errors import BadFile, DownloadFailed, InvalidOption, NasbedError, shorten
 from nasbed.core.files import file_sha256
 from nasbed.core.locks import locked
-from nasbed.core.partial import Origin, PartialDownload
+from nasbed.core.partial_download import Origin, PartialDownload
 
 CHUNK = 1 << 18
 ENOUGH = 1 << 20

@@ -14,17 +14,22 @@ FORMER_NAMES: dict[str, str] = {}
 """The new name of each former one in the modules that were imported so far: ``module.Old`` to ``module:New``."""
 
 
-def former(module: str, names: Mapping[str, str], *, until: str) -> Callable[[str], Any]:
+def former(
+    module: str, names: Mapping[str, str], *, until: str, otherwise: Callable[[str], Any] | None = None
+) -> Callable[[str], Any]:
     """The ``__getattr__`` of a module with former names. Nothing is imported before a name is used.
 
     Args:
         module: the full name of the module.
         names: by the former name, the new one as ``module:New``.
         until: the version in which the former names go.
+        otherwise: gives the attributes that are no former names, or raises; by default there are none.
     """
     FORMER_NAMES.update({f"{module}.{old}": new for old, new in names.items()})
 
     def get_former(name: str) -> Any:
+        if name not in names and otherwise is not None:
+            return otherwise(name)
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         warn_former(f"{module}.{name}", names[name].replace(":", "."), until=until, stacklevel=3)

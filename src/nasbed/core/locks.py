@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from nasbed.core.closing import Closeable
+from nasbed.core.closeable import Closeable
 from nasbed.core.errors import BadFile, InvalidOption
 
 try:

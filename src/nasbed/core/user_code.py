@@ -21,7 +21,7 @@ from typing import Any
 from nasbed.core.code_fingerprint import file_fingerprint, source_files
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import file_sha256
-from nasbed.core.raised import with_place
+from nasbed.core.tracebacks import with_place
 
 
 def object_named(text: str, *, folder: Path = Path()) -> Any:

@@ -1,8 +1,8 @@
 """Image datasets: converted once from their published files, opened mapped into memory."""
 
 from nasbed.core.former_names import former
+from nasbed.datasets.conversion import DATASETS, load, prepare
 from nasbed.datasets.dataset import Dataset, ImageSplit, LabelledImages
-from nasbed.datasets.preparing import DATASETS, load, prepare
 from nasbed.datasets.source import DatasetSource, Raw, Remote
 
 __all__ = ["DATASETS", "Dataset", "DatasetSource", "ImageSplit", "LabelledImages", "Raw", "Remote", "load", "prepare"]

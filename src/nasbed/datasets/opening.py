@@ -10,8 +10,8 @@ import numpy as np
 
 from nasbed.core.former_names import former
 from nasbed.datasets.competition import read_competition
+from nasbed.datasets.conversion import load
 from nasbed.datasets.dataset import Dataset, Images, LabelledImages
-from nasbed.datasets.preparing import load
 from nasbed.datasets.store import ARRAYS, _hash, moments
 
 

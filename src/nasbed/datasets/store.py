@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.core.checksummed_json import is_sealed, sealed
 from nasbed.core.errors import BadFile, InvalidOption, shorten
 from nasbed.core.files import file_sha256
 from nasbed.core.home import datasets_folder
-from nasbed.core.sealed_json import is_sealed, sealed
 from nasbed.core.verified_files import first_changed
 from nasbed.datasets.dataset import Dataset, Images, LabelledImages
 from nasbed.datasets.source import Raw

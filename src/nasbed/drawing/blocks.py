@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
 from nasbed.drawing.number_tables import NumberTable
-from nasbed.drawing.palette import Look
+from nasbed.drawing.palette import LineStyle
 from nasbed.evaluation.significance import Interval
 
 
@@ -37,7 +37,7 @@ class TableCell:
     text: str = ""
     kind: Literal["", "number", "wide", "head", "sure", "holds", "fails", "open"] = ""
     small: str = ""
-    look: Look | None = None
+    look: LineStyle | None = None
     bar: Interval | None = None
     bar_colour: str = ""
 
@@ -98,7 +98,7 @@ class PageCards:
 class Legend:
     """A button per method, which shows or hides it in all figures of the page."""
 
-    looks: Mapping[str, Look]
+    looks: Mapping[str, LineStyle]
     template: ClassVar[str] = "legend"
 
 
@@ -139,7 +139,7 @@ class SubSection:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SideBySide:
     """Blocks in two columns, the first as wide as possible; one below the other on a narrow page."""
 
     blocks: tuple[PageBlock, PageBlock]

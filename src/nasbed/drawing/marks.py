@@ -11,7 +11,7 @@ import numpy as np
 
 from nasbed.drawing.palette import COLOURS, FAINT
 from nasbed.drawing.themes import READER
-from nasbed.evaluation.landscape import Binned, GroupMeans
+from nasbed.evaluation.landscape import BinnedMean, GroupMeans
 
 Chart = Any
 """Any altair chart: its classes share no useful base."""
@@ -88,7 +88,7 @@ def mean_rows(groups: GroupMeans) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def rectangles(binned: Binned, scale: float = 1.0) -> list[dict[str, Any]]:
+def rectangles(binned: BinnedMean, scale: float = 1.0) -> list[dict[str, Any]]:
     """Each rectangle that is not empty, ``y`` multiplied by ``scale``."""
     xs, ys = binned.x_edges, binned.y_edges * scale
     return [

@@ -21,17 +21,19 @@ ON_LIGHT, ON_DARK = "#16181d", "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LineStyle:
     """How a method is drawn, the same in all figures."""
 
     colour: str
     dash: tuple[int, ...]
 
 
-def looks(methods: Sequence[str]) -> dict[str, Look]:
+def looks(methods: Sequence[str]) -> dict[str, LineStyle]:
     """By position: colours first, then the same colours dashed, then dotted.
 
     >>> looks(["rs", "re"])["re"]
-    Look(colour='#D55E00', dash=(1, 0))
+    LineStyle(colour='#D55E00', dash=(1, 0))
     """
-    return {method: Look(HUES[i % len(HUES)], DASHES[i // len(HUES) % len(DASHES)]) for i, method in enumerate(methods)}
+    return {
+        method: LineStyle(HUES[i % len(HUES)], DASHES[i // len(HUES) % len(DASHES)]) for i, method in enumerate(methods)
+    }

@@ -29,7 +29,7 @@ _FORMER_STUDIES = {
     "landscape": {"landscape_study": "nasbed.studies.landscape.study:landscape_study"},
     "one_shot": {"one_shot_study": "nasbed.studies.one_shot.study:one_shot_study"},
     "surrogate": {
-        "Options": "nasbed.studies.validation:Options",
+        "Options": "nasbed.studies.validation:ValidationOptions",
         "Recipe": "nasbed.studies.validation:SurrogateRecipe",
         "Validation": "nasbed.studies.validation:Validation",
         "validate_artefact": "nasbed.studies.validation:validate_artefact",

@@ -21,7 +21,7 @@ from nasbed.core.code_fingerprint import named_file
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
 from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.execution.journal import check_same_inputs
-from nasbed.core.raised import whole_traceback
+from nasbed.core.tracebacks import whole_traceback
 from nasbed.core.user_code import subclass_named
 from nasbed.experiments.budget import Budget
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools

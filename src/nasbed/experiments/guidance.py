@@ -111,7 +111,7 @@ class Guidance:
         return scores.best_first(pool), scores.seconds(pool)
 
 
-class Sieve:
+class ProxyFilter:
     """Takes the best of several candidates, the first where none is better; each is scored once a run."""
 
     def __init__(self, scores: ProxyScores) -> None:
@@ -152,7 +152,7 @@ def guided(
     if guidance.kind == "start":
         pool, seconds = guidance.best_first(benchmark, seed)
         return WarmStarted(kind(problem, rng, **settings), pool, start=guidance.start), lambda: seconds
-    sieve = Sieve(guidance.open(benchmark))
+    sieve = ProxyFilter(guidance.open(benchmark))
     if kind.filtered == "proposals":
         optimizer: Optimizer = FilteredProposals(kind(problem, rng, **settings), guidance.count, sieve)
     else:

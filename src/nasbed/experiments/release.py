@@ -29,7 +29,7 @@ from nasbed.experiments.campaign.journal import Journal
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import SUFFIX
-from nasbed.surrogates.exact import ExactCosts
+from nasbed.surrogates.counted_costs import ExactCosts
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit
 

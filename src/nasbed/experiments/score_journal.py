@@ -9,7 +9,7 @@ from typing import Any
 
 from nasbed.core.execution.journal import LineFormat, TaskJournal, check_same_inputs
 from nasbed.experiments.scorer import Code, NetworkScore
-from nasbed.proxies.table import ScoresAbout
+from nasbed.proxies.table import ScoresInfo
 
 Scores = dict[str, NetworkScore]
 """Of one network, by the names of the proxies."""
@@ -40,7 +40,7 @@ class ScoreJournal(TaskJournal[ScoreKey, Scores]):
     """The scores that came since the file was written. Scores by a proxy of the user's whose code has changed since are
     left out; those of another version of nasbed are kept, and both are reported."""
 
-    def __init__(self, out: Path, about: ScoresAbout, on_note: Callable[[str], None]) -> None:
+    def __init__(self, out: Path, about: ScoresInfo, on_note: Callable[[str], None]) -> None:
         """
         Args:
             out: the file of the scores.
@@ -58,10 +58,10 @@ class ScoreJournal(TaskJournal[ScoreKey, Scores]):
         self.about = together(before, about)
 
     def check_inputs(self, before: dict[str, Any], now: dict[str, Any]) -> None:
-        check_same_scores(ScoresAbout(**before), ScoresAbout(**now), self.path)
+        check_same_scores(ScoresInfo(**before), ScoresInfo(**now), self.path)
 
     def inputs_changed(self, before: dict[str, Any], now: dict[str, Any]) -> None:
-        self._recorded = ScoresAbout(**before)
+        self._recorded = ScoresInfo(**before)
         code, recorded = self._about.code, self._recorded.code
         self._stale = {name for name in code if recorded.get(name) != code[name]}
 
@@ -70,7 +70,7 @@ class ScoreJournal(TaskJournal[ScoreKey, Scores]):
         self._results.setdefault(key, {}).update(current)
 
 
-def check_same_scores(before: ScoresAbout, now: ScoresAbout, path: Path) -> None:
+def check_same_scores(before: ScoresInfo, now: ScoresInfo, path: Path) -> None:
     """Raise unless scores are of one space, dataset, recipe and number of images, to the byte."""
     names = ("space", "dataset", "dataset_hash", "recipe", "recipe_sha256", "batch")
     recorded = {name: getattr(before, name) for name in names}
@@ -86,7 +86,7 @@ def check_same_scores(before: ScoresAbout, now: ScoresAbout, path: Path) -> None
 
 
 def report_stale(
-    before: ScoresAbout, now: ScoresAbout, proxies: Iterable[str], path: Path, on_note: Callable[[str], None]
+    before: ScoresInfo, now: ScoresInfo, proxies: Iterable[str], path: Path, on_note: Callable[[str], None]
 ) -> set[str]:
     """The proxies that are to score again since their code has changed. Each gets a note, and so does another version.
 
@@ -108,7 +108,7 @@ def report_stale(
     return stale
 
 
-def together(before: ScoresAbout, now: ScoresAbout) -> ScoresAbout:
+def together(before: ScoresInfo, now: ScoresInfo) -> ScoresInfo:
     """What the scores of a file have in common once new ones are added."""
     sources = dict.fromkeys([*before.source.split("; "), *now.source.split("; ")])
     return replace(now, source="; ".join(sources), code={**before.code, **now.code})

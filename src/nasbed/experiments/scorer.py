@@ -54,8 +54,8 @@ class Scorer:
     def _scored(self, arch: Architecture, seed: int, proxies: Sequence[str]) -> dict[str, NetworkScore]:
         from nasbed.networks import build
         from nasbed.proxies import score_all
-        from nasbed.training.building import recipe_network
-        from nasbed.training.draws import initial_weights
+        from nasbed.training.network_factory import recipe_network
+        from nasbed.training.random_streams import initial_weights
         from nasbed.training.recipe_files import load_recipe
 
         data = dataset_of(self.dataset, self.dataset_hash)
@@ -110,8 +110,8 @@ def scoring_batch(
     """
     import torch
 
-    from nasbed.training.draws import words
     from nasbed.training.images import recipe_split
+    from nasbed.training.random_streams import words
     from nasbed.training.recipe_files import load_recipe
 
     rows = recipe_split(data, load_recipe(recipe)).train if recipe else np.arange(len(data.train))

@@ -27,7 +27,7 @@ from nasbed.experiments.score_journal import (
 from nasbed.experiments.scorer import BATCH, NetworkScore, Scorer, dataset_of, scoring_batch
 from nasbed.networks import check_network, check_torch
 from nasbed.proxies import PROXIES
-from nasbed.proxies.table import ScoresAbout, ScoreTable, check_suffix, table_of_rows
+from nasbed.proxies.table import ScoresInfo, ScoreTable, check_suffix, table_of_rows
 from nasbed.spaces import SearchSpace, space
 
 _LOG = logging.getLogger(__name__)
@@ -138,9 +138,9 @@ def random_architectures(searched: SearchSpace, count: int, rng: np.random.Gener
 
 def _checked(
     archs: Sequence[Architecture], dataset: str, proxies: Sequence[str], seeds: Sequence[int], batch: int, recipe: str
-) -> ScoresAbout:
+) -> ScoresInfo:
     """What all scores have in common. What would fail for every network fails now."""
-    from nasbed.training.building import recipe_skeleton
+    from nasbed.training.network_factory import recipe_skeleton
     from nasbed.training.recipe_files import load_recipe
 
     spaces = {arch.space for arch in archs}
@@ -168,14 +168,14 @@ def _checked(
     scoring_batch(data, batch, recipe=recipe)
     code = {name: object_fingerprint(PROXIES.get(name).function) for name in proxies}
     fingerprints = {name: fingerprint for name, fingerprint in code.items() if fingerprint}
-    return ScoresAbout(searched, dataset, data.hash, recipe_name, batch, recipe_sha256=recipe_sha256, code=fingerprints)
+    return ScoresInfo(searched, dataset, data.hash, recipe_name, batch, recipe_sha256=recipe_sha256, code=fingerprints)
 
 
 Rows = defaultdict[ScoreKey, Scores]
 """All scores of a file."""
 
 
-def _already(out: Path, about: ScoresAbout, on_note: OnNote) -> tuple[Rows, ScoresAbout]:
+def _already(out: Path, about: ScoresInfo, on_note: OnNote) -> tuple[Rows, ScoresInfo]:
     """The cells of the file that still hold, if there is one, and what it is about together with what comes; it has to
     be of the same kind."""
     rows: Rows = defaultdict(dict)
@@ -208,7 +208,7 @@ def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
     return dict(part.split(": ", 1) for part in text.split("; ")) if text else {}
 
 
-def _table(about: ScoresAbout, rows: Rows) -> ScoreTable:
+def _table(about: ScoresInfo, rows: Rows) -> ScoreTable:
     keys = sorted(rows)
     names = [name for name in PROXIES if any(name in cells for cells in rows.values())]
     names += sorted({name for cells in rows.values() for name in cells} - set(names))

@@ -15,8 +15,8 @@ import numpy as np
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.core.observation import Observation
-from nasbed.core.raised import whole_traceback, with_place
 from nasbed.core.status import Status
+from nasbed.core.tracebacks import whole_traceback, with_place
 from nasbed.experiments.budget import UNLIMITED
 from nasbed.experiments.budget import Budget as Budget
 from nasbed.experiments.runs import MOST_REASONS, Run

@@ -9,7 +9,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, MissingDependency, UnknownName, shorten
 from nasbed.core.registry import Registry
 from nasbed.spaces import SPACES, registered_id, space
-from nasbed.spaces.sides import Image, plain
+from nasbed.spaces.image_size import Image, plain
 
 if TYPE_CHECKING:
     from torch import nn

@@ -15,7 +15,7 @@ from nasbed.networks.skeletons import resized
 from nasbed.spaces.bonsai.costs import BonsaiSkeleton
 from nasbed.spaces.bonsai.frame import ENTRANCES, OPERATIONS
 from nasbed.spaces.bonsai.genotype import BonsaiGenotype
-from nasbed.spaces.sides import Image
+from nasbed.spaces.image_size import Image
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:

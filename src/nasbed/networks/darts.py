@@ -13,7 +13,7 @@ from nasbed.networks.blocks import DropPath, FactorizedReduce, added, classifier
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.darts.cell import CELL_LENGTH, INPUTS, NODES, OPERATIONS, node_edges
 from nasbed.spaces.darts.costs import DartsSkeleton
-from nasbed.spaces.sides import Image
+from nasbed.spaces.image_size import Image
 
 Edge = tuple[int, int, str]
 """(node, source, operation)."""

@@ -10,7 +10,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import applied, classifier, conv_bn, conv_bn_relu
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.fbnet.costs import BLOCKS, FBNetBlock, FBNetLayer, FBNetSkeleton
-from nasbed.spaces.sides import Image, sides
+from nasbed.spaces.image_size import Image, sides
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:

@@ -11,9 +11,9 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.networks.blocks import added, applied, classifier, conv_bn_relu
 from nasbed.networks.skeletons import resized
+from nasbed.spaces.image_size import Image, sides
 from nasbed.spaces.nb101.cell import OPERATIONS, Compact, compact, edge_pairs
 from nasbed.spaces.nb101.costs import NB101Skeleton
-from nasbed.spaces.sides import Image, sides
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:

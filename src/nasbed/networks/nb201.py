@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import EdgeCell, applied, classifier, conv_bn, relu_conv_bn
 from nasbed.networks.skeletons import resized
+from nasbed.spaces.image_size import Image
 from nasbed.spaces.nb201 import OPERATIONS, NB201Skeleton
-from nasbed.spaces.sides import Image
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from nasbed.core.errors import InvalidOption, shorten
-from nasbed.spaces.sides import Image
+from nasbed.spaces.image_size import Image
 
 S = TypeVar("S")
 

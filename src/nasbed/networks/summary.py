@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from nasbed.core.architecture import Architecture
 from nasbed.networks import USUAL, build
 from nasbed.networks.shapes import shapes_only
-from nasbed.spaces.sides import Image, sides
+from nasbed.spaces.image_size import Image, sides
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from nasbed.networks.blocks import (
 )
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.edge_cell import EDGES
-from nasbed.spaces.sides import Image
+from nasbed.spaces.image_size import Image
 from nasbed.spaces.transnas import TransNASMicro, TransNASSkeleton
 
 WIDENS, HALVES = "24", "34"

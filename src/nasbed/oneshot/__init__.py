@@ -6,12 +6,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from nasbed.core.former_names import former
 from nasbed.core.registry import Registry
 from nasbed.oneshot.pruning.settings import METHOD as BONSAI_NET
 from nasbed.oneshot.pruning.settings import BonsaiSettings
 from nasbed.oneshot.settings import OneShotSettings, SearchSettings
 from nasbed.oneshot.stopping import STOPPING_RULES, StoppingRule, eigenvalue_rule, skip_rule, stopped
-from nasbed.oneshot.trajectory import Searched, SearchEpoch
+from nasbed.oneshot.trajectory import SearchEpoch, SearchResult
 
 if TYPE_CHECKING:
     from nasbed.oneshot.loop import search
@@ -48,8 +49,8 @@ __all__ = [
     "BonsaiSettings",
     "OneShotSettings",
     "SearchEpoch",
+    "SearchResult",
     "SearchSettings",
-    "Searched",
     "StoppingRule",
     "eigenvalue_rule",
     "search",
@@ -70,10 +71,13 @@ def settings_type(method: str) -> type[OneShotSettings]:
     return METHODS.get(method).settings
 
 
-def __getattr__(name: str) -> Any:
+def _lazy_attribute(name: str) -> Any:
     if name != "search":
         raise AttributeError(f"module 'nasbed.oneshot' has no attribute {name!r}; it offers {', '.join(__all__)}")
     from nasbed.networks import check_torch
 
     check_torch()
     return import_module("nasbed.oneshot.loop").search
+
+
+__getattr__ = former(__name__, {"Searched": "nasbed.oneshot:SearchResult"}, until="0.3", otherwise=_lazy_attribute)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nasbed.datasets.dataset import Dataset
     from nasbed.networks.bonsai import BonsaiNetwork
     from nasbed.oneshot.pruning.settings import BonsaiSettings
-    from nasbed.oneshot.trajectory import Searched
+    from nasbed.oneshot.trajectory import SearchResult
     from nasbed.spaces.bonsai import BonsaiGenotype, Frame
 
 __getattr__ = former(
@@ -24,7 +24,7 @@ __getattr__ = former(
         "BonsaiCell": "nasbed.spaces.bonsai:BonsaiCell",
         "BonsaiEpoch": "nasbed.oneshot.trajectory:SearchEpoch",
         "BonsaiNetwork": "nasbed.networks.bonsai:BonsaiNetwork",
-        "BonsaiSearched": "nasbed.oneshot.trajectory:Searched",
+        "BonsaiSearched": "nasbed.oneshot.trajectory:SearchResult",
         "BonsaiSettings": "nasbed.oneshot:BonsaiSettings",
         "Frame": "nasbed.spaces.bonsai:Frame",
     },
@@ -41,7 +41,7 @@ former_module(
 )
 
 
-def search(dataset: Dataset, settings: BonsaiSettings | None = None, **options: Any) -> Searched:
+def search(dataset: Dataset, settings: BonsaiSettings | None = None, **options: Any) -> SearchResult:
     """``nasbed.oneshot.search`` by this method."""
     from nasbed.oneshot.loop import search
 
@@ -55,7 +55,7 @@ def untrained(arch: BonsaiGenotype, dataset: Dataset, *, channels: int = 8, seed
 
     from nasbed.networks.bonsai import BonsaiNetwork
     from nasbed.training.devices import chance_kept
-    from nasbed.training.draws import initial_weights
+    from nasbed.training.random_streams import initial_weights
 
     _warn("untrained", "nasbed.networks.build")
     with chance_kept(torch.device("cpu")):

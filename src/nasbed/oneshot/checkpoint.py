@@ -10,7 +10,7 @@ import torch
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, shorten
-from nasbed.oneshot.pruning.earlier_files import read_earlier_epoch
+from nasbed.oneshot.pruning.legacy_files import read_earlier_epoch
 from nasbed.oneshot.trajectory import SearchEpoch
 from nasbed.training.checkpoint import CheckpointKind
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from nasbed.core.metric import Metric
 from nasbed.oneshot.record import SearchRecord
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.results.store import Results, write_results
 from nasbed.spaces import space as named_space
@@ -26,7 +26,7 @@ def export_search(record: SearchRecord, folder: str | Path) -> Results:
     the epoch as fidelity, and the time of the search so far."""
     searched, space = record.searched, named_space(record.space)
     name = "-".join(("search", record.method, record.space, record.dataset))
-    about = About(
+    about = TableInfo(
         name=re.sub(r"[^a-z0-9._-]+", "-", name.lower()),
         space=record.space,
         metrics=(SUPERNET_ACCURACY, SUPERNET_LOSS),

@@ -18,10 +18,10 @@ from nasbed.datasets.dataset import Dataset
 from nasbed.oneshot import METHODS
 from nasbed.oneshot import checkpoint as checkpoints
 from nasbed.oneshot.images import SearchImages
-from nasbed.oneshot.running import SearchSetup
+from nasbed.oneshot.search_interface import SearchSetup
 from nasbed.oneshot.settings import OneShotSettings
 from nasbed.oneshot.stopping import StoppingRule
-from nasbed.oneshot.trajectory import Searched, SearchEpoch
+from nasbed.oneshot.trajectory import SearchEpoch, SearchResult
 from nasbed.training.devices import chance_kept, chosen_device
 from nasbed.training.images import TrainingImages
 
@@ -41,7 +41,7 @@ def search(
     progress: ReportEpoch | None = None,
     stop: StoppingRule | None = None,
     images: SearchImages | TrainingImages | None = None,
-) -> Searched:
+) -> SearchResult:
     """Search a space for an architecture by a one-shot method.
 
     Args:
@@ -91,13 +91,13 @@ def search(
             seconds = epochs[-1].search_time_s if epochs else 0.0
             if chosen is not None and len(epochs) < settings.epochs:
                 reason = f"stopped after epoch {len(epochs)}, the architecture is that of epoch {chosen.epoch}"
-                return Searched("stopped", chosen.architecture, tuple(epochs), seconds, reason)
+                return SearchResult("stopped", chosen.architecture, tuple(epochs), seconds, reason)
             if len(epochs) == settings.epochs:
                 architecture = epochs[-1].architecture
-                return Searched("ok", architecture, tuple(epochs), seconds, network=running.network(architecture))
+                return SearchResult("ok", architecture, tuple(epochs), seconds, network=running.network(architecture))
             end = running.epoch(len(epochs), seconds)
             if isinstance(end, str):
-                return Searched("diverged", None, tuple(epochs), seconds, end)
+                return SearchResult("diverged", None, tuple(epochs), seconds, end)
             epochs.append(end)
             if checkpoint is not None:
                 checkpoints.save(checkpoint, identity, running.state(), epochs)

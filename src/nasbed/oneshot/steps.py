@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from nasbed.oneshot.captured import CapturedLoss
-from nasbed.oneshot.chance import Chance
+from nasbed.oneshot.cuda_graph_loss import CapturedLoss
 from nasbed.oneshot.loss import Batch, supernet_loss
 from nasbed.oneshot.mixing import Mixing
+from nasbed.oneshot.random_streams import Chance
 from nasbed.oneshot.spaces.base import Supernet
 from nasbed.training.recipe import Recipe
 from nasbed.training.steps import move

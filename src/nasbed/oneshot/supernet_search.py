@@ -10,19 +10,19 @@ import torch
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.oneshot.captured import CapturedLoss
+from nasbed.oneshot.accuracy import supernet_accuracy
 from nasbed.oneshot.cells import Layout
-from nasbed.oneshot.chance import judging_chance, order_words, start_chance, step_chances
+from nasbed.oneshot.cuda_graph_loss import CapturedLoss
 from nasbed.oneshot.curvature import search_eigenvalue
-from nasbed.oneshot.evaluating import supernet_accuracy
 from nasbed.oneshot.images import SearchImages
-from nasbed.oneshot.inheriting import widen
-from nasbed.oneshot.running import RunningSearch, SearchSetup, as_array
+from nasbed.oneshot.random_streams import judging_chance, order_words, start_chance, step_chances
+from nasbed.oneshot.search_interface import RunningSearch, SearchSetup, as_array
 from nasbed.oneshot.settings import SearchSettings
 from nasbed.oneshot.spaces.base import Supernet, SupernetSize
 from nasbed.oneshot.steps import Step, architecture_step, weight_step
-from nasbed.training.draws import epoch_draws, epoch_words, initial_weights
+from nasbed.oneshot.weight_inheritance import widen
 from nasbed.training.optimizers import recipe_optimizer
+from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights
 
 if TYPE_CHECKING:
     from nasbed.oneshot.methods.base import SupernetMethod

@@ -38,7 +38,7 @@ class SearchEpoch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Searched:
+class SearchResult:
     """A finished search: complete, stopped early by a rule, or diverged because its loss was no number.
 
     ``architecture`` is None only if it diverged. ``network`` is its network with the weights of the search, on the

@@ -11,7 +11,7 @@ import numpy as np
 
 from nasbed.core.errors import BadFile, InvalidOption, nearest, shorten
 from nasbed.proxies import PROXIES
-from nasbed.proxies.table import SEED, TIME, ScoresAbout, ScoreTable, parsed_codes, table_of_rows
+from nasbed.proxies.table import SEED, TIME, ScoresInfo, ScoreTable, parsed_codes, table_of_rows
 from nasbed.spaces import space
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _suite_zero(path: Path, searched: str, dataset: str, proxies: Sequence[str])
         return [row.get(source, math.nan) for row in rows]
 
     return table_of_rows(
-        ScoresAbout(searched, dataset or next(iter(datasets), ""), source=SUITE_ZERO),
+        ScoresInfo(searched, dataset or next(iter(datasets), ""), source=SUITE_ZERO),
         codes,
         [0] * len(codes),
         {name: column(name) for name in names},
@@ -118,7 +118,7 @@ def _columns(path: Path, searched: str, dataset: str, column: str, proxies: Sequ
     if any(text is None for text in texts) or any(type(seed) is not int for seed in seeds):
         raise BadFile(f"every row of {path.name} has an architecture, and a whole number for a seed; fix the file")
     return table_of_rows(
-        ScoresAbout(searched, dataset, source=source or path.name),
+        ScoresInfo(searched, dataset, source=source or path.name),
         parsed_codes([str(text) for text in texts], space(searched), path),
         seeds,
         {name: _numbers(table[name], finite=True) for name in chosen},

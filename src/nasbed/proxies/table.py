@@ -37,7 +37,7 @@ Texts = NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True)
-class ScoresAbout:
+class ScoresInfo:
     """The facts that all scores of a file share. ``recipe`` names the training recipe whose skeleton the networks had,
     empty for the usual one of the space, and ``recipe_sha256`` tells its content; ``batch`` is how many images a
     network was scored on; ``source`` says who scored: this package in one or more versions, or a publication. ``code``
@@ -57,7 +57,7 @@ class ScoresAbout:
 class ScoreTable:
     """Scores by proxy as [architectures, seeds], NaN where there is none; each architecture occurs once."""
 
-    about: ScoresAbout
+    about: ScoresInfo
     codes: NDArray[np.int64]  # [architectures, code_length]
     seeds: tuple[int, ...]
     values: Mapping[str, Floats]
@@ -171,8 +171,8 @@ class ScoreTable:
             raise BadFile(f"{path} is not a file of scores; make one of it with: nasbed proxies import {path.name}")
         try:
             about = json.loads(metadata)
-            names = {item.name for item in fields(ScoresAbout)}
-            return _from_columns(ScoresAbout(**{key: about[key] for key in names & about.keys()}), table, path)
+            names = {item.name for item in fields(ScoresInfo)}
+            return _from_columns(ScoresInfo(**{key: about[key] for key in names & about.keys()}), table, path)
         except (TypeError, ValueError, AttributeError, UnknownName) as error:
             raise BadFile(f"{path} cannot be read as scores: {str(error).splitlines()[0]}") from None
 
@@ -209,7 +209,7 @@ def check_suffix(path: Path) -> None:
 
 
 def table_of_rows(
-    about: ScoresAbout,
+    about: ScoresInfo,
     codes: Sequence[tuple[int, ...]],
     seeds: Sequence[int],
     values: Mapping[str, Sequence[float]],
@@ -287,7 +287,7 @@ def _parquet(path: Path) -> pa.Table:
         raise BadFile(f"{path} is not a Parquet file: {str(error).splitlines()[0]}") from None
 
 
-def _from_columns(about: ScoresAbout, table: pa.Table, path: Path) -> ScoreTable:
+def _from_columns(about: ScoresInfo, table: pa.Table, path: Path) -> ScoreTable:
     for name in (ARCHITECTURE, SEED):
         if name not in table.column_names or table[name].null_count:
             raise BadFile(f"every row of a file of scores has its {name}, {path} has rows without")

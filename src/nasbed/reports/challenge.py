@@ -9,7 +9,7 @@ import altair as alt
 
 from nasbed.challenge.isolation import ABOUT
 from nasbed.challenge.leaderboard import Leaderboard, Standing
-from nasbed.challenge.results import Result
+from nasbed.challenge.results import SubmissionResult
 from nasbed.challenge.scoring import WORST
 from nasbed.drawing.blocks import Paragraph, figure, paragraphs, table_block
 from nasbed.drawing.marks import Chart, inline
@@ -41,7 +41,7 @@ def score_table(board: Leaderboard) -> NumberTable:
     return NumberTable(("place", "submission", *board.datasets, "total"), rows, numbers=2)
 
 
-def _cell(result: Result | None) -> str:
+def _cell(result: SubmissionResult | None) -> str:
     if result is None:
         return MISSING
     if result.failed or result.raw is None:

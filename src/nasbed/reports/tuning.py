@@ -14,8 +14,8 @@ from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import digits, fixed
 from nasbed.drawing.page import Section, write_page
 from nasbed.drawing.palette import HUES
-from nasbed.experiments.tuning import Tuned
-from nasbed.experiments.tuning_journal import TuningTrial
+from nasbed.experiments.tuning import TuningResult
+from nasbed.experiments.tuning.journal import TuningTrial
 from nasbed.surrogates import SURROGATES
 
 HEIGHT, PANEL = 300, 190
@@ -29,7 +29,7 @@ TEXTS = {
 }
 
 
-def write_tuning_report(path: Path, tuned: Tuned, *, command: str = "", next_command: str = "") -> None:
+def write_tuning_report(path: Path, tuned: TuningResult, *, command: str = "", next_command: str = "") -> None:
     """Write one self-contained page about a tuning."""
     charts: dict[str, Chart] = {"trials": _trials(tuned)}
     panels = _panels(tuned)
@@ -48,7 +48,7 @@ def write_tuning_report(path: Path, tuned: Tuned, *, command: str = "", next_com
     write_page(path, f"Tuning {tuned.setup.model} on {tuned.setup.space}", sections, charts=charts)
 
 
-def tuning_rows(tuned: Tuned) -> list[tuple[str, str, str, str]]:
+def tuning_rows(tuned: TuningResult) -> list[tuple[str, str, str, str]]:
     """The default settings and the best ones: the name of a figure, and its value on validation and test."""
     names = {"skt": "sparse Kendall's τ", "r2": "R²", "kendall": "Kendall's τ", "mae": "mean absolute error"}
     return [
@@ -66,7 +66,7 @@ def _text(value: float | None) -> str:
     return "failed" if value is None else fixed(value)
 
 
-def _lead(tuned: Tuned) -> str:
+def _lead(tuned: TuningResult) -> str:
     failed = sum(bool(trial.error) for trial in tuned.trials)
     text = f"{len(tuned.trials)} trials, {failed} of which failed. " if failed else f"{len(tuned.trials)} trials. "
     if tuned.best.number == 0:
@@ -79,7 +79,7 @@ def _lead(tuned: Tuned) -> str:
     )
 
 
-def _best_facts(tuned: Tuned, next_command: str) -> dict[str, object]:
+def _best_facts(tuned: TuningResult, next_command: str) -> dict[str, object]:
     facts: dict[str, object] = {
         name: f"{best} on validation (defaults {default}), {test} on test"
         for name, default, best, test in tuning_rows(tuned)
@@ -90,7 +90,7 @@ def _best_facts(tuned: Tuned, next_command: str) -> dict[str, object]:
     return facts
 
 
-def _facts(tuned: Tuned, command: str) -> dict[str, object]:
+def _facts(tuned: TuningResult, command: str) -> dict[str, object]:
     setup = tuned.setup
     facts: dict[str, object] = {
         "model": f"{setup.model}: {SURROGATES.get(setup.model).summary}" if setup.model in SURROGATES else setup.model,
@@ -110,7 +110,7 @@ def _facts(tuned: Tuned, command: str) -> dict[str, object]:
     return {name: fact for name, fact in facts.items() if fact != ""}
 
 
-def _best_table(tuned: Tuned) -> NumberTable:
+def _best_table(tuned: TuningResult) -> NumberTable:
     ranked = sorted(_usable(tuned), key=lambda trial: -trial.figures[tuned.setup.score])[:SHOWN]
     names = list(dict.fromkeys(name for trial in ranked for name in trial.values))
     rows = tuple(
@@ -134,7 +134,7 @@ def _value(value: Any) -> str:
     return digits(value) if isinstance(value, float) else str(value)
 
 
-def _usable(tuned: Tuned) -> list[TuningTrial]:
+def _usable(tuned: TuningResult) -> list[TuningTrial]:
     """Trials that succeeded at the highest budget."""
     return [trial for trial in tuned.trials if trial.figures and trial.budget == tuned.best.budget]
 
@@ -142,7 +142,7 @@ def _usable(tuned: Tuned) -> list[TuningTrial]:
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-def _lowest(tuned: Tuned, trials: list[TuningTrial]) -> float:
+def _lowest(tuned: TuningResult, trials: list[TuningTrial]) -> float:
     """The lower edge of the score's axis, above the worst trials: a few bad ones must not take up the axis."""
     scores = sorted(trial.figures[tuned.setup.score] for trial in trials)
     default = tuned.score(tuned.default)
@@ -157,7 +157,7 @@ def _axis(low: float, high: float, title: str) -> Any:
     return alt.Y("y:Q", title=title, scale=scale).axis(tickCount=5)
 
 
-def _trials(tuned: Tuned) -> Chart:
+def _trials(tuned: TuningResult) -> Chart:
     finished = [trial for trial in tuned.trials if trial.figures]
     key, label = tuned.setup.score, SCORES[tuned.setup.score]
     low, high = _lowest(tuned, finished), max(trial.figures[key] for trial in finished)
@@ -194,7 +194,7 @@ def _trials(tuned: Tuned) -> Chart:
     return alt.layer(*layers).properties(height=HEIGHT)
 
 
-def _panels(tuned: Tuned) -> dict[str, Chart]:
+def _panels(tuned: TuningResult) -> dict[str, Chart]:
     """A small figure per tuned setting."""
     trials = [trial for trial in _usable(tuned) if trial.values]
     if not trials:
@@ -204,7 +204,7 @@ def _panels(tuned: Tuned) -> dict[str, Chart]:
     return {name: _panel(tuned, trials, name, ranges.get(name)) for name in names}
 
 
-def _panel(tuned: Tuned, trials: list[TuningTrial], name: str, hyperparameter: Any) -> Chart:
+def _panel(tuned: TuningResult, trials: list[TuningTrial], name: str, hyperparameter: Any) -> Chart:
     key = tuned.setup.score
     with_setting = [trial for trial in trials if name in trial.values]
     low, high = _lowest(tuned, trials), max(trial.figures[key] for trial in trials)

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from nasbed.core.checksummed_json import is_sealed, sealed
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.files import complete_file, file_sha256
 from nasbed.core.metric import Metric
-from nasbed.core.sealed_json import is_sealed, sealed
 
 SCHEMA_VERSION = 1
 FILE_NAME = "manifest.json"
@@ -21,7 +21,7 @@ _LONGEST_KEY = 100
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class TableInfo:
     """What the rows of a table are. ``name`` is its id, such as ``nb201/cifar10``; ``recipe`` is how the networks were
     trained; ``fidelity_unit`` is what a fidelity counts."""
 
@@ -67,7 +67,7 @@ class FileRecord:
 class Manifest:
     """About, the counts, and every file with its checksum."""
 
-    about: About
+    about: TableInfo
     rows: int
     architectures: int
     files: dict[str, FileRecord] = field(default_factory=dict)
@@ -132,7 +132,7 @@ def _from_json(data: dict[str, Any]) -> Manifest:
     if len({PurePosixPath(name).parts[0] for name in files}) != 1:
         raise BadFile("a manifest names the files of one data folder; import the table again")
     return replace(
-        Manifest(About(**about), int(data["rows"]), int(data["architectures"]), files),
+        Manifest(TableInfo(**about), int(data["rows"]), int(data["architectures"]), files),
         nasbed_version=str(data["nasbed_version"]),
         created=str(data["created"]),
         space_definition=data.get("space_definition"),

@@ -18,13 +18,13 @@ import numpy as np
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.results.curves import merged_curves
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.results.store import Progress, Results, write_results
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """The new table, and how many rows were dropped because an earlier table had them."""
 
     results: Results
@@ -38,7 +38,7 @@ def merge_results(
     name: str | None = None,
     mixed: bool = False,
     progress: Progress | None = None,
-) -> Merged:
+) -> MergeResult:
     """Write the rows of all tables to a new folder, after verifying every checksum. Learning curves are merged too.
 
     The tables have one space and one fidelity unit, and a metric key means the same metric in all of them. A metric
@@ -63,10 +63,10 @@ def merge_results(
     rows = _Union(tables, [metric.key for metric in about.metrics])
     curves = merged_curves([curves for table in tables if (curves := table.curves()) is not None])
     written = write_results(out, about, rows.batches(), progress, searched=tables[0].space, curves=curves)
-    return Merged(written, rows.shared)
+    return MergeResult(written, rows.shared)
 
 
-def merged_about(abouts: Sequence[About], *, name: str | None, mixed: bool) -> About:
+def merged_about(abouts: Sequence[TableInfo], *, name: str | None, mixed: bool) -> TableInfo:
     """What the merged table is; raises if the tables cannot be merged."""
     if len(abouts) < 2:
         raise InvalidOption(f"a merge takes two tables or more, got {len(abouts)}")
@@ -85,7 +85,7 @@ def merged_about(abouts: Sequence[About], *, name: str | None, mixed: bool) -> A
     return replace(first, name=name or first.name, metrics=_merged_metrics(abouts), **joined)
 
 
-def _require_equal(abouts: Sequence[About], field: str, remedy: str) -> None:
+def _require_equal(abouts: Sequence[TableInfo], field: str, remedy: str) -> None:
     first = getattr(abouts[0], field)
     for about in abouts[1:]:
         value = getattr(about, field)
@@ -96,7 +96,7 @@ def _require_equal(abouts: Sequence[About], field: str, remedy: str) -> None:
             )
 
 
-def _merged_metrics(abouts: Sequence[About]) -> tuple[Metric, ...]:
+def _merged_metrics(abouts: Sequence[TableInfo]) -> tuple[Metric, ...]:
     origins: dict[str, tuple[Metric, str]] = {}
     for about in abouts:
         for metric in about.metrics:

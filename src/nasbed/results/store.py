@@ -27,7 +27,7 @@ from nasbed.results.cache import Cache
 from nasbed.results.cache.builder import CacheBuilder
 from nasbed.results.curves import FILE_NAME as CURVES
 from nasbed.results.curves import Curves, read_curves, write_curves
-from nasbed.results.manifest import FILE_NAME, About, FileRecord, Manifest, record
+from nasbed.results.manifest import FILE_NAME, FileRecord, Manifest, TableInfo, record
 from nasbed.results.parquet import open_writer, read_batches, write_batch
 from nasbed.results.rows import Rows
 from nasbed.spaces import SearchSpace, space
@@ -129,7 +129,7 @@ def _checksums(manifest: Manifest) -> dict[str, str]:
 
 def write_results(
     folder: str | Path,
-    about: About,
+    about: TableInfo,
     batches: Iterable[Rows],
     progress: Progress | None = None,
     *,
@@ -187,7 +187,7 @@ def write_results(
 
 
 def _write_data(
-    data: Path, about: About, searched: SearchSpace, batches: Iterable[Rows], progress: Progress | None
+    data: Path, about: TableInfo, searched: SearchSpace, batches: Iterable[Rows], progress: Progress | None
 ) -> tuple[int, int]:
     keys = [metric.key for metric in about.metrics]
     builder = CacheBuilder(searched)

@@ -18,8 +18,8 @@ from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, 
 from nasbed.spaces.edge_functions import representatives
 from nasbed.spaces.facts import CellGraph, NamedPart, Operations
 from nasbed.spaces.graph import Diagram, Graphs
+from nasbed.spaces.image_size import Image, halved, plain, sides
 from nasbed.spaces.native_text import NativeTextSpace
-from nasbed.spaces.sides import Image, halved, plain, sides
 from nasbed.spaces.skeleton_checks import check_at_least_one
 
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from nasbed.core.checksummed_json import is_sealed, sealed
 from nasbed.core.errors import BadFile, InvalidOption, shorten
 from nasbed.core.metric import Metric
-from nasbed.core.sealed_json import is_sealed, sealed
 from nasbed.results.manifest import FileRecord
 from nasbed.surrogates.archive import check_name
 

@@ -21,10 +21,10 @@ from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.artefact_manifest import ArtefactManifest, ModelRecord, artefact_name
 from nasbed.surrogates.base import Progress, Surrogate
+from nasbed.surrogates.counted_costs import ExactCosts
 from nasbed.surrogates.ensemble import Ensemble, fit_ensemble
-from nasbed.surrogates.exact import ExactCosts
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.figures import fit_figures, runtime_figures
+from nasbed.surrogates.quality import fit_figures, runtime_figures
 from nasbed.surrogates.table_split import TableSplit, manifest_sha256
 
 RUNTIME_MODEL = "lgb"

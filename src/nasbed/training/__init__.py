@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from nasbed.training.outcome import EpochEnd, Job, Trained
+from nasbed.core.former_names import former
+from nasbed.training.outcome import EpochEnd, Job, TrainingOutcome
 from nasbed.training.recipe import Recipe
 from nasbed.training.recipe_files import load_recipe, recipe_toml
 from nasbed.training.recipes import RECIPES
@@ -19,7 +20,7 @@ __all__ = [
     "EpochEnd",
     "Job",
     "Recipe",
-    "Trained",
+    "TrainingOutcome",
     "load_recipe",
     "recipe_toml",
     "train",
@@ -34,10 +35,13 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def _lazy_attribute(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'nasbed.training' has no attribute {name!r}; it offers {', '.join(__all__)}")
     from nasbed.networks import check_torch
 
     check_torch()
     return getattr(import_module(_LAZY[name]), name)
+
+
+__getattr__ = former(__name__, {"Trained": "nasbed.training:TrainingOutcome"}, until="0.3", otherwise=_lazy_attribute)

@@ -11,12 +11,12 @@ import torch
 
 from nasbed.datasets.dataset import Dataset
 from nasbed.networks.baselines import baseline
+from nasbed.training.accuracy import accuracy
 from nasbed.training.devices import chance_kept, chosen_device
-from nasbed.training.evaluating import accuracy
 from nasbed.training.images import TrainingImages
 from nasbed.training.loop import train_network
 from nasbed.training.options import RunOptions
-from nasbed.training.outcome import EpochEnd, Trained
+from nasbed.training.outcome import EpochEnd, TrainingOutcome
 from nasbed.training.recipe import Recipe
 
 BaselineCallback = Callable[[EpochEnd, float | None], None]
@@ -28,7 +28,7 @@ class BaselineRun:
     """The outcome of a training. ``validated`` has the accuracy in per cent after each epoch, counted from 1, that this
     call trained. The epochs before a checkpoint are missing."""
 
-    outcome: Trained
+    outcome: TrainingOutcome
     validated: dict[int, float | None]
     parameters: int
 

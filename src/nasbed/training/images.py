@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from nasbed.datasets.dataset import Dataset, ImageSplit
-from nasbed.training.draws import EpochDraws
+from nasbed.training.random_streams import EpochDraws
 from nasbed.training.recipe import SPLIT_SEED, Recipe
 
 

@@ -21,16 +21,16 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.status import Status
 from nasbed.datasets.dataset import Dataset
 from nasbed.training import checkpoint as checkpoints
-from nasbed.training.building import recipe_network
-from nasbed.training.captured import CapturedGradient, captured_gradient
+from nasbed.training.accuracy import accuracy, check_validation
 from nasbed.training.checkpoint import TrainingState
+from nasbed.training.cuda_graph_gradient import CapturedGradient, captured_gradient
 from nasbed.training.devices import chance_kept, chosen_device
-from nasbed.training.draws import epoch_draws, epoch_words, initial_weights, step_words
-from nasbed.training.evaluating import accuracy, check_validation
 from nasbed.training.images import TrainingImages
+from nasbed.training.network_factory import recipe_network
 from nasbed.training.optimizers import recipe_optimizer
 from nasbed.training.options import EpochCallback, TrainingOptions
-from nasbed.training.outcome import EpochEnd, Trained
+from nasbed.training.outcome import EpochEnd, TrainingOutcome
+from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights, step_words
 from nasbed.training.recipe import Recipe
 from nasbed.training.steps import move, step
 
@@ -42,7 +42,7 @@ def train(
     *,
     checkpoint: str | Path | None = None,
     **options: Unpack[TrainingOptions],
-) -> Trained:
+) -> TrainingOutcome:
     """Train an architecture by a recipe, and measure it.
 
     Args:
@@ -72,7 +72,7 @@ def train_network(
     images: TrainingImages | None = None,
     learning_curve: bool = False,
     called: str | None = None,
-) -> Trained:
+) -> TrainingOutcome:
     """:func:`train` of any network that turns images into logits, from the weights that it has.
 
     It is trained in place, moved to the device, and left in evaluation mode. A recipe with ``drop_path`` needs a
@@ -117,7 +117,7 @@ def train_network(
                 seconds = state.train_time_s + perf_counter() - start
                 if not math.isfinite(loss):
                     reason = f"the loss of epoch {state.epochs + 1} is no finite number"
-                    return Trained(Status.DIVERGED, seconds, reason=reason)
+                    return TrainingOutcome(Status.DIVERGED, seconds, reason=reason)
                 curve = (*state.curve, accuracy(network, images, "valid", recipe)) if learning_curve else ()
                 state = TrainingState(state.epochs + 1, seconds, loss, train_accuracy, curve)
                 if checkpoint is not None:
@@ -200,14 +200,14 @@ class _Training:
         return self.recipe.rate(number, self.epochs * self.steps)
 
 
-def _measured(training: _Training, state: TrainingState, learning_curve: bool) -> Trained:
+def _measured(training: _Training, state: TrainingState, learning_curve: bool) -> TrainingOutcome:
     validation, test = (
         state.curve[-1]
         if learning_curve and part == "valid"
         else accuracy(training.network, training.images, part, training.recipe)
         for part in ("valid", "test")
     )
-    return Trained.measured(
+    return TrainingOutcome.measured(
         state.train_time_s,
         validation=validation,
         test=test,

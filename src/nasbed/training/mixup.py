@@ -14,7 +14,7 @@ from torch import Tensor
 from nasbed.core.errors import InvalidOption
 
 
-class Mixed(NamedTuple):
+class MixedBatch(NamedTuple):
     """What :func:`mixup` gives. The loss is ``share`` times that of ``labels`` plus the rest times that of
     ``partner_labels``."""
 
@@ -24,7 +24,7 @@ class Mixed(NamedTuple):
     share: float
 
 
-def mixup(images: Tensor, labels: Tensor, alpha: float, generator: torch.Generator) -> Mixed:
+def mixup(images: Tensor, labels: Tensor, alpha: float, generator: torch.Generator) -> MixedBatch:
     """Each image mixed with another of its batch, in one proportion drawn from Beta(alpha, alpha) (Zhang et al., 2018).
 
     ``images`` are floats. ``alpha`` 0 mixes nothing.
@@ -36,7 +36,7 @@ def mixup(images: Tensor, labels: Tensor, alpha: float, generator: torch.Generat
     order = torch.randperm(len(images), generator=generator, device=generator.device).to(images.device)
     level = float(torch.rand((), dtype=torch.float64, generator=generator, device=generator.device))
     share = _beta(alpha, level) if alpha else 1.0
-    return Mixed(share * images + (1 - share) * images[order], labels, labels[order], share)
+    return MixedBatch(share * images + (1 - share) * images[order], labels, labels[order], share)
 
 
 def _beta(alpha: float, level: float) -> float:

@@ -27,7 +27,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainingOutcome:
     """The figures of a finished training, accuracies in per cent; of a diverged one there are none but its time.
 
     ``train_loss`` is the mean over the last epoch's batches, in nats, as it was trained on. ``train_accuracy`` is the
@@ -56,7 +56,7 @@ class Trained:
         train_loss: float,
         train_accuracy: float | None,
         curve: Sequence[float | None] | None = None,
-    ) -> Trained:
+    ) -> TrainingOutcome:
         """The outcome of a training that ended with a finite loss: ok, or diverged where an accuracy is NaN.
 
         Args:

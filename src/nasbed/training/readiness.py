@@ -12,10 +12,10 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError, exception_line
 from nasbed.datasets.dataset import Dataset
 from nasbed.spaces.base import SearchSpace
-from nasbed.training.building import recipe_network
 from nasbed.training.devices import chance_kept, chosen_device
 from nasbed.training.images import recipe_split
 from nasbed.training.loop import check_drop_path
+from nasbed.training.network_factory import recipe_network
 from nasbed.training.recipe import Recipe
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from nasbed.cli import main
 from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, NotReady
 from nasbed.core.status import Status
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, PopulationTrainer, collect
-from nasbed.training.outcome import Job, Trained
+from nasbed.training.outcome import Job, TrainingOutcome
 from nasbed.training.recipe import Recipe
 from nasbed.training.recipe_files import recipe_toml
 from support.campaign_functions import table
@@ -99,7 +99,7 @@ def test_campaign_with_a_network_that_cannot_be_traced_is_refused(
             nn.Linear(4, 10),
         )
 
-    monkeypatch.setattr("nasbed.training.building.build", network)
+    monkeypatch.setattr("nasbed.training.network_factory.build", network)
     code, errors = run(campaign_file(tmp_path, population=2))
     assert (code, errors) == (
         2,
@@ -112,7 +112,7 @@ def test_campaign_with_a_network_that_cannot_be_traced_is_refused(
 def test_network_that_takes_no_such_images_is_refused(
     run: Callable[[Path], tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nasbed.training.building.build", lambda *_, **__: torch.nn.Conv2d(1, 4, 11))
+    monkeypatch.setattr("nasbed.training.network_factory.build", lambda *_, **__: torch.nn.Conv2d(1, 4, 11))
     code, errors = run(campaign_file(tmp_path, kind="training"))
     assert code == 2 and "networks of nb101 with the recipe tiny cannot take images of 1x8x8 (RuntimeError" in errors
     assert not (tmp_path / "campaign.sqlite").exists()
@@ -156,10 +156,10 @@ Raising = Callable[[Sequence[Job]], NasbedError | None]
 
 
 def training_raises(monkeypatch: pytest.MonkeyPatch, error: Raising) -> None:
-    def train_population(jobs: Sequence[Job], *_: object, **__: object) -> list[Trained]:
+    def train_population(jobs: Sequence[Job], *_: object, **__: object) -> list[TrainingOutcome]:
         if (raised := error(jobs)) is not None:
             raise raised
-        return [Trained(Status.OK, 1.0, 50.0, 49.0, 0.5) for _ in jobs]
+        return [TrainingOutcome(Status.OK, 1.0, 50.0, 49.0, 0.5) for _ in jobs]
 
     monkeypatch.setattr("nasbed.training.population.train_population", train_population)
 

@@ -17,9 +17,9 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import LocalEngine
 from nasbed.core.observation import Observation
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, Repeats, collect, trainer_of
-from nasbed.experiments.campaign.listed import listed_architectures
-from nasbed.experiments.campaign.poor import operations_of, sample_poor
-from nasbed.experiments.campaign.sources import quotas, schedule
+from nasbed.experiments.campaign.grid_architectures import listed_architectures
+from nasbed.experiments.campaign.poor_region import operations_of, sample_poor
+from nasbed.experiments.campaign.proposers import quotas, schedule
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Proposal
 from nasbed.optimizers.random_search import RandomSearch
 from nasbed.spaces import space

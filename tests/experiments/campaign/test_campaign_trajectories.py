@@ -24,10 +24,10 @@ from nasbed.experiments.campaign import (
     collect,
     export_journals,
 )
-from nasbed.oneshot import Searched, SearchEpoch, SearchSettings
+from nasbed.oneshot import SearchEpoch, SearchResult, SearchSettings
 from nasbed.oneshot.record import SearchRecord, write_record
-from nasbed.studies.validation.data import Data
-from nasbed.studies.validation.left_out import search_methods
+from nasbed.studies.validation.data import ValidationData
+from nasbed.studies.validation.leave_out import search_methods
 from nasbed.surrogates.table_split import TableSplit
 from support.campaign_functions import quality, table
 
@@ -41,7 +41,7 @@ def written(path: Path, method: str, archs: Sequence[Architecture], space: str =
         SearchEpoch(number, arch, 50.0, 1.0, {"cell": 0}, {"alphas": np.zeros(2)}, float(number))
         for number, arch in enumerate(archs, 1)
     )
-    searched = Searched("ok", archs[-1], epochs, 9.0)
+    searched = SearchResult("ok", archs[-1], epochs, 9.0)
     settings = SearchSettings(epochs=len(archs))
     write_record(SearchRecord(method, space, "digits", "0" * 16, 0, settings, {}, "cpu", {}, searched), path)
 
@@ -131,7 +131,7 @@ def test_campaign_trajectories_reach_tables_and_left_out_methods(folder: Path) -
     with pytest.raises(InvalidOption, match="with another trajectories; name the table"):
         export_journals([folder / "without.sqlite", folder / "with.sqlite"], folder / "both")
     results = export_journals([folder / "with.sqlite", folder / "without.sqlite"], folder / "both", name="both")
-    assert search_methods(Data.of(TableSplit.of(results))) == ["darts", "gdas", "re", "rs"]
+    assert search_methods(ValidationData.of(TableSplit.of(results))) == ["darts", "gdas", "re", "rs"]
 
 
 def test_campaign_file_has_trajectories(folder: Path) -> None:

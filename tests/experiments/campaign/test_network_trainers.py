@@ -25,7 +25,7 @@ from nasbed.experiments.campaign import (
     trainer_of,
 )
 from nasbed.results.rows import concatenate
-from nasbed.training.outcome import METRICS, Job, Trained
+from nasbed.training.outcome import METRICS, Job, TrainingOutcome
 from nasbed.training.recipe import Recipe
 from nasbed.training.recipe_files import recipe_toml
 
@@ -40,14 +40,14 @@ def populations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     diverges."""
     sizes: list[int] = []
 
-    def train_population(jobs: Sequence[Job], dataset: Any, recipe: Recipe, **options: object) -> list[Trained]:
+    def train_population(jobs: Sequence[Job], dataset: Any, recipe: Recipe, **options: object) -> list[TrainingOutcome]:
         sizes.append(len(jobs))
         if any(job.architecture.code == (0,) * 6 for job in jobs):
             raise RuntimeError("out of memory")
         return [
-            Trained(Status.DIVERGED, 1.0, reason="the loss is nan")
+            TrainingOutcome(Status.DIVERGED, 1.0, reason="the loss is nan")
             if job.architecture.code == (1,) * 6
-            else Trained(Status.OK, 1.0 + job.seed, 50.0 + job.epochs, 49.0, 0.5, 75.0)
+            else TrainingOutcome(Status.OK, 1.0 + job.seed, 50.0 + job.epochs, 49.0, 0.5, 75.0)
             for job in jobs
         ]
 

@@ -109,11 +109,11 @@ def test_part_of_is_of_any_benchmark_of_a_space_that_names_one(tmp_path: Path) -
 
 
 def test_part_of_refuses_a_table_without_a_known_part(tmp_path: Path) -> None:
-    from nasbed.results import About, Rows, write_results
+    from nasbed.results import Rows, TableInfo, write_results
     from support.tables import VALIDATION
 
     rows = Rows.of(np.zeros((1, 6), dtype=np.int64), {VALIDATION.key: np.array([1.0])}, fidelity=1, seed=0)
-    write_results(tmp_path / "t", About("t", "transnas-micro", (VALIDATION,), dataset="d", licence="none"), [rows])
+    write_results(tmp_path / "t", TableInfo("t", "transnas-micro", (VALIDATION,), dataset="d", licence="none"), [rows])
     with pytest.raises(NasbedError, match="named part, such as nb101 or nb201"):
         part_of(str(tmp_path / "t"))
 

@@ -10,7 +10,7 @@ import pytest
 
 from nasbed.core.errors import BadFile
 from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
-from nasbed.studies.unseen.chance import chance_comparisons, comparison_text, summary_lines
+from nasbed.studies.unseen.random_baseline import chance_comparisons, comparison_text, summary_lines
 from nasbed.studies.unseen.study import unseen_study
 from nasbed.studies.unseen.tables import budget_lines, cell_text, comparison_lines, unseen_numbers, unseen_tables
 

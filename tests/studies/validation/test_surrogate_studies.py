@@ -17,14 +17,14 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.anytime import Anytime
 from nasbed.experiments.runs import load_runs
-from nasbed.results import About, Results, Rows, write_results
+from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.results.splits import stratified_split
 from nasbed.studies.validation.artefact_validation import validate_artefact
-from nasbed.studies.validation.data import Data, repeats_of
+from nasbed.studies.validation.data import ValidationData, repeats_of
 from nasbed.studies.validation.embedding import tsne
+from nasbed.studies.validation.fit_tasks import Fitter, SurrogateRecipe
 from nasbed.studies.validation.fits import fit_jobs, fits
-from nasbed.studies.validation.fitting import Fitter, SurrogateRecipe
-from nasbed.studies.validation.left_out import leave_one_optimizer_out, random_only, well_performing_only
+from nasbed.studies.validation.leave_out import leave_one_optimizer_out, random_only, well_performing_only
 from nasbed.studies.validation.parameter_free import (
     TRUE,
     parameter_free,
@@ -38,11 +38,11 @@ from nasbed.studies.validation.searches import (
     searches,
     without_each,
 )
-from nasbed.studies.validation.study import Options, validate_results
+from nasbed.studies.validation.study import ValidationOptions, validate_results
 from nasbed.studies.validation.table_error import BETTER, TABLE, surrogate_against_table
 from nasbed.studies.validation.topology import cell_depths, topology
 from nasbed.studies.validation.training_size import crossing, default_sizes, training_size
-from nasbed.studies.validation.trajectories import SearchPlan, Side, agreement, trajectories
+from nasbed.studies.validation.trajectories import BenchmarkSide, SearchPlan, agreement, trajectories
 from nasbed.surrogates import SURROGATES, Examples
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit
@@ -69,7 +69,7 @@ def evaluations(
     noise: float = SIGMA,
     method: np.ndarray | None = None,
     name: str = "generated",
-) -> Data:
+) -> ValidationData:
     """Evaluations of known mean with normal noise, ``seeds`` of each cell."""
     rng = np.random.default_rng(1)
     codes = np.repeat(cells, seeds, axis=0)
@@ -87,8 +87,10 @@ def evaluations(
     return with_split(name, rows)
 
 
-def with_split(name: str, rows: Examples) -> Data:
-    return Data(name, NB201, ACCURACY, rows, stratified_split(rows.method, rows.architecture, np.random.default_rng(0)))
+def with_split(name: str, rows: Examples) -> ValidationData:
+    return ValidationData(
+        name, NB201, ACCURACY, rows, stratified_split(rows.method, rows.architecture, np.random.default_rng(0))
+    )
 
 
 def random_cells(count: int, seed: int = 0) -> np.ndarray:
@@ -334,8 +336,8 @@ def curve(values: list[float], spread: float = 0.1) -> Anytime:
 def test_agreement_is_complete_with_itself_and_reversed_with_the_reverse() -> None:
     fast, slow = curve([4.0, 2.0, 1.0]), curve([4.0, 3.5, 3.0])
     low = np.linspace(1.0, 1.2, 8)
-    first = Side("first", {"a": fast, "b": slow}, {"a": low, "b": low + np.linspace(1.0, 2.0, 8)})
-    second = Side("second", {"a": slow, "b": fast}, {"a": low + 2.0, "b": low})
+    first = BenchmarkSide("first", {"a": fast, "b": slow}, {"a": low, "b": low + np.linspace(1.0, 2.0, 8)})
+    second = BenchmarkSide("second", {"a": slow, "b": fast}, {"a": low + 2.0, "b": low})
     same = agreement(first, first)
     assert (same.order, same.by_time, same.overlap) == (1.0, 1.0, 1.0) and same.curves == pytest.approx(1.0)
     assert (same.settled, same.kept) == (1, 1)
@@ -361,7 +363,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Results:
         )
         for seed in range(2)
     ]
-    about = About("generated/full", "nb201", (ACCURACY,), dataset="generated")
+    about = TableInfo("generated/full", "nb201", (ACCURACY,), dataset="generated")
     return write_results(tmp_path_factory.mktemp("whole"), about, batches)
 
 
@@ -386,7 +388,7 @@ def test_searches_keep_what_each_method_evaluated_as_a_table(table: Results, tmp
     plan = SearchPlan(tmp_path / "searches", ("rs", "ls"), seeds=2, budget="40ev", engine=SerialEngine())
     comparison = searches(TableSplit.of(table), [RIDGE], plan, out=tmp_path)
     assert [surrogate.name for surrogate in comparison.surrogates] == ["ridge", "ridge, without its data"]
-    data = Data.of(TableSplit.of(Results.open(tmp_path / "evaluated")))
+    data = ValidationData.of(TableSplit.of(Results.open(tmp_path / "evaluated")))
     assert data.methods == ["ls", "rs"] and 0 < (data.rows.method == "rs").sum() <= 80
 
 
@@ -400,7 +402,7 @@ def test_evaluations_that_two_runs_share_are_one_row(table: Results, tmp_path: P
 
 def test_a_sample_of_a_space_cannot_be_searched(tmp_path: Path) -> None:
     rows = Rows.of(random_cells(50), {ACCURACY.key: true_mean(random_cells(50))}, fidelity=1)
-    results = write_results(tmp_path / "part", About("part", "nb201", (ACCURACY,)), [rows])
+    results = write_results(tmp_path / "part", TableInfo("part", "nb201", (ACCURACY,)), [rows])
     with pytest.raises(InvalidOption, match="holds 50 of"):
         check_complete(results)
 
@@ -411,8 +413,8 @@ def test_a_sample_of_a_space_cannot_be_searched(tmp_path: Path) -> None:
 def test_parts_that_do_not_apply_have_a_reason(tmp_path: Path) -> None:
     cells = random_cells(300)
     rows = Rows.of(cells, {ACCURACY.key: true_mean(cells)}, fidelity=1)
-    results = write_results(tmp_path / "part", About("part", "nb201", (ACCURACY,)), [rows])
-    options = Options(sizes=(50, 200), repeats=1, points=50)
+    results = write_results(tmp_path / "part", TableInfo("part", "nb201", (ACCURACY,)), [rows])
+    options = ValidationOptions(sizes=(50, 200), repeats=1, points=50)
     validation = validate_results(results, [RIDGE], out=tmp_path / "out", options=options)
     assert validation.left_out is not None
     assert set(validation.left_out) == {"table", "looo", "random", "trajectories"}

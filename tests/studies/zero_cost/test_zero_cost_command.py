@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from nasbed import NasbedError
 from nasbed.benchmarks import TabularBenchmark
-from nasbed.proxies.table import ScoresAbout, ScoreTable
+from nasbed.proxies.table import ScoresInfo, ScoreTable
 from nasbed.studies.zero_cost.command import zero_cost
 from support.tables import additive, nb201_table
 
@@ -43,7 +43,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     rng = np.random.default_rng(0)
     true = additive(codes)
     values = {name: (true + 5 * rng.normal(size=len(codes)))[:, None] for name in ("params", "synflow", "nwot")}
-    scores = ScoreTable(ScoresAbout("nb201", dataset="others"), codes, (0,), values)
+    scores = ScoreTable(ScoresInfo("nb201", dataset="others"), codes, (0,), values)
     scores.write(folder / "scores.parquet")
     return str(folder / "scores.parquet"), str(folder / "nb201")
 

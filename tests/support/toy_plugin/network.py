@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import added, classifier, conv_bn, relu_conv_bn
 from nasbed.networks.skeletons import resized
-from nasbed.spaces.sides import Image
+from nasbed.spaces.image_size import Image
 from support.toy_plugin.space import EDGES, OPERATIONS, ToySkeleton
 
 

@@ -26,13 +26,13 @@ from torch.nn import functional
 
 from nasbed import datasets
 from nasbed.networks.blocks import FactorizedReduce, classifier, conv_bn, conv_bn_relu, relu_conv_bn
-from nasbed.training.draws import epoch_draws, epoch_words
 from nasbed.training.images import TrainingImages
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.fused import FusedExecutor
 from nasbed.training.population.launches import PopulationLayout
 from nasbed.training.population.program import NetworkProgram
 from nasbed.training.population.tracing import trace
+from nasbed.training.random_streams import epoch_draws, epoch_words
 from nasbed.training.recipe import Recipe
 
 Sides = tuple[int, int]

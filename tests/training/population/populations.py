@@ -16,10 +16,10 @@ from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.spaces.nb101.costs import NB101Skeleton
 from nasbed.spaces.nb201 import NB201Skeleton
 from nasbed.spaces.transnas import TransNASSkeleton
-from nasbed.training.building import recipe_skeleton
-from nasbed.training.draws import initial_weights
+from nasbed.training.network_factory import recipe_skeleton
 from nasbed.training.population.program import NetworkProgram
 from nasbed.training.population.tracing import trace
+from nasbed.training.random_streams import initial_weights
 from nasbed.training.recipe_files import load_recipe
 
 SKELETONS: dict[str, tuple[Any, int]] = {

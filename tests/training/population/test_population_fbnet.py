@@ -14,12 +14,12 @@ from nasbed import datasets
 from nasbed.core.architecture import Architecture
 from nasbed.datasets.dataset import LabelledImages
 from nasbed.spaces.fbnet.costs import BLOCKS
-from nasbed.training.building import recipe_network, recipe_skeleton
-from nasbed.training.draws import epoch_draws, epoch_words, initial_weights
 from nasbed.training.images import TrainingImages
+from nasbed.training.network_factory import recipe_network, recipe_skeleton
 from nasbed.training.outcome import Job
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.training import Population
+from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights
 from nasbed.training.recipe_files import load_recipe
 
 COLLECTED = load_recipe("collect-fbnet")

@@ -14,7 +14,7 @@ import torch
 from nasbed import datasets
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces import space
-from nasbed.training.outcome import Job, Trained
+from nasbed.training.outcome import Job, TrainingOutcome
 from nasbed.training.population import PopulationPreparer, PreparationTarget, preparing, train_population
 from nasbed.training.population.preparing import PreparedPopulation, prepare_population
 from nasbed.training.recipe import Recipe
@@ -83,7 +83,7 @@ def assert_same(first: PreparedPopulation, second: PreparedPopulation) -> None:
             np.testing.assert_array_equal(left, right)
 
 
-def figures(outcomes: Sequence[Trained]) -> list[tuple[object, ...]]:
+def figures(outcomes: Sequence[TrainingOutcome]) -> list[tuple[object, ...]]:
     """All but the time."""
     return [
         (outcome.status, outcome.validation_accuracy, outcome.test_accuracy, outcome.train_loss) for outcome in outcomes

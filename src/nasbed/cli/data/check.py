@@ -25,7 +25,7 @@ def check(
 
     Example: nasbed data check my-dataset --json
     """
-    from nasbed.datasets.unseen.checks.checking import check_folder
+    from nasbed.datasets.unseen.checks.format_checks import check_folder
 
     if not folder.is_dir():
         raise BadFile(f"a dataset to check is a folder, {folder} is none; check the path")

@@ -143,7 +143,7 @@ def make(
     Example: nasbed data make gutenberg --source books/ --out Gutenberg
     """
     from nasbed.datasets.unseen import UNSEEN
-    from nasbed.datasets.unseen.writing import write_unseen
+    from nasbed.datasets.unseen.export import write_unseen
 
     dataset = UNSEEN.get(name)()
     if out.exists():

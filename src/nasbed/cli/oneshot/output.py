@@ -14,7 +14,7 @@ from nasbed.cli.oneshot.request import set_defaults
 from nasbed.cli.oneshot.search import CELLS, RECORD, RESULTS
 from nasbed.oneshot import METHODS
 from nasbed.oneshot.record import SearchRecord
-from nasbed.oneshot.wording import SearchWording
+from nasbed.oneshot.search_text import SearchWording
 from nasbed.spaces import space as named_space
 from nasbed.terminal.output import print_fields, print_json, print_table
 

@@ -25,13 +25,13 @@ from nasbed.drawing.cells import save_cells
 from nasbed.oneshot import STOPPING_RULES, SearchEpoch, search
 from nasbed.oneshot.export import export_search
 from nasbed.oneshot.record import SearchRecord, read_record, versions_used, write_record
-from nasbed.oneshot.wording import SearchWording
+from nasbed.oneshot.search_text import SearchWording
 from nasbed.spaces import space as named_space
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import LINE_S, epoch_bar, note
-from nasbed.training.building import recipe_network
 from nasbed.training.devices import threads_used
 from nasbed.training.loop import check_drop_path, train
+from nasbed.training.network_factory import recipe_network
 from nasbed.training.recipe import Recipe
 
 RECORD, CHECKPOINT, CELLS, RESULTS, TRAINED = "search.json", "search.ckpt", "cells.svg", "results", "trained.json"

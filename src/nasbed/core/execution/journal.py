@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
-from nasbed.core.closing import Closeable
+from nasbed.core.closeable import Closeable
 from nasbed.core.errors import BadFile, DiskFull, InvalidOption, first_line, shorten
 from nasbed.core.locks import WriterLock, locked
 

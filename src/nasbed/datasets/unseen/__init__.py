@@ -3,9 +3,9 @@ each time."""
 
 from nasbed.core.former_names import former, former_module
 from nasbed.core.registry import Registry
-from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen
+from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, UnseenGenerator
 
-UNSEEN = Registry[type[Unseen]]("unseen dataset", group="nasbed.unseen")
+UNSEEN = Registry[type[UnseenGenerator]]("unseen dataset", group="nasbed.unseen")
 UNSEEN.add_entries(
     "nasbed.datasets.unseen",
     {
@@ -20,13 +20,14 @@ UNSEEN.add_entries(
     },
 )
 
-__all__ = ["UNSEEN", "GeneratedDataset", "GeneratedPart", "Unseen"]
+__all__ = ["UNSEEN", "GeneratedDataset", "GeneratedPart", "UnseenGenerator"]
 
 __getattr__ = former(
     __name__,
     {
         "Made": "nasbed.datasets.unseen:GeneratedDataset",
         "MadePart": "nasbed.datasets.unseen:GeneratedPart",
+        "Unseen": "nasbed.datasets.unseen:UnseenGenerator",
     },
     until="0.3",
 )

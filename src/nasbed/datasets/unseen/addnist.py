@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from nasbed.datasets.dataset import Images
-from nasbed.datasets.unseen.composing import Composed
+from nasbed.datasets.unseen.composed_images import ComposedDataset
 from nasbed.datasets.unseen.draws import Integers
 
 
-class AddNIST(Composed):
+class AddNIST(ComposedDataset):
     """Labels 0 to 19: sums from 1 to 20. Three zeros, and sums above 20, are not made.
 
     Uniformly drawn digits would give label 0 three images in a thousand; balanced, it has as many as the others. How
-    balance and division come about says :mod:`nasbed.datasets.unseen.composing`.
+    balance and division come about says :mod:`nasbed.datasets.unseen.composed_images`.
     """
 
     name = "addnist"

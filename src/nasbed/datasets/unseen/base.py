@@ -76,7 +76,7 @@ def positions_in(order: Iterable[str], values: Iterable[object]) -> Integers:
     return np.array([positions.get(str(value), -1) for value in values], np.int64)
 
 
-class Unseen(ABC):
+class UnseenGenerator(ABC):
     """One of the datasets: what the paper says about it, and how it is generated."""
 
     name: ClassVar[str]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen, positions_in
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, UnseenGenerator, positions_in
 from nasbed.datasets.unseen.chess_board import draw_board
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.chess_games import (
@@ -33,7 +33,7 @@ PLAYERS = ("Anand", "Carlsen", "Caruana", "Fischer", "Karpov", "Kasparov", "Naka
 _DIVIDED, _LABELLED, _PICKED = range(3)
 
 
-class Chesseract(Unseen):
+class Chesseract(UnseenGenerator):
     """Labels: White wins is 0, as in the paper's figure 3, a draw 1, Black wins 2.
 
     What is decided where the paper is silent:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from nasbed.datasets.dataset import Images
-from nasbed.datasets.unseen.composing import Composed
+from nasbed.datasets.unseen.composed_images import ComposedDataset
 from nasbed.datasets.unseen.draws import Integers
 
 
-class CIFARTile(Composed):
+class CIFARTile(ComposedDataset):
     """Labels 0 to 3: one to four kinds. Tiles are top left, top right, bottom left, bottom right.
 
     Uniformly drawn tiles would show one kind once in a thousand images; balanced, a quarter does. For a label, the four

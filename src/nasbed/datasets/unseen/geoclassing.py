@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen, positions_in, reduction_note
+from nasbed.datasets.unseen.base import (
+    PARTS,
+    GeneratedDataset,
+    GeneratedPart,
+    UnseenGenerator,
+    positions_in,
+    reduction_note,
+)
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.material import open_material, sha256
 from nasbed.datasets.unseen.sources.satellite import countries_of, patches_in, read_patch
@@ -21,7 +28,7 @@ _PICKED, _ORDERED = range(2)
 _REPORT_EVERY = 500
 
 
-class GeoClassing(Unseen):
+class GeoClassing(UnseenGenerator):
     """Labels follow the alphabet, the order of the paper's text, so that Portugal is 7. Its figure 3 says 9; no list of
     which that is true is published, and a search method cannot tell one numbering from another.
 

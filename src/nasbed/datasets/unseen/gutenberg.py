@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen, positions_in
+from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, UnseenGenerator, positions_in
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
 from nasbed.datasets.unseen.sources.gutenberg_text import book, words
@@ -27,7 +27,7 @@ SHORTEST, LONGEST = 3, 6
 _DIVIDED, _LABELLED, _PICKED = range(3)
 
 
-class Gutenberg(Unseen):
+class Gutenberg(UnseenGenerator):
     """Labels follow the alphabet: Shakespeare is 4, as in the paper's figure 2.
 
     What is decided where the paper is silent:

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, Unseen, positions_in, reduction_note
+from nasbed.datasets.unseen.base import (
+    PARTS,
+    GeneratedDataset,
+    GeneratedPart,
+    UnseenGenerator,
+    positions_in,
+    reduction_note,
+)
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.eras import ERAS, MusicRecording, pieces, read_recordings, read_table
 from nasbed.datasets.unseen.sources.material import open_material, sha256
@@ -21,7 +28,7 @@ from nasbed.datasets.unseen.spectrogram import SECONDS, picture_of, resampled
 _DIVIDED, _LABELLED, _PICKED = range(3)
 
 
-class Isabella(Unseen):
+class Isabella(UnseenGenerator):
     """Labels follow the alphabet: "20th Century" is 0, as in the paper's figure 3.
 
     What is decided where the paper is silent:

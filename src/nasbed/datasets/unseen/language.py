@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, MissingDependency
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen, positions_in
+from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, UnseenGenerator, positions_in
 from nasbed.datasets.unseen.draws import Draws
 from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
 from nasbed.datasets.unseen.sources.material import content, files_ending, open_material, sha256, text
@@ -40,7 +40,7 @@ _WORD = re.compile(f"[{ALPHABET}]{{6}}")
 _DIVIDED, _LABELLED, _PICKED = range(3)
 
 
-class Language(Unseen):
+class Language(UnseenGenerator):
     """Labels follow the paper's list of languages, which begins with English as its figure 2 demands.
 
     What is decided where the paper is silent:

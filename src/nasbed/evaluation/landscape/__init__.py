@@ -3,6 +3,7 @@
 Pure functions on arrays. Missing values are NaN and take no part.
 """
 
+from nasbed.core.former_names import former
 from nasbed.evaluation.landscape.distribution import (
     Ecdf,
     GroupMeans,
@@ -18,7 +19,7 @@ from nasbed.evaluation.landscape.locality import (
 )
 from nasbed.evaluation.landscape.optimum import FitnessDistance, edit_distances, fitness_distance_correlation
 from nasbed.evaluation.landscape.relations import (
-    Binned,
+    BinnedMean,
     binned_mean,
     pareto_front,
     pearson,
@@ -29,7 +30,7 @@ from nasbed.evaluation.landscape.replacement import Replacement, operation_repla
 
 __all__ = [
     "Autocorrelation",
-    "Binned",
+    "BinnedMean",
     "Ecdf",
     "FitnessDistance",
     "GroupMeans",
@@ -49,3 +50,5 @@ __all__ = [
     "space_walk_autocorrelation",
     "spearman",
 ]
+
+__getattr__ = former(__name__, {"Binned": "nasbed.evaluation.landscape:BinnedMean"}, until="0.3")

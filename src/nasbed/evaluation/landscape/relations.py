@@ -12,7 +12,7 @@ from nasbed.core.metric import Direction
 
 
 @dataclass(frozen=True, slots=True)
-class Binned:
+class BinnedMean:
     """A plane cut into rectangles: how many points fall into each, and the mean of a third quantity there."""
 
     x_edges: NDArray[np.float64]
@@ -66,7 +66,7 @@ def rank_correlations(columns: ArrayLike) -> NDArray[np.float64]:
     return correlations
 
 
-def binned_mean(x: ArrayLike, y: ArrayLike, *, values: ArrayLike, bins: tuple[int, int] = (48, 36)) -> Binned:
+def binned_mean(x: ArrayLike, y: ArrayLike, *, values: ArrayLike, bins: tuple[int, int] = (48, 36)) -> BinnedMean:
     """Count points of a plane by rectangle and average ``values`` in each, so that any table gives a small drawing.
 
     >>> result = binned_mean([0.0, 0.1, 1.0], [0.0, 0.0, 1.0], values=[1.0, 3.0, 5.0], bins=(2, 2))
@@ -77,7 +77,7 @@ def binned_mean(x: ArrayLike, y: ArrayLike, *, values: ArrayLike, bins: tuple[in
     counts, x_edges, y_edges = np.histogram2d(triples[0], triples[1], bins=bins)
     sums, _, _ = np.histogram2d(triples[0], triples[1], bins=(x_edges, y_edges), weights=triples[2])
     with np.errstate(invalid="ignore", divide="ignore"):
-        return Binned(x_edges, y_edges, counts.astype(np.int64), sums / counts)
+        return BinnedMean(x_edges, y_edges, counts.astype(np.int64), sums / counts)
 
 
 def pareto_front(cost: ArrayLike, metric: ArrayLike, *, direction: Direction) -> NDArray[np.int64]:

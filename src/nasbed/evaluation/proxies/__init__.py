@@ -1,15 +1,15 @@
 """How good zero-cost proxies are: over all architectures, among the best, and in what a search would pick."""
 
 from nasbed.core.former_names import former
-from nasbed.evaluation.proxies.ceiling import NoiseCeiling, noise_ceiling
-from nasbed.evaluation.proxies.judgement import (
+from nasbed.evaluation.proxies.measures import HEADLINES, MEASURES, Yardstick
+from nasbed.evaluation.proxies.noise_ceiling import NoiseCeiling, noise_ceiling
+from nasbed.evaluation.proxies.proxy_evaluation import (
     BaselineComparison,
     JudgedProxy,
     JudgedTask,
     MeasureEstimate,
     judge_proxies,
 )
-from nasbed.evaluation.proxies.measures import HEADLINES, MEASURES, Yardstick
 from nasbed.evaluation.proxies.tasks import RankedTask, task_of
 
 __all__ = [

@@ -6,7 +6,7 @@ be small. A NaN among them is an error. What becomes of equal items is said wher
 
 from nasbed.evaluation.ranking.bootstrap import Difference, item_bootstrap, paired_bootstrap
 from nasbed.evaluation.ranking.correlation import kendall, sparse_kendall, spearman
-from nasbed.evaluation.ranking.dependent import Williams, compare_spearman, williams
+from nasbed.evaluation.ranking.dependent_correlations import Williams, compare_spearman, williams
 from nasbed.evaluation.ranking.overlap import (
     overlaps,
     rbo_counted,

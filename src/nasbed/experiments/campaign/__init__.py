@@ -1,7 +1,7 @@
 """Campaigns: many evaluations, proposed by many methods, collected into one journal that survives."""
 
 from nasbed.core.former_names import former
-from nasbed.experiments.campaign.collecting import CampaignProgress, collect
+from nasbed.experiments.campaign.collection import CampaignProgress, collect
 from nasbed.experiments.campaign.export import export_journals
 from nasbed.experiments.campaign.function_trainer import FunctionTrainer
 from nasbed.experiments.campaign.journal import Journal

@@ -15,9 +15,9 @@ from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import FinishedTrial, Journal
-from nasbed.experiments.campaign.makers import Maker, changed_code, maker_notes
+from nasbed.experiments.campaign.provenance import Maker, changed_code, maker_notes
 from nasbed.results.curves import Curves
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.results.store import Progress, Results, write_results
 from nasbed.spaces.base import SearchSpace
@@ -109,12 +109,12 @@ def _check_same_code(paths: Sequence[Path], makers: Sequence[Sequence[Maker]]) -
             )
 
 
-def _about(facts: Sequence[Mapping[str, Any]], name: str | None, notes: str, versions: Sequence[str]) -> About:
+def _about(facts: Sequence[Mapping[str, Any]], name: str | None, notes: str, versions: Sequence[str]) -> TableInfo:
     first = facts[0]
     made_by = ", ".join(dict.fromkeys(versions)) or first["nasbed_version"]
     campaigns = [campaign["campaign"] for campaign in facts]
     origin = "; ".join(dict.fromkeys(f"{campaign['name']}, seed {campaign['seed']}" for campaign in campaigns))
-    return About(
+    return TableInfo(
         name=name or first["campaign"]["name"],
         space=first["space"],
         metrics=metrics_of(first),

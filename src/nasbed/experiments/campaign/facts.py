@@ -8,8 +8,8 @@ from typing import Any
 from nasbed.core.code_fingerprint import named_file
 from nasbed.core.errors import UnknownName
 from nasbed.core.metric import Metric
-from nasbed.experiments.campaign.makers import CodeVersion
 from nasbed.experiments.campaign.plan import POOR, Campaign
+from nasbed.experiments.campaign.provenance import CodeVersion
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trajectories import searched_architectures, trajectories_identity
 from nasbed.experiments.provenance import method_origin, source_fingerprint

@@ -13,7 +13,7 @@ from nasbed.core.code_fingerprint import named_file, named_fingerprint, object_f
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.metric import Metric
 from nasbed.core.user_code import object_named
-from nasbed.experiments.campaign.makers import CodeVersion
+from nasbed.experiments.campaign.provenance import CodeVersion
 from nasbed.experiments.campaign.trainer import Trainer, check_keys
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 from nasbed.spaces.base import SearchSpace

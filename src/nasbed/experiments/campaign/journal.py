@@ -14,13 +14,13 @@ from typing import Any
 
 import nasbed
 from nasbed.core.architecture import Architecture
-from nasbed.core.closing import Closeable
+from nasbed.core.closeable import Closeable
 from nasbed.core.errors import BadFile, DiskFull, InvalidOption, first_line, shorten
 from nasbed.core.execution.journal import check_same_inputs
 from nasbed.core.former_names import FormerAttribute
 from nasbed.core.locks import WriterLock
 from nasbed.core.status import Status
-from nasbed.experiments.campaign.makers import Code, Maker, changed_code, code_of, plain_code
+from nasbed.experiments.campaign.provenance import Code, Maker, changed_code, code_of, plain_code
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 
 SCHEMA_VERSION = 1

@@ -15,7 +15,7 @@ from nasbed.spaces import space as registered_space
 if TYPE_CHECKING:
     from nasbed.datasets import Dataset
     from nasbed.training.images import TrainingImages
-    from nasbed.training.outcome import Job, Trained
+    from nasbed.training.outcome import Job, TrainingOutcome
     from nasbed.training.population import PopulationPreparer
     from nasbed.training.recipe import Recipe
 
@@ -234,7 +234,7 @@ def _jobs(trials: Sequence[Trial]) -> list[Job]:
     return [Job(trial.architecture, trial.fidelity, trial.seed) for trial in trials]
 
 
-def _evaluation(trained: Trained) -> Evaluation:
+def _evaluation(trained: TrainingOutcome) -> Evaluation:
     values = {metric.key: value for metric, value in trained.values().items()}
     curve = trained.validation_curve or ()
     return Evaluation(Status(trained.status), values, trained.train_time_s, trained.reason, curve)

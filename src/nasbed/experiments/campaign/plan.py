@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, nearest, shorten
 
 POOR = "poor"
-"""The share that is drawn from the known-poor region, see :mod:`nasbed.experiments.campaign.poor`."""
+"""The share that is drawn from the known-poor region, see :mod:`nasbed.experiments.campaign.poor_region`."""
 ALL = "all"
 NOT_METHODS = ("fill", "grid", "repeats")
 """How trials are labelled that no share stands behind."""

@@ -10,12 +10,12 @@ from functools import partial
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError, exception_line
 from nasbed.core.observation import Observation
-from nasbed.core.raised import with_place
 from nasbed.core.status import Status
+from nasbed.core.tracebacks import with_place
+from nasbed.experiments.campaign.grid_architectures import listed_architectures
 from nasbed.experiments.campaign.journal import FinishedTrial, Journal
-from nasbed.experiments.campaign.listed import listed_architectures
 from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats
-from nasbed.experiments.campaign.sources import generator, schedule, sources_of
+from nasbed.experiments.campaign.proposers import generator, schedule, sources_of
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trajectories import searched_architectures
 from nasbed.experiments.campaign.trial import Key, Trial, observed

@@ -14,7 +14,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import Journal
-from nasbed.experiments.campaign.makers import maker_notes
+from nasbed.experiments.campaign.provenance import maker_notes
 
 RECENT = 200
 """The number of latest results that give the rate."""

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
-from nasbed.experiments.campaign.makers import CodeVersion
 from nasbed.experiments.campaign.plan import Campaign
+from nasbed.experiments.campaign.provenance import CodeVersion
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 from nasbed.spaces.base import SearchSpace
 

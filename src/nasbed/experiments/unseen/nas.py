@@ -19,11 +19,11 @@ from nasbed.experiments.unseen.results import UnseenResult
 from nasbed.experiments.unseen.run import NasRun, network_of
 from nasbed.experiments.unseen.search import OnEpoch, SearchOutcome, searched
 from nasbed.training.devices import chosen_device
-from nasbed.training.draws import initial_weights
 from nasbed.training.images import TrainingImages, recipe_split
 from nasbed.training.loop import train_network
-from nasbed.training.outcome import Job, Trained
+from nasbed.training.outcome import Job, TrainingOutcome
 from nasbed.training.population import train_population
+from nasbed.training.random_streams import initial_weights
 from nasbed.training.recipe import Recipe
 
 
@@ -163,7 +163,7 @@ def _diverged(run: NasRun, search: SearchOutcome, seed: int) -> UnseenResult:
 
 
 def _result(
-    run: NasRun, search: SearchOutcome, seed: int, outcome: Trained, network: nn.Module, device: str
+    run: NasRun, search: SearchOutcome, seed: int, outcome: TrainingOutcome, network: nn.Module, device: str
 ) -> UnseenResult:
     assert search.architecture is not None
     split = recipe_split(run.dataset, run.recipe)

@@ -15,10 +15,10 @@ from nasbed.core.architecture import Architecture
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.budget import NasBudget, check_method
 from nasbed.experiments.unseen.results import UnseenResult
-from nasbed.training.building import recipe_network
 from nasbed.training.devices import chance_kept
 from nasbed.training.images import recipe_split
 from nasbed.training.loop import check_drop_path
+from nasbed.training.network_factory import recipe_network
 from nasbed.training.recipe import Recipe
 
 

@@ -96,11 +96,11 @@ def measure(
     results = ResultsFile(file)
     count = len(results)
     for dataset in datasets:
-        _Measuring(plan, results, checkpoints, searches, chosen_device(device), bar).all(dataset)
+        _MeasurementRun(plan, results, checkpoints, searches, chosen_device(device), bar).all(dataset)
     return len(results) - count
 
 
-class _Measuring:
+class _MeasurementRun:
     """Measures one dataset, and adds the results to a file."""
 
     def __init__(

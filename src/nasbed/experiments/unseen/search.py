@@ -16,7 +16,7 @@ from nasbed.experiments.unseen.budget import is_random
 from nasbed.experiments.unseen.results import UnseenResult
 from nasbed.experiments.unseen.run import NasRun
 from nasbed.oneshot import SearchEpoch, search
-from nasbed.oneshot.pruning.earlier_files import read_earlier_architecture
+from nasbed.oneshot.pruning.legacy_files import read_earlier_architecture
 from nasbed.oneshot.record import SearchRecord, read_record, versions_used, write_record
 from nasbed.training.devices import chosen_device
 

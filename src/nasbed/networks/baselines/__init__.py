@@ -61,7 +61,7 @@ def baseline(name: str, *, classes: int, channels_in: int, image: int | tuple[in
             raise InvalidOption(f"the {label} of a baseline is a whole number of 1 or more, got {shorten(value)}")
     builder = BASELINES.get(name)
     check_torch()
-    from nasbed.networks.baselines.enlarging import enlarged
+    from nasbed.networks.baselines.upscaling import enlarged
 
     return enlarged(builder, classes=classes, channels_in=channels_in, image=sides)
 

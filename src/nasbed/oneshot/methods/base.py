@@ -15,14 +15,14 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.former_names import former
 from nasbed.oneshot import SEARCHED_SPACES
 from nasbed.oneshot.cells import Layout
-from nasbed.oneshot.chance import Chance
 from nasbed.oneshot.mixing import Mixing
-from nasbed.oneshot.running import RunningSearch, SearchSetup, SettingsT, as_array
+from nasbed.oneshot.random_streams import Chance
+from nasbed.oneshot.search_interface import RunningSearch, SearchSetup, SettingsT, as_array
+from nasbed.oneshot.search_text import SearchWording, SupernetWording
 from nasbed.oneshot.settings import OneShotSettings, SearchSettings
 from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
 from nasbed.oneshot.steps import Step
 from nasbed.oneshot.supernet_search import SupernetSearch
-from nasbed.oneshot.wording import SearchWording, SupernetWording
 from nasbed.spaces import space as registered_space
 from nasbed.training.recipe import Recipe
 

@@ -13,8 +13,8 @@ from nasbed.core.errors import InvalidOption, shorten
 from nasbed.oneshot.methods.base import OneShotMethod
 from nasbed.oneshot.pruning.search import PruningSearch
 from nasbed.oneshot.pruning.settings import METHOD, BonsaiSettings
-from nasbed.oneshot.running import SearchSetup
-from nasbed.oneshot.wording import BonsaiWording, SearchWording
+from nasbed.oneshot.search_interface import SearchSetup
+from nasbed.oneshot.search_text import BonsaiWording, SearchWording
 from nasbed.training.recipe import Recipe
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from torch import nn
 
-from nasbed.oneshot.chance import Chance, normal_parameters
 from nasbed.oneshot.methods.base import SupernetMethod
 from nasbed.oneshot.mixing import Mixing
+from nasbed.oneshot.random_streams import Chance, normal_parameters
 from nasbed.oneshot.spaces.base import SearchedSpace
 
 

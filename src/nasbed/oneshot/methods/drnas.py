@@ -12,11 +12,11 @@ from torch.nn import functional
 
 from nasbed.core.errors import InvalidOption
 from nasbed.oneshot.cells import Layout
-from nasbed.oneshot.chance import Chance, normal_parameters
 from nasbed.oneshot.methods.base import SupernetMethod
 from nasbed.oneshot.methods.dirichlet import dirichlet
 from nasbed.oneshot.mixing import Mixing
-from nasbed.oneshot.running import as_array
+from nasbed.oneshot.random_streams import Chance, normal_parameters
+from nasbed.oneshot.search_interface import as_array
 from nasbed.oneshot.spaces.base import SearchedSpace
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nasbed.oneshot.chance import Chance
 from nasbed.oneshot.methods.darts import DartsMethod
 from nasbed.oneshot.mixing import Mixing
+from nasbed.oneshot.random_streams import Chance
 from nasbed.oneshot.spaces.base import SearchedSpace
 
 

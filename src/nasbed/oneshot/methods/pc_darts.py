@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from nasbed.oneshot.cells import Layout
-from nasbed.oneshot.chance import normal_parameters
 from nasbed.oneshot.methods.darts import DartsMethod
 from nasbed.oneshot.mixing import Mixing
-from nasbed.oneshot.running import as_array
+from nasbed.oneshot.random_streams import normal_parameters
+from nasbed.oneshot.search_interface import as_array
 from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
 
 

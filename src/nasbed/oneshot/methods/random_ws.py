@@ -7,9 +7,9 @@ from torch import Tensor
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
-from nasbed.oneshot.chance import Chance
 from nasbed.oneshot.methods.base import Judge, SupernetMethod
 from nasbed.oneshot.mixing import Mixing
+from nasbed.oneshot.random_streams import Chance
 from nasbed.oneshot.spaces.base import SearchedSpace
 from nasbed.spaces import space as named_space
 

@@ -15,15 +15,15 @@ from nasbed.core.architecture import Architecture
 from nasbed.networks.bonsai import BonsaiNetwork, remaining_weights
 from nasbed.oneshot.pruning.pruners import Compression, Pruners
 from nasbed.oneshot.pruning.settings import BonsaiSettings
-from nasbed.oneshot.running import RunningSearch, SearchSetup, as_array
+from nasbed.oneshot.search_interface import RunningSearch, SearchSetup, as_array
 from nasbed.spaces.bonsai.costs import BonsaiSkeleton, network_costs
 from nasbed.spaces.bonsai.genotype import BonsaiGenotype
+from nasbed.training.accuracy import accuracy
 from nasbed.training.devices import set_chance
-from nasbed.training.draws import epoch_draws, epoch_words, initial_weights, step_words
-from nasbed.training.evaluating import accuracy
 from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
 from nasbed.training.precision import computing
+from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights, step_words
 from nasbed.training.steps import move, recipe_loss
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from nasbed.core.checksummed_json import is_sealed, sealed
 from nasbed.core.errors import BadFile, NasbedError, shorten
 from nasbed.core.files import complete_file
-from nasbed.core.sealed_json import is_sealed, sealed
 
 T = TypeVar("T")
 

@@ -15,11 +15,11 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.versions import package_versions
 from nasbed.oneshot import settings_type
-from nasbed.oneshot.pruning.earlier_files import EARLIER_FORMAT, read_earlier_architecture, read_earlier_epoch
+from nasbed.oneshot.pruning.legacy_files import EARLIER_FORMAT, read_earlier_architecture, read_earlier_epoch
 from nasbed.oneshot.pruning.settings import METHOD, BonsaiSettings
 from nasbed.oneshot.record.sealed_file import format_of, read_sealed, text, write_sealed
 from nasbed.oneshot.settings import OneShotSettings
-from nasbed.oneshot.trajectory import Searched, SearchEpoch
+from nasbed.oneshot.trajectory import SearchEpoch, SearchResult
 
 FORMAT = "nasbed search record 1"
 _STATUSES = ("ok", "stopped", "diverged")
@@ -40,7 +40,7 @@ class SearchRecord:
     options: Mapping[str, Any]
     device: str
     versions: Mapping[str, str]
-    searched: Searched
+    searched: SearchResult
 
 
 def versions_used() -> dict[str, str]:
@@ -139,7 +139,7 @@ def _read(
         options=options,
         device=text(data, "device"),
         versions={str(name): str(value) for name, value in data["versions"].items()},
-        searched=Searched(data["status"], architecture, epochs, float(data["search_time_s"]), text(data, "reason")),
+        searched=SearchResult(data["status"], architecture, epochs, float(data["search_time_s"]), text(data, "reason")),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.drawing.marks import SEQUENTIAL, Chart, inline, log_ticks, number, significant
-from nasbed.drawing.palette import Look
+from nasbed.drawing.palette import LineStyle
 from nasbed.drawing.themes import NUMBER
 from nasbed.reports.comparison.data import Comparison, MethodCurve, VisitedArchitectures
 from nasbed.reports.comparison.standings import regret_label
@@ -29,7 +29,13 @@ def floor_of(values: Iterable[float]) -> float:
 
 
 def curves_figure(
-    curves: Sequence[MethodCurve], styles: Mapping[str, Look], *, x: str, y: str, on_page: bool, ranks: bool = False
+    curves: Sequence[MethodCurve],
+    styles: Mapping[str, LineStyle],
+    *,
+    x: str,
+    y: str,
+    on_page: bool,
+    ranks: bool = False,
 ) -> Chart:
     """A line and a band per method, with a tooltip for the point nearest to the pointer.
 
@@ -81,7 +87,7 @@ def curves_figure(
     return _sized(alt.layer(band, line, *_reader(base.encode(y=up), tooltip, on_page)), on_page)
 
 
-def ecdf_figure(compared: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> Chart:
+def ecdf_figure(compared: Comparison, styles: Mapping[str, LineStyle], *, on_page: bool) -> Chart:
     """The fraction of a method's runs that ended with at most a regret."""
     floor = floor_of(value for finals in compared.finals.values() for value in finals.tolist())
     furthest = max([max(value, floor) for finals in compared.finals.values() for value in finals.tolist()], default=1.0)
@@ -166,13 +172,13 @@ def _sized(chart: Any, on_page: bool) -> Chart:
     return chart.properties(width=WIDTH, height=HEIGHT)
 
 
-def _colour(styles: Mapping[str, Look], on_page: bool) -> Any:
+def _colour(styles: Mapping[str, LineStyle], on_page: bool) -> Any:
     colour = alt.Color("method:N", sort=None, title=None)
     colour = colour.scale(domain=list(styles), range=[look.colour for look in styles.values()])
     return colour.legend(symbolOpacity=1, symbolSize=300, symbolType="stroke") if not on_page else colour.legend(None)
 
 
-def _dash(styles: Mapping[str, Look], on_page: bool) -> Any:
+def _dash(styles: Mapping[str, LineStyle], on_page: bool) -> Any:
     dash = alt.StrokeDash("method:N", sort=None, title=None)
     dash = dash.scale(domain=list(styles), range=[list(look.dash) for look in styles.values()])
     return dash.legend(None) if on_page else dash.legend(symbolOpacity=1, symbolSize=300, symbolType="stroke")

@@ -9,7 +9,6 @@ import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.drawing.blocks import (
-    Beside,
     ColourScale,
     Figure,
     FigureGroup,
@@ -17,6 +16,7 @@ from nasbed.drawing.blocks import (
     PageBlock,
     Paragraph,
     Picture,
+    SideBySide,
     SubSection,
     figure,
 )
@@ -24,7 +24,7 @@ from nasbed.drawing.cells import cell_svg, save_cells
 from nasbed.drawing.figures import FORMATS, metric_label, save_figures
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.page import Section, write_numbers, write_page
-from nasbed.drawing.palette import Look, looks
+from nasbed.drawing.palette import LineStyle, looks
 from nasbed.evaluation.summary import ComparisonSummary
 from nasbed.experiments.runs import Runs
 from nasbed.reports.comparison.data import Comparison, comparison
@@ -87,7 +87,7 @@ def write_comparison(
     return summary
 
 
-def _figures_section(compared: Comparison, styles: Mapping[str, Look], charts: Mapping[str, Chart]) -> Section:
+def _figures_section(compared: Comparison, styles: Mapping[str, LineStyle], charts: Mapping[str, Chart]) -> Section:
     """All figures under one legend, which stays visible."""
     curves = tuple(
         Figure(name, f"over {x}", label=f"regret over {x}")
@@ -104,7 +104,7 @@ def _figures_section(compared: Comparison, styles: Mapping[str, Look], charts: M
     if "ranks" in charts:
         blocks.append(SubSection("Rank over time", TEXTS["ranks"], (figure("ranks"),)))
     if "tradeoff" in charts:
-        figure_and_table = Beside((figure("tradeoff"), hypervolume_table(compared.summary, styles)))
+        figure_and_table = SideBySide((figure("tradeoff"), hypervolume_table(compared.summary, styles)))
         blocks.append(
             SubSection(f"Regret against {compared.summary.second}", _second_text(compared), (figure_and_table,))
         )
@@ -118,7 +118,7 @@ def _figures_section(compared: Comparison, styles: Mapping[str, Look], charts: M
     return Section("Anytime performance", {}, text=TEXTS["anytime"], blocks=blocks)
 
 
-def _charts(compared: Comparison, styles: Mapping[str, Look], *, on_page: bool) -> dict[str, Chart]:
+def _charts(compared: Comparison, styles: Mapping[str, LineStyle], *, on_page: bool) -> dict[str, Chart]:
     """The figures by name; empty where no run found anything."""
     label = regret_label(compared.summary)
     charts: dict[str, Chart] = {}
@@ -141,7 +141,7 @@ def _charts(compared: Comparison, styles: Mapping[str, Look], *, on_page: bool) 
     return charts
 
 
-def _save_figures(folder: Path, compared: Comparison, styles: Mapping[str, Look], space: SearchSpace) -> None:
+def _save_figures(folder: Path, compared: Comparison, styles: Mapping[str, LineStyle], space: SearchSpace) -> None:
     charts = _charts(compared, styles, on_page=False)
     if compared.visited:
         charts["proposals"] = plane_figure(compared, space)
@@ -185,7 +185,7 @@ def _setup_facts(runs: Runs, summary: ComparisonSummary) -> dict[str, object]:
     return facts
 
 
-def _standings_blocks(summary: ComparisonSummary, styles: Mapping[str, Look]) -> list[PageBlock]:
+def _standings_blocks(summary: ComparisonSummary, styles: Mapping[str, LineStyle]) -> list[PageBlock]:
     return [
         *(Paragraph(marked(remark), "note") for remark in summary.remarks),
         standings_table(summary, styles),

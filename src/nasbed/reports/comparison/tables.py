@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from nasbed.drawing.blocks import Details, PageBlock, Paragraph, TableBlock, TableCell
 from nasbed.drawing.number_texts import duration, share, short, span
-from nasbed.drawing.palette import Look
+from nasbed.drawing.palette import LineStyle
 from nasbed.evaluation.significance import Interval
 from nasbed.evaluation.summary import LEVEL, ComparisonSummary, MethodSummary
 from nasbed.reports.comparison.standings import OUT_OF_DATE, TEST, beaten, called, failures, regret_label
 
 
-def standings_table(summary: ComparisonSummary, styles: Mapping[str, Look]) -> TableBlock:
+def standings_table(summary: ComparisonSummary, styles: Mapping[str, LineStyle]) -> TableBlock:
     """A row per method, the best first."""
     numbers = ("median", "mean rank"), ("runs", "time to best", "thinking", "failed", "repeated")
     heads = (
@@ -38,7 +38,7 @@ def _number(text: str, small: str = "") -> TableCell:
     return TableCell(text, "number", small)
 
 
-def _row(summary: ComparisonSummary, method: MethodSummary, look: Look, widest: float) -> tuple[TableCell, ...]:
+def _row(summary: ComparisonSummary, method: MethodSummary, look: LineStyle, widest: float) -> tuple[TableCell, ...]:
     regret = summary.regret(method)
     return (
         TableCell(called(summary, method), small=OUT_OF_DATE if method.out_of_date else "", look=look),
@@ -55,7 +55,7 @@ def _row(summary: ComparisonSummary, method: MethodSummary, look: Look, widest: 
     )
 
 
-def hypervolume_table(summary: ComparisonSummary, styles: Mapping[str, Look]) -> TableBlock:
+def hypervolume_table(summary: ComparisonSummary, styles: Mapping[str, LineStyle]) -> TableBlock:
     """Methods by mean hypervolume, the largest first."""
     methods = [method for method in summary.methods if math.isfinite(method.hypervolume.estimate)]
     methods.sort(key=lambda method: -method.hypervolume.estimate)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.spaces.base import SearchSpace
 
@@ -18,7 +18,7 @@ class Draft:
     """A table about to be written: what it is, and its rows as they are read. ``total`` rows are expected, if that is
     known; ``space`` is the search space where its name is not registered."""
 
-    about: About
+    about: TableInfo
     batches: Iterator[Rows]
     total: int | None = None
     space: SearchSpace | None = None

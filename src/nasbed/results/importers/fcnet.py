@@ -16,7 +16,7 @@ import numpy as np
 from nasbed.core.errors import BadFile
 from nasbed.core.metric import Metric
 from nasbed.results.importers.hpo_wheel import SOURCE, WheelImporter, read_repeats
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.spaces.fcnet import FCNet
 
@@ -60,8 +60,8 @@ class FCNetImporter(WheelImporter):
             train_time_s=repeats.values["train_time"],
         )
 
-    def about(self, file: str) -> About:
-        return About(
+    def about(self, file: str) -> TableInfo:
+        return TableInfo(
             name=f"fcnet/{DATASETS[file][0]}",
             space="fcnet",
             metrics=METRICS,

@@ -24,7 +24,7 @@ from nasbed.core.restricted_pickle import loads
 from nasbed.core.unpack import read_limited
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.bounded_files import open_archive
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.spaces.choice import ChoiceSpace
 
@@ -70,7 +70,7 @@ class WheelImporter(Importer):
         """The evaluations of a file; raises unless its parameter counts are those of the space."""
 
     @abstractmethod
-    def about(self, file: str) -> About:
+    def about(self, file: str) -> TableInfo:
         """What the table of a file is."""
 
 

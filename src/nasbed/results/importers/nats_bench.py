@@ -28,7 +28,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.restricted_pickle import figure, loads
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.bounded_files import read_bz2
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.spaces import SearchSpace, space
 from nasbed.spaces.nats_sss import NatsSSS
@@ -190,12 +190,12 @@ def _rows(columns: Mapping[str, NDArray[np.float64]], codes: NDArray[np.int64]) 
     )
 
 
-def _about(table: str, kind: str, searched: SearchSpace) -> About:
+def _about(table: str, kind: str, searched: SearchSpace) -> TableInfo:
     joined = (
         "Two runs of one seed make a row: validation, training, time and latency are of the run on half of the "
         "training set (cifar10-valid), test is of the run on all of it (cifar10, ori-test). "
     )
-    return About(
+    return TableInfo(
         name=f"nats-{kind}/{table}",
         space=searched.name,
         metrics=METRICS,

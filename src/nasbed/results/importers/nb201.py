@@ -17,7 +17,7 @@ import numpy as np
 from nasbed.core.errors import BadFile
 from nasbed.core.metric import Metric
 from nasbed.results.importers.hpo_wheel import SOURCE, WheelImporter, read_repeats
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.spaces.nb201 import NB201
 
@@ -73,9 +73,9 @@ class NB201Importer(WheelImporter):
             train_time_s=repeats.values["train_time"],
         )
 
-    def about(self, file: str) -> About:
+    def about(self, file: str) -> TableInfo:
         dataset, split = DATASETS[file]
-        return About(
+        return TableInfo(
             name=f"nb201/{dataset}",
             space="nb201",
             metrics=METRICS,

@@ -29,7 +29,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.status import DIVERGED, FAILED, OK
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.strict_json import number, parse, read_bytes
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import space
 from nasbed.spaces.darts.costs import DartsSkeleton
@@ -60,7 +60,7 @@ class NetworkSize:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultFile:
+class NB301Run:
     """One result file. A value that it does not give is NaN, a budget :data:`UNKNOWN`."""
 
     architecture: Architecture
@@ -81,7 +81,7 @@ class NB301Importer(Importer):
     def read(self, path: Path) -> Iterator[Draft]:
         files = result_files(path)
         first = [(file, read_run(file, path)) for file in files[:COMPARED]]
-        about = About(
+        about = TableInfo(
             name=self.settings.get("name", "snb-darts/cifar10"),
             space="darts",
             metrics=METRICS,
@@ -117,12 +117,12 @@ def _raise(error: OSError) -> None:
     raise BadFile(f"{error.filename} cannot be listed, {error.strerror}") from None
 
 
-def read_run(file: Path, root: Path) -> ResultFile:
+def read_run(file: Path, root: Path) -> NB301Run:
     where = file.relative_to(root).as_posix()
     return run_from(read_bytes(file, where, LARGEST_FILE), where)
 
 
-def run_from(data: bytes, where: str) -> ResultFile:
+def run_from(data: bytes, where: str) -> NB301Run:
     """What one result file says."""
     result = parse(data, where)
     config = result.get("optimized_hyperparamater_config") if isinstance(result, dict) else None
@@ -155,7 +155,7 @@ def run_from(data: bytes, where: str) -> ResultFile:
         _integer(config.get(f"{CONFIG_PREFIX}layers"), "layers", where),
     )
     epochs = _integer(result.get("budget"), "budget", where)
-    return ResultFile(
+    return NB301Run(
         architecture,
         network,
         (values[0], values[1], values[2]),
@@ -213,7 +213,7 @@ def _recipe(network: NetworkSize) -> str:
     )
 
 
-def _parameter_note(runs: list[ResultFile]) -> str:
+def _parameter_note(runs: list[NB301Run]) -> str:
     """How the published parameter counts of the first runs compare with those computed from their architectures."""
     darts = space("darts")
     assert isinstance(darts, Darts)

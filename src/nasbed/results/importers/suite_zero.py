@@ -37,7 +37,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.status import FAILED, OK
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.strict_json import Reader, number, read_bytes
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.spaces import space
 from nasbed.spaces.darts.cell import NODES, OPERATIONS
@@ -123,7 +123,7 @@ class SuiteZeroImporter(Importer):
         for dataset, content in by_dataset.items():
             if chosen not in (None, dataset):
                 continue
-            about = About(
+            about = TableInfo(
                 name=f"{prefix}/{dataset.lower()}",
                 space=searched,
                 metrics=tuple(content.metrics(dataset).values()),
@@ -146,7 +146,7 @@ class SuiteZeroImporter(Importer):
 
 
 @dataclass
-class Content:
+class DatasetScores:
     """What a dataset's entries have: the proxies, each with whether it was timed, and accuracies."""
 
     scores: dict[str, bool] = field(default_factory=dict)
@@ -165,11 +165,11 @@ class Content:
         return metrics
 
 
-def contents(data: bytes, where: str, searched: str) -> dict[str, Content]:
+def contents(data: bytes, where: str, searched: str) -> dict[str, DatasetScores]:
     """A first reading of the whole file, which checks all of it: what each dataset holds."""
-    by_dataset: dict[str, Content] = {}
+    by_dataset: dict[str, DatasetScores] = {}
     for dataset, key, entry in entries(data, where):
-        content = by_dataset.setdefault(dataset, Content())
+        content = by_dataset.setdefault(dataset, DatasetScores())
         content.count += 1
         architecture_of(key, searched, f"{where}, {dataset}")
         for proxy, value in values_of(entry, f"{where}, {dataset} {key}").items():
@@ -238,7 +238,7 @@ def _finite(value: float) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def _batches(data: bytes, where: str, searched: str, dataset: str, content: Content) -> Iterator[Rows]:
+def _batches(data: bytes, where: str, searched: str, dataset: str, content: DatasetScores) -> Iterator[Rows]:
     metrics = content.metrics(dataset)
     of_dataset = ((key, entry) for name, key, entry in entries(data, where) if name == dataset)
     while chunk := list(islice(of_dataset, BATCH)):

@@ -22,7 +22,7 @@ from nasbed.core.metric import Direction, Metric, Split
 from nasbed.core.restricted_pickle import figure
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.torch_file import load_torch_file
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.spaces import SearchSpace, space
 
@@ -150,8 +150,8 @@ def _seconds(time: object) -> float:
     return figure(time)
 
 
-def _about(task: str, searched: SearchSpace, metrics: Mapping[str, Metric]) -> About:
-    return About(
+def _about(task: str, searched: SearchSpace, metrics: Mapping[str, Metric]) -> TableInfo:
+    return TableInfo(
         name=f"{searched.name}/{task}",
         space=searched.name,
         metrics=(*dict.fromkeys(metrics.values()), *_INFO.values()),

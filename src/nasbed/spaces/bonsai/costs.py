@@ -9,7 +9,7 @@ from typing import NamedTuple
 from nasbed.core.errors import InvalidArchitecture
 from nasbed.spaces.bonsai.frame import ENTRANCES, Frame
 from nasbed.spaces.bonsai.genotype import BonsaiCell, BonsaiGenotype
-from nasbed.spaces.sides import Image, halved, plain, sides
+from nasbed.spaces.image_size import Image, halved, plain, sides
 from nasbed.spaces.skeleton_checks import check_at_least_one
 
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, ParseError, shorten
 from nasbed.spaces.base import Batch, Codes
+from nasbed.spaces.bonsai.cell_text import diagrams
 from nasbed.spaces.bonsai.costs import BonsaiSkeleton, network_costs
 from nasbed.spaces.bonsai.frame import ENTRANCES, OPERATIONS, Frame
 from nasbed.spaces.bonsai.genotype import BonsaiGenotype
 from nasbed.spaces.bonsai.paths import useful
 from nasbed.spaces.bonsai.sampling import random_flags
-from nasbed.spaces.bonsai.wording import diagrams
 from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.edits import Pairs, listed_pairs
 from nasbed.spaces.graph import Diagram, Graphs

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.darts.cell import CELL_LENGTH, INPUTS, NODES, OPERATIONS
-from nasbed.spaces.sides import Image, halved, plain, sides
+from nasbed.spaces.image_size import Image, halved, plain, sides
 from nasbed.spaces.skeleton_checks import check_at_least_one
 
 AUXILIARY_SIDES = (8, 9, 10)

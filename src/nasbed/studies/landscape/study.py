@@ -14,7 +14,7 @@ from nasbed.benchmarks import Benchmark
 from nasbed.core.metric import Metric
 from nasbed.evaluation.landscape import (
     Autocorrelation,
-    Binned,
+    BinnedMean,
     Ecdf,
     FitnessDistance,
     GroupMeans,
@@ -54,8 +54,8 @@ class Costs:
 
     names: tuple[str, ...]  # of the columns
     correlations: NDArray[np.float64]  # Spearman
-    by_time_and_parameters: Binned | None  # the metric's mean
-    by_time_and_metric: Binned  # counts, of the best 95 %
+    by_time_and_parameters: BinnedMean | None  # the metric's mean
+    by_time_and_metric: BinnedMean  # counts, of the best 95 %
     front: NDArray[np.float64]  # [n, 2]: time and metric of the Pareto-optimal architectures
 
 

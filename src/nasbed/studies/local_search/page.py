@@ -15,7 +15,7 @@ from nasbed.drawing.marks import Chart
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import digits, listed, spanned
 from nasbed.drawing.page import Section
-from nasbed.studies.local_search.study import LEVEL, SUBJECT, LocalSearchStudy, Moment
+from nasbed.studies.local_search.study import LEVEL, SUBJECT, BudgetComparison, LocalSearchStudy
 
 WIDTH, HEIGHT = 400, 290
 WORDS = {1: "best", 2: "second", 3: "third"}
@@ -65,7 +65,7 @@ def outcome(study: LocalSearchStudy) -> str:
     return " ".join(parts)
 
 
-def _sentence(study: LocalSearchStudy, moment: Moment, begin: str) -> str:
+def _sentence(study: LocalSearchStudy, moment: BudgetComparison, begin: str) -> str:
     count = len(moment.regrets)
     place = "worst" if moment.place == count else WORDS.get(moment.place, f"number {moment.place}")
     regret = spanned(moment.regrets[SUBJECT])
@@ -79,7 +79,7 @@ def _sentence(study: LocalSearchStudy, moment: Moment, begin: str) -> str:
     )
 
 
-def _with_p(moment: Moment, names: Sequence[str]) -> str:
+def _with_p(moment: BudgetComparison, names: Sequence[str]) -> str:
     return listed([f"{name} (p = {moment.p[name]:.2g})" for name in names])
 
 

@@ -37,7 +37,7 @@ GRID = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class BudgetComparison:
     """All methods after a share of the budget: mean regrets and mean ranks over seeds with 95 % bootstrap intervals,
     and Wilcoxon's test of local search against each other method, corrected by Holm's method for their number."""
 
@@ -82,7 +82,7 @@ class LocalSearchStudy:
     budget: str
     unit: str  # of the moments: evaluations, or s
     early_share: float
-    moments: Sequence[Moment]
+    moments: Sequence[BudgetComparison]
     passes: Mapping[str, float]
     over_evaluations: Mapping[str, Anytime]
     over_time: Mapping[str, Anytime]
@@ -91,12 +91,12 @@ class LocalSearchStudy:
     remarks: Sequence[Remark] = ()
 
     @property
-    def early(self) -> Moment:
+    def early(self) -> BudgetComparison:
         """The first moment from the early share of the budget on."""
         return next(moment for moment in self.moments if moment.share >= self.early_share)
 
     @property
-    def late(self) -> Moment:
+    def late(self) -> BudgetComparison:
         return self.moments[-1]
 
     @property
@@ -184,7 +184,7 @@ def compare_moments(
     rng: np.random.Generator,
     *,
     shares: Sequence[float] = SHARES,
-) -> tuple[list[Moment], dict[str, float]]:
+) -> tuple[list[BudgetComparison], dict[str, float]]:
     """The moments from the first at which every run has a value, and from where on local search passes the others."""
     seeds = sorted(set.intersection(*({line.seed for line in lines} for lines in trajectories.values())))
     if not seeds:
@@ -205,7 +205,7 @@ def compare_moments(
         corrected = holm([wilcoxon(own, regrets[names.index(name)]) for name in rivals])
         ends = zip(ranked.mean[:, place], ranked.low[:, place], ranked.high[:, place], strict=True)
         moments.append(
-            Moment(
+            BudgetComparison(
                 share=share,
                 at=float(at[place]),
                 regrets={name: bootstrap_interval(regrets[number], rng) for number, name in enumerate(names)},

@@ -18,7 +18,7 @@ from nasbed.core.metric import Metric
 from nasbed.evaluation.ranking.columns import Floats, Integers
 from nasbed.oneshot.record import SearchRecord
 from nasbed.oneshot.stopping import STOPPING_RULES, stopped
-from nasbed.oneshot.trajectory import Searched, SearchEpoch
+from nasbed.oneshot.trajectory import SearchEpoch, SearchResult
 from nasbed.studies.one_shot.failure import LOSS, WINDOW, Failure, agreement, failure
 from nasbed.studies.one_shot.predictions import expected_objectives, random_predictions
 from nasbed.studies.one_shot.records import group_by_settings
@@ -266,7 +266,7 @@ def has_measurements(rule: str, epochs: Sequence[SearchEpoch]) -> bool:
     return rule != "skips" or all(epoch.skips for epoch in epochs)
 
 
-def _end(searched: Searched) -> int | None:
+def _end(searched: SearchResult) -> int | None:
     """The index of the epoch with the final architecture: a search that was stopped may return to an earlier one."""
     if searched.architecture is None:
         return None

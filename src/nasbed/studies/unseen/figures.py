@@ -9,7 +9,7 @@ import altair as alt
 
 from nasbed.drawing.marks import Chart, inline, series
 from nasbed.drawing.palette import BAND, COLOURS, FAINT
-from nasbed.studies.unseen.chance import ChanceComparison
+from nasbed.studies.unseen.random_baseline import ChanceComparison
 from nasbed.studies.unseen.study import LARGE, UnseenStudy
 
 SIDE, ROW = 360, 34

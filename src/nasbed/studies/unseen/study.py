@@ -12,14 +12,14 @@ from nasbed.core.errors import InvalidOption
 from nasbed.experiments.unseen.budget import random_method
 from nasbed.experiments.unseen.published import METHODS, PublishedTables, published
 from nasbed.experiments.unseen.results import Setting, UnseenResult
-from nasbed.studies.unseen.chance import ChanceComparison, chance_comparisons
+from nasbed.studies.unseen.random_baseline import ChanceComparison, chance_comparisons
 
 LARGE = 3.0
 """Differences above this many points are marked."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ResultCell:
     """The test accuracy of a model on a dataset over seeds, in per cent; ``std`` is None with a single seed.
 
     For a NAS method, ``architectures`` counts the architectures found, ``search`` has the settings of the search and
@@ -55,7 +55,7 @@ class UnseenStudy:
     count. ``comparisons`` are found architectures against random ones, also on datasets that the paper lacks."""
 
     paper: PublishedTables
-    cells: dict[tuple[str, str], Cell]
+    cells: dict[tuple[str, str], ResultCell]
     notes: tuple[str, ...]
     comparisons: tuple[ChanceComparison, ...] = ()
 
@@ -93,7 +93,7 @@ class UnseenStudy:
     def _columns(self) -> list[str]:
         return [*self.paper.cnn_titles, *self.paper.nas_titles]
 
-    def best(self, dataset: str, column: str) -> Cell | None:
+    def best(self, dataset: str, column: str) -> ResultCell | None:
         """The best of the measured CNNs or NAS methods, as table 3 has it for the published ones."""
         columns = {"cnn": list(self.paper.cnn_titles), "nas": list(METHODS)}.get(column, [])
         cells = [self.cells[dataset, model] for model in self.measured(columns) if (dataset, model) in self.cells]
@@ -142,7 +142,7 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
         if not values:
             notes.append(f"{_named(own[0])}: diverged with every seed, {_counted(len(own))}")
             continue
-        cells[key] = Cell(
+        cells[key] = ResultCell(
             dataset=key[0],
             model=key[1],
             epochs=own[0].epochs,

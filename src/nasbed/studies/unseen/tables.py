@@ -11,8 +11,8 @@ from nasbed.drawing.number_texts import MISSING
 from nasbed.experiments.unseen.budget import random_method
 from nasbed.experiments.unseen.published import Table as Accuracies
 from nasbed.experiments.unseen.published import disagreements, remarks
-from nasbed.studies.unseen.chance import ChanceComparison, comparison_text, spread, summary_lines
-from nasbed.studies.unseen.study import LARGE, Cell, UnseenStudy
+from nasbed.studies.unseen.random_baseline import ChanceComparison, comparison_text, spread, summary_lines
+from nasbed.studies.unseen.study import LARGE, ResultCell, UnseenStudy
 
 MARK = "*"
 KEY = (
@@ -74,7 +74,7 @@ def _best(study: UnseenStudy) -> NumberTable:
     return NumberTable(tuple(columns), tuple(rows))
 
 
-def cell_text(cell: Cell | None, *, marked: bool = True) -> str:
+def cell_text(cell: ResultCell | None, *, marked: bool = True) -> str:
     """A measured accuracy: mean, deviation, seeds and epochs, with a mark where it is far from the published one."""
     if cell is None:
         return MISSING
@@ -259,6 +259,6 @@ def _parts(counts: Sequence[int]) -> str:
     return " + ".join(f"{count:_}".replace("_", " ") for count in counts)
 
 
-def _named(study: UnseenStudy, cell: Cell) -> str:
+def _named(study: UnseenStudy, cell: ResultCell) -> str:
     count, unit = len(cell.seeds), "training" if cell.search else "seed"
     return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({count} {unit}{'s' if count > 1 else ''})"

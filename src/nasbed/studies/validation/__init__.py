@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nasbed.studies.validation.artefact_validation import validate_artefact
-    from nasbed.studies.validation.fitting import SurrogateRecipe
-    from nasbed.studies.validation.study import Options, Validation, validate_results
+    from nasbed.studies.validation.fit_tasks import SurrogateRecipe
+    from nasbed.studies.validation.study import Validation, ValidationOptions, validate_results
 
-__all__ = ["Options", "SurrogateRecipe", "Validation", "validate_artefact", "validate_results"]
+__all__ = ["SurrogateRecipe", "Validation", "ValidationOptions", "validate_artefact", "validate_results"]
 
-_MODULES = {"validate_artefact": "artefact_validation", "SurrogateRecipe": "fitting"}
+_MODULES = {"validate_artefact": "artefact_validation", "SurrogateRecipe": "fit_tasks"}
 
 
 def __getattr__(name: str) -> Any:

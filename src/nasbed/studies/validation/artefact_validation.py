@@ -12,16 +12,16 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine
 from nasbed.results.splits import RowSplit
 from nasbed.results.store import Results
-from nasbed.studies.validation.data import Data
+from nasbed.studies.validation.data import ValidationData
 from nasbed.studies.validation.embedding import tsne
+from nasbed.studies.validation.fit_tasks import query_times
 from nasbed.studies.validation.fits import Fits, fit_figures
-from nasbed.studies.validation.fitting import query_times
 from nasbed.studies.validation.parameter_free import parameter_free
 from nasbed.studies.validation.searches import check_complete
 from nasbed.studies.validation.study import (
-    Options,
     PartProgress,
     Validation,
+    ValidationOptions,
     about_data,
     check_parts,
     depth_of,
@@ -44,7 +44,7 @@ def validate_artefact(
     *,
     out: Path,
     parts: Sequence[str] = (),
-    options: Options | None = None,
+    options: ValidationOptions | None = None,
     engine: Engine | None = None,
     on_step: PartProgress | None = None,
 ) -> Validation:
@@ -62,7 +62,7 @@ def validate_artefact(
         engine: Where searches run.
         on_step: Called with the name of a part after each step of it.
     """
-    chosen, options, about = check_parts(parts), options or Options(), artefact.manifest
+    chosen, options, about = check_parts(parts), options or ValidationOptions(), artefact.manifest
     data, note = _tested_data(artefact, results)
     test = data.rows.take(data.split.test)
     validation = replace(about_data(data, about.name, {about.name: about.members.model}), notes=(note,))
@@ -112,7 +112,7 @@ def cannot_be_checked(parts: Sequence[str], results: Results) -> dict[str, str]:
     return {part: reason for part, reason in reasons.items() if part in parts}
 
 
-def _tested_data(artefact: Artefact, results: Results) -> tuple[Data, str]:
+def _tested_data(artefact: Artefact, results: Results) -> tuple[ValidationData, str]:
     """The evaluations of a table, with those that the surrogate was not fitted on as test part, and a note on it."""
     about, name = artefact.manifest, results.about.name
     if results.about.space != about.space:
@@ -122,9 +122,9 @@ def _tested_data(artefact: Artefact, results: Results) -> tuple[Data, str]:
         raise InvalidOption(f"{about.name} predicts {about.metric.key}, which {name} does not have")
     split = TableSplit.recorded(results, about.provenance, metric=metric, fidelity=about.fidelity)
     if split is not None:
-        return Data.of(split), "tested on the part of the table that the surrogate was not fitted on"
+        return ValidationData.of(split), "tested on the part of the table that the surrogate was not fitted on"
     rows = examples(results, metric=metric, fidelity=about.fidelity).canonical(results.space)
     none = np.empty(0, dtype=np.int64)
-    return Data(name, results.space, metric, rows, RowSplit(none, none, np.arange(len(rows)))), (
+    return ValidationData(name, results.space, metric, rows, RowSplit(none, none, np.arange(len(rows)))), (
         f"all evaluations of {name} are tested: it is not the table that the surrogate was fitted on"
     )

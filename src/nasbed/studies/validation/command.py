@@ -25,8 +25,8 @@ from nasbed.terminal.settings import settings_by_owner
 if TYPE_CHECKING:
     from nasbed.core.execution import Engine
     from nasbed.results.store import Results
-    from nasbed.studies.validation.fitting import SurrogateRecipe
-    from nasbed.studies.validation.study import Options, Validation
+    from nasbed.studies.validation.fit_tasks import SurrogateRecipe
+    from nasbed.studies.validation.study import Validation, ValidationOptions
 
 
 def validate(
@@ -76,7 +76,7 @@ def validate(
     check_report(out, format)
 
     from nasbed.studies.validation.page import TITLES, part_facts, write_validation
-    from nasbed.studies.validation.study import Options, check_parts
+    from nasbed.studies.validation.study import ValidationOptions, check_parts
     from nasbed.studies.validation.tables import tables
 
     chosen = check_parts(_listed(parts))
@@ -84,7 +84,7 @@ def validate(
         numbers = tuple(int(size) for size in _listed(sizes))
     except ValueError:
         raise InvalidOption(f"training sizes are whole numbers with commas, got {sizes!r}") from None
-    options = Options(
+    options = ValidationOptions(
         seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_listed(methods)), seeds=seeds, budget=budget
     )
     _check_searches(options)
@@ -119,14 +119,14 @@ def _of_table(
     subject: str,
     recipes: Sequence[SurrogateRecipe],
     parts: Sequence[str],
-    options: Options,
+    options: ValidationOptions,
     out: Path,
     processes: int | None,
     metric: str | None,
     fidelity: int | None,
     noted: dict[str, str],
 ) -> Validation:
-    from nasbed.studies.validation.data import Data
+    from nasbed.studies.validation.data import ValidationData
     from nasbed.studies.validation.study import cannot_be_checked, steps, validate_results
     from nasbed.surrogates import SURROGATES
     from nasbed.surrogates.table_split import TableSplit
@@ -143,7 +143,7 @@ def _of_table(
     checked = [part for part in parts if part not in noted]
     if "trajectories" in checked:
         _check_installed(options, table)
-    with run_bars(steps(Data.of(split), recipes, checked, options)) as on_step:
+    with run_bars(steps(ValidationData.of(split), recipes, checked, options)) as on_step:
         return validate_results(
             split, recipes, out=out, parts=parts, options=options, engine=_engine(processes), on_step=on_step
         )
@@ -153,7 +153,7 @@ def _of_artefact(
     subject: str,
     results: str | None,
     parts: Sequence[str],
-    options: Options,
+    options: ValidationOptions,
     out: Path,
     processes: int | None,
     noted: dict[str, str],
@@ -202,7 +202,7 @@ def _results(name: str, remedy: str = "") -> Results:
     return load_table(name, rule="a validation needs a table of results", remedy=f"name one{remedy}").results
 
 
-def _check_installed(options: Options, table: Results) -> None:
+def _check_installed(options: ValidationOptions, table: Results) -> None:
     from nasbed.benchmarks import TabularBenchmark
     from nasbed.experiments.compare import check_installed
 
@@ -211,7 +211,7 @@ def _check_installed(options: Options, table: Results) -> None:
 
 def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, Any]]) -> list[SurrogateRecipe]:
     """Each model alone, and as an ensemble of ``members`` where these are several."""
-    from nasbed.studies.validation.fitting import SurrogateRecipe
+    from nasbed.studies.validation.fit_tasks import SurrogateRecipe
     from nasbed.surrogates import SURROGATES
 
     if not models:
@@ -232,7 +232,7 @@ def _listed(text: str) -> list[str]:
     return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-def _check_searches(options: Options) -> None:
+def _check_searches(options: ValidationOptions) -> None:
     from nasbed.experiments.budget import Budget
     from nasbed.optimizers import OPTIMIZERS
 

@@ -16,7 +16,7 @@ from nasbed.surrogates.table_split import TableSplit
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class ValidationData:
     """One metric of a table at one fidelity, in canonical form, and its split."""
 
     name: str
@@ -26,7 +26,7 @@ class Data:
     split: RowSplit
 
     @classmethod
-    def of(cls, split: TableSplit) -> Data:
+    def of(cls, split: TableSplit) -> ValidationData:
         """The evaluations of a split table."""
         return cls(split.name, split.space, split.metric, split.rows, split.parts)
 
@@ -63,7 +63,7 @@ class RepeatedSeeds:
         return mean
 
 
-def repeats_of(data: Data) -> RepeatedSeeds:
+def repeats_of(data: ValidationData) -> RepeatedSeeds:
     """The architectures that have all the seeds of the table; raises where seeds are not recorded or not repeated."""
     rows = data.rows
     seeds = np.unique(rows.seed)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from nasbed.core.errors import InvalidOption
-from nasbed.studies.validation.data import Data
+from nasbed.studies.validation.data import ValidationData
 from nasbed.surrogates.base import Floats
 
 MOST_POINTS = 2000
@@ -30,7 +30,7 @@ class Embedding:
     architectures: int
 
 
-def tsne(data: Data, *, points: int = MOST_POINTS, seed: int = 0) -> Embedding:
+def tsne(data: ValidationData, *, points: int = MOST_POINTS, seed: int = 0) -> Embedding:
     """A random sample of the architectures as points; near ones have much in common. The seed decides everything."""
     from sklearn.manifold import TSNE
 

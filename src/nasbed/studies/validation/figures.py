@@ -17,7 +17,7 @@ from nasbed.drawing.marks import SEQUENTIAL, Chart, diagonal_line, dots, inline,
 from nasbed.drawing.palette import FAINT, HUES
 from nasbed.studies.validation.embedding import Embedding
 from nasbed.studies.validation.fits import Fits
-from nasbed.studies.validation.left_out import LeftOuts
+from nasbed.studies.validation.leave_out import LeftOuts
 from nasbed.studies.validation.parameter_free import TRUE, ParameterFree
 from nasbed.studies.validation.scoring import Scatter
 from nasbed.studies.validation.study import Validation

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nasbed.spaces.base import Codes
-from nasbed.studies.validation.data import Data
-from nasbed.studies.validation.fitting import FitAnswer, FitJob, Fitter
+from nasbed.studies.validation.data import ValidationData
+from nasbed.studies.validation.fit_tasks import FitAnswer, FitJob, Fitter
 from nasbed.studies.validation.scoring import Scatter, Scores, scatter, score
 from nasbed.surrogates import Examples
 from nasbed.surrogates.base import Floats
 from nasbed.surrogates.ensemble import Prediction
-from nasbed.surrogates.figures import kl_figures
+from nasbed.surrogates.quality import kl_figures
 from nasbed.surrogates.scores import coverage
 
 TEST = "test"
@@ -58,7 +58,7 @@ class Fits:
     failed: dict[str, str] = field(default_factory=dict)
 
 
-def fit_jobs(data: Data, fitter: Fitter, more: dict[str, Codes] | None = None) -> list[FitJob]:
+def fit_jobs(data: ValidationData, fitter: Fitter, more: dict[str, Codes] | None = None) -> list[FitJob]:
     """A job for each model, which predicts the test part and ``more`` batches of architectures.
 
     A model is fitted on the train part and stopped early on the validation part.
@@ -71,7 +71,7 @@ def fit_jobs(data: Data, fitter: Fitter, more: dict[str, Codes] | None = None) -
     ]
 
 
-def fits(data: Data, fitter: Fitter, outcomes: Sequence[FitAnswer | str]) -> Fits:
+def fits(data: ValidationData, fitter: Fitter, outcomes: Sequence[FitAnswer | str]) -> Fits:
     """The fits of all models from the outcomes of their jobs."""
     test = data.test
     rng = np.random.default_rng(fitter.seed)
@@ -88,7 +88,12 @@ def fits(data: Data, fitter: Fitter, outcomes: Sequence[FitAnswer | str]) -> Fit
 
 
 def fit_figures(
-    data: Data, label: str, test: Examples, mean: Floats, ensemble: Prediction | None, rng: np.random.Generator
+    data: ValidationData,
+    label: str,
+    test: Examples,
+    mean: Floats,
+    ensemble: Prediction | None,
+    rng: np.random.Generator,
 ) -> ModelFit:
     """The figures of one model on evaluations that it has not seen.
 

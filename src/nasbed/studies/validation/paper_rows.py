@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING, digits, fixed
-from nasbed.studies.validation.published import Published
+from nasbed.studies.validation.published import PublishedFigures
 from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, TABLE
 
@@ -29,7 +29,7 @@ def with_paper(table: NumberTable, study: Validation, part: str) -> NumberTable:
     return replace(table, rows=tuple(rows), asides=frozenset(asides), note=note)
 
 
-def _published(row: tuple[str, ...], part: str, study: Validation, paper: Published) -> dict[str, str] | None:
+def _published(row: tuple[str, ...], part: str, study: Validation, paper: PublishedFigures) -> dict[str, str] | None:
     """The cells of the paper's row for the model, and method, of a row; None where the paper has none."""
     if part == "looo":
         method, model = row[0], study.models[row[1]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.spaces.lookup import Lookup
-from nasbed.studies.validation.data import Data
+from nasbed.studies.validation.data import ValidationData
 from nasbed.surrogates.base import Floats
 
 REPEATS = 4
@@ -20,7 +20,7 @@ MOST_CELLS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class OperationPlaces:
     """The columns of codes that hold operations, as indices into ``names``; ``present [n, columns]`` is true for those
     in use."""
 
@@ -31,7 +31,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class ReplacementDesign:
     """Architectures with a known ratio of parameter-free operations, by the kind of the inserted operation."""
 
     codes: Codes
@@ -39,11 +39,11 @@ class Design:
     ratio: Floats
     repeat: NDArray[np.int64]
 
-    def without(self, fitted: Codes) -> Design:
+    def without(self, fitted: Codes) -> ReplacementDesign:
         """The architectures that no model was fitted on; of a full table most have been."""
         unique = np.unique(fitted, axis=0)
         new = Lookup(unique).find(self.codes) < 0
-        return Design(self.codes[new], self.kind[new], self.ratio[new], self.repeat[new])
+        return ReplacementDesign(self.codes[new], self.kind[new], self.ratio[new], self.repeat[new])
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,16 @@ class ParameterFree:
     lines: tuple[RatioLine, ...]
 
 
-def places_of(space: SearchSpace, codes: Codes) -> Places:
+def places_of(space: SearchSpace, codes: Codes) -> OperationPlaces:
     """The operations of architectures; raises for a space without parameter-free ones."""
     operations = space.operations
     if operations is None or not operations.parameter_free:
         raise InvalidOption(
             f"the space {space.name} has no parameter-free operation such as a skip connection or pooling"
         )
-    return Places(operations.places, operations.names, operations.parameter_free, space.operations_present(codes))
+    return OperationPlaces(
+        operations.places, operations.names, operations.parameter_free, space.operations_present(codes)
+    )
 
 
 def parameter_free_design(
@@ -86,7 +88,7 @@ def parameter_free_design(
     *,
     ratios: tuple[float, ...] = RATIOS,
     repeats: int = REPEATS,
-) -> Design:
+) -> ReplacementDesign:
     """Replace random operations by one kind of parameter-free operation until each ratio is met.
 
     An architecture that starts above a ratio is left out of it; one without operations, out of all.
@@ -118,12 +120,12 @@ def parameter_free_design(
                 kinds += [kind] * len(usable)
                 ratio_of += [ratio] * len(usable)
                 repeat_of += [repeat] * len(usable)
-    return Design(
+    return ReplacementDesign(
         space.canonical_codes(np.concatenate(changed_codes)), np.array(kinds), np.array(ratio_of), np.array(repeat_of)
     )
 
 
-def parameter_free(data: Data, design: Design, predicted: Mapping[str, Floats]) -> ParameterFree:
+def parameter_free(data: ValidationData, design: ReplacementDesign, predicted: Mapping[str, Floats]) -> ParameterFree:
     """The design as lines: the predictions of each model, and the evaluations of architectures in the table."""
     codes, mean = data.architectures()
     rows = Lookup(codes).find(design.codes)
@@ -143,7 +145,7 @@ def parameter_free(data: Data, design: Design, predicted: Mapping[str, Floats]) 
 
 
 def _line(
-    kind: str, label: str, design: Design, values: Floats, rows: NDArray[np.bool_], ratios: tuple[float, ...]
+    kind: str, label: str, design: ReplacementDesign, values: Floats, rows: NDArray[np.bool_], ratios: tuple[float, ...]
 ) -> RatioLine:
     means, deviations = [], []
     for ratio in ratios:

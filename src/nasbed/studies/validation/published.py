@@ -29,7 +29,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedFigures:
     """The tables of the paper about one space. ``sources`` cites them, by part of a validation."""
 
     label: str
@@ -43,7 +43,7 @@ class Published:
         return self.looo.get(method.lower().replace("_", "-"), {}).get(model)
 
 
-def published(space: str, metric: Metric) -> Published | None:
+def published(space: str, metric: Metric) -> PublishedFigures | None:
     """The published figures for a space, with errors in the metric's unit.
 
     None for other metrics than the validation accuracy or error, which the paper predicts.
@@ -54,7 +54,7 @@ def published(space: str, metric: Metric) -> Published | None:
     if paper_tables is None:
         return None
     scale = 100.0 if metric.unit == "%" else 1.0
-    return Published(
+    return PublishedFigures(
         label=paper_tables["label"],
         sources=paper_tables["sources"],
         fits=_figures(paper_tables["fits"], scale),

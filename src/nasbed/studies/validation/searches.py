@@ -18,7 +18,7 @@ from nasbed.experiments.provenance import method_origin, source_fingerprint
 from nasbed.experiments.runs import Run, load_runs
 from nasbed.results.rows import Rows
 from nasbed.results.store import Results, write_results
-from nasbed.studies.validation.fitting import SurrogateRecipe
+from nasbed.studies.validation.fit_tasks import SurrogateRecipe
 from nasbed.studies.validation.trajectories import METHODS, RunProgress, SearchPlan, TrajectoryComparison, trajectories
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.making import make_surrogate

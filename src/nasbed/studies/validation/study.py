@@ -15,11 +15,11 @@ from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.results.store import Results
 from nasbed.spaces.base import Codes
-from nasbed.studies.validation.data import Data, repeats_of
+from nasbed.studies.validation.data import ValidationData, repeats_of
 from nasbed.studies.validation.embedding import Embedding, tsne
+from nasbed.studies.validation.fit_tasks import Fitter, SurrogateRecipe
 from nasbed.studies.validation.fits import TEST, Fits, fit_jobs, fits
-from nasbed.studies.validation.fitting import Fitter, SurrogateRecipe
-from nasbed.studies.validation.left_out import (
+from nasbed.studies.validation.leave_out import (
     WELL_PERFORMING,
     LeftOuts,
     check_methods,
@@ -30,12 +30,12 @@ from nasbed.studies.validation.left_out import (
     well_performing_only,
 )
 from nasbed.studies.validation.parameter_free import (
-    Design,
     ParameterFree,
+    ReplacementDesign,
     parameter_free,
     parameter_free_design,
 )
-from nasbed.studies.validation.published import Published, published
+from nasbed.studies.validation.published import PublishedFigures, published
 from nasbed.studies.validation.searches import check_complete, searches
 from nasbed.studies.validation.table_error import AgainstTable, surrogate_against_table
 from nasbed.studies.validation.topology import Topology, topology
@@ -65,7 +65,7 @@ Step = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ValidationOptions:
     """The settings of the parts.
 
     Args:
@@ -109,7 +109,7 @@ class Validation:
     architectures: int
     methods: tuple[str, ...]
     models: Mapping[str, str]
-    paper: Published | None = None
+    paper: PublishedFigures | None = None
     notes: tuple[str, ...] = ()
     fits: Fits | None = None
     table_error: AgainstTable | None = None
@@ -140,7 +140,7 @@ def validate_results(
     parts: Sequence[str] = (),
     metric: Metric | None = None,
     fidelity: int | None = None,
-    options: Options | None = None,
+    options: ValidationOptions | None = None,
     engine: Engine | None = None,
     on_step: PartProgress | None = None,
 ) -> Validation:
@@ -157,12 +157,12 @@ def validate_results(
         engine: Where models are fitted; in this process by default.
         on_step: Called with the name of a part after each step of it.
     """
-    options = options or Options()
+    options = options or ValidationOptions()
     chosen = check_parts(parts)
     if not recipes:
         raise InvalidOption("a validation needs at least 1 model, got none")
     split = TableSplit.from_data(data, metric=metric, fidelity=fidelity, seed=options.seed)
-    evaluations = Data.of(split)
+    evaluations = ValidationData.of(split)
     left_out = cannot_be_checked(split, chosen, options)
     chosen = tuple(part for part in chosen if part not in left_out)
     validation = about_data(evaluations, evaluations.name, {recipe.label: recipe.model for recipe in recipes})
@@ -180,7 +180,7 @@ def validate_results(
 
 
 def _checks(
-    split: TableSplit, data: Data, fitter: Fitter, options: Options, out: Path
+    split: TableSplit, data: ValidationData, fitter: Fitter, options: ValidationOptions, out: Path
 ) -> dict[str, tuple[str, Callable[[Step], Any]]]:
     """By part, the field of a validation and the function that computes it, except for the parts with shared fits."""
 
@@ -212,9 +212,9 @@ def _search_split(split: TableSplit) -> TableSplit:
     return TableSplit.of(results, seed=split.seed)
 
 
-def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: Options) -> dict[str, str]:
+def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: ValidationOptions) -> dict[str, str]:
     """The parts that cannot be checked on a table, with reasons; no model is fitted for it."""
-    data = Data.of(split)
+    data = ValidationData.of(split)
     checks: dict[str, Callable[[], object]] = {
         **dict.fromkeys(("fits", "free", "depth"), lambda: data.test),
         "table": partial(repeats_of, data),
@@ -237,7 +237,7 @@ def step_of(part: str, on_step: PartProgress | None) -> Step:
     return lambda: on_step(part) if on_step is not None else None
 
 
-def about_data(data: Data, subject: str, models: Mapping[str, str]) -> Validation:
+def about_data(data: ValidationData, subject: str, models: Mapping[str, str]) -> Validation:
     """A validation without results yet."""
     count = len(np.unique(data.rows.architecture))
     return Validation(
@@ -255,7 +255,7 @@ def about_data(data: Data, subject: str, models: Mapping[str, str]) -> Validatio
 
 def _with_shared_fits(
     validation: Validation,
-    data: Data,
+    data: ValidationData,
     fitter: Fitter,
     parts: Sequence[str],
     left_out: dict[str, str],
@@ -266,7 +266,7 @@ def _with_shared_fits(
         return validation
     test = data.test
     batches: dict[str, Codes] = {}
-    design: Design | None = None
+    design: ReplacementDesign | None = None
     if "free" in shared:
         fitted = data.rows.codes[data.split.fitted]
         design = design_of(data, test.codes, fitted, fitter.seed, left_out)
@@ -293,7 +293,9 @@ def _with_shared_fits(
     return validation
 
 
-def design_of(data: Data, codes: Codes, fitted: Codes, seed: int, left_out: dict[str, str]) -> Design | None:
+def design_of(
+    data: ValidationData, codes: Codes, fitted: Codes, seed: int, left_out: dict[str, str]
+) -> ReplacementDesign | None:
     """Changed architectures that no model was fitted on; ``left_out`` gets the reason where there are none.
 
     Args:
@@ -315,7 +317,7 @@ def design_of(data: Data, codes: Codes, fitted: Codes, seed: int, left_out: dict
 
 
 def depth_of(
-    data: Data, codes: Codes, truth: Floats, predicted: Mapping[str, Floats], left_out: dict[str, str]
+    data: ValidationData, codes: Codes, truth: Floats, predicted: Mapping[str, Floats], left_out: dict[str, str]
 ) -> Topology | None:
     """The check by depth; ``left_out`` gets the reason where it does not apply.
 
@@ -333,7 +335,9 @@ def depth_of(
         return None
 
 
-def steps(data: Data, recipes: Sequence[SurrogateRecipe], parts: Sequence[str], options: Options) -> dict[str, int]:
+def steps(
+    data: ValidationData, recipes: Sequence[SurrogateRecipe], parts: Sequence[str], options: ValidationOptions
+) -> dict[str, int]:
     """The number of steps of each part, for progress bars; all parts must apply to the table."""
     models = len(recipes)
     seeds = len(repeats_of(data).seeds) if "table" in parts else 0

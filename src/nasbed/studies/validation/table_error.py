@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.studies.validation.data import Data, RepeatedSeeds, repeats_of
-from nasbed.studies.validation.fitting import FitJob, Fitter
+from nasbed.studies.validation.data import RepeatedSeeds, ValidationData, repeats_of
+from nasbed.studies.validation.fit_tasks import FitJob, Fitter
 from nasbed.studies.validation.scoring import Scores, score
 from nasbed.surrogates import Examples
 from nasbed.surrogates.base import Floats
@@ -45,7 +45,7 @@ class AgainstTable:
         return next(rotation for rotation in self.rotations if (rotation.label, rotation.group) == (label, group))
 
 
-def surrogate_against_table(data: Data, fitter: Fitter) -> AgainstTable:
+def surrogate_against_table(data: ValidationData, fitter: Fitter) -> AgainstTable:
     """Fit on one seed, compare with the mean of the other seeds, and rotate.
 
     Only architectures with all seeds count. The mean of the other seeds chooses the better half.
@@ -77,7 +77,7 @@ def one_seed(repeats: RepeatedSeeds, column: int, rows: NDArray[np.int64] | None
     return Examples.plain(repeats.codes[chosen], repeats.y[chosen, column])
 
 
-def _rotations(label: str, repeats: RepeatedSeeds, predicted: Sequence[Floats], data: Data) -> list[Rotation]:
+def _rotations(label: str, repeats: RepeatedSeeds, predicted: Sequence[Floats], data: ValidationData) -> list[Rotation]:
     sign = 1.0 if data.metric.direction == "maximize" else -1.0
     of_all, of_better = [], []
     for column, values in enumerate(predicted):

@@ -9,7 +9,7 @@ import numpy as np
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING, digits, fixed, seconds
 from nasbed.studies.validation.fits import Fits
-from nasbed.studies.validation.left_out import LeftOuts
+from nasbed.studies.validation.leave_out import LeftOuts
 from nasbed.studies.validation.paper_rows import with_paper
 from nasbed.studies.validation.parameter_free import ParameterFree
 from nasbed.studies.validation.study import Validation

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.spaces.graph import Graphs
-from nasbed.studies.validation.data import Data
+from nasbed.studies.validation.data import ValidationData
 from nasbed.studies.validation.scoring import score
 from nasbed.surrogates.base import Floats
 
@@ -30,7 +30,7 @@ class Topology:
     sparse_kendall: dict[str, tuple[float, ...]]
 
 
-def topology(data: Data, codes: Codes, truth: Floats, predicted: Mapping[str, Floats]) -> Topology:
+def topology(data: ValidationData, codes: Codes, truth: Floats, predicted: Mapping[str, Floats]) -> Topology:
     """Group evaluations by cell depth; raises where all have the same, or the space has no graphs."""
     depth = cell_depths(data.space, codes)
     depths, counts = np.unique(depth, return_counts=True)

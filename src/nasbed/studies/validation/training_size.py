@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.studies.validation.data import Data, RepeatedSeeds, repeats_of
-from nasbed.studies.validation.fitting import FitAnswer, FitJob, Fitter, joined
+from nasbed.studies.validation.data import RepeatedSeeds, ValidationData, repeats_of
+from nasbed.studies.validation.fit_tasks import FitAnswer, FitJob, Fitter, joined
 from nasbed.studies.validation.scoring import score
 from nasbed.studies.validation.table_error import one_seed
 from nasbed.surrogates import Examples
@@ -44,7 +44,7 @@ class TrainingSize:
     failed: dict[str, str] = field(default_factory=dict)
 
 
-def training_size(data: Data, fitter: Fitter, *, sizes: Sequence[int] = (), repeats: int = 3) -> TrainingSize:
+def training_size(data: ValidationData, fitter: Fitter, *, sizes: Sequence[int] = (), repeats: int = 3) -> TrainingSize:
     """Fit on more and more random architectures, ``repeats`` times at each of ``sizes``.
 
     With repeated seeds, models are fitted on one seed and tested on all architectures against the mean of the other
@@ -107,7 +107,7 @@ def crossing(sizes: Sequence[int], gap: Floats) -> float:
     return float(np.exp(logs[last] + share * (logs[last + 1] - logs[last])))
 
 
-def check_sizes(data: Data, sizes: Sequence[int]) -> None:
+def check_sizes(data: ValidationData, sizes: Sequence[int]) -> None:
     """Raise unless a table has architectures to test on, and enough to fit on for the largest size."""
     try:
         repeated: RepeatedSeeds | None = repeats_of(data)
@@ -124,7 +124,7 @@ def _chosen_sizes(sizes: Sequence[int], most: int) -> list[int]:
     return chosen
 
 
-def _fitted_and_test(data: Data) -> tuple[Examples, Examples, NDArray[np.int64]]:
+def _fitted_and_test(data: ValidationData) -> tuple[Examples, Examples, NDArray[np.int64]]:
     """The rows to fit on, the rows to test on, and the architectures to fit on."""
     fitted = joined(data.rows.take(data.split.train), data.rows.take(data.split.validation))
     return fitted, data.test, np.unique(fitted.architecture)
@@ -135,7 +135,7 @@ TESTED = "tested"
 
 
 def _plan(
-    data: Data, repeated: RepeatedSeeds | None, fitter: Fitter, sizes: Sequence[int], repeats: int
+    data: ValidationData, repeated: RepeatedSeeds | None, fitter: Fitter, sizes: Sequence[int], repeats: int
 ) -> tuple[list[FitJob], list[Floats], list[int]]:
     """The jobs by model, size and repeat; the truths by repeat; the sizes."""
     if repeats < 1:
@@ -164,7 +164,7 @@ def _plan(
     return jobs, truths, chosen
 
 
-def _table_line(data: Data, repeated: RepeatedSeeds | None) -> tuple[float, float]:
+def _table_line(data: ValidationData, repeated: RepeatedSeeds | None) -> tuple[float, float]:
     if repeated is None:
         return float("nan"), float("nan")
     by_seed = [

@@ -31,7 +31,7 @@ RunProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class BenchmarkSide:
     """The methods on one benchmark: regrets of the noise-free mean against the best of this benchmark."""
 
     name: str
@@ -70,8 +70,8 @@ class TrajectoryComparison:
     seeds: int
     budget: str
     metric: Metric
-    real: Side
-    surrogates: tuple[Side, ...]
+    real: BenchmarkSide
+    surrogates: tuple[BenchmarkSide, ...]
     agreement: Mapping[str, SideAgreement]
 
 
@@ -100,7 +100,7 @@ class SearchPlan:
         if self.on_run is not None:
             self.on_run(text)
 
-    def on_table(self, table: Path) -> Side:
+    def on_table(self, table: Path) -> BenchmarkSide:
         """The searches on the table itself."""
         return side("the table", dict.fromkeys(self.methods, table), self, folder="table")
 
@@ -123,7 +123,7 @@ def _folder(paths: Mapping[str, Path]) -> str:
     return hashlib.sha256("\n".join(str(path.resolve()) for path in paths.values()).encode()).hexdigest()[:12]
 
 
-def side(name: str, benchmarks: Mapping[str, Path], plan: SearchPlan, *, folder: str) -> Side:
+def side(name: str, benchmarks: Mapping[str, Path], plan: SearchPlan, *, folder: str) -> BenchmarkSide:
     """The curves of methods, each on the benchmark at its path; runs go to a folder of the plan's."""
     out = plan.out / folder
     judged: list[Trajectory] = []
@@ -148,14 +148,14 @@ def side(name: str, benchmarks: Mapping[str, Path], plan: SearchPlan, *, folder:
             raise InvalidOption(f"{broken[0].method} failed on {name} with seed {broken[0].seed}: {broken[0].error}")
         judged += judge(runs, load(path)).trajectories
     by_method = {method: [run for run in judged if run.method == method] for method in benchmarks}
-    return Side(
+    return BenchmarkSide(
         name,
         {method: anytime(runs, points=POINTS) for method, runs in by_method.items()},
         {method: final_regrets(runs) for method, runs in by_method.items()},
     )
 
 
-def agreement(real: Side, surrogate: Side) -> SideAgreement:
+def agreement(real: BenchmarkSide, surrogate: BenchmarkSide) -> SideAgreement:
     """How alike the methods perform on two benchmarks, over the times that all curves have."""
     methods = list(real.finals)
     finals = [[float(side.finals[method].mean()) for method in methods] for side in (real, surrogate)]
@@ -166,7 +166,7 @@ def agreement(real: Side, surrogate: Side) -> SideAgreement:
     return SideAgreement(_kendall(*finals), by_time, curves, overlap, len(pairs), same_order)
 
 
-def _settled(side: Side, methods: Sequence[str]) -> NDArray[np.bool_]:
+def _settled(side: BenchmarkSide, methods: Sequence[str]) -> NDArray[np.bool_]:
     """The pairs of methods that differ by Wilcoxon's test over seeds, with Holm's correction."""
     if len(methods) < 2:
         return np.zeros((len(methods), len(methods)), dtype=bool)
@@ -174,7 +174,7 @@ def _settled(side: Side, methods: Sequence[str]) -> NDArray[np.bool_]:
     return significant
 
 
-def _over_time(real: Side, surrogate: Side, methods: Sequence[str]) -> tuple[float, float, float]:
+def _over_time(real: BenchmarkSide, surrogate: BenchmarkSide, methods: Sequence[str]) -> tuple[float, float, float]:
     """The agreement of the curves (by time, all times, overlap); NaN where they have no time in common."""
     curves = [side.curves[method] for side in (real, surrogate) for method in methods]
     unknown = float("nan"), float("nan"), float("nan")

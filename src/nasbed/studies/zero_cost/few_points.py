@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from nasbed.core.errors import InvalidOption, UnknownName
-from nasbed.evaluation.proxies.combining import ranks_of_scores, score_columns
+from nasbed.evaluation.proxies.rank_average import ranks_of_scores, score_columns
 from nasbed.evaluation.proxies.tasks import RankedTask
 from nasbed.evaluation.ranking import kendall
 from nasbed.evaluation.significance import Interval, bootstrap_interval, holm, wilcoxon

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nasbed.core.errors import InvalidOption
-from nasbed.evaluation.proxies.ceiling import NoiseCeiling, noise_ceiling
 from nasbed.evaluation.proxies.measures import HEADLINES, Yardstick, ranked_last
+from nasbed.evaluation.proxies.noise_ceiling import NoiseCeiling, noise_ceiling
 from nasbed.evaluation.proxies.resampling import resampled_headlines
 from nasbed.evaluation.proxies.tasks import RankedTask
 from nasbed.evaluation.ranking import spearman

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nasbed.core.errors import InvalidOption
-from nasbed.evaluation.proxies.combining import Halves, combine_proxies
-from nasbed.evaluation.proxies.judgement import JudgedTask, judge_proxies
+from nasbed.evaluation.proxies.proxy_evaluation import JudgedTask, judge_proxies
+from nasbed.evaluation.proxies.rank_average import SplitHalfResult, combine_proxies
 from nasbed.evaluation.proxies.tasks import RankedTask
 from nasbed.studies.zero_cost.few_points import SIZES, FewPoints, few_points
 from nasbed.studies.zero_cost.samples import SampledMeasures, sample_measures
@@ -32,7 +32,7 @@ class StudiedTask:
 
     judged: JudgedTask
     measures: SampledMeasures
-    combined: Mapping[str, Halves]
+    combined: Mapping[str, SplitHalfResult]
     few_points: FewPoints | None
     remark: str = ""
 

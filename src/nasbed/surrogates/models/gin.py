@@ -18,7 +18,7 @@ from nasbed.surrogates.models.network_training import cosine, fit_scores, load_t
 from nasbed.surrogates.scaling import ColumnScale, TargetScale
 
 if TYPE_CHECKING:
-    from nasbed.surrogates.models.gin_network import Batch, Network
+    from nasbed.surrogates.models.gin_network import GINNetwork, GraphBatch
 
 CHUNK = 256
 """How many graphs are scored at once: few enough to stay in the processor's cache."""
@@ -64,7 +64,7 @@ class GIN(Surrogate[GINSettings]):
     def _prepare(self) -> None:
         self.device = "cpu"
         self._features = Features(self.space, self.settings.features) if self.settings.features else None
-        self._network: Network | None = None
+        self._network: GINNetwork | None = None
         self._target: TargetScale
         self._columns: ColumnScale
 
@@ -126,11 +126,11 @@ class GIN(Surrogate[GINSettings]):
         model._network = network.eval()
         return model
 
-    def _empty_network(self, rng: np.random.Generator) -> Network:
-        from nasbed.surrogates.models.gin_network import Network
+    def _empty_network(self, rng: np.random.Generator) -> GINNetwork:
+        from nasbed.surrogates.models.gin_network import GINNetwork
 
         example = self.space.graphs(self.space.codes([self.space.sample(np.random.default_rng(0))]))
-        return Network(
+        return GINNetwork(
             labels=len(example.node_names),
             kinds=len(example.edge_names) * (1 + self.settings.undirected) + self.settings.self_loops,
             slots=example.node_labels.shape[1],
@@ -143,10 +143,10 @@ class GIN(Surrogate[GINSettings]):
     def _raw_columns(self, codes: NDArray[np.int64]) -> NDArray[np.float32]:
         return np.empty((len(codes), 0), np.float32) if self._features is None else self._features(codes)
 
-    def _batch(self, codes: NDArray[np.int64]) -> Batch:
-        from nasbed.surrogates.models.gin_network import Batch
+    def _batch(self, codes: NDArray[np.int64]) -> GraphBatch:
+        from nasbed.surrogates.models.gin_network import GraphBatch
 
-        return Batch.of(
+        return GraphBatch.of(
             self.space.graphs(codes),
             self._columns.apply(self._raw_columns(codes)),
             undirected=self.settings.undirected,

@@ -17,7 +17,7 @@ MOMENTUM, TINY = 0.1, 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class GraphBatch:
     """Graphs as tensors. ``incoming`` holds, for each kind of message, a 1 from column ``kind * N + source`` to row
     ``target``; an absent node has label 0 and is masked by ``is_node``."""
 
@@ -31,7 +31,7 @@ class Batch:
     @classmethod
     def of(
         cls, graphs: Graphs, columns: NDArray[np.float64], *, undirected: bool, self_loops: bool, device: str = "cpu"
-    ) -> Batch:
+    ) -> GraphBatch:
         """Graphs as tensors.
 
         Args:
@@ -62,9 +62,9 @@ class Batch:
             torch.from_numpy(np.asarray(columns, dtype=np.float32)).to(device),
         )
 
-    def take(self, rows: Tensor) -> Batch:
+    def take(self, rows: Tensor) -> GraphBatch:
         """Some of the graphs."""
-        return Batch(
+        return GraphBatch(
             self.labels[rows],
             self.is_node[rows],
             self.in_degrees[rows],
@@ -74,7 +74,7 @@ class Batch:
         )
 
 
-class Normed(nn.Module):
+class NormLayer(nn.Module):
     """A linear map and a batch norm over the rows that are there."""
 
     mean: Tensor
@@ -111,13 +111,13 @@ class Layer(nn.Module):
         super().__init__()
         self.edges = _normal(rng, kinds, hidden)
         self.epsilon = nn.Parameter(torch.zeros(1))
-        self.inner = Normed(hidden, 2 * hidden, rng)
-        self.outer = Normed(2 * hidden, hidden, rng)
+        self.inner = NormLayer(hidden, 2 * hidden, rng)
+        self.outer = NormLayer(2 * hidden, hidden, rng)
         self.virtual = (
-            None if last else nn.ModuleList([Normed(hidden, 2 * hidden, rng), Normed(2 * hidden, hidden, rng)])
+            None if last else nn.ModuleList([NormLayer(hidden, 2 * hidden, rng), NormLayer(2 * hidden, hidden, rng)])
         )
 
-    def forward(self, x: Tensor, virtual: Tensor, batch: Batch, dropout: Dropout) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, virtual: Tensor, batch: GraphBatch, dropout: Dropout) -> tuple[Tensor, Tensor]:
         """Nodes ``[n, N, hidden]`` and virtual nodes ``[n, hidden]``, updated; both updates are residual."""
         count, _, hidden = x.shape
         states = (x + virtual[:, None]) * batch.is_node
@@ -145,7 +145,7 @@ class Dropout:
         return x * mask / (1 - self.share)
 
 
-class Network(nn.Module):
+class GINNetwork(nn.Module):
     """Scores graphs: label and degree embeddings, rounds of messages, the mean over the nodes, a linear readout."""
 
     def __init__(
@@ -168,7 +168,7 @@ class Network(nn.Module):
         self.readout = _uniform(rng, hidden + columns, 1)
         self.bias = nn.Parameter(torch.zeros(1))
 
-    def forward(self, batch: Batch, dropout: Dropout) -> Tensor:
+    def forward(self, batch: GraphBatch, dropout: Dropout) -> Tensor:
         """A score for each graph, ``[n]``."""
         x = self.labels[batch.labels] + self.in_degrees[batch.in_degrees] + self.out_degrees[batch.out_degrees]
         x = x * batch.is_node

@@ -68,7 +68,7 @@ C = TypeVar("C", bound=EpsilonSettings | NuSettings)
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class SVRModel:
     """What a fitted machine is: a sum of kernels around its support vectors."""
 
     vectors: Floats  # [m, columns]
@@ -108,7 +108,7 @@ class SupportVectors(Surrogate[C]):
         if self.settings.kernel not in KERNELS:
             raise InvalidOption(f"a kernel is one of {', '.join(KERNELS)}, got {self.settings.kernel!r}")
         self._features = Features(self.space, self.settings.features)
-        self._machine: Machine | None = None
+        self._machine: SVRModel | None = None
         self._target: TargetScale
         self._columns: ColumnScale
 
@@ -125,7 +125,7 @@ class SupportVectors(Surrogate[C]):
         self._columns = ColumnScale.of(rows)
         self._target = TargetScale.of(train.y, logarithm=self.settings.log_transform)
         fitted = self._regressor().fit(self._columns.apply(rows), self._target.apply(train.y))
-        self._machine = Machine(
+        self._machine = SVRModel(
             np.ascontiguousarray(fitted.support_vectors_),
             fitted.dual_coef_[0].copy(),
             float(fitted.intercept_[0]),
@@ -163,7 +163,7 @@ class SupportVectors(Surrogate[C]):
     def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> SupportVectors[C]:
         arrays, about = load_model(files)
         model = cls(space, seed=seed, settings=settings)
-        model._machine = Machine(arrays["vectors"], arrays["weights"], **about["machine"])
+        model._machine = SVRModel(arrays["vectors"], arrays["weights"], **about["machine"])
         model._columns = ColumnScale(arrays["columns.mean"], arrays["columns.std"])
         model._target = TargetScale.from_json(about["target"])
         return model

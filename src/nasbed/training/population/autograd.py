@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from nasbed.training.draws import EpochDraws
 from nasbed.training.images import TrainingImages
 from nasbed.training.population.program import Combine, Conv, Depthwise, NetworkProgram, Norm, Planes, Pool
 from nasbed.training.population.stages import Row, Stage, stages
 from nasbed.training.population.tracing import pooled
+from nasbed.training.random_streams import EpochDraws
 from nasbed.training.recipe import Recipe
 
 

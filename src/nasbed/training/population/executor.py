@@ -6,8 +6,8 @@ from typing import Protocol
 
 from torch import Tensor
 
-from nasbed.training.draws import EpochDraws
 from nasbed.training.images import TrainingImages
+from nasbed.training.random_streams import EpochDraws
 from nasbed.training.recipe import Recipe
 
 

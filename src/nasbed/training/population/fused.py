@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nasbed.training.draws import EpochDraws
 from nasbed.training.images import TrainingImages
 from nasbed.training.population import kernels
 from nasbed.training.population.calls import Call, Calls, Memory
 from nasbed.training.population.launches import PopulationLayout
-from nasbed.training.population.places import PARAMETER_BLOCK
+from nasbed.training.population.memory_layout import PARAMETER_BLOCK
 from nasbed.training.population.tiles import power_of_two
+from nasbed.training.random_streams import EpochDraws
 from nasbed.training.recipe import Recipe
 
 _STREAMS = 6

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nasbed.training.population.bundles import Table
-from nasbed.training.population.places import GradientParts, PopulationMemory
+from nasbed.training.population.memory_layout import GradientParts, PopulationMemory
 from nasbed.training.population.program import (
     Combine,
     Conv,

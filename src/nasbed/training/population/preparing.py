@@ -24,13 +24,13 @@ from nasbed.core.execution.processes import ProcessPool
 from nasbed.datasets.dataset import Dataset
 from nasbed.networks import build
 from nasbed.networks.shapes import shapes_only
-from nasbed.spaces.sides import Image
-from nasbed.training.building import recipe_skeleton
-from nasbed.training.draws import uniform_weights, weight_bounds
+from nasbed.spaces.image_size import Image
+from nasbed.training.network_factory import recipe_skeleton
 from nasbed.training.outcome import Job
 from nasbed.training.population.launches import PopulationLayout
 from nasbed.training.population.program import NetworkProgram
 from nasbed.training.population.tracing import trace
+from nasbed.training.random_streams import uniform_weights, weight_bounds
 from nasbed.training.recipe import Recipe
 
 ENOUGH = 32
@@ -84,7 +84,7 @@ def _prepared(jobs: Sequence[Job], target: PreparationTarget, pool: ProcessPool 
 
 
 _Network = tuple[NetworkProgram, NDArray[np.float32]]
-"""A program and the flattened weights that :func:`nasbed.training.draws.initial_weights` gives its network."""
+"""A program and the flattened weights that :func:`nasbed.training.random_streams.initial_weights` gives its network."""
 
 
 def _prepare(job: Job, target: PreparationTarget) -> _Network:

@@ -11,8 +11,8 @@ from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, ex
 from nasbed.datasets.dataset import Dataset
 from nasbed.networks.shapes import shapes_only
 from nasbed.spaces.base import SearchSpace
-from nasbed.training.building import recipe_network
 from nasbed.training.devices import chosen_device
+from nasbed.training.network_factory import recipe_network
 from nasbed.training.population.launches import PopulationLayout
 from nasbed.training.population.program import NetworkProgram
 from nasbed.training.population.tracing import trace

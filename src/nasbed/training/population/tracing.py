@@ -9,7 +9,8 @@ from typing import Any, Self
 from torch import Tensor, nn
 
 from nasbed.core.errors import InvalidOption
-from nasbed.spaces.sides import Image, sides
+from nasbed.spaces.image_size import Image, sides
+from nasbed.training.population.deduplication import simplified
 from nasbed.training.population.program import (
     Combine,
     Conv,
@@ -23,7 +24,6 @@ from nasbed.training.population.program import (
     Sides,
     Term,
 )
-from nasbed.training.population.simplifying import simplified
 
 
 def trace(network: nn.Module, *, channels: int, side: Image) -> NetworkProgram:
@@ -31,7 +31,7 @@ def trace(network: nn.Module, *, channels: int, side: Image) -> NetworkProgram:
     tracer = _Tracer(network)
     images = tracer.new_planes(channels, sides(side))
     network.train()
-    logits = network(Traced(tracer, [Term(images)], sides(side)))
+    logits = network(TracedMap(tracer, [Term(images)], sides(side)))
     if not isinstance(logits, Logits):
         raise InvalidOption(
             "a population trains networks that end in global average pooling and one linear layer, this one does not"
@@ -75,14 +75,14 @@ class _Tracer:
         return self.places[id(parameter)]
 
 
-class Traced:
+class TracedMap:
     """Stands for a batch of activations: a sum of terms that is not computed before something needs its planes."""
 
     def __init__(self, tracer: _Tracer, terms: Sequence[Term], side: Sides, *, channels: int | None = None) -> None:
         self.tracer, self.terms, self.side = tracer, list(terms), side
         self.channels = channels if channels is not None else len(self.terms[0].planes)
         self.shift = 0
-        self.rectified: Traced | None = None
+        self.rectified: TracedMap | None = None
         self._planes: Planes | None = None
 
     @classmethod
@@ -126,9 +126,9 @@ class Traced:
     def __len__(self) -> int:
         return 1
 
-    def __add__(self, other: Traced) -> Traced:
+    def __add__(self, other: TracedMap) -> TracedMap:
         _check_alike([self, other])
-        return Traced(self.tracer, [*self.summands(), *other.summands()], self.side, channels=self.channels)
+        return TracedMap(self.tracer, [*self.summands(), *other.summands()], self.side, channels=self.channels)
 
     def summands(self) -> list[Term]:
         """What to add up for it. A part cut off without being normalised is computed first."""
@@ -136,38 +136,38 @@ class Traced:
             self.planes()
         return self.terms
 
-    def __getitem__(self, key: Any) -> Traced:
+    def __getitem__(self, key: Any) -> TracedMap:
         parts = key if isinstance(key, tuple) else (key,)
         everything = slice(None)
         if len(parts) == 2 and parts[0] == everything:
             planes = self.planes()
             selection = tuple(planes[place] for place in range(*parts[1].indices(self.channels)))
-            return Traced(self.tracer, [Term(selection)], self.side)
+            return TracedMap(self.tracer, [Term(selection)], self.side)
         if _is_first_row_and_column(parts) and not any(side % 2 for side in self.side):
             return self.moved()
         raise InvalidOption("a population cuts off channels, or the first row and column of a map; train it alone")
 
-    def moved(self) -> Traced:
+    def moved(self) -> TracedMap:
         """The map without its first row and column, and with zeros beyond the last."""
-        moved = Traced(self.tracer, self.terms, self.side, channels=self.channels)
+        moved = TracedMap(self.tracer, self.terms, self.side, channels=self.channels)
         moved.shift = 1
         return moved
 
-    def new_zeros(self, _: int, channels: int, height: int, width: int) -> Traced:
-        return Traced(self.tracer, [], (height, width), channels=channels)
+    def new_zeros(self, _: int, channels: int, height: int, width: int) -> TracedMap:
+        return TracedMap(self.tracer, [], (height, width), channels=channels)
 
     def flatten(self, *_: int) -> Self:
         return self
 
 
-class Padded:
+class PaddedMap:
     """A map with a row and a column of zeros where its sides are odd, of which the first row and column are to be cut
     off."""
 
-    def __init__(self, inside: Traced) -> None:
+    def __init__(self, inside: TracedMap) -> None:
         self.inside = inside
 
-    def __getitem__(self, key: Any) -> Traced:
+    def __getitem__(self, key: Any) -> TracedMap:
         if not _is_first_row_and_column(key):
             raise InvalidOption("a population pads a map only to cut its first row and column off; train it alone")
         return self.inside.moved()
@@ -177,7 +177,7 @@ def _is_first_row_and_column(key: Any) -> bool:
     return isinstance(key, tuple) and key == (slice(None), slice(None), slice(1, None), slice(1, None))
 
 
-def _check_alike(parts: Sequence[Traced]) -> None:
+def _check_alike(parts: Sequence[TracedMap]) -> None:
     if len({part.side for part in parts}) > 1:
         raise InvalidOption("a population adds up and concatenates maps of one resolution; train it alone")
 
@@ -190,14 +190,14 @@ class Logits:
 
 
 def _conv(
-    x: Traced,
+    x: TracedMap,
     weight: Tensor,
     bias: Tensor | None,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
     groups: int,
-) -> Traced:
+) -> TracedMap:
     out, per_group, kernel, across = weight.shape
     if bias is not None or kernel != across or padding[0] != dilation[0] * (kernel // 2) or stride[0] > 2:
         raise InvalidOption("a population trains square convolutions without bias that keep or halve a map")
@@ -230,11 +230,11 @@ def _conv(
                     relu,
                 )
             )
-    return Traced(tracer, [Term(outputs)], side)
+    return TracedMap(tracer, [Term(outputs)], side)
 
 
 def _batch_norm(
-    x: Traced,
+    x: TracedMap,
     running_mean: Tensor,
     running_var: Tensor,
     weight: Tensor | None = None,
@@ -242,19 +242,19 @@ def _batch_norm(
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Traced:
+) -> TracedMap:
     tracer = x.tracer
     planes = x.planes()
     channels = tracer.norm_channels
     tracer.norm_channels += x.channels
     tracer.add(Norm(planes, channels, tracer.place(weight), tracer.place(bias), eps, momentum))
-    return Traced(tracer, [Term(planes, channels)], x.side)
+    return TracedMap(tracer, [Term(planes, channels)], x.side)
 
 
-def _relu(x: Traced, inplace: bool = False) -> Traced:
+def _relu(x: TracedMap, inplace: bool = False) -> TracedMap:
     if x.rectified is None:
         term = x.terms[0] if len(x.terms) == 1 else Term(x.planes())
-        x.rectified = Traced(x.tracer, [Term(term.planes, term.norm, True)], x.side)
+        x.rectified = TracedMap(x.tracer, [Term(term.planes, term.norm, True)], x.side)
     return x.rectified
 
 
@@ -262,14 +262,14 @@ def _strided(side: Sides, stride: int) -> Sides:
     return -(-side[0] // stride), -(-side[1] // stride)
 
 
-def _pool(x: Traced, kernel: int, stride: int, padding: int, largest: bool, ceil_mode: bool) -> Traced:
+def _pool(x: TracedMap, kernel: int, stride: int, padding: int, largest: bool, ceil_mode: bool) -> TracedMap:
     if any(type(size) is not int for size in (kernel, stride, padding)):
         raise InvalidOption("a population pools rows and columns alike; train it alone")
     side = pooled(x.side[0], kernel, stride, padding, ceil_mode), pooled(x.side[1], kernel, stride, padding, ceil_mode)
     planes = x.planes()
     outputs = x.tracer.new_planes(x.channels, side)
     x.tracer.add(Pool(planes, outputs, largest, kernel, stride, padding, x.side, side))
-    return Traced(x.tracer, [Term(outputs)], side)
+    return TracedMap(x.tracer, [Term(outputs)], side)
 
 
 def pooled(side: int, kernel: int, stride: int, padding: int, ceil_mode: bool) -> int:
@@ -290,53 +290,53 @@ def pooled(side: int, kernel: int, stride: int, padding: int, ceil_mode: bool) -
 
 
 def _max_pool(
-    x: Traced, kernel: int, stride: int, padding: int = 0, dilation: int = 1, ceil_mode: bool = False, **_: Any
-) -> Traced:
+    x: TracedMap, kernel: int, stride: int, padding: int = 0, dilation: int = 1, ceil_mode: bool = False, **_: Any
+) -> TracedMap:
     if dilation != 1:
         raise InvalidOption("a population pools pixels side by side; train it alone")
     return _pool(x, kernel, stride, padding, True, ceil_mode)
 
 
 def _avg_pool(
-    x: Traced,
+    x: TracedMap,
     kernel: int,
     stride: int,
     padding: int = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     *_: Any,
-) -> Traced:
+) -> TracedMap:
     if count_include_pad and padding:
         raise InvalidOption("a population averages over the pixels inside the image; train it alone")
     return _pool(x, kernel, stride, padding, False, ceil_mode)
 
 
-def _global_pool(x: Traced, size: Any) -> Traced:
+def _global_pool(x: TracedMap, size: Any) -> TracedMap:
     return x
 
 
-def _linear(x: Traced, weight: Tensor, bias: Tensor | None = None) -> Logits:
+def _linear(x: TracedMap, weight: Tensor, bias: Tensor | None = None) -> Logits:
     return Logits(Head(x.planes(), x.tracer.place(weight), x.tracer.place(bias), len(weight)))
 
 
-def _cat(parts: Sequence[Traced], dim: int = 0) -> Traced:
+def _cat(parts: Sequence[TracedMap], dim: int = 0) -> TracedMap:
     _check_alike(parts)
     planes = tuple(plane for part in parts for plane in part.planes())
-    return Traced(parts[0].tracer, [Term(planes)], parts[0].side)
+    return TracedMap(parts[0].tracer, [Term(planes)], parts[0].side)
 
 
-def _pad(x: Traced, border: Sequence[int], *_: Any, **__: Any) -> Padded:
+def _pad(x: TracedMap, border: Sequence[int], *_: Any, **__: Any) -> PaddedMap:
     """Only as it comes before cutting the first row and column off: what is beyond the edge reads as zero anyhow."""
     if tuple(border) != (0, x.side[1] % 2, 0, x.side[0] % 2):
         raise InvalidOption("a population pads a map to even sides only; train it alone")
-    return Padded(x)
+    return PaddedMap(x)
 
 
-def _channel_shuffle(x: Traced, groups: int) -> Traced:
+def _channel_shuffle(x: TracedMap, groups: int) -> TracedMap:
     planes = x.planes()
     share = len(planes) // groups
     mixed = tuple(planes[group * share + place] for place in range(share) for group in range(groups))
-    return Traced(x.tracer, [Term(mixed)], x.side)
+    return TracedMap(x.tracer, [Term(mixed)], x.side)
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {

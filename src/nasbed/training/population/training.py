@@ -15,11 +15,10 @@ from torch import Tensor
 
 from nasbed.core.status import Status
 from nasbed.datasets.dataset import Dataset
+from nasbed.training.accuracy import check_validation
 from nasbed.training.devices import chosen_device
-from nasbed.training.draws import EpochDraws, epoch_draws, epoch_words
-from nasbed.training.evaluating import check_validation
 from nasbed.training.images import TrainingImages
-from nasbed.training.outcome import Job, Trained
+from nasbed.training.outcome import Job, TrainingOutcome
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.executor import Executor
 from nasbed.training.population.preparing import (
@@ -30,6 +29,7 @@ from nasbed.training.population.preparing import (
 )
 from nasbed.training.population.readiness import check_kernels
 from nasbed.training.population.replay import replayed
+from nasbed.training.random_streams import EpochDraws, epoch_draws, epoch_words
 from nasbed.training.recipe import Recipe
 
 Progress = Callable[[int, int, Tensor], None]
@@ -47,7 +47,7 @@ def train_population(
     preparer: PopulationPreparer | None = None,
     upcoming: Sequence[Job] = (),
     learning_curve: bool = False,
-) -> list[Trained]:
+) -> list[TrainingOutcome]:
     """Train every job at once; the outcomes are in their order. Jobs of other lengths are trained after one another.
 
     Where many populations are trained on one dataset with one recipe, ``images`` loads them once, and ``preparer``
@@ -67,7 +67,7 @@ def train_population(
     recipe.check_population()
     device = chosen_device(device)
     images = images or TrainingImages(dataset, recipe, device)
-    outcomes: dict[int, Trained] = {}
+    outcomes: dict[int, TrainingOutcome] = {}
     for epochs in sorted({job.epochs for job in jobs}):
         places = [place for place, job in enumerate(jobs) if job.epochs == epochs]
         same = [jobs[place] for place in places]
@@ -96,7 +96,7 @@ class Population:
         self.executor = _executor(prepared, recipe, device)
         self.finite = torch.ones(len(jobs), dtype=torch.bool, device=device)
 
-    def train(self, epochs: int, progress: Progress | None, *, learning_curve: bool = False) -> list[Trained]:
+    def train(self, epochs: int, progress: Progress | None, *, learning_curve: bool = False) -> list[TrainingOutcome]:
         """Train for so many epochs, then measure; with a learning curve also after each epoch, while no training time
         passes."""
         recipe = self.recipe
@@ -155,7 +155,7 @@ class Population:
         mean = (losses / per_epoch).cpu()
         train = 100 * correct.cpu().double() / (per_epoch * recipe.batch)
         return [
-            Trained.measured(
+            TrainingOutcome.measured(
                 seconds * share,
                 validation=validation[number],
                 test=test[number],
@@ -164,7 +164,7 @@ class Population:
                 curve=[after[number] for after in curve] if learning_curve else None,
             )
             if finite[number]
-            else Trained(Status.DIVERGED, seconds * share, reason="the loss was not a finite number")
+            else TrainingOutcome(Status.DIVERGED, seconds * share, reason="the loss was not a finite number")
             for number, share in enumerate(shares)
         ]
 
@@ -178,7 +178,7 @@ class Population:
     @contextmanager
     def _evaluation(self) -> Iterator[Callable[[str], list[float | None]]]:
         """A function that gives the accuracy of each network on ``valid`` or ``test`` images as
-        :func:`~nasbed.training.evaluating.accuracy` gives that of one. The last batch is filled up with images that do
+        :func:`~nasbed.training.accuracy.accuracy` gives that of one. The last batch is filled up with images that do
         not count."""
         correct = torch.zeros(len(self.jobs), dtype=torch.int64, device=self.device)
         finite = torch.ones(len(self.jobs), dtype=torch.bool, device=self.device)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import PARTS
 from nasbed.datasets.unseen.checks.findings import Finding, error, note, warning
-from nasbed.datasets.unseen.checks.hints import best_pixel, nearest_mean, sample
 from nasbed.datasets.unseen.checks.near_duplicates import NEAR, Projection, near_duplicates
 from nasbed.datasets.unseen.checks.scanning import Scan, scan
+from nasbed.datasets.unseen.checks.simple_rules import best_pixel, nearest_mean, sample
 
 LISTED = 3
 TRIVIAL = 0.95

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import NasbedError
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen import UNSEEN
-from nasbed.datasets.unseen.base import PARTS, Unseen
+from nasbed.datasets.unseen.base import PARTS, UnseenGenerator
 from nasbed.datasets.unseen.checks.findings import Finding, error, note, warning
 from nasbed.datasets.unseen.checks.scanning import blocks
 
@@ -53,7 +53,7 @@ def rule_findings(
     return findings
 
 
-def _dataset(codename: str) -> Unseen | None:
+def _dataset(codename: str) -> UnseenGenerator | None:
     for name in UNSEEN:
         dataset = UNSEEN.get(name)
         if dataset.title.lower() == codename.lower():
@@ -71,7 +71,12 @@ def _origins(path: Path, count: int) -> Origins:
 
 
 def _wrong(
-    dataset: Unseen, images: NDArray[Any], labels: NDArray[Any], origins: Origins, progress: Progress, part: str
+    dataset: UnseenGenerator,
+    images: NDArray[Any],
+    labels: NDArray[Any],
+    origins: Origins,
+    progress: Progress,
+    part: str,
 ) -> int | str:
     """How many labels break the rule, or why that cannot be checked."""
     wrong = 0
@@ -88,7 +93,7 @@ def _wrong(
     return wrong
 
 
-def _hygiene(dataset: Unseen, origins: Mapping[str, Origins]) -> list[Finding]:
+def _hygiene(dataset: UnseenGenerator, origins: Mapping[str, Origins]) -> list[Finding]:
     findings = []
     for origin in dataset.hygiene:
         if not all(origin in origins[part] for part in PARTS):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.unpack import gunzipped
-from nasbed.datasets.preparing import DATASETS, load, open_source
+from nasbed.datasets.conversion import DATASETS, load, open_source
 from nasbed.datasets.source import DEEPEST, Progress, Raw
 
 MOST_BYTES = 1 << 28

@@ -20,7 +20,7 @@ from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.nb101 import kernel
 from nasbed.results.importers.nb101.record import read_record
 from nasbed.results.importers.nb101.tfrecord import Records, read_records
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.spaces.nb101 import NB101
 from nasbed.spaces.nb101.hashing import module_hashes
@@ -44,7 +44,7 @@ class NB101Importer(Importer):
     options: ClassVar[Mapping[str, str]] = {"name": "What to call the table; the default is nb101."}
 
     def read(self, path: Path) -> Iterator[Draft]:
-        about = About(
+        about = TableInfo(
             name=self.settings.get("name", "nb101"),
             space="nb101",
             metrics=(TRAIN, VALIDATION, TEST, PARAMETERS),

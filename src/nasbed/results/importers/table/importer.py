@@ -24,7 +24,7 @@ from nasbed.core.status import FAILED, OK, STATUSES, Status
 from nasbed.results.importers.base import Draft, Importer
 from nasbed.results.importers.table.columns import CellBatch, TableFile
 from nasbed.results.importers.table.metrics import GRAMMAR, MetricColumn, parse_metrics
-from nasbed.results.manifest import About
+from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.named import space_of
@@ -67,7 +67,7 @@ class TableImporter(Importer):
         searched = space_of(self.settings["space"])
         texts = ("dataset", "recipe", "fidelity_unit", "licence", "citation", "source", "notes")
         metrics = parse_metrics(self.settings["metrics"])
-        about = About(
+        about = TableInfo(
             name=self.settings["name"],
             space=searched.name,
             metrics=tuple(column.metric for column in metrics),

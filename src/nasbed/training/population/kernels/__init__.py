@@ -7,6 +7,7 @@ no channel are zero, in values and in gradients. Gradients of convolution weight
 programs run.
 """
 
+from nasbed.training.population.kernels.batches import draw_pictures
 from nasbed.training.population.kernels.bundled_convolution import (
     bundled_backward_inputs,
     bundled_backward_weights,
@@ -14,9 +15,8 @@ from nasbed.training.population.kernels.bundled_convolution import (
 )
 from nasbed.training.population.kernels.bundled_mean import bundled_mean_backward, bundled_mean_forward
 from nasbed.training.population.kernels.convolution import conv_backward_inputs, conv_backward_weights, conv_forward
-from nasbed.training.population.kernels.largest import largest_backward, largest_forward
+from nasbed.training.population.kernels.max_pool import largest_backward, largest_forward
 from nasbed.training.population.kernels.normalisation import norm_backward, norm_forward
-from nasbed.training.population.kernels.pictures import draw_pictures
 from nasbed.training.population.kernels.sums import combine, mean_backward, mean_forward
 from nasbed.training.population.kernels.updates import clipping, squared_lengths, update
 from nasbed.training.population.kernels.window import window_backward_inputs, window_forward

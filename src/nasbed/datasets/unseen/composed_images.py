@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, Unseen
+from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, UnseenGenerator
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.material import images_of
 
@@ -30,7 +30,7 @@ BLOCK = 1_000
 _DIVIDED, _LABELLED, _COMBINED, _PICKED = range(4)
 
 
-class Composed(Unseen):
+class ComposedDataset(UnseenGenerator):
     """Several images of a source, put together. Origins are their numbers in the source, those of its test part after
     those of its training part, and their labels there."""
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from nasbed.core.architecture import Architecture
 from nasbed.oneshot.pruning.settings import BonsaiSettings
-from nasbed.oneshot.trajectory import Searched, SearchEpoch
+from nasbed.oneshot.trajectory import SearchEpoch, SearchResult
 from nasbed.spaces import space as named_space
-from nasbed.spaces.bonsai import wording as bonsai_wording
+from nasbed.spaces.bonsai import cell_text
 from nasbed.spaces.bonsai.genotype import BonsaiGenotype
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class SearchWording(ABC):
         """The architecture of an epoch and how it differs from the one before, on one line."""
 
     @abstractmethod
-    def summary(self, searched: Searched) -> dict[str, object]:
+    def summary(self, searched: SearchResult) -> dict[str, object]:
         """What is known of the architecture that a search ended with, by title."""
 
     @abstractmethod
@@ -57,7 +57,7 @@ class SupernetWording(SearchWording):
         text = named_space(self.space.name).format(epoch.architecture)
         return text if before is None else f"{text} ({changes(before, epoch.architecture, self.space)})"
 
-    def summary(self, searched: Searched) -> dict[str, object]:
+    def summary(self, searched: SearchResult) -> dict[str, object]:
         assert searched.architecture is not None
         end = next(epoch for epoch in reversed(searched.epochs) if epoch.architecture == searched.architecture)
         return {
@@ -85,9 +85,9 @@ class BonsaiWording(SearchWording):
         if before is None:
             return text
         old, new = BonsaiGenotype.of(before), BonsaiGenotype.of(epoch.architecture)
-        return f"{text} ({bonsai_wording.changes(old, new)})"
+        return f"{text} ({cell_text.changes(old, new)})"
 
-    def summary(self, searched: Searched) -> dict[str, object]:
+    def summary(self, searched: SearchResult) -> dict[str, object]:
         assert searched.architecture is not None
         end = searched.epochs[-1]
         removed = self.all - int(end.figures["present"])
@@ -102,7 +102,7 @@ class BonsaiWording(SearchWording):
         return fields
 
     def cell_lines(self, arch: Architecture) -> list[str]:
-        return bonsai_wording.cell_lines(BonsaiGenotype.of(arch))
+        return cell_text.cell_lines(BonsaiGenotype.of(arch))
 
     def _kept_text(self, epoch: SearchEpoch) -> str:
         return f"{epoch.figures['operations']} of {self.all} operations"

@@ -10,7 +10,7 @@ from nasbed.challenge.contest_data import ContestData, open_contest_data
 from nasbed.challenge.isolation import Isolation, choose_isolation
 from nasbed.challenge.limits import Limits
 from nasbed.challenge.predictions import read_reply
-from nasbed.challenge.results import FILE, Result, read_result, write_result
+from nasbed.challenge.results import FILE, SubmissionResult, read_result, write_result
 from nasbed.challenge.sandbox import SandboxExit, run_isolated
 from nasbed.challenge.scoring import judge_run
 from nasbed.challenge.submission import Submission, open_submission
@@ -30,8 +30,8 @@ def run_challenge(
     isolation: str = "auto",
     on_start: Callable[[str, Isolation], None] = lambda dataset, isolation: None,
     tick: Callable[[float], None] = lambda seconds: None,
-    on_result: Callable[[Result], None] = lambda result: None,
-) -> list[Result]:
+    on_result: Callable[[SubmissionResult], None] = lambda result: None,
+) -> list[SubmissionResult]:
     """Run a submission on datasets and store the results in ``out``; stored results are not run again.
 
     A submission that fails gets the lowest score, and the next dataset follows.
@@ -83,7 +83,7 @@ def _store_result(
     limits: Limits,
     seed: int,
     device: str,
-) -> Result:
+) -> SubmissionResult:
     if not read_reply(process.sent).started and not process.stopped:
         lines = process.log.decode(errors="replace").strip().splitlines() or [f"status {process.status}"]
         raise InvalidOption(
@@ -91,7 +91,7 @@ def _store_result(
             "try another --isolation"
         )
     outcome = judge_run(process, data, limits)
-    result = Result(
+    result = SubmissionResult(
         submission=submission.name,
         dataset=data.name,
         ended=outcome.status,
@@ -118,7 +118,7 @@ def _store_result(
 
 def _stored_result(
     folder: Path, submission: Submission, data: ContestData, limits: Limits, seed: int, device: str
-) -> Result:
+) -> SubmissionResult:
     """The stored result, if it was run with the same settings."""
     result = read_result(folder / FILE)
     for setting, stored, requested in (

@@ -65,7 +65,7 @@ def rank_average(scores: Mapping[str, Floats], proxies: Sequence[str] | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class Halves:
+class SplitHalfResult:
     """One measure of three scorings on the halves of the architectures that were not chosen on, ``[halves]`` each."""
 
     measure: str
@@ -143,7 +143,7 @@ def measures_for(items: int, *, top_percent: float = 1, weight: float = 0.5) -> 
 
 def combine_proxies(
     task: RankedTask, rng: np.random.Generator, *, halves: int = 20, top_percent: float = 1, weight: float = 0.5
-) -> dict[str, Halves]:
+) -> dict[str, SplitHalfResult]:
     """Rank averages of proxies against the best single proxy, chosen on one half of the architectures and measured on
     the other.
 
@@ -180,7 +180,7 @@ def combine_proxies(
     results = {}
     for name in measures:
         single, every, chosen = np.array(values[name]).T
-        results[name] = Halves(name, single, every, chosen, tuple(singles[name]), tuple(sets[name]))
+        results[name] = SplitHalfResult(name, single, every, chosen, tuple(singles[name]), tuple(sets[name]))
     return results
 
 

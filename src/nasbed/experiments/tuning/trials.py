@@ -16,7 +16,7 @@ from nasbed.core.errors import BadFile, InvalidOption, first_line
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
-from nasbed.experiments.tuning_journal import TuningJournal, TuningTrial
+from nasbed.experiments.tuning.journal import TuningJournal, TuningTrial
 from nasbed.optimizers.base import Optimizer, Problem
 from nasbed.optimizers.bohb import BOHB
 from nasbed.spaces.base import SearchSpace
@@ -30,7 +30,7 @@ _OBJECTIVE = Metric("score", split="validation")
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class TrialFit:
     """Fits settings and gives their figures on the part that is held out, and the seconds that the fit took. The part
     is for scoring alone: what a model stops early on, it takes from the train part.
 
@@ -66,12 +66,12 @@ class Fit:
         return _fit_in_worker, tuple(getattr(self, item.name) for item in fields(self))
 
 
-def _fit_in_worker(*values: Any) -> Fit:
+def _fit_in_worker(*values: Any) -> TrialFit:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    return Fit(*values)
+    return TrialFit(*values)
 
 
-class Search:
+class TuningSearch:
     """The tuning space of a model as an optimizer sees it."""
 
     def __init__(self, kind: type[Surrogate[Any]], space: SearchSpace, fixed: Mapping[str, Any], seed: int) -> None:
@@ -143,7 +143,7 @@ class Trials(Sequence[Mapping[str, Any]]):
 
     def __init__(
         self,
-        search: Search,
+        search: TuningSearch,
         journal: TuningJournal,
         score: str,
         trials: int,

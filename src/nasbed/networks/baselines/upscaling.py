@@ -20,7 +20,7 @@ MOST = 256
 """A network that cannot do with so many pixels a side fails for another reason."""
 
 
-class Enlarged(nn.Module):
+class Upscaled(nn.Module):
     """A network behind images of one size, to which others are brought by repeating pixels: a letter or a chess piece
     that is one pixel of value 1 stays a patch of ones."""
 
@@ -38,10 +38,10 @@ class Enlarged(nn.Module):
 
 
 def enlarged(builder: BaselineBuilder, *, classes: int, channels_in: int, image: tuple[int, int]) -> nn.Module:
-    """The network for such images, behind an :class:`Enlarged` only where it needs one."""
+    """The network for such images, behind an :class:`Upscaled` only where it needs one."""
     network = builder(classes=classes, channels_in=channels_in)
     least = least_side(builder)  # type: ignore[arg-type]
-    return network if min(image) >= least else Enlarged(network, (max(image[0], least), max(image[1], least)))
+    return network if min(image) >= least else Upscaled(network, (max(image[0], least), max(image[1], least)))
 
 
 @cache

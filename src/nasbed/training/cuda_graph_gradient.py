@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from nasbed.training.cuda_graphs import Recording
 from nasbed.training.devices import set_chance
 from nasbed.training.precision import computing
 from nasbed.training.recipe import Recipe
-from nasbed.training.recording import Recording
 from nasbed.training.steps import correct_predictions, recipe_loss
 
 

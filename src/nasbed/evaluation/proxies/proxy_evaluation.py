@@ -13,8 +13,8 @@ import numpy as np
 
 from nasbed.core.errors import UnknownName, nearest, shorten
 from nasbed.core.metric import Metric
-from nasbed.evaluation.proxies.ceiling import NoiseCeiling, noise_ceiling
 from nasbed.evaluation.proxies.measures import CONSTANT, HEADLINES, MEASURES, Yardstick, ranked_last
+from nasbed.evaluation.proxies.noise_ceiling import NoiseCeiling, noise_ceiling
 from nasbed.evaluation.proxies.resampling import resampled_headlines
 from nasbed.evaluation.proxies.tasks import RankedTask
 from nasbed.evaluation.ranking import Difference

@@ -10,7 +10,7 @@ import numpy as np
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.observation import Observation
 from nasbed.experiments.campaign.plan import POOR, Campaign
-from nasbed.experiments.campaign.poor import operations_of, sample_poor
+from nasbed.experiments.campaign.poor_region import operations_of, sample_poor
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem, Proposal
 

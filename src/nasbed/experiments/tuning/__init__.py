@@ -15,8 +15,8 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine, LocalEngine, attempt
 from nasbed.core.files import complete_file
 from nasbed.core.former_names import former
-from nasbed.experiments.trials import Fit, Search, Trials
-from nasbed.experiments.tuning_journal import JOURNAL, TuningJournal, TuningSetup, TuningTrial, read_json
+from nasbed.experiments.tuning.journal import JOURNAL, TuningJournal, TuningSetup, TuningTrial, read_json
+from nasbed.experiments.tuning.trials import TrialFit, Trials, TuningSearch
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Surrogate
@@ -32,7 +32,7 @@ __getattr__ = former(__name__, {"Parts": "nasbed.surrogates.table_split:TableSpl
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class TuningResult:
     """What a tuning found. ``best`` has the best score among the trials at the highest budget: never worse than the
     default settings. ``test`` are its figures on the test part."""
 
@@ -73,7 +73,7 @@ def tune(
     seed: int = 0,
     timeout_s: float | None = None,
     progress: Callable[[TuningTrial], None] | None = None,
-) -> Tuned:
+) -> TuningResult:
     """Look for better settings of a model in ``trials`` fits, the one with the default settings included.
 
     BOHB proposes a trial whenever a process is free. A trial that raises, dies or exceeds its timeout has failed, and
@@ -86,7 +86,7 @@ def tune(
     trials end is a matter of time, and so is what is proposed next. If a proposal comes out differently than the
     journal has it, as after an upgrade of numpy, the journal's holds. A folder whose trials were made with other
     evaluations, settings or code of a model of the user's own is refused. Trials that another version of nasbed fitted
-    are kept, and :meth:`Tuned.notes` lists them.
+    are kept, and :meth:`TuningResult.notes` lists them.
 
     Only the last fit, that of the winner, sees the test part. Its figures are kept in ``out/best.json``.
 
@@ -109,7 +109,7 @@ def tune(
         raise InvalidOption(f"tuning makes at least 1 trial, that of the default settings, got {trials}")
     split = TableSplit.from_data(data, seed=seed)
     split.check_parts()
-    search = Search(kind, split.space, settings or {}, seed)
+    search = TuningSearch(kind, split.space, settings or {}, seed)
     setup = TuningSetup(
         model=kind.name,
         space=split.space.name,
@@ -127,7 +127,7 @@ def tune(
         trial_tasks = Trials(search, journal, score, trials, progress)
         validation = split.validation
         precision = precision_of(split.metric, validation.y)
-        job = Fit(kind, split.space, split.train, validation, seed, precision)
+        job = TrialFit(kind, split.space, split.train, validation, seed, precision)
         for outcome in engine.map_unordered(job, trial_tasks, timeout_s=timeout_s):
             trial_tasks.end(outcome.task, outcome.result, outcome.error)
         best = _best(trial_tasks.finished, setup, search.highest)
@@ -135,12 +135,12 @@ def tune(
         test = _known_test(out, best, test_sha256)
         if test is None:
             test = _tested(replace(job, held_out=split.test), best)
-        tuned = Tuned(setup, tuple(sorted(trial_tasks.finished, key=lambda trial: trial.number)), best, test)
+        tuned = TuningResult(setup, tuple(sorted(trial_tasks.finished, key=lambda trial: trial.number)), best, test)
         _save_best(out, tuned, test_sha256)
     return tuned
 
 
-def _tested(job: Fit, best: TuningTrial) -> dict[str, float]:
+def _tested(job: TrialFit, best: TuningTrial) -> dict[str, float]:
     outcome = attempt(job, 0, best.settings)
     if outcome.error:
         raise InvalidOption(f"the winner, trial {best.number}, could not be fitted again: {outcome.error}")
@@ -167,7 +167,7 @@ def _known_test(out: Path, best: TuningTrial, test_sha256: str) -> dict[str, flo
     return figures if measured == (best.number, test_sha256, nasbed.__version__) else None
 
 
-def _save_best(out: Path, tuned: Tuned, test_sha256: str) -> None:
+def _save_best(out: Path, tuned: TuningResult, test_sha256: str) -> None:
     best = tuned.best
     data = {
         "model": tuned.setup.model,

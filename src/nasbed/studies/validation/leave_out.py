@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.experiments.campaign.plan import NOT_METHODS
-from nasbed.studies.validation.data import Data
-from nasbed.studies.validation.fitting import FitJob, Fitter, SurrogateRecipe, split_in_two
+from nasbed.studies.validation.data import ValidationData
+from nasbed.studies.validation.fit_tasks import FitJob, Fitter, SurrogateRecipe, split_in_two
 from nasbed.studies.validation.scoring import Scatter, Scores, scatter, score
 
 
@@ -47,12 +47,12 @@ class _Plan:
     groups: dict[str, NDArray[np.bool_]]
 
 
-def search_methods(data: Data) -> list[str]:
+def search_methods(data: ValidationData) -> list[str]:
     """The methods of a table, without the labels of rows that no method proposed, such as repeats."""
     return [method for method in data.methods if method not in NOT_METHODS]
 
 
-def leave_one_optimizer_out(data: Data, fitter: Fitter) -> LeftOuts:
+def leave_one_optimizer_out(data: ValidationData, fitter: Fitter) -> LeftOuts:
     """Predict the evaluations of each method from those of the other methods (table 7).
 
     Architectures that a method shares with the others are not fitted on.
@@ -61,14 +61,14 @@ def leave_one_optimizer_out(data: Data, fitter: Fitter) -> LeftOuts:
     return _left_out(data, fitter, [_without(data, method) for method in search_methods(data)])
 
 
-def check_methods(data: Data) -> None:
+def check_methods(data: ValidationData) -> None:
     """Raise unless a table names at least two search methods."""
     methods = search_methods(data)
     if len(methods) < 2:
         raise InvalidOption(f"leaving one method out needs at least 2, {data.name} names {len(methods)}")
 
 
-def _without(data: Data, method: str) -> _Plan:
+def _without(data: ValidationData, method: str) -> _Plan:
     rows = data.rows
     by_method = rows.method == method
     return _Plan(method, ~np.isin(rows.architecture, rows.architecture[by_method]), {"its evaluations": by_method})
@@ -78,7 +78,7 @@ RANDOM_SEARCH = ("rs", "random", "random_search")
 """The names of random search in tables."""
 
 
-def random_only(data: Data, fitter: Fitter) -> LeftOuts:
+def random_only(data: ValidationData, fitter: Fitter) -> LeftOuts:
     """Predict the evaluations of the other methods from those of random search (appendix F.3)."""
     rows = data.rows
     by_random = random_rows(data)
@@ -88,7 +88,7 @@ def random_only(data: Data, fitter: Fitter) -> LeftOuts:
     return _left_out(data, fitter, [_Plan("random search only", by_random, groups)])
 
 
-def random_rows(data: Data) -> NDArray[np.bool_]:
+def random_rows(data: ValidationData) -> NDArray[np.bool_]:
     """The rows that random search evaluated; raises where these are none or all."""
     by_random: NDArray[np.bool_] = np.isin(data.rows.method, RANDOM_SEARCH)
     if not by_random.any() or by_random.all():
@@ -100,7 +100,7 @@ WELL_PERFORMING = 0.25
 """The best share of architectures that counts as well-performing."""
 
 
-def well_performing_only(data: Data, fitter: Fitter, *, share: float = WELL_PERFORMING) -> LeftOuts:
+def well_performing_only(data: ValidationData, fitter: Fitter, *, share: float = WELL_PERFORMING) -> LeftOuts:
     """Predict all other architectures from the best ``share`` of them (appendix F.2).
 
     A tenth of the best is held out and tested too; the seed of the fits chooses it.
@@ -116,7 +116,7 @@ def well_performing_only(data: Data, fitter: Fitter, *, share: float = WELL_PERF
     return _left_out(data, fitter, [_Plan(f"the best {100 * share:.3g} % only", best & ~held_out, groups)])
 
 
-def _best(data: Data, share: float, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _best(data: ValidationData, share: float, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The rows of the architectures whose mean is in the best share among the given rows."""
     rows = data.rows
     sign = 1.0 if data.metric.direction == "maximize" else -1.0
@@ -133,7 +133,7 @@ FEWEST = 20
 """The least number of evaluations to fit on, and to test on."""
 
 
-def _left_out(data: Data, fitter: Fitter, plans: Sequence[_Plan]) -> LeftOuts:
+def _left_out(data: ValidationData, fitter: Fitter, plans: Sequence[_Plan]) -> LeftOuts:
     jobs: list[FitJob] = []
     planned: list[tuple[_Plan, SurrogateRecipe]] = []
     failed = {}

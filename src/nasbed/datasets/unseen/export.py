@@ -17,7 +17,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.files import file_sha256
 from nasbed.datasets.png import write_png
 from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import CITATION, PARTS, GeneratedDataset, Unseen
+from nasbed.datasets.unseen.base import CITATION, PARTS, GeneratedDataset, UnseenGenerator
 
 BLOCK = 1_000
 PREVIEWED = 8
@@ -28,7 +28,7 @@ SIDE = 96
 
 
 def write_unseen(
-    dataset: Unseen, generated: GeneratedDataset, folder: Path, *, seed: int, progress: Progress
+    dataset: UnseenGenerator, generated: GeneratedDataset, folder: Path, *, seed: int, progress: Progress
 ) -> dict[str, str]:
     """Write the folder, which appears only when complete. Returns the SHA-256 of each array by file name.
 
@@ -65,7 +65,7 @@ def write_unseen(
     return digests
 
 
-def describe(dataset: Unseen, generated: GeneratedDataset, seed: int) -> dict[str, Any]:
+def describe(dataset: UnseenGenerator, generated: GeneratedDataset, seed: int) -> dict[str, Any]:
     """The competition's metadata, and after its keys our own."""
     return {
         "num_classes": len(dataset.classes),
@@ -98,7 +98,7 @@ def _columns(origins: Mapping[str, Any]) -> dict[str, Any]:
     return dict(origins)
 
 
-def preview(dataset: Unseen, generated: GeneratedDataset) -> Any:
+def preview(dataset: UnseenGenerator, generated: GeneratedDataset) -> Any:
     """The first training images of each class, one row per class."""
     rows = []
     for label in range(len(dataset.classes)):
@@ -116,7 +116,7 @@ def preview(dataset: Unseen, generated: GeneratedDataset) -> Any:
     return sheet
 
 
-def card(dataset: Unseen, generated: GeneratedDataset, seed: int, digests: dict[str, str]) -> str:
+def card(dataset: UnseenGenerator, generated: GeneratedDataset, seed: int, digests: dict[str, str]) -> str:
     """A description of the folder, as Markdown."""
     counts = {name: np.bincount(part.labels, minlength=len(dataset.classes)) for name, part in generated.parts.items()}
     lines = [

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nasbed.training.draws import words
+from nasbed.training.random_streams import words
 
 _PARAMETERS, _ORDER, _STEPS, _JUDGING, _START = 16, 17, 18, 19, 20
 """The streams of a search, apart from those of a training with the same seed."""

@@ -12,8 +12,8 @@ from torch import Tensor
 from nasbed.oneshot.loss import Batch, supernet_loss
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import Supernet
+from nasbed.training.cuda_graphs import Recording
 from nasbed.training.recipe import Recipe
-from nasbed.training.recording import Recording
 
 Kind = tuple[bool, bool, bool, torch.Size]
 """Whether a gradient is by weights and whether by the mixing, whether edges are weighed, and the shape of the

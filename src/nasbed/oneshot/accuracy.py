@@ -9,7 +9,7 @@ import torch
 
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import Supernet
-from nasbed.training.evaluating import LEAST_BATCH
+from nasbed.training.accuracy import LEAST_BATCH
 from nasbed.training.images import TrainingImages
 from nasbed.training.precision import computing
 from nasbed.training.recipe import Recipe

@@ -1,6 +1,6 @@
 """The pipeline of the competition, inside the process of a submission: process, search, train, predict.
 
-``python -m nasbed.challenge.child FD``: the file with that number holds the request as JSON. The arrays
+``python -m nasbed.challenge.pipeline FD``: the file with that number holds the request as JSON. The arrays
 come as open files, which are closed before any code of the submission runs, so that no path leads back to them. It
 sends the runner lines of JSON and finally the predictions as an array; the runner trusts neither.
 """

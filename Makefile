@@ -7,6 +7,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+WORKERS := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 / 2 )))# more than cores: tests wait for processes
+unexport PYTHONDONTWRITEBYTECODE# tests start hundreds of processes, which import the same modules
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .PHONY: demo test thorough check bench clean
@@ -15,11 +17,11 @@ demo: $(VENV)/.core
 	NASBED_HOME=build/home $(BIN)/nasbed run snb-darts-cifar10-16-lgb-v1.1 --optimizers rs,re,ls,de,bananas --seeds 10 --budget 200ev --out build/demo
 
 test: check
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 	$(BIN)/python -m pytest --doctest-modules -q src
 
 thorough: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --dist loadfile --thorough
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --thorough
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check

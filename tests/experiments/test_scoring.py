@@ -83,7 +83,7 @@ def test_pieces_and_processes_give_the_same_as_one_go(tmp_path: Path) -> None:
     complete = scored(tmp_path / "whole.parquet", archs, seeds=(0, 1))
     pieces = tmp_path / "pieces.parquet"
     scored(pieces, archs[:2], proxies=("snip",))
-    scored(pieces, archs, proxies=("snip", "nwot"), engine=LocalEngine(2))
+    scored(pieces, archs, proxies=("snip", "nwot"), engine=LocalEngine(1))
     counts: list[tuple[int, int]] = []
     again = scored(pieces, archs, seeds=(0, 1), progress=lambda completed, total: counts.append((completed, total)))
     same(complete, again)

@@ -6,13 +6,9 @@ import os
 import time
 from pathlib import Path
 
-from ConfigSpace import ConfigurationSpace
-
 from nasbed.core.architecture import Architecture
 from nasbed.core.status import Status
 from nasbed.experiments.campaign import Campaign, Journal, Repeats, Trial
-
-own_space = ConfigurationSpace({"depth": (1, 40), "kind": ["plain", "dense", "residual"], "width": (8, 64)})
 
 
 def quality(arch: Architecture, fidelity: int, seed: int) -> float:

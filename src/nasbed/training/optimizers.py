@@ -8,9 +8,11 @@ from typing import Any, overload
 import torch
 from torch import Tensor, nn
 
+from nasbed.training.eager_optimizers import SGD, eager
 from nasbed.training.recipe import Recipe
 
 
+@eager
 class TensorFlowRMSprop(torch.optim.Optimizer):
     """RMSProp as TensorFlow 1 has it, with which NAS-Bench-101 was trained.
 
@@ -81,7 +83,7 @@ def recipe_optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimize
             epsilon=recipe.rmsprop_epsilon,
             weight_decay=recipe.weight_decay,
         )
-    return torch.optim.SGD(
+    return SGD(
         weights,
         lr=recipe.learning_rate,
         momentum=recipe.momentum,

@@ -1,4 +1,4 @@
-"""Engines with real processes that raise, die and hang."""
+"""Engines with real processes that raise, die and hang. All tests of Ray are here: its cluster is started once."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from nasbed.benchmarks import NoiseFree, TabularBenchmark
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import WAIT, Engine, LocalEngine, SerialEngine
 from support import engine_tasks
+from support.dying_campaign import check_dying_campaign
 
 
 @pytest.fixture(params=["serial", "local", pytest.param("ray", marks=pytest.mark.ray)])
@@ -156,6 +157,15 @@ def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
 
 
 @pytest.mark.kill
+@pytest.mark.ray
+@pytest.mark.kill
+def test_campaign_ray_worker_killed_in_a_trial_is_replaced_and_the_trial_repeated(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="needs the extra ray")
+    from nasbed.core.execution.ray_engine import RayEngine
+
+    check_dying_campaign(tmp_path, RayEngine(cpus=0.5, workers=2))
+
+
 @pytest.mark.parametrize("end", ["kill", "exit"])
 def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str) -> None:
     """They hang in a task when the process that started them is killed, or exits without having stopped them."""

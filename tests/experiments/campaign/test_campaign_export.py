@@ -27,7 +27,8 @@ from nasbed.experiments.campaign import (
 from nasbed.results.rows import concatenate
 from nasbed.results.store import Results
 from nasbed.spaces.nb201 import NB201
-from support.campaign_functions import own_space, quality, table
+from support.campaign_functions import quality, table
+from support.campaign_space import own_space
 
 CAMPAIGN = Campaign("small", trials=30, shares={"rs": 0.5, "re": 0.5}, round=10)
 

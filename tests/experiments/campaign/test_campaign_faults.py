@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import os
 import random
 import signal
@@ -16,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from nasbed.core.errors import BadFile
-from nasbed.core.execution import Engine, LocalEngine
+from nasbed.core.execution import LocalEngine
 from nasbed.core.metric import Metric
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, campaign_status, collect, trainer_of
-from support.campaign_functions import ADAPTIVE, Row, dying_once, misbehaving, table
+from support.campaign_functions import ADAPTIVE, Row, misbehaving, table
+from support.dying_campaign import check_dying_campaign
 
 
 @pytest.fixture(scope="module")
@@ -190,23 +190,6 @@ def test_campaign_on_a_full_disk_stops_in_one_line_and_resumes_with_more_room(
     assert table(journal) == undisturbed
 
 
-def dying_campaign(tmp_path: Path, engine: Engine) -> None:
-    campaign = Campaign("dying", trials=3, shares={"rs": 1})
-    trainer = FunctionTrainer(functools.partial(dying_once, markers=str(tmp_path)), "nb201", timeout_s=60)
-    status = collect(campaign, trainer, tmp_path / "journal.sqlite", engine=engine)
-    assert dict(status.by_status) == {"ok": 3, "diverged": 0, "failed": 0}
-    assert len(list(tmp_path.glob("(*"))) == 3, "each was killed once"
-
-
 @pytest.mark.kill
 def test_campaign_worker_killed_in_a_trial_is_replaced_and_the_trial_repeated(tmp_path: Path) -> None:
-    dying_campaign(tmp_path, LocalEngine(2))
-
-
-@pytest.mark.ray
-@pytest.mark.kill
-def test_campaign_ray_worker_killed_in_a_trial_is_replaced_and_the_trial_repeated(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="needs the extra ray")
-    from nasbed.core.execution.ray_engine import RayEngine
-
-    dying_campaign(tmp_path, RayEngine(cpus=0.5, workers=2))
+    check_dying_campaign(tmp_path, LocalEngine(2))

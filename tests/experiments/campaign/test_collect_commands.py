@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 from nasbed.cli import app
 from nasbed.core.errors import InvalidOption
 from nasbed.results.store import Results
-from support.campaign_functions import own_space  # noqa: F401 (the campaign's space, found by name)
+from support.campaign_space import own_space  # noqa: F401 (the campaign's space, found by name)
 
 FILE = """
 [campaign]
 name = "own"
-space = "support.campaign_functions:own_space"
+space = "support.campaign_space:own_space"
 trials = 30
 round = 10
 [trainer]

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.core.errors import NasbedError
+from nasbed.core.execution import SerialEngine
 from nasbed.studies.unseen.command import unseen
 from support.unseen_dataset import unseen_folder
 
@@ -32,7 +33,11 @@ def run(*arguments: str) -> Result:
     return result
 
 
-def test_methods_are_run_once_shown_beside_the_paper_and_compared(folder: Path, tmp_path: Path) -> None:
+def test_methods_are_run_once_shown_beside_the_paper_and_compared(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes that run several at a time have a test of their own."""
+    monkeypatch.setattr("nasbed.core.execution.LocalEngine", lambda processes: SerialEngine())
     file = tmp_path / "r.jsonl"
     shared = ("--data", str(folder), "--results", str(file), *SMALL.split())
     result = run("--nas", "pc-darts, bonsai-net,gdas", "--set", "supernet.batch=32", *shared)

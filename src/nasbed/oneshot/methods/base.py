@@ -24,6 +24,7 @@ from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
 from nasbed.oneshot.steps import Step
 from nasbed.oneshot.supernet_search import SupernetSearch
 from nasbed.spaces import space as registered_space
+from nasbed.training.eager_optimizers import Adam
 from nasbed.training.recipe import Recipe
 
 Judge = Callable[[Architecture, int | None], float]
@@ -166,7 +167,7 @@ class SupernetMethod(nn.Module, OneShotMethod[SearchSettings]):
         moved = list(self.parameters())
         if not moved:
             return None
-        return torch.optim.Adam(moved, lr=self.learning_rate, betas=self.adam_betas, weight_decay=self.weight_decay)
+        return Adam(moved, lr=self.learning_rate, betas=self.adam_betas, weight_decay=self.weight_decay)
 
     def penalty(self) -> Tensor | None:
         """A term that is added to the validation loss, if any."""

@@ -70,9 +70,10 @@ def fit_scores(
     import torch
 
     from nasbed.surrogates.models.gin_network import ranking_loss
+    from nasbed.training.eager_optimizers import AdamW
 
     steps = max(1, len(target) // settings.batch_size)
-    adam = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    adam = AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
     for epoch in range(settings.epochs):
         for step, rows in enumerate(np.array_split(rng.permutation(len(target)), steps)):
             adam.param_groups[0]["lr"] = settings.learning_rate * rate((epoch + step / steps) / settings.epochs)

@@ -1,0 +1,60 @@
+"""Optimizers that load no compiler move weights as torch's do, to the bit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch")
+
+from torch import nn  # noqa: E402
+
+from nasbed.training import eager_optimizers  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 1e-3}),
+        ("Adam", {"lr": 0.1, "betas": (0.5, 0.999)}),
+        ("AdamW", {"lr": 0.1, "weight_decay": 0.1}),
+    ],
+)
+def test_eager_optimizer_moves_weights_as_torch_does_to_the_bit(kind: str, settings: dict[str, Any]) -> None:
+    network = nn.Sequential(nn.Linear(5, 7), nn.Tanh(), nn.Linear(7, 2))
+    weights = []
+    for module in (torch.optim, eager_optimizers):
+        copy = deepcopy(network)
+        optimizer = getattr(module, kind)(copy.parameters(), **settings)
+        for step in range(4):
+            if step == 2:  # the state is exchanged as torch's is
+                state = deepcopy(optimizer.state_dict())
+                optimizer = getattr(module, kind)(copy.parameters(), **settings)
+                optimizer.load_state_dict(state)
+            optimizer.zero_grad()
+            copy(torch.full((3, 5), 0.1 * step)).square().sum().backward()
+            optimizer.step()
+        weights.append([weight.detach().clone() for weight in copy.parameters()])
+    assert all(torch.equal(*pair) for pair in zip(*weights, strict=True))
+    assert not all(torch.equal(*pair) for pair in zip(network.parameters(), weights[0], strict=True))
+
+
+def test_training_and_searching_do_not_load_the_compiler() -> None:
+    code = """
+import sys
+from dataclasses import replace
+from nasbed import Architecture, datasets
+from nasbed.oneshot import SearchSettings, search
+from nasbed.training import load_recipe, train
+digits = datasets.load("digits")
+recipe = replace(load_recipe("small-nb201"), epoch_images=64, skeleton={"channels": 4, "cells_per_stage": 1})
+assert train(Architecture("nb201", (3, 1, 0, 0, 0, 1)), digits, recipe, epochs=1).status == "ok"
+settings = SearchSettings(epochs=1, batch=8, channels=4, cells=1, epoch_images=8, split=(16, 16))
+assert search("pc-darts", digits, settings, space="nb201").status == "ok"
+assert "torch._dynamo" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -311,6 +311,23 @@ def test_names_are_nouns_and_verbs() -> None:
     assert dialect == FORMER
 
 
+def test_names_in_tests_are_nouns_and_verbs() -> None:
+    """Attributes that a test stores count too."""
+    dialect = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(tree(path)):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                    pass
+                case ast.arg(arg=name) | ast.FunctionDef(name=name):
+                    pass
+                case _:
+                    continue
+            if name.strip("_") in DIALECT:
+                dialect.append(f"{path.relative_to(ROOT).as_posix()}:{node.lineno} {name}")
+    assert dialect == []
+
+
 HTML = re.compile(
     r"</?(?:a|b|i|p|q|s|u|br|hr|em|strong|small|sub|sup|code|pre|kbd|div|span|section|article|header|footer|main|nav|"
     r"h[1-6]|ul|ol|li|dl|dt|dd|table|caption|thead|tbody|tfoot|tr|td|th|figure|figcaption|img|picture|svg|g|path|rect|"

@@ -9,7 +9,7 @@ a measured copy (nasbed.training.population.floor says what is counted) and its 
 warm, and to evaluate; networks a minute from end to end. A shortened training is run whole, and the rest of the
 recipe's steps are added to its time. The baselines are timed by their steps alone: the plain loop, CUDA graphs on
 streams, and torch.func over seeds of one architecture. Images are random and made in memory unless --dataset names a
-prepared one. What fails is listed at the end; the rest goes on.
+prepared one. Failures are listed at the end; the other cases still run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from population_training.timing import KernelShare, copy_bandwidth, matrix_rate
 
 Value = TypeVar("Value")
 SAMPLE = 32
-"""Of so many random architectures the baselines take theirs."""
+"""The number of random architectures from which the baselines are chosen."""
 
 
 class Run:

@@ -73,7 +73,7 @@ def thorough(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No test reads or writes the tables of whoever runs it."""
+    """No test reads or writes the tables of the user who runs it."""
     os.environ["NASBED_HOME"] = str(tmp_path_factory.mktemp("home"))
 
 

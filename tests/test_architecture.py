@@ -52,7 +52,7 @@ def tree(path: Path) -> ast.Module:
 
 def imported_packages(path: Path) -> set[str]:
     """The packages of nasbed that a module imports, anywhere in it, type checking included."""
-    found = set()
+    packages = set()
     for node in ast.walk(tree(path)):
         names = []
         if isinstance(node, ast.Import):
@@ -60,8 +60,8 @@ def imported_packages(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative imports hide what is imported"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        found |= {name.split(".")[1] for name in names if name.startswith("nasbed.")}
-    return found
+        packages |= {name.split(".")[1] for name in names if name.startswith("nasbed.")}
+    return packages
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ KNOW_ONE_SPACE = ("spaces", "networks", "oneshot", "results/importers", "compat"
 """What may know a space by name: the space, its network and its supernet, readers of published files, drop-ins."""
 
 
-def test_whoever_wants_a_fact_of_a_space_asks_the_space() -> None:
+def test_facts_of_a_space_are_asked_of_the_space() -> None:
     for path in SOURCE.rglob("*.py"):
         place = path.relative_to(SOURCE).as_posix()
         if not place.startswith(KNOW_ONE_SPACE):
@@ -148,7 +148,7 @@ e = {"bonsai": "not compared"}
     assert sorted(name for _, name in compared_spaces(ast.parse(source))) == ["darts", "fbnet", "nb101", "nb201"]
 
 
-def test_nobody_but_a_space_and_its_networks_compares_with_its_id() -> None:
+def test_only_a_space_and_its_networks_compare_with_its_id() -> None:
     for path in SOURCE.rglob("*.py"):
         place = path.relative_to(SOURCE).as_posix()
         if not place.startswith(KNOW_ONE_SPACE) and place not in COMPARES_ONE_SPACE:
@@ -253,8 +253,8 @@ def test_importing_all_of_evaluation_loads_nothing_impure() -> None:
 
 
 def test_every_study_is_a_registered_folder() -> None:
-    """A study is a folder with its numbers, its page and its command, and a line in the registry. Plug-ins have theirs
-    elsewhere."""
+    """A study is a folder with its numbers, its page and its command, and a line in the registry. Plug-ins have
+    their studies elsewhere."""
     folders = {path for path in (SOURCE / "studies").iterdir() if path.is_dir() and path.name != "__pycache__"}
     entries = re.findall(r'"([\w-]+)": "\w+\.command:', (SOURCE / "studies" / "__init__.py").read_text())
     assert {path.name.replace("_", "-") for path in folders} == set(entries) <= set(STUDIES)
@@ -309,6 +309,23 @@ def test_names_are_nouns_and_verbs() -> None:
     names += [(place, node.name) for place, node in nodes(ast.FunctionDef)]
     dialect = {f"{place.partition(':')[0]} {name}" for place, name in names if name.strip("_") in DIALECT}
     assert dialect == FORMER
+
+
+def test_names_in_tests_are_nouns_and_verbs() -> None:
+    """Attributes that a test stores count too."""
+    dialect = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(tree(path)):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                    pass
+                case ast.arg(arg=name) | ast.FunctionDef(name=name):
+                    pass
+                case _:
+                    continue
+            if name.strip("_") in DIALECT:
+                dialect.append(f"{path.relative_to(ROOT).as_posix()}:{node.lineno} {name}")
+    assert dialect == []
 
 
 HTML = re.compile(

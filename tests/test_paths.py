@@ -40,7 +40,7 @@ PUBLIC: list[Callable[..., Any]] = [
 
 @pytest.mark.parametrize("function", PUBLIC, ids=lambda function: f"{function.__module__}.{function.__qualname__}")
 def test_public_function_declares_paths_as_text_or_path(function: Callable[..., Any]) -> None:
-    annotations = [str(each.annotation) for each in inspect.signature(function).parameters.values()]
+    annotations = [str(parameter.annotation) for parameter in inspect.signature(function).parameters.values()]
     paths = [annotation for annotation in annotations if "Path" in annotation]
     assert paths
     assert all("str" in annotation for annotation in paths)
@@ -50,13 +50,13 @@ def test_paths_as_text_are_written_and_read(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     source = write_evaluations(tmp_path / "source")
     write_results("copy", source.about, source.batches())
-    opened = Results.open("copy")
+    reloaded = Results.open("copy")
     assert len(TabularBenchmark.open("copy")) == len(TabularBenchmark.open(tmp_path / "copy"))
-    assert export_results(opened, "rows.csv") == opened.manifest.rows
+    assert export_results(reloaded, "rows.csv") == reloaded.manifest.rows
     options = {"space": "nb201", "name": "again", "metrics": "validation_accuracy", "fidelity": "12"}
-    [again] = import_tables("table", "rows.csv", "imported", options)
-    assert again.manifest.rows == opened.manifest.rows
-    assert merge_results([opened, source], "merged").results.manifest.rows == opened.manifest.rows
+    [imported] = import_tables("table", "rows.csv", "imported", options)
+    assert imported.manifest.rows == reloaded.manifest.rows
+    assert merge_results([reloaded, source], "merged").results.manifest.rows == reloaded.manifest.rows
     artefact = small_surrogate(tmp_path)
     assert artefact.save("x.snb") == Path("x.snb")
     assert artefact.save("x") == Path("x")

@@ -123,7 +123,7 @@ class Baselines:
         self.device, self.budget_s = device, budget_s
 
     def _spread(self, count: int) -> list[Job]:
-        """The middle of each of so many equal parts."""
+        """The middle of each of ``count`` equal parts."""
         return [self.jobs[int((place + 0.5) * len(self.jobs) / count)] for place in range(count)]
 
     def plain(self, count: int) -> float:
@@ -155,7 +155,7 @@ class Baselines:
             return seconds(some_steps, self.device, budget_s=self.budget_s) / (count * STREAM_STEPS)
 
     def over_seeds(self, count: int) -> tuple[float, bool]:
-        """So many seeds of the architecture with the median multiply-adds, by torch.func; and whether the step could be
+        """Several seeds of the architecture with the median multiply-adds, by torch.func; and whether the step could be
         recorded as a CUDA graph, else it is timed as it is."""
         many = ManySeeds(self._spread(1)[0], count, *self.setting)
         if self.device.type == "cuda":

@@ -91,7 +91,7 @@ def smaller(case: Case) -> Case:
 
 
 def random_dataset(name: str, shape: tuple[int, int, int], images: tuple[int, int, int]) -> Dataset:
-    """Bytes and labels by chance: how long a training step takes does not depend on what it learns."""
+    """Random bytes and labels: how long a training step takes does not depend on what it learns."""
     rng = np.random.default_rng(0)
 
     def part(count: int) -> LabelledImages:

@@ -24,7 +24,7 @@ from population_training.cases import Case
 from population_training.timing import KernelShare, kernel_shares, recorded, seconds, synchronize
 
 SHORT_EPOCHS, SHORT_STEPS = 3, 8
-"""The training that is run: so many epochs of so many steps. The rest of the recipe's steps are added to its time."""
+"""The training that is run, in epochs and steps per epoch. The rest of the recipe's steps are added to its time."""
 
 
 @dataclass(frozen=True, slots=True)

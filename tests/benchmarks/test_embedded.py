@@ -181,7 +181,7 @@ def test_embedded_cells_rank_as_published(published_data: Callable[[str], Path])
 
 @each_surrogate
 def test_embedded_surrogate_has_the_figures_that_it_claims(path: Path) -> None:
-    """Predicted anew: the part of the embedded table that nothing was fitted on."""
+    """Predicted again: the part of the embedded table that nothing was fitted on."""
     artefact = Artefact.load(path)  # checks every byte
     about = artefact.manifest
     assert f"{about.name}{SUFFIX}" == path.name

@@ -46,7 +46,7 @@ def test_live_answers_are_the_same_twice_and_by_another_alike() -> None:
     trained, second = live(), live()
     first = trained.query(ARCH, fidelity=1, seed=3)
     assert trained.query(ARCH, fidelity=1, seed=3) == first, "remembered, its cost too"
-    assert dict(second.query(ARCH, fidelity=1, seed=3).values) == dict(first.values), "trained anew"
+    assert dict(second.query(ARCH, fidelity=1, seed=3).values) == dict(first.values), "trained again"
     assert dict(trained.query(ARCH, fidelity=1, seed=4).values) != dict(first.values)
     batch = trained.query_many([ARCH, ARCH], fidelity=1, seed=3)
     assert len(batch) == 2 and dict(batch[0].values) == dict(first.values)
@@ -68,7 +68,7 @@ def test_live_diverged_query_says_so() -> None:
 
 
 def test_live_search_is_judged_by_the_test_results_of_what_it_trained() -> None:
-    """Nobody knows the optimum, so the regret is to the best that was found."""
+    """The optimum is unknown, so the regret is to the best of the runs."""
     benchmark = live()
     runs = []
     for seed in (0, 1):

@@ -187,7 +187,7 @@ def test_pickled_table_that_is_damaged_or_gone_is_refused(tmp_path: Path) -> Non
 
 
 def test_deep_copied_table_needs_no_folder_of_its_own(tmp_path: Path) -> None:
-    """Whoever opened a table before it was replaced keeps it, and copies it."""
+    """A table that was opened before it was replaced stays readable, and can be copied."""
     benchmark = TabularBenchmark(write_evaluations(tmp_path / "table"))
     archs = some_of(benchmark)
     expected = answers(benchmark, archs)

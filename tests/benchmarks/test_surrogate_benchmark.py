@@ -198,10 +198,10 @@ def test_load_opens_surrogates(benchmark: SurrogateBenchmark, installed: Path, t
 
 
 def test_cards_list_surrogates(benchmark: SurrogateBenchmark, installed: Path) -> None:
-    shown = card(benchmark.name)
-    assert shown in cards()
-    assert shown.present
-    assert shown.what == "surrogate: 3 × lgb on cifar10, fitted on 356 architectures"
-    assert (shown.architectures, shown.fitted_on) == (15_625, 356)
-    assert shown.metrics == ("validation_accuracy", "parameters", "multiply_adds")
-    assert (shown.space, shown.fidelities, shown.licence) == ("nb201", (12,), "none")
+    entry = card(benchmark.name)
+    assert entry in cards()
+    assert entry.present
+    assert entry.what == "surrogate: 3 × lgb on cifar10, fitted on 356 architectures"
+    assert (entry.architectures, entry.fitted_on) == (15_625, 356)
+    assert entry.metrics == ("validation_accuracy", "parameters", "multiply_adds")
+    assert (entry.space, entry.fidelities, entry.licence) == ("nb201", (12,), "none")

@@ -1,4 +1,4 @@
-"""Tables behind one query: the protocol of NAS-Bench-101's section 2.6, held against the rows that were written."""
+"""Tables behind one query: the protocol of NAS-Bench-101's section 2.6, compared with the rows that were written."""
 
 from __future__ import annotations
 
@@ -221,12 +221,12 @@ def test_tabular_test_results_merged_in_are_for_evaluation_and_never_drawn(tmp_p
     test = Metric("accuracy", split="test", bounds=(0, 100))
     rng = np.random.default_rng(0)
     codes = np.array([[a, b, 1, 2, 3, 4] for a in range(5) for b in range(5)])
-    nothing = np.full(len(codes), np.nan)
+    missing = np.full(len(codes), np.nan)
     tested = rng.random(len(codes))
     batches = [
-        Rows.of(codes, {validation.key: rng.random(len(codes)), test.key: nothing}, seed=seed) for seed in (7, 8)
+        Rows.of(codes, {validation.key: rng.random(len(codes)), test.key: missing}, seed=seed) for seed in (7, 8)
     ]
-    batches.append(Rows.of(codes, {validation.key: nothing, test.key: tested}))
+    batches.append(Rows.of(codes, {validation.key: missing, test.key: tested}))
     table = TabularBenchmark(write_results(tmp_path / "t", TableInfo("t", "nb201", (validation, test)), batches))
     archs = table.space.architectures(codes)
     for seed in range(20):
@@ -246,13 +246,13 @@ EVERY_CELL = np.array(list(np.ndindex(5, 5, 5, 5, 5, 5)))
 
 def _uneven(folder: Path, validated: tuple[int, ...], tested: tuple[int, ...]) -> TabularBenchmark:
     """All cells of nb201 at 10 and 200 epochs, with their number as accuracy where a fidelity has the metric."""
-    numbers, nothing = np.arange(15625) / 200, np.full(15625, np.nan)
+    numbers, missing = np.arange(15625) / 200, np.full(15625, np.nan)
     rows = [
         Rows.of(
             EVERY_CELL,
             {
-                ACCURACY.key: numbers if fidelity in validated else nothing,
-                TESTED.key: numbers + fidelity / 100 if fidelity in tested else nothing,
+                ACCURACY.key: numbers if fidelity in validated else missing,
+                TESTED.key: numbers + fidelity / 100 if fidelity in tested else missing,
                 PARAMETERS.key: numbers,
             },
             fidelity=fidelity,
@@ -300,9 +300,9 @@ def test_tabular_optimum_of_nothing_is_refused_in_one_line(tmp_path: Path) -> No
     codes = EVERY_CELL[:5]
     rows = Rows.of(codes, {ACCURACY.key: np.full(5, np.nan), PARAMETERS.key: np.ones(5)}, seed=0,
                    status=np.ones(5, dtype=np.int8))  # fmt: skip
-    more = Rows.of(EVERY_CELL[-1:], {ACCURACY.key: np.array([50.0]), PARAMETERS.key: np.ones(1)}, seed=0)
+    extra_rows = Rows.of(EVERY_CELL[-1:], {ACCURACY.key: np.array([50.0]), PARAMETERS.key: np.ones(1)}, seed=0)
     table = TabularBenchmark(
-        write_results(tmp_path / "t", TableInfo("t", "nb201", (ACCURACY, PARAMETERS)), [rows, more])
+        write_results(tmp_path / "t", TableInfo("t", "nb201", (ACCURACY, PARAMETERS)), [rows, extra_rows])
     )
     assert table.optimum()[1] == 50
     with pytest.raises(NasbedError, match=r"needs a measured validation_accuracy, t:no-pooling has none[^\n]*$"):

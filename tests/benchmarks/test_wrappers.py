@@ -59,8 +59,8 @@ def test_wrapper_that_changes_nothing_answers_all_as_the_inner_one(
     wrapped = Wrapper(inner, "wrapped")
     codes, highest = np.array([(3,) * 6, (0, 1, 2, 3, 4, 0)]), inner.fidelities[-1:]
     for answers in ("query_many", "expected_many"):
-        ours, theirs = getattr(wrapped, answers)(codes), getattr(inner, answers)(codes)
-        assert list(ours) == list(theirs) and ours.values.keys() == theirs.values.keys()
+        outer_answer, inner_answer = getattr(wrapped, answers)(codes), getattr(inner, answers)(codes)
+        assert list(outer_answer) == list(inner_answer) and outer_answer.values.keys() == inner_answer.values.keys()
     first = inner.space.architectures(codes)[0]
     assert wrapped.expected(first) == inner.expected(first)
     assert wrapped.optimum() == inner.optimum()
@@ -121,13 +121,13 @@ def test_restricted_holds_what_has_an_answer_at_its_own_fidelities(tmp_path: Pat
     codes = np.array([(3,) * 6, (3,) * 6, (2,) * 6])
     rows = Rows.of(codes, {VALIDATION.key: np.array([50.0, 90.0, 40.0])}, fidelity=np.array([12, 200, 12]))
     table = TabularBenchmark(write_results(tmp_path / "t", TableInfo("t", "nb201", (VALIDATION,)), [rows]))
-    both, short = (Architecture("nb201", (operation,) * 6) for operation in (3, 2))
-    assert [table.holds(arch) for arch in (both, short)] == [True, False]
+    long, short = (Architecture("nb201", (operation,) * 6) for operation in (3, 2))
+    assert [table.holds(arch) for arch in (long, short)] == [True, False]
     for low in (Restricted(table, (12,)), NoiseFree(Restricted(table, (12,)))):
-        assert [low.holds(arch) for arch in (both, short)] == [True, True]
+        assert [low.holds(arch) for arch in (long, short)] == [True, True]
     assert not Restricted(table, (12, 200)).holds(short)
     with pytest.raises(InvalidOption, match="has the fidelities 12, got 200"):
-        Restricted(table, (12,)).holds(both, fidelity=200)
+        Restricted(table, (12,)).holds(long, fidelity=200)
 
 
 def test_part_of_a_surrogate_has_the_best_predicted_inside(tmp_path: Path) -> None:

@@ -239,15 +239,15 @@ def test_challenge_threads_that_exit_or_stay_do_no_harm(tmp_path: Path) -> None:
     assert (result.ended, result.raw) == ("finished", 25.0)
 
 
-def test_challenge_goes_on_with_the_next_dataset_and_runs_nothing_twice(tmp_path: Path) -> None:
+def test_challenge_continues_with_the_next_dataset_and_runs_nothing_twice(tmp_path: Path) -> None:
     datasets = [write_dataset(tmp_path / name) for name in ("one", "two")]
     entry = write_submission(tmp_path / "entry", processor_init="assert metadata['codename'] == 'two'")
     runs = tmp_path / "runs"
     started: list[str] = []
     first = run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: started.append(name))
     assert [result.ended for result in first] == ["crash", "finished"] and started == ["one", "two"]
-    again = run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: started.append(name))
-    assert again == first and started == ["one", "two"]
+    repeated = run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: started.append(name))
+    assert repeated == first and started == ["one", "two"]
     shutil.rmtree(runs / "entry" / "one")  # as if it had been interrupted before
     assert (
         run_challenge(entry, datasets, runs, limits=make_limits(), on_start=lambda name, _: started.append(name))[1]
@@ -440,8 +440,8 @@ def test_challenge_data_in_a_shown_folder_are_covered(
     apart: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody keeps datasets beside the packages."""
-    shown = [*isolation.visible_paths(), str(tmp_path)]
-    monkeypatch.setattr(isolation, "visible_paths", lambda: shown)
+    visible = [*isolation.visible_paths(), str(tmp_path)]
+    monkeypatch.setattr(isolation, "visible_paths", lambda: visible)
     tmp_path.chmod(0o755)
     data = tmp_path / "data" / "secret"
     train = f"""
@@ -529,7 +529,7 @@ def test_challenge_environment_is_clean(tmp_path: Path, monkeypatch: pytest.Monk
             tmp_path / kind, isolation=kind, train="import os; print(dict(os.environ), os.getcwd())"
         )
         assert result.ended == "finished" and "hunter2" not in log and "'HOME'" in log
-        assert str(tmp_path) not in log  # the paths of the data and of the submission are not told
+        assert str(tmp_path) not in log  # the paths of the data and of the submission are not passed on
 
 
 def test_challenge_without_isolation_says_so(tmp_path: Path) -> None:
@@ -566,7 +566,7 @@ def test_challenge_labels_that_all_can_read_are_noted(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ what comes in
 
 
-def test_challenge_takes_archives_and_refuses_what_is_none(tmp_path: Path) -> None:
+def test_challenge_takes_archives_and_refuses_incomplete_submissions(tmp_path: Path) -> None:
     data = write_dataset(tmp_path / "data")
     entry = write_submission(tmp_path / "entry")
     with zipfile.ZipFile(tmp_path / "team-7.zip", "w") as archive:

@@ -91,8 +91,8 @@ def test_folder_has_the_hash_and_moments_that_it_has_when_prepared(folder: Path)
 def test_baseline_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     shared = ("baseline", "digits", "--model", "tiny", "--epochs", "2", "--device", "cpu", "--checkpoint", str(tmp_path / "c"))  # fmt: skip
     first = json.loads(run(*shared, "--json"))
-    again = json.loads(run(*shared, "--resume", "--json"))
-    assert again["test_accuracy"] == first["test_accuracy"] and again["validated"] == {}
+    repeated = json.loads(run(*shared, "--resume", "--json"))
+    assert repeated["test_accuracy"] == first["test_accuracy"] and repeated["validated"] == {}
     with pytest.raises(InvalidOption, match="resume from it with --resume"):
         run(*shared)
 

@@ -112,7 +112,7 @@ class User:
         assert outcome.returncode == 0, outcome.stderr
         return outcome.stdout
 
-    def refused(self, *words: str) -> str:
+    def refusal(self, *words: str) -> str:
         """The one line that says why."""
         outcome = self.run(*words)
         assert outcome.returncode == 2 and outcome.stdout == "" and "Traceback" not in outcome.stderr
@@ -197,15 +197,15 @@ def test_fetch_interrupted_says_so_and_resumes_the_next_time(user: User, server:
 
 
 def test_fetch_by_two_at_once_downloads_once(user: User, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second is this process; the server goes on with the first once the second says that it waits."""
+    """The second is this process; the server continues with the first once the second says that it waits."""
 
     def wait(path: Path, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
-        def go_on() -> None:
+        def release_server() -> None:
             on_wait()
             server.behaviour.stall = None
             server.behaviour.release.set()
 
-        return waiting_lock(path, go_on)
+        return waiting_lock(path, release_server)
 
     server.behaviour.stall = 6_000
     words = ("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
@@ -224,15 +224,15 @@ def test_fetch_by_two_at_once_downloads_once(user: User, server: Server, monkeyp
 
 def test_fetch_of_other_bytes_names_both_checksums(user: User, server: Server) -> None:
     server.behaviour.content = TABLE + b"91\n"
-    message = user.refused("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
+    message = user.refusal("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
     assert f"SHA-256 {sha256(TABLE + b'91' + bytes([10]))}, expected {RIGHT}" in message
     assert user.kept_files() == [] and not (user.home / "tables").exists()
 
 
-def test_fetch_does_not_keep_an_unverified_file_that_is_none(user: User, server: Server) -> None:
+def test_fetch_does_not_keep_an_unverified_file_of_another_format(user: User, server: Server) -> None:
     """The page that stands where the file should be would be taken for the file the next time."""
     server.behaviour.content = b"<html> no such file"
-    assert "tiny.txt is a web page" in user.refused("fetch", "tiny", "--url", server.url, "--unverified")
+    assert "tiny.txt is a web page" in user.refusal("fetch", "tiny", "--url", server.url, "--unverified")
     assert user.kept_files() == []
     server.behaviour.content = TABLE
     user.ok("fetch", "tiny", "--url", server.url, "--unverified")
@@ -240,7 +240,7 @@ def test_fetch_does_not_keep_an_unverified_file_that_is_none(user: User, server:
 
 def test_fetch_not_found_is_one_line(user: User, server: Server) -> None:
     server.behaviour.statuses = [404]
-    assert "404 Not Found; check the address" in user.refused("fetch", "tiny", "--url", server.url, "--unverified")
+    assert "404 Not Found; check the address" in user.refusal("fetch", "tiny", "--url", server.url, "--unverified")
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_fetch_not_found_is_one_line(user: User, server: Server) -> None:
     ],
 )
 def test_fetch_refuses_in_one_line(user: User, words: tuple[str, ...], message: str) -> None:
-    assert message in user.refused("fetch", *words)
+    assert message in user.refusal("fetch", *words)
     assert not user.home.exists()
 
 
@@ -270,9 +270,9 @@ def test_fetch_lists_what_there_is(user: User) -> None:
     listed = {entry["id"]: entry for entry in json.loads(user.ok("fetch", "--list", "--json"))}
     assert listed["nb101"]["sha256"] and listed["nb301"]["sha256"] is None and listed["nats-tss"]["url"] is None
     assert listed["nb101-108"]["url"] == "https://storage.googleapis.com/nasbench/nasbench_only108.tfrecord"
-    shown = {line.split()[0]: line for line in user.ok("fetch", "--list").splitlines()}
-    assert "checked" in shown["nb101"] and "--unverified" in shown["nb301"] and "by hand" in shown["nats-tss"]
-    assert "2 090 MB" in shown["nb101"] and "Apache-2.0" in shown["nb101"]
+    lines = {line.split()[0]: line for line in user.ok("fetch", "--list").splitlines()}
+    assert "checked" in lines["nb101"] and "--unverified" in lines["nb301"] and "by hand" in lines["nats-tss"]
+    assert "2 090 MB" in lines["nb101"] and "Apache-2.0" in lines["nb101"]
 
 
 def test_fetch_draws_a_bar_on_a_terminal_and_only_there(user: User, server: Server) -> None:
@@ -319,18 +319,18 @@ def test_import_writes_the_tables(user: User) -> None:
 )
 def test_import_refuses_in_one_line(user: User, words: tuple[str, ...], message: str) -> None:
     (user.work / "x.txt").write_bytes(TABLE)
-    assert message in user.refused("import", *words)
+    assert message in user.refusal("import", *words)
     assert not user.home.exists()
 
 
 def test_import_lists_the_formats_with_their_options(user: User) -> None:
-    shown = user.ok("import", "--list")
-    assert "a number a line" in shown and "name: The table's name. [default: tiny/made-up]" in shown
+    output = user.ok("import", "--list")
+    assert "a number a line" in output and "name: The table's name. [default: tiny/made-up]" in output
     (tiny,) = [entry for entry in json.loads(user.ok("import", "--list", "--json")) if entry["format"] == "tiny"]
     assert tiny["summary"] == "a number a line" and set(tiny["options"]) == {"name"}
 
 
 @pytest.mark.parametrize("word", ["fetch", "import"])
 def test_help_teaches_by_examples(user: User, word: str) -> None:
-    shown = user.ok(word, "--help")
-    assert shown.count(f"Example: nasbed {word}") == 3 and "where benchmarks look for them" in shown
+    output = user.ok(word, "--help")
+    assert output.count(f"Example: nasbed {word}") == 3 and "where benchmarks look for them" in output

@@ -50,7 +50,7 @@ def output_of(*words: str | Path) -> str:
     return result.output
 
 
-def refused(*words: str | Path) -> str:
+def refusal(*words: str | Path) -> str:
     """The one line of an error that the user made."""
     result = call(*words)
     assert isinstance(result.exception, NasbedError), result.output
@@ -88,7 +88,7 @@ def test_fit_makes_a_benchmark_that_answers(table: str, tmp_path: Path) -> None:
     assert fetched(page) == []
     assert page.read_text().count('<div class="chart"') == 5
     assert about.members.settings["rounds"] == 20
-    assert refused("fit", table, *SMALL, "--out", out).startswith(f"{out} exists")
+    assert refusal("fit", table, *SMALL, "--out", out).startswith(f"{out} exists")
 
 
 def test_fit_without_a_path_is_found_by_name(table: str) -> None:
@@ -153,7 +153,7 @@ def test_fit_tells_of_settings_tuned_on_other_rows(table: str, tmp_path: Path) -
     words: list[str | Path] = ["fit", table, "--settings", out / "best.json", "--ensemble", "1", "--processes", "1"]
     assert "may have seen the test part" in output_of(*words, "--seed", "1", "--out", tmp_path / "one.snb")
     assert "may have seen" not in output_of(*words, "--out", tmp_path / "other.snb")
-    assert "settings of lgb, not of rf" in refused(*words, "--model", "rf", "--out", tmp_path / "third.snb")
+    assert "settings of lgb, not of rf" in refusal(*words, "--model", "rf", "--out", tmp_path / "third.snb")
 
 
 @pytest.mark.usefixtures("in_process")
@@ -179,16 +179,16 @@ def test_tune_tells_when_no_trial_had_the_highest_budget(table: str, tmp_path: P
 @pytest.mark.parametrize("command", ["fit", "tune"])
 def test_commands_refuse_in_one_line(command: str, table: str, tmp_path: Path) -> None:
     out: list[str | Path] = ["--out", tmp_path / "never"]
-    assert "did you mean lgb" in refused(command, table, "--model", "lgbm", *out)
-    assert "no setting 'round'; did you mean rounds" in refused(
+    assert "did you mean lgb" in refusal(command, table, "--model", "lgbm", *out)
+    assert "no setting 'round'; did you mean rounds" in refusal(
         command, table, "--model", "lgb", "--set", "round=3", *out
     )
-    assert "KEY=VALUE" in refused(command, table, "--model", "lgb", "--set", "rounds", *out)
-    assert "did you mean validation_accuracy" in refused(command, table, "--metric", "valid_accuracy", *out)
-    assert "did you mean rs" in refused(command, table, "--methods", "rss", *out)
-    assert "at least one search method" in refused(command, table, "--methods", ",", *out)
-    assert "has the fidelities 12, got 3" in refused(command, table, "--fidelity", "3", *out)
-    assert "no benchmark is called 'nothing'" in refused(command, "nothing", *out)
+    assert "KEY=VALUE" in refusal(command, table, "--model", "lgb", "--set", "rounds", *out)
+    assert "did you mean validation_accuracy" in refusal(command, table, "--metric", "valid_accuracy", *out)
+    assert "did you mean rs" in refusal(command, table, "--methods", "rss", *out)
+    assert "at least one search method" in refusal(command, table, "--methods", ",", *out)
+    assert "has the fidelities 12, got 3" in refusal(command, table, "--fidelity", "3", *out)
+    assert "no benchmark is called 'nothing'" in refusal(command, "nothing", *out)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -196,14 +196,14 @@ def test_fit_refuses_what_it_cannot_do(table: str, tmp_path: Path) -> None:
     out: list[str | Path] = ["--out", tmp_path / "never"]
     settings = tmp_path / "settings.json"
     settings.write_text("nonsense")
-    assert "cannot be read" in refused("fit", table, "--settings", settings, *out)
-    assert "leave one out" in refused("fit", table, "--settings", settings, "--tune", "3", *out)
+    assert "cannot be read" in refusal("fit", table, "--settings", settings, *out)
+    assert "leave one out" in refusal("fit", table, "--settings", settings, "--tune", "3", *out)
     settings.write_text(json.dumps({"depth": 3}))
-    assert "no setting 'depth'" in refused("fit", table, "--settings", settings, *out)
-    assert "skt or r2" in refused("fit", table, "--tune", "2", "--score", "tau", *out)
+    assert "no setting 'depth'" in refusal("fit", table, "--settings", settings, *out)
+    assert "skt or r2" in refusal("fit", table, "--tune", "2", "--score", "tau", *out)
     output_of("fit", table, *SMALL, "--no-runtime", "--out", tmp_path / "mine.snb")
-    assert "is a surrogate" in refused("fit", tmp_path / "mine.snb", *out)
-    assert "trials go into a folder" in refused("tune", table, "--out", settings)
+    assert "is a surrogate" in refusal("fit", tmp_path / "mine.snb", *out)
+    assert "trials go into a folder" in refusal("tune", table, "--out", settings)
 
 
 def test_list_surrogates_names_models_and_defaults() -> None:

@@ -36,15 +36,15 @@ def test_every_command_that_needs_words_shows_them_in_an_example() -> None:
     for words, command in TREE:
         if hasattr(command, "commands") or "list" in words:
             continue
-        called = words[:1] if words == ("collect", "run") else words
-        assert f"Example: nasbed {' '.join(called)} " in f"{' '.join(command.help.split())} ", words
+        command_words = words[:1] if words == ("collect", "run") else words
+        assert f"Example: nasbed {' '.join(command_words)} " in f"{' '.join(command.help.split())} ", words
 
 
 @pytest.mark.parametrize("words", [(), ("study",), ("results", "merge")])
 def test_help_shows_usage_text_examples_and_commands(words: Words) -> None:
-    shown = run_command(*words, "--help")
-    text = " ".join(shown.stdout.replace("│", " ").split())
-    assert (shown.returncode, shown.stderr) == (0, "")
+    output = run_command(*words, "--help")
+    text = " ".join(output.stdout.replace("│", " ").split())
+    assert (output.returncode, output.stderr) == (0, "")
     assert text.startswith("Usage: ") and " ".join(("nasbed", *words, "[OPTIONS]")) in text
     command = dict(TREE)[words]
     assert " ".join(command.help.split()) in text

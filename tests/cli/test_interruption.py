@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of a command: what is kept and how to go on, exit status 130, at once, and nobody left behind."""
+"""Ctrl-C in the middle of a command: what is kept and how to resume, exit status 130, at once, and no process left behind."""
 
 from __future__ import annotations
 

@@ -254,14 +254,14 @@ def test_earlier_record_is_read_and_written_as_those_of_all_methods(tmp_path: Pa
         "operations": 27, "network_parameters": 2_000, "present": 28, "size": (2 * 54 - 1) / 108, "compression_loss": 0.1,
     }  # fmt: skip
     write_record(record, path)
-    again, content = read_record(path), path.read_bytes()
+    reloaded, content = read_record(path), path.read_bytes()
     assert json.loads(content)["format"] == "nasbed search record 1"
-    write_record(again, path)
+    write_record(reloaded, path)
     assert path.read_bytes() == content
     for name in SearchRecord.__dataclass_fields__:
         if name != "searched":
-            assert getattr(again, name) == getattr(record, name)
-    assert [(epoch.architecture, epoch.figures) for epoch in again.searched.epochs] == [
+            assert getattr(reloaded, name) == getattr(record, name)
+    assert [(epoch.architecture, epoch.figures) for epoch in reloaded.searched.epochs] == [
         (epoch.architecture, epoch.figures) for epoch in record.searched.epochs
     ]
 

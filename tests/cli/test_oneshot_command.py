@@ -150,8 +150,8 @@ def test_oneshot_second_process_waits_for_the_first_and_finds_its_search(
         monkeypatch.setattr("nasbed.core.locks.waiting_lock", wait)
         assert nasbed_oneshot(monkeypatch, *NB201, "--out", str(out)) == 0
         assert first.wait(60) == 0
-        waits, ended = capsys.readouterr().err.splitlines()[:2]
-        assert f"another process is working in {out}" in waits and "has ended already" in ended
+        waits, end_line = capsys.readouterr().err.splitlines()[:2]
+        assert f"another process is working in {out}" in waits and "has ended already" in end_line
     assert not list(out.glob("*.lock"))
 
 

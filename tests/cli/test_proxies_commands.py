@@ -33,14 +33,14 @@ def test_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 def test_score_like_and_compare(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    mine, again, different = (tmp_path / f"{name}.parquet" for name in ("mine", "again", "other"))
+    mine, repeated, different = (tmp_path / f"{name}.parquet" for name in ("mine", "again", "other"))
     chosen = ("--proxies", "params,snip")
     assert run(monkeypatch, "score", "--space", "nb201", "--n", "5", "--seeds", "2", *chosen, *QUICK, "-o", mine) == 0
     output = capsys.readouterr().out
     assert "5 architectures of nb201, 2 seeds" in output and f"nasbed proxies evaluate {mine} TABLE" in output
-    assert run(monkeypatch, "score", "--like", mine, "--n", "3", *chosen, *QUICK, "-o", again, "--json") == 0
+    assert run(monkeypatch, "score", "--like", mine, "--n", "3", *chosen, *QUICK, "-o", repeated, "--json") == 0
     assert [proxy["scored"] for proxy in json.loads(capsys.readouterr().out)["proxies"]] == [3, 3]
-    table, part = ScoreTable.read(mine), ScoreTable.read(again)
+    table, part = ScoreTable.read(mine), ScoreTable.read(repeated)
     rows = [table.codes.tolist().index(code) for code in part.codes.tolist()]
     np.testing.assert_array_equal(part.of("snip")[:, 0], table.of("snip")[rows, 0])
     exported = tmp_path / "table.csv"
@@ -49,7 +49,7 @@ def test_score_like_and_compare(
     exported.write_text("\n".join(["arch,snip", *lines]) + "\n")
     assert run(monkeypatch, "import", exported, "--space", "nb201", "--negate", "snip", "-o", different) == 0
     capsys.readouterr()
-    assert run(monkeypatch, "compare", again, different, "--json") == 0
+    assert run(monkeypatch, "compare", repeated, different, "--json") == 0
     (agreed,) = json.loads(capsys.readouterr().out)
     assert agreed == {"proxy": "snip", "count": 3, "correlation": 1.0, "equal": True, "own": None, "other_own": None}
     assert run(monkeypatch, "compare", mine, different) == 0

@@ -60,9 +60,9 @@ def test_evaluate_takes_several_tasks_and_prints_json(run: Run, pair: tuple[Path
     options = ("--out", out, "--resamples", 20, "--format", "svg", "--json", "--metric", "validation_accuracy")
     outcome = run(*pair, *pair, *options, "--baseline", "nwot", "--k", 3)
     assert outcome.exit_code == 0, outcome.output
-    shown = json.loads(outcome.stdout)
-    assert shown == json.loads((out / "numbers.json").read_text())
-    first, second = shown["tasks"]
+    numbers = json.loads(outcome.stdout)
+    assert numbers == json.loads((out / "numbers.json").read_text())
+    first, second = numbers["tasks"]
     assert second["task"] == "generated/nb201 (2)" and second["proxies"] == first["proxies"]
     assert (first["baseline"], first["k"], first["metric"]) == ("nwot", 3, "validation_accuracy")
 
@@ -73,14 +73,14 @@ def test_evaluate_tells_what_is_left_out(run: Run, pair: tuple[Path, Path], tmp_
     outside: np.ndarray = np.array([code for code in np.ndindex(5, 5, 5, 5, 5, 5) if code not in codes][:4])
     values = {"nwot": np.concatenate([full.values["nwot"], np.zeros((4, 2))])}
     values["nwot"][0] = np.nan
-    more = ScoreTable(
+    extra_scores = ScoreTable(
         full.about,
         np.concatenate([full.codes, outside]),
         full.seeds,
         values,
         no_score=np.full((len(full) + 4, 2), "nwot: odd", dtype=object),
     )
-    more.write(tmp_path / "more.parquet")
+    extra_scores.write(tmp_path / "more.parquet")
     outcome = run(
         tmp_path / "more.parquet", pair[1], "--out", tmp_path / "judged", "--resamples", 20, "--format", "svg"
     )

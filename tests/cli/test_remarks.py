@@ -1,4 +1,4 @@
-"""What a comparison must say of its methods so that nobody misreads it: in the terminal, on the page, in the file."""
+"""What a comparison says of its methods so that readers do not misread it: in the terminal, on the page, in the file."""
 
 from __future__ import annotations
 

@@ -46,9 +46,9 @@ def test_info_by_name_and_by_folder(home: Path) -> None:
     by_name = json.loads(ok("results", "info", "mine/one", "--json", home=home))
     assert by_name == json.loads(ok("results", "info", home / "tables" / "mine" / "one", "--json", home=home))
     assert by_name["rows"] == 2 and by_name["best"]["test_accuracy"]["architecture"] == CELLS[0]
-    shown = ok("results", "info", "mine/one", home=home)
+    output = ok("results", "info", "mine/one", home=home)
     for part in ("mine/one", "Somebody 2024", "CC0", "200 (2)", "93.5", CELLS[0]):
-        assert part in shown
+        assert part in output
 
 
 def test_verify_says_yes_or_exits_with_2(home: Path) -> None:

@@ -228,8 +228,8 @@ def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp
             assert f"3 ({len(numbers['errors'])} broke)" in in_terminal[method]
         repeated = "–" if numbers["repeated"] is None else f"{100 * numbers['repeated']:.0f} %"
         assert on_page[method][-1].strip() == repeated and in_terminal[method].rstrip().endswith(repeated)
-    again = output_of("report", str(out))
-    assert again == text[text.index("method") :]
+    reported = output_of("report", str(out))
+    assert reported == text[text.index("method") :]
 
 
 def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ def test_sample_is_what_the_library_samples(name: str) -> None:
 
 def test_parse_gives_the_published_hash_and_parameters() -> None:
     text = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
-    shown = json.loads(ok("space", "parse", "nb101", text, "--json"))
-    assert shown["hash"] == "28cfc7874f6d200472e1a9dcd8650aa0"
-    assert shown["parameters"] == 2_694_282
+    output = json.loads(ok("space", "parse", "nb101", text, "--json"))
+    assert output["hash"] == "28cfc7874f6d200472e1a9dcd8650aa0"
+    assert output["parameters"] == 2_694_282
     assert "2 694 282" in ok("space", "parse", "nb101", text)
 
 

@@ -104,10 +104,10 @@ def never_unmarked(result: Result, before: dict[str, str], affects: tuple[str, .
         assert not any(number in result.stdout for number in before.values())
         return
     for method in affects:
-        again = f"runs of {method} are made again" in result.stderr
+        is_repeated = f"runs of {method} are made again" in result.stderr
         marked = f"{method} (out of date)" in result.stdout
-        assert again or marked, (method, result.output)
-        assert stdout_marks or again
+        assert is_repeated or marked, (method, result.output)
+        assert stdout_marks or is_repeated
 
 
 @pytest.mark.parametrize("kind", EDITS)
@@ -125,10 +125,10 @@ def test_no_edit_leaves_the_old_number_unmarked(
         if reported and not options:
             never_unmarked(report(folder), before, edit.affects, stdout_marks=True)
             return
-        again = run(folder, *options)
-        never_unmarked(again, before, edit.affects, stdout_marks=False)
-        if again.exception is None:
-            assert numbers(again) == numbers(run(folder, *options, out="fresh")), "what is made again is the truth"
+        repeated = run(folder, *options)
+        never_unmarked(repeated, before, edit.affects, stdout_marks=False)
+        if repeated.exception is None:
+            assert numbers(repeated) == numbers(run(folder, *options, out="fresh")), "what is made again is the truth"
             assert not run(folder, *options).stderr, "and is made once"
 
 

@@ -56,16 +56,16 @@ def test_runs_of_an_edited_method_are_made_again(project: Path, edit: Callable[[
     assert "<small>out of date</small>" in (project / "out" / "report.html").read_text()
     summaries = json.loads((project / "out" / "numbers.json").read_text())["methods"]
     assert [method["method"] for method in summaries if method["out_of_date"]] == ["Greedy"]
-    again, fresh = run(project), run(project, out="fresh")
-    assert f"2 runs of Greedy are made again: {why}" in again.stderr and "rs" not in again.stderr
-    assert numbers(again) == numbers(fresh) and numbers(again)["Greedy"] != before["Greedy"]
+    repeated, fresh = run(project), run(project, out="fresh")
+    assert f"2 runs of Greedy are made again: {why}" in repeated.stderr and "rs" not in repeated.stderr
+    assert numbers(repeated) == numbers(fresh) and numbers(repeated)["Greedy"] != before["Greedy"]
     assert "out of date" not in report(project).stdout and not run(project).stderr
 
 
 def test_methods_that_are_not_run_now_are_marked(project: Path) -> None:
     edit_method(project)
-    shown = run(project, methods="rs")
-    assert "Greedy (out of date)" in shown.stdout and "rs (" not in shown.stdout and not shown.stderr
+    output = run(project, methods="rs")
+    assert "Greedy (out of date)" in output.stdout and "rs (" not in output.stdout and not output.stderr
     (project / "mine.py").unlink()
     assert "2 of 2 runs of Greedy are out of date: mine.py is not here to compare with." in report(project).stdout
 
@@ -91,8 +91,8 @@ def test_another_version_of_nasbed_makes_runs_again(project: Path, monkeypatch: 
     why = f"nasbed {load_run(project / 'out' / 'runs' / 'rs-0.npz').made_by.nasbed} made them, this is 9.9.9"  # type: ignore[union-attr]
     marked = report(project).stdout
     assert f"2 of 2 runs of rs are out of date: {why}." in marked and "Greedy (out of date)" in marked
-    again = run(project).stderr
-    assert f"2 runs of rs are made again: {why}" in again and f"2 runs of Greedy are made again: {why}" in again
+    repeated = run(project).stderr
+    assert f"2 runs of rs are made again: {why}" in repeated and f"2 runs of Greedy are made again: {why}" in repeated
     assert "out of date" not in report(project).stdout
 
 
@@ -110,9 +110,9 @@ def test_runs_without_a_record_are_marked_and_made_again(project: Path) -> None:
     write_table(project / "table", seed=1)
     marked = report(project).stdout
     assert "rs (out of date)" in marked and "recorded neither its code nor its data" in marked
-    again = run(project)
-    assert "2 runs of rs are made again" in again.stderr and "2 runs of Greedy are made again" in again.stderr
-    assert numbers(again) == numbers(run(project, out="fresh"))
+    repeated = run(project)
+    assert "2 runs of rs are made again" in repeated.stderr and "2 runs of Greedy are made again" in repeated.stderr
+    assert numbers(repeated) == numbers(run(project, out="fresh"))
 
 
 @pytest.mark.parametrize("searched", ["nb201", "transnas-micro"])

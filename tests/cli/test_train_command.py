@@ -72,8 +72,8 @@ def test_train_prints_accuracies_and_resumes(tmp_path: Path, recipe: str) -> Non
     ):
         assert word in outcome.stdout
     assert "by epoch" not in outcome.stdout
-    again = json.loads(run("--resume", "--json").stdout)
-    assert again["status"] == "ok" and f"{round(again['test_accuracy'], 3)} %" in outcome.stdout
+    repeated = json.loads(run("--resume", "--json").stdout)
+    assert repeated["status"] == "ok" and f"{round(repeated['test_accuracy'], 3)} %" in outcome.stdout
 
 
 def test_train_prints_the_learning_curve(

@@ -136,21 +136,21 @@ def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_unchanged_nasbench_script_runs_and_repeats(tmp_path: Path) -> None:
     (tmp_path / "search.py").write_text(NASBENCH_SCRIPT)
     table = write_nb101(tmp_path / "nb101").folder
-    first, again, different = (run("search.py", table, seed, cwd=tmp_path) for seed in ("1", "1", "2"))
+    first, repeated, different = (run("search.py", table, seed, cwd=tmp_path) for seed in ("1", "1", "2"))
     assert first.returncode == 0, first.stderr
     names = [line.split()[0] for line in first.stdout.splitlines()]
     assert names == ["random_search", "evolution", "out"]
-    assert first.stdout == again.stdout != different.stdout
+    assert first.stdout == repeated.stdout != different.stdout
 
 
 def test_unchanged_nats_bench_script_runs_and_repeats(tmp_path: Path) -> None:
     (tmp_path / "search.py").write_text(NATS_SCRIPT)
     table = write_nats(tmp_path / "cifar10", "cifar10", np.arange(15_625)).folder
-    first, again = (run("search.py", table, cwd=tmp_path) for _ in range(2))
+    first, repeated = (run("search.py", table, cwd=tmp_path) for _ in range(2))
     assert first.returncode == 0, first.stderr
     arch, _, total, _ = first.stdout.split()
     assert arch.startswith("|") and float(total) >= 2000
-    assert first.stdout == again.stdout
+    assert first.stdout == repeated.stdout
 
 
 def test_runner_runs_a_script_as_python_would(tmp_path: Path) -> None:
@@ -175,9 +175,9 @@ def test_install_never_hides_the_published_package_unasked(tmp_path: Path) -> No
     (tmp_path / "nasbench" / "__init__.py").write_text("")
     (tmp_path / "nasbench" / "api.py").write_text("NASBench = 'the published one'")
     (tmp_path / "script.py").write_text("from nasbench import api\nprint(api.NASBench)")
-    refused = run("script.py", cwd=tmp_path)
-    assert refused.returncode == 2 and "the package nasbench itself is installed" in refused.stderr
-    assert len(refused.stderr.splitlines()) == 1
+    outcome = run("script.py", cwd=tmp_path)
+    assert outcome.returncode == 2 and "the package nasbench itself is installed" in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
     replaced = run("--replace", "script.py", cwd=tmp_path)
     assert "nasbed.compat.nasbench.api.NASBench" in replaced.stdout
 

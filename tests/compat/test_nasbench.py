@@ -239,9 +239,9 @@ def test_spec_with_unused_vertices_is_the_small_cell(nasbench: api.NASBench) -> 
     ],
 )
 def test_spec_of_no_cell_is_a_value_error_in_one_line(matrix: Any, ops: Any) -> None:
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError) as error:
         api.ModelSpec(matrix, ops)
-    assert isinstance(raised.value, NasbedError) and "\n" not in str(raised.value)
+    assert isinstance(error.value, NasbedError) and "\n" not in str(error.value)
 
 
 def _complete(vertices: int) -> list[list[int]]:
@@ -271,9 +271,9 @@ def test_spec_outside_the_domain_is_invalid_and_cannot_be_queried(
 ) -> None:
     assert nasbench.is_valid(spec) is False
     for ask in (nasbench.query, nasbench.get_metrics_from_spec):
-        with pytest.raises(api.OutOfDomainError, match=reason) as raised:
+        with pytest.raises(api.OutOfDomainError, match=reason) as error:
             ask(spec)
-        assert "\n" not in str(raised.value)
+        assert "\n" not in str(error.value)
     assert nasbench.get_budget_counters() == (0.0, 0)
 
 
@@ -321,7 +321,7 @@ def test_dataset_file_is_imported_once(tmp_path: Path, monkeypatch: pytest.Monke
     path.unlink()
     assert api.NASBench(str(path)).is_valid(inception())
     assert len(calls) == 1
-    path.write_bytes(b"published anew")
+    path.write_bytes(b"published again")
     assert api.NASBench(str(path)).is_valid(inception())
     assert len(calls) == 2
 
@@ -329,9 +329,9 @@ def test_dataset_file_is_imported_once(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("name", ["/nowhere/nasbench_only108.tfrecord", "no-such-table", "/nowhere/at all"])
 def test_dataset_file_that_is_nothing_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NASBED_HOME", str(tmp_path))
-    with pytest.raises(NasbedError) as raised:
+    with pytest.raises(NasbedError) as error:
         api.NASBench(name)
-    assert "\n" not in str(raised.value)
+    assert "\n" not in str(error.value)
 
 
 def test_dataset_file_may_be_the_id_of_a_table_of_the_package() -> None:
@@ -366,7 +366,7 @@ def test_evaluate_says_that_nothing_is_trained(nasbench: api.NASBench) -> None:
 
 
 @pytest.mark.parametrize("way", [lambda value: pickle.loads(pickle.dumps(value)), copy.deepcopy])
-def test_copied_nasbench_goes_on_with_the_same_answers(nasbench: api.NASBench, way: Any) -> None:
+def test_copied_nasbench_continues_with_the_same_answers(nasbench: api.NASBench, way: Any) -> None:
     specs = [spec_of(cell) for cell in (0, 3, 60, 200)]
     for spec in specs:
         nasbench.query(spec)

@@ -73,7 +73,7 @@ def test_nasbench301_draws_another_noise_each_time(folder: Path) -> None:
     assert draws[0] != third.predict(config, "genotype")
 
 
-def test_nasbench301_copied_goes_on_with_the_same_noise(folder: Path) -> None:
+def test_nasbench301_copied_continues_with_the_same_noise(folder: Path) -> None:
     config = Genotype(*space("darts").to_native(space("darts").sample(np.random.default_rng(1))))
     ensemble = load_ensemble(folder, seed=1)
     ensemble.predict(config, "genotype")

@@ -38,16 +38,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def opened(folder: Path) -> NATStopology:
+def loaded_api(folder: Path) -> NATStopology:
     nats = create(str(folder), "tss", fast_mode=True, verbose=False)
     assert isinstance(nats, NATStopology) and len(nats.archstr2index) == NB201.size
     return nats
 
 
 @pytest.fixture
-def api(opened: NATStopology) -> NATStopology:
-    """As if opened anew: the tables are shared, the generator and the time used are its own."""
-    nats = copy.copy(opened)
+def api(loaded_api: NATStopology) -> NATStopology:
+    """As if opened again: the tables are shared, the generator and the time used are its own."""
+    nats = copy.copy(loaded_api)
     nats._random = random.Random(0)
     nats.reset_time()
     return nats
@@ -135,7 +135,7 @@ def test_info_averages_when_asked(api: NATStopology) -> None:
 
 
 @pytest.mark.parametrize("way", [lambda value: pickle.loads(pickle.dumps(value)), copy.deepcopy])
-def test_copied_api_goes_on_with_the_same_draws(api: NATStopology, way: Any) -> None:
+def test_copied_api_continues_with_the_same_draws(api: NATStopology, way: Any) -> None:
     api.get_more_info(7, "cifar10", hp=12)
     duplicate = way(api)
     for number in range(20):
@@ -241,9 +241,9 @@ def test_strings_as_lists_and_matrices() -> None:
     ],
 )
 def test_what_is_not_there_is_one_clear_line(api: NATStopology, ask: Any, reason: str) -> None:
-    with pytest.raises(NasbedError, match=reason) as raised:
+    with pytest.raises(NasbedError, match=reason) as error:
         ask(api)
-    assert "\n" not in str(raised.value)
+    assert "\n" not in str(error.value)
 
 
 def test_last_epoch_may_be_named(api: NATStopology) -> None:

@@ -1,4 +1,4 @@
-"""What a user's code is told from: its file, and the modules of the user's that it imports."""
+"""What identifies a user's code: its file, and the modules of the user's that it imports."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_download_with_progress_is_not_given_up(serve: Serve, target: Path) -> N
     assert target.read_bytes() == content and len(server.requests) == 4
 
 
-def test_download_from_a_server_that_ignores_ranges_starts_anew(serve: Serve, target: Path) -> None:
+def test_download_from_a_server_that_ignores_ranges_restarts(serve: Serve, target: Path) -> None:
     server = serve(cuts=[100_000], ranges=False)
     get(server, target)
     assert server.asked_ranges() == ["", "bytes=100000-"] and target.read_bytes() == CONTENT
@@ -228,7 +228,7 @@ def test_stalled_server_times_out_and_the_download_resumes(serve: Serve, target:
     assert target.read_bytes() == CONTENT
 
 
-def test_server_that_nobody_answers_for_is_an_error_of_one_line(serve: Serve, target: Path) -> None:
+def test_server_without_an_answer_is_an_error_of_one_line(serve: Serve, target: Path) -> None:
     with serving(Behaviour()) as closed_server:
         pass
     with pytest.raises(DownloadFailed, match=r"in 2 attempts: .*refused") as caught:
@@ -276,7 +276,7 @@ def test_download_refuses_other_redirects(serve: Serve, target: Path, place: str
 
 @pytest.fixture
 def tls(tmp_path: Path) -> ssl.SSLContext:
-    """A certificate for this machine that nobody has signed but itself."""
+    """A self-signed certificate for this machine."""
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     words = [
         "req",
@@ -331,7 +331,7 @@ def test_address_that_is_not_of_the_web_is_refused(target: Path, url: str) -> No
 
 
 @pytest.mark.parametrize("digest", ["abc", "g" * 64, RIGHT + "0"])
-def test_checksum_that_is_none_is_refused(serve: Serve, target: Path, digest: str) -> None:
+def test_malformed_checksum_is_refused(serve: Serve, target: Path, digest: str) -> None:
     with pytest.raises(InvalidOption, match="64 hexadecimal digits"):
         get(serve(), target, digest)
 

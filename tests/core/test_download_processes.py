@@ -53,7 +53,7 @@ def test_download_killed_midway_is_resumed(serve: Serve, target: Path, kill: sig
     server = serve(stall=200_000)
     with start(server, target) as process:
         assert server.behaviour.stalled.wait(20)
-        until(lambda: part_of(target).exists() and part_of(target).stat().st_size == 200_000)
+        wait_until(lambda: part_of(target).exists() and part_of(target).stat().st_size == 200_000)
         assert not target.exists()
         process.send_signal(kill)
         process.communicate(timeout=20)
@@ -64,7 +64,7 @@ def test_download_killed_midway_is_resumed(serve: Serve, target: Path, kill: sig
     assert target.read_bytes() == CONTENT and names(target) == ["file.bin"]
 
 
-def until(true: Callable[[], bool]) -> None:
+def wait_until(true: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
     while not true():
         assert time.monotonic() < deadline
@@ -78,7 +78,7 @@ def test_two_processes_fetch_the_file_once(serve: Serve, target: Path) -> None:
         messages: list[str] = []
         second = threading.Thread(target=lambda: get(server, target, say=messages.append))
         second.start()
-        until(lambda: bool(messages))
+        wait_until(lambda: bool(messages))
         assert "another process is fetching file.bin" in messages[0] and not target.exists()
         server.behaviour.stall = None
         server.behaviour.release.set()
@@ -88,7 +88,7 @@ def test_two_processes_fetch_the_file_once(serve: Serve, target: Path) -> None:
     assert server.asked_ranges() == ["", "bytes=200000-"], "both requests are of the first process, cut once"
 
 
-def test_lock_of_a_killed_process_holds_nobody_up(serve: Serve, target: Path) -> None:
+def test_lock_of_a_killed_process_blocks_no_other(serve: Serve, target: Path) -> None:
     server = serve(stall=200_000)
     with start(server, target) as first:
         assert server.behaviour.stalled.wait(20)

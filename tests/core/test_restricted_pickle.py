@@ -50,7 +50,7 @@ values = st.recursive(
 dtypes = st.sampled_from(["?", "<f8", ">f4", "f2", "i8", "<i4", ">i2", "u1", "c16", "S3", "<U4", ">U2"])
 
 
-def refused(data: bytes, **options: Any) -> str:
+def refusal(data: bytes, **options: Any) -> str:
     """The one-line message with which a pickle is refused."""
     with pytest.raises(BadFile) as caught:
         loads(data, "the file", **options)
@@ -124,7 +124,7 @@ def test_loads_makes_records_of_the_classes_named_and_of_no_other(protocol: int)
     data = pickle.dumps([Point()], protocol=protocol)
     name = f"{Point.__module__}.Point"
     assert loads(data, "the file", records=[name]) == [PickledObject(name, (), {"x": [1, 2]})]
-    assert name in refused(data)
+    assert name in refusal(data)
     assert not Point.touched
 
 
@@ -195,7 +195,7 @@ def marker(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize("trick", sorted(opcode_tricks("")))
 def test_loads_refuses_calls_by_name_and_runs_nothing(trick: str, marker: Path) -> None:
     data, name = opcode_tricks(f"touch {marker}")[trick]
-    assert name in refused(data)
+    assert name in refusal(data)
 
 
 @pytest.mark.parametrize("trick", ["REDUCE", "INST", "OBJ", "STACK_GLOBAL", "eval", "getattr chain"])
@@ -211,34 +211,34 @@ def test_the_tricks_are_live(trick: str, tmp_path: Path) -> None:
 def test_loads_refuses_every_function_in_every_protocol(function: Any, protocol: int, marker: Path) -> None:
     evil = Evil(function, (f"touch {marker}",))
     for value in (evil, [evil], {"a": evil}, (1, evil), OrderedDict(a=evil)):
-        assert function.__name__ in refused(pickle.dumps(value, protocol=protocol))
+        assert function.__name__ in refusal(pickle.dumps(value, protocol=protocol))
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_loads_refuses_arrays_of_objects(protocol: int, marker: Path) -> None:
     array = np.array([Evil(os.system, (f"touch {marker}",)), 1], dtype=object)
-    refused(pickle.dumps(array, protocol=protocol))
-    assert "O8" in refused(pickle.dumps(np.array([None, 1], dtype=object), protocol=protocol))
+    refusal(pickle.dumps(array, protocol=protocol))
+    assert "O8" in refusal(pickle.dumps(np.array([None, 1], dtype=object), protocol=protocol))
 
 
 def test_loads_refuses_an_object_scalar_with_a_pickle_inside(marker: Path) -> None:
     inner = pickle.dumps(Evil(os.system, (f"touch {marker}",)))
     data = b"cnumpy._core.multiarray\nscalar\ncnumpy\ndtype\n" + text("O8") + b"\x85R" + b"C" + bytes([len(inner)])
-    assert "O8" in refused(data + inner + b"\x86R.")
+    assert "O8" in refusal(data + inner + b"\x86R.")
 
 
 def test_loads_refuses_extension_codes(marker: Path) -> None:
     copyreg.add_extension("os", "system", 240)
     try:
         for code in (b"\x82\xf0", b"\x83\xf0\x00", b"\x84\xf0\x00\x00\x00"):
-            assert "extension code 240" in refused(b"\x80\x02" + code + text(f"touch {marker}") + b"\x85R.")
+            assert "extension code 240" in refusal(b"\x80\x02" + code + text(f"touch {marker}") + b"\x85R.")
     finally:
         copyreg.remove_extension("os", "system", 240)
 
 
 @pytest.mark.parametrize("data", [b"Pos.system\n.", text("os") + b"Q.", b"NQ."])
 def test_loads_refuses_persistent_ids(data: bytes) -> None:
-    assert "persistent" in refused(data)
+    assert "persistent" in refusal(data)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_loads_refuses_persistent_ids(data: bytes) -> None:
     ],
 )
 def test_loads_refuses_names_and_calls_out_of_place(data: bytes) -> None:
-    refused(data)
+    refusal(data)
 
 
 # --- bombs -----------------------------------------------------------------------------------------------------------
@@ -274,14 +274,14 @@ def test_loads_refuses_names_and_calls_out_of_place(data: bytes) -> None:
 def test_loads_refuses_what_multiplies() -> None:
     """Each level refers to the one below twice: 50 short lines that would be 2**50 parts."""
     levels = [b"](h" + bytes([i, ord("h"), i]) + b"eq" + bytes([i + 1]) + b"0" for i in range(50)]
-    assert "parts" in refused(b"](K\x01K\x02eq\x000" + b"".join(levels) + b"h\x32.")
+    assert "parts" in refusal(b"](K\x01K\x02eq\x000" + b"".join(levels) + b"h\x32.")
 
 
 def test_loads_refuses_deep_nesting_in_every_container(thorough: bool) -> None:
     depth = 200_000 if thorough else 50_000
-    assert "levels" in refused(b"]" * depth + b"a" * (depth - 1) + b".")
-    assert "levels" in refused(b")" + b"\x85" * depth + b".")
-    assert "levels" in refused(
+    assert "levels" in refusal(b"]" * depth + b"a" * (depth - 1) + b".")
+    assert "levels" in refusal(b")" + b"\x85" * depth + b".")
+    assert "levels" in refusal(
         b"}" + (b"}" + text("a") + b"K\x01s") + b"0" + b"]" * depth + b"a" * (depth - 1) + b"\x86."
     )
 
@@ -289,10 +289,10 @@ def test_loads_refuses_deep_nesting_in_every_container(thorough: bool) -> None:
 def test_loads_refuses_a_value_that_holds_itself() -> None:
     ring: list[Any] = []
     ring.append(ring)
-    assert "itself" in refused(pickle.dumps(ring))
+    assert "itself" in refusal(pickle.dumps(ring))
     loop: dict[str, Any] = {}
     loop["a"] = (loop,)
-    assert "itself" in refused(pickle.dumps(loop))
+    assert "itself" in refusal(pickle.dumps(loop))
 
 
 def test_loads_refuses_keys_that_cannot_be_hashed_cheaply(thorough: bool) -> None:
@@ -300,9 +300,9 @@ def test_loads_refuses_keys_that_cannot_be_hashed_cheaply(thorough: bool) -> Non
     deep = b"}K\x01" + b"\x85" * (200_000 if thorough else 50_000) + b"Ns."
     doubling = b"}K\x01" + b"2\x86" * 80 + b"Ns."
     for data in (deep, doubling):
-        assert "key" in refused(data)
-        assert "key" in refused(b"\x80\x04(" + data[1:-2] + b"\x91.")
-    assert "key" in refused(pickle.dumps({2**61 - 1: 0}))
+        assert "key" in refusal(data)
+        assert "key" in refusal(b"\x80\x04(" + data[1:-2] + b"\x91.")
+    assert "key" in refusal(pickle.dumps({2**61 - 1: 0}))
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_loads_refuses_keys_that_cannot_be_hashed_cheaply(thorough: bool) -> Non
     ],
 )
 def test_loads_refuses_damaged_pickles(data: bytes) -> None:
-    refused(data)
+    refusal(data)
 
 
 def test_loads_takes_a_far_memo_index_without_room_for_all_before_it() -> None:
@@ -366,7 +366,7 @@ def test_loads_refuses_arrays_that_do_not_fit(shape: tuple[int, ...], kind: str,
     sides = b"(" + b"".join(pickle.dumps(side, protocol=2)[2:-1] for side in shape) + b"t"
     array = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R"
     state = b"(K\x01" + sides + dtype + b"\x89" + b"B" + struct.pack("<I", len(raw)) + raw + b"tb."
-    refused(array + state)
+    refusal(array + state)
 
 
 # --- anything at all -------------------------------------------------------------------------------------------------

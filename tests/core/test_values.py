@@ -74,8 +74,8 @@ metrics = st.builds(
 @given(metrics)
 def test_metric_round_trips_through_json(metric: Metric) -> None:
     text = json.dumps(metric.to_json(), allow_nan=False)
-    again = Metric.from_json(json.loads(text))
-    assert again == metric and json.dumps(again.to_json()) == text
+    reloaded = Metric.from_json(json.loads(text))
+    assert reloaded == metric and json.dumps(reloaded.to_json()) == text
 
 
 def test_metric_opens_what_files_hold_since_the_first_version() -> None:

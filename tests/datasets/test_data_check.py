@@ -132,8 +132,8 @@ FAULTS: list[tuple[str, Any, str, str]] = [
     ("scaled", _replace("test_x", lambda x: x / 255), "warning", "parts look scaled differently"),
     ("uneven", _replace("train_y", lambda y: np.where(np.arange(300) < 4, y, 0)), "warning", "train: uneven"),
     ("moved", _replace("test_y", lambda y: np.where(np.arange(90) < 60, 0, y)), "warning", "test: its classes have"),
-    ("no classes told", _tell(num_classes=None), "error", "metadata: num_classes is missing"),
-    ("no shape told", _tell(input_shape=None), "error", "metadata: input_shape is missing"),
+    ("no classes stated", _tell(num_classes=None), "error", "metadata: num_classes is missing"),
+    ("no shape stated", _tell(input_shape=None), "error", "metadata: input_shape is missing"),
     ("no codename", _tell(codename=None), "warning", "metadata: codename is missing"),
     ("no benchmark", _tell(benchmark=None), "warning", "metadata: benchmark is missing"),
     ("classes no number", _tell(num_classes="3"), "error", "metadata: num_classes is a whole number"),
@@ -245,7 +245,7 @@ def _check_made(folder: Path, arrays: Arrays, metadata: Any, origins: dict[str, 
     return check_folder(folder, _quiet)
 
 
-def test_check_finds_labels_anew_by_the_rule(tmp_path: Path) -> None:
+def test_check_recomputes_labels_by_the_rule(tmp_path: Path) -> None:
     arrays, metadata, origins = _generated(tmp_path)
     findings = _check_made(tmp_path, arrays, metadata, origins)
     assert any(
@@ -260,7 +260,9 @@ def test_check_finds_labels_anew_by_the_rule(tmp_path: Path) -> None:
     assert any(line.startswith("2 labels are not as the rule says") for line in texts)
     assert any("leak: 1 patch are also in train, the first is train 0" in line for line in texts)
     del origins["valid"]["country"]
-    texts = [each.text for each in _check_made(tmp_path, arrays, metadata, origins) if each.severity == "error"]
+    texts = [
+        finding.text for finding in _check_made(tmp_path, arrays, metadata, origins) if finding.severity == "error"
+    ]
     assert any("cannot be computed again" in line for line in texts)
     (tmp_path / "test_origins.npz").write_bytes(b"PK no")
     assert any("test_origins.npz: it cannot be read" in line for line in _texts(tmp_path, "error"))

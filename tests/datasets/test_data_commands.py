@@ -28,10 +28,10 @@ def test_prepare_list_and_info(tmp_path: Path) -> None:
     result = run("prepare", "own@2", "--source", str(tmp_path / "x"), "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["shape"] == [1, 2, 2]
-    shown = json.loads(run("info", "digits", "--verify", "--json").stdout)
-    assert (shown["train"], shown["test"], shown["shape"]) == (1_437, 360, [1, 8, 8])
-    assert sum(shown["train images a class"]) == 1_437
-    assert len(shown["hash"]) == 16
+    output = json.loads(run("info", "digits", "--verify", "--json").stdout)
+    assert (output["train"], output["test"], output["shape"]) == (1_437, 360, [1, 8, 8])
+    assert sum(output["train images a class"]) == 1_437
+    assert len(output["hash"]) == 16
     listed = {dataset["name"]: dataset for dataset in json.loads(run("list", "--json").stdout)}
     assert {"own", "own@2", "digits", "mnist", "fashion-mnist", "cifar10", "cifar100"} == set(listed)
     assert [listed[name]["present"] for name in ("own@2", "digits", "cifar10")] == [True, True, False]

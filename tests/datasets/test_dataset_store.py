@@ -208,9 +208,9 @@ def test_splits_are_disjoint_and_fixed_by_seed() -> None:
     assert (len(split.train), len(split.valid)) == (700, 250)
     assert len(set(split.train) | set(split.valid)) == 950
     assert (np.diff(split.train) > 0).all()
-    again = data.splits(700, 250, seed=3)
-    assert again.hash == split.hash
-    np.testing.assert_array_equal(again.train, split.train)
+    repeated = data.splits(700, 250, seed=3)
+    assert repeated.hash == split.hash
+    np.testing.assert_array_equal(repeated.train, split.train)
     other_hashes = {data.splits(700, 250, seed=seed).hash for seed in range(20)}
     assert len(other_hashes | {data.splits(701, 249, seed=3).hash, data.splits(700, 249, seed=3).hash}) == 22
     assert abs(split.train.mean() - 499.5) < 50

@@ -161,14 +161,14 @@ def test_copies_are_games_of_their_own_where_that_is_wanted(folder: Path) -> Non
 
 
 def test_same_seed_same_bytes(folder: Path) -> None:
-    first, again, other_seed = (SmallChesseract().make(folder, seed=seed, progress=quiet) for seed in (0, 0, 1))
+    first, repeated, other_seed = (SmallChesseract().make(folder, seed=seed, progress=quiet) for seed in (0, 0, 1))
     for name, part in first.parts.items():
-        assert part.images.tobytes() == again.parts[name].images.tobytes()
-        assert part.labels.tobytes() == again.parts[name].labels.tobytes()
+        assert part.images.tobytes() == repeated.parts[name].images.tobytes()
+        assert part.labels.tobytes() == repeated.parts[name].labels.tobytes()
         assert part.images.tobytes() != other_seed.parts[name].images.tobytes()
 
 
-def test_a_game_cut_short_is_the_longer_one_and_a_doubtful_one_is_none() -> None:
+def test_a_game_cut_short_is_the_longer_one_and_a_doubtful_one_is_dropped() -> None:
     moves = tuple(f"move {number}" for number in range(60))
     games = [
         Game("a", 0, "1-0", moves[:45]),

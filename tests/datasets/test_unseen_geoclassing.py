@@ -69,8 +69,8 @@ def test_geoclassing_is_divided_without_repeats(tmp_path: Path) -> None:
     assert dataset.notes[0].startswith("Reduced: ") and "43821/8758/8751" in dataset.notes[0]
     name = str(dataset.test.origins["patch"][0])
     assert np.array_equal(dataset.test.images[0], read_patch(tmp_path / "s" / "BigEarthNet-v1.0", name)[0])
-    again = GeoClassing().make(tmp_path / "s", seed=0, progress=_quiet)
-    assert np.array_equal(again.train.images, dataset.train.images) and again.sources == dataset.sources
+    repeated = GeoClassing().make(tmp_path / "s", seed=0, progress=_quiet)
+    assert np.array_equal(repeated.train.images, dataset.train.images) and repeated.sources == dataset.sources
     other_seed = GeoClassing().make(tmp_path / "s", seed=1, progress=_quiet)
     assert not np.array_equal(other_seed.train.origins["patch"], dataset.train.origins["patch"])
 

@@ -152,11 +152,11 @@ def test_isabella_pictures_are_of_the_snippets_that_origins_tell(isabella: Gener
 
 
 def test_isabella_same_seed_same_bytes_and_written(tmp_path: Path, isabella: GeneratedDataset) -> None:
-    again = Isabella().make(_material(tmp_path / "again"), seed=0, progress=_quiet)
+    repeated = Isabella().make(_material(tmp_path / "again"), seed=0, progress=_quiet)
     other_seed = Isabella().make(tmp_path / "again", seed=1, progress=_quiet)
-    assert np.array_equal(again.train.images, isabella.train.images)
+    assert np.array_equal(repeated.train.images, isabella.train.images)
     assert not np.array_equal(other_seed.train.origins["recording"], isabella.train.origins["recording"])
-    write_unseen(Isabella(), again, tmp_path / "out", seed=0, progress=_quiet)
+    write_unseen(Isabella(), repeated, tmp_path / "out", seed=0, progress=_quiet)
     assert "Reduced: " in (tmp_path / "out" / "card.md").read_text()
     assert json.loads((tmp_path / "out" / "metadata").read_text())["input_shape"][1:] == [1, 64, 128]
     assert np.load(tmp_path / "out" / "train_x.npy").dtype == np.float32

@@ -1,4 +1,4 @@
-"""AddNIST, MultNIST and CIFARTile: what their pixels say, told by looking every source image up by its bytes."""
+"""AddNIST, MultNIST and CIFARTile: what their pixels say, by looking up every source image by its bytes."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def test_classes_are_balanced_to_the_image(kind: type[ComposedDataset]) -> None:
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_a_seed_gives_the_same_bytes_and_another_gives_others(kind: type[ComposedDataset]) -> None:
-    (first, _), (again, _), (other_seed, _) = (made_of(kind, seed) for seed in (0, 0, 1))
+    (first, _), (repeated, _), (other_seed, _) = (made_of(kind, seed) for seed in (0, 0, 1))
     for name, part in first.parts.items():
-        assert part.images.tobytes() == again.parts[name].images.tobytes()
-        assert part.labels.tobytes() == again.parts[name].labels.tobytes()
+        assert part.images.tobytes() == repeated.parts[name].images.tobytes()
+        assert part.labels.tobytes() == repeated.parts[name].labels.tobytes()
         assert part.images.tobytes() != other_seed.parts[name].images.tobytes()
         assert part.labels.tobytes() != other_seed.parts[name].labels.tobytes()
 
@@ -158,9 +158,9 @@ def test_published_files_and_prepared_ones_give_the_same(tmp_path: Path, monkeyp
     with pytest.raises(BadFile, match=r"60000 and 10000 images.*got 400 and 150"):
         SmallAdd().make(folder, seed=0, progress=quiet)
     monkeypatch.setattr(Mnist, "counts", (400, 150))
-    again = SmallAdd().make(folder, seed=0, progress=quiet)
-    assert again.sources == dataset.sources
-    assert again.train.images.tobytes() == dataset.train.images.tobytes()
+    repeated = SmallAdd().make(folder, seed=0, progress=quiet)
+    assert repeated.sources == dataset.sources
+    assert repeated.train.images.tobytes() == dataset.train.images.tobytes()
 
 
 def test_a_missing_source_says_how_to_get_it(tmp_path: Path) -> None:

@@ -104,8 +104,8 @@ def test_language_order_is_the_papers() -> None:
 
 
 def test_language_same_seed_same_bytes(lists: tuple[Path, dict[str, set[str]]]) -> None:
-    first, again, other_seed = (SmallLanguage().make(lists[0], seed=seed, progress=quiet) for seed in (0, 0, 1))
-    assert same(first, again) and not same(first, other_seed)
+    first, repeated, other_seed = (SmallLanguage().make(lists[0], seed=seed, progress=quiet) for seed in (0, 0, 1))
+    assert same(first, repeated) and not same(first, other_seed)
 
 
 def test_figure_2_as_a_grid() -> None:
@@ -249,8 +249,8 @@ def test_gutenberg_phrases_of_two_parts_never_share_a_word_of_a_book(books: tupl
 
 
 def test_gutenberg_same_seed_same_bytes(books: tuple[Path, dict[str, str]]) -> None:
-    first, again, other_seed = (SmallGutenberg().make(books[0], seed=seed, progress=quiet) for seed in (0, 0, 1))
-    assert same(first, again) and not same(first, other_seed)
+    first, repeated, other_seed = (SmallGutenberg().make(books[0], seed=seed, progress=quiet) for seed in (0, 0, 1))
+    assert same(first, repeated) and not same(first, other_seed)
 
 
 def test_gutenberg_order_and_padding_are_those_of_figure_2() -> None:

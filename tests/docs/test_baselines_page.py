@@ -24,8 +24,8 @@ CHANGED = [  # a line result of the other results: the dataset, and what was not
 
 def row(result: UnseenResult, *changed: str) -> str:
     paper = published()
-    called = result.dataset.removesuffix("-with-copies")
-    paper_accuracy = paper.accuracy(called, "resnet18")
+    name = result.dataset.removesuffix("-with-copies")
+    paper_accuracy = paper.accuracy(name, "resnet18")
     validated = [value for value in result.validated.values() if value is not None]
     assert (
         paper_accuracy is not None and result.test_accuracy is not None and result.validation_accuracy == validated[-1]
@@ -38,7 +38,7 @@ def row(result: UnseenResult, *changed: str) -> str:
         max(validated),
     )
     texts = [f"{value:+.2f}" if place == 2 else f"{value:.2f}" for place, value in enumerate(numbers)]
-    return f"| {' | '.join([paper.datasets[called], *changed, *texts])} |"
+    return f"| {' | '.join([paper.datasets[name], *changed, *texts])} |"
 
 
 def tables(page: str) -> list[str]:

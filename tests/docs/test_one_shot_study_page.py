@@ -38,14 +38,14 @@ def rows() -> Rows:
 
 def test_page_has_the_numbers_of_the_watched_searches(study: OneShotStudy) -> None:
     table = method_table(study)
-    wanted = [
+    places = [
         place for place, name in enumerate(table.columns) if name.startswith(("final", "best", "stopped by skips"))
     ]
     *methods, mean, best = table.rows
     for row in methods:
         name = row[0].split(" (")[0]
-        called = f"`{name}`, longer" if "12800" in row[0] else f"`{name}`"
-        assert f"| {called} | {' | '.join([*(row[place] for place in wanted), row[-1]])} |" in PAGE
+        label = f"`{name}`, longer" if "12800" in row[0] else f"`{name}`"
+        assert f"| {label} | {' | '.join([*(row[place] for place in places), row[-1]])} |" in PAGE
     assert len(methods) == 7 and f"of random architectures {mean[2]}, the best of 1 000 {best[2]}" in PAGE
     wrong = {method.name.split(" (")[0]: len(method.failed) for method in study.methods if method.failed}
     assert sum(wrong.values()) == 4 and wrong["drnas"] == 2 and "4 of the 20 searches go wrong" in PAGE
@@ -69,13 +69,13 @@ def test_trainings_of_a_part_of_the_space_can_be_watched(rows: Rows) -> None:
     study = one_shot_study(RECORDS, nasbed.load("darts-cifar10-16"), random=5000, rng=np.random.default_rng(0))
     assert study.measured and sum(len(method.searches) for method in study.methods) == 17
     assert sorted(name.split(" (")[0] for name in study.left_out) == ["darts", "darts", "darts2, seed 2"]
-    by_chance = rows.values["validation_accuracy"][rows.method == "rs"]
+    random_accuracy = rows.values["validation_accuracy"][rows.method == "rs"]
     assert (
-        study.reference.count == len(by_chance) == 1628
+        study.reference.count == len(random_accuracy) == 1628
         and study.reference.description == "architectures of random search"
     )
     # the noise study repeats some of them, so means over seeds differ a little from the first seed's
-    assert study.reference.mean == pytest.approx(by_chance.mean(), abs=0.05)
+    assert study.reference.mean == pytest.approx(random_accuracy.mean(), abs=0.05)
 
 
 def test_page_has_what_the_trainings_say(rows: Rows) -> None:
@@ -88,10 +88,10 @@ def test_page_has_what_the_trainings_say(rows: Rows) -> None:
             trained = [accuracy[code] for code in codes]
             final.append(trained[-1])
             along.append(spearmanr([epoch.validation_accuracy for epoch in record.searched.epochs], trained).statistic)
-    by_chance = rows.values["validation_accuracy"][rows.method == "rs"].mean()
+    random_accuracy = rows.values["validation_accuracy"][rows.method == "rs"].mean()
     text = re.sub(r"\s+", " ", PAGE)
     assert f"architectures of {len(final)} of these searches were" in text
-    assert f"the final ones have {np.mean(final):.2f} % in the mean and random ones {by_chance:.2f}" in text
+    assert f"the final ones have {np.mean(final):.2f} % in the mean and random ones {random_accuracy:.2f}" in text
     assert f"with the trained one is {np.mean(along):.2f} in the mean" in text
 
 

@@ -1,4 +1,4 @@
-"""Several proxies as one, against closed forms and on made data of which the answer is known."""
+"""Several proxies as one, against closed forms and on generated data with a known answer."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_greedy_starts_with_the_best_and_leaves_noise_out() -> None:
     assert greedy(truth, ranks, spearman) == [2, 1]
 
 
-def test_combining_finds_the_gain_of_independent_errors_and_none_where_there_is_none() -> None:
+def test_combining_finds_the_gain_of_independent_errors_and_no_other() -> None:
     rng = np.random.default_rng(1)
     truth = rng.normal(size=1200)
     independent = {name: truth + rng.normal(size=1200) for name in "abc"}
@@ -70,7 +70,7 @@ def test_combining_finds_the_gain_of_independent_errors_and_none_where_there_is_
     assert drowned.gain_of_all.high < 0 and set(drowned.single_names) == {"a"}
 
 
-def test_combining_by_chance_is_not_rewarded() -> None:
+def test_combining_random_scores_is_not_rewarded() -> None:
     """What was chosen among noise on one half has no correlation on the other."""
     rng = np.random.default_rng(2)
     noise = {str(number): rng.normal(size=400) for number in range(10)}

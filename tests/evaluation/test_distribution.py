@@ -127,6 +127,6 @@ def test_pareto_front_is_what_no_other_row_dominates(direction: str) -> None:
 
 def test_columns_of_unequal_length_are_refused_in_one_line() -> None:
     for call in (lambda: pearson([1.0], [1.0, 2.0]), lambda: mean_by([1, 2], [1.0]), lambda: rank_correlations([1.0])):
-        with pytest.raises(NasbedError) as raised:
+        with pytest.raises(NasbedError) as error:
             call()
-        assert "\n" not in str(raised.value) and "got" in str(raised.value)
+        assert "\n" not in str(error.value) and "got" in str(error.value)

@@ -104,9 +104,9 @@ def test_walk_is_decided_by_its_generator_and_refuses_what_cannot_be_walked() ->
         lambda: random_walk_autocorrelation(graph, [1.0], np.random.default_rng(0)),
         lambda: random_walk_autocorrelation(graph, values, np.random.default_rng(0), lags=0),
     ):
-        with pytest.raises(NasbedError) as raised:
+        with pytest.raises(NasbedError) as error:
             call()  # type: ignore[no-untyped-call]
-        assert "\n" not in str(raised.value)
+        assert "\n" not in str(error.value)
 
 
 def as_graph(code: tuple[int, ...]) -> nx.DiGraph:
@@ -203,8 +203,11 @@ def test_nb101_distance_does_not_see_encodings_and_is_one_for_one_edit() -> None
     shuffled = NB101.parse("maxpool3x3:0/conv3x3:0/conv3x3:2/conv1x1:0/conv3x3:0/output:1,3,4,5")
     flipped = NB101.parse("conv1x1:0/conv3x3:0/conv3x3:0/conv1x1:3/maxpool3x3:0/output:1,2,4,5")
     assert edit_distances(NB101, NB101.codes([cell, shuffled, flipped]), cell).tolist() == [0, 0, 1]
-    fewer, more = NB101.parse("conv1x1:0/conv3x3:0/output:1,2"), NB101.parse("conv1x1:0/conv3x3:0,1/output:1,2")
-    assert edit_distances(NB101, NB101.codes([fewer, more]), more).tolist() == [1, 0]
+    fewer_edges, more_edges = (
+        NB101.parse("conv1x1:0/conv3x3:0/output:1,2"),
+        NB101.parse("conv1x1:0/conv3x3:0,1/output:1,2"),
+    )
+    assert edit_distances(NB101, NB101.codes([fewer_edges, more_edges]), more_edges).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])

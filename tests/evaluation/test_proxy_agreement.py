@@ -55,8 +55,8 @@ def test_only_what_both_have_counts() -> None:
         agreements(table(scores), table(scores, proxy="nwot"))
     with pytest.raises(InvalidOption, match="these share 1 and 1"):
         agreements(table(scores[:20], codes=CODES[:20]), table(scores[19:], codes=CODES[19:]))
-    nothing = table(np.where(scores > 0, np.nan, scores))
-    assert np.isnan(agreements(nothing, table(scores))[0].correlation)
+    empty = table(np.where(scores > 0, np.nan, scores))
+    assert np.isnan(agreements(empty, table(scores))[0].correlation)
 
 
 def test_zeros_are_proportional_to_zeros_alone() -> None:

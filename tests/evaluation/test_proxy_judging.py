@@ -42,7 +42,7 @@ def judged(task: RankedTask, **options: Any) -> JudgedTask:
     return judge_proxies(task, np.random.default_rng(0), **({"resamples": 20} | options))
 
 
-def shown(value: object) -> str:
+def number_text(value: object) -> str:
     """Every number of it; NaN is like NaN."""
     return repr(value)
 
@@ -161,7 +161,9 @@ def test_only_the_order_of_scores_counts(truth: np.ndarray) -> None:
     scores = truth + rng.normal(size=len(truth))
     first, second = (judged(made_task(truth, params=column)) for column in (scores, np.exp(scores / 10)))
     for measure in MEASURES:
-        assert shown(first.proxy("params").measures[measure]) == shown(second.proxy("params").measures[measure])
+        assert number_text(first.proxy("params").measures[measure]) == number_text(
+            second.proxy("params").measures[measure]
+        )
 
 
 def test_measures_are_means_over_seeds(truth: np.ndarray) -> None:
@@ -186,7 +188,7 @@ def test_missing_scores_come_last_and_are_counted(truth: np.ndarray) -> None:
     assert "params has no score for 100 architectures: ranked last" in result.notes
 
 
-def test_a_seed_without_scores_is_left_out_and_told(truth: np.ndarray) -> None:
+def test_a_seed_without_scores_is_left_out_and_reported(truth: np.ndarray) -> None:
     scores = np.stack([truth, np.full(len(truth), np.nan)], axis=1)
     result = judged(made_task(truth, params=scores, empty=np.full((len(truth), 2), np.nan)))
     params, empty = result.proxy("params"), result.proxy("empty")
@@ -216,7 +218,7 @@ def test_ties_everywhere_are_no_obstacle() -> None:
     assert half.proxy("params").measures["top_spearman"].reason == "all scores in the top are equal"
 
 
-def test_a_small_top_is_told(truth: np.ndarray) -> None:
+def test_a_small_top_is_reported(truth: np.ndarray) -> None:
     small = judged(made_task(truth[:300], params=truth[:300]))
     assert small.yardstick.top == 3 and "the top 1 % are 3 architectures: too few to say much" in small.notes
     for count, words in ((150, "a single one"), (50, "less than one")):
@@ -303,7 +305,7 @@ def test_without_params_the_best_is_the_baseline(truth: np.ndarray) -> None:
 def test_the_same_generator_gives_the_same_numbers(truth: np.ndarray) -> None:
     task = made_task(truth, params=np.round(truth), nwot=-truth)
     first, second = judged(task), judged(task)
-    assert shown(first) == shown(second)
+    assert number_text(first) == number_text(second)
 
 
 # --- the noise of the truth ------------------------------------------------------------------------------------------
@@ -340,5 +342,5 @@ def test_noise_ceiling_takes_what_is_repeated() -> None:
 
 def test_page_on_judging_proxies_prints_what_its_examples_give() -> None:
     page = Path(__file__).resolve().parents[2] / "docs" / "proxies-evaluation.md"
-    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert tried > 5 and not failed
+    failed, attempted = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert attempted > 5 and not failed

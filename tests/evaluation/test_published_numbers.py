@@ -118,8 +118,8 @@ def test_a_row_of_the_paper_stands_once_below_the_last_of_its_model() -> None:
     models = {"10 × lgb": "lgb", "smooth": "smooth", "lgb": "lgb", "gin": "gin"}
     study = Validation("it", "it", "darts", PERCENT, 9, 9, (), models, paper=of("darts"))
     columns = ("model", "R²", "sKT", "KL", "KL by spread")
-    shown = with_paper(NumberTable(columns, tuple((label, "1", "1", "1", "1") for label in models)), study, "fits")
-    assert [row[0].split(",")[0] for row in shown.rows] == ["10 × lgb", "smooth", "lgb", "lgb", "gin", "gin"]
-    assert shown.asides == {3, 5}
-    assert shown.rows[3] == ("lgb, paper (SNB-DARTS, CIFAR-10 32x32)", "0.892", "0.816", "–", "68.9")
-    assert shown.text().splitlines()[-1] == shown.note and "table 2" in shown.note
+    output = with_paper(NumberTable(columns, tuple((label, "1", "1", "1", "1") for label in models)), study, "fits")
+    assert [row[0].split(",")[0] for row in output.rows] == ["10 × lgb", "smooth", "lgb", "lgb", "gin", "gin"]
+    assert output.asides == {3, 5}
+    assert output.rows[3] == ("lgb, paper (SNB-DARTS, CIFAR-10 32x32)", "0.892", "0.816", "–", "68.9")
+    assert output.text().splitlines()[-1] == output.note and "table 2" in output.note

@@ -100,12 +100,12 @@ def test_critical_difference_has_the_published_critical_values(methods: int, q05
 @given(st.permutations(range(8)))
 def test_comparisons_do_not_depend_on_the_order_of_the_seeds(order: list[int]) -> None:
     table = np.random.default_rng(3).normal(size=(4, 8))
-    for result, again in (
+    for result, repeated in (
         (pairwise(table).holm, pairwise(table[:, order]).holm),
         (pairwise(table, test="mann-whitney").p, pairwise(table[:, order], test="mann-whitney").p),
         (ranks(table)[:, order], ranks(table[:, order])),
     ):
-        np.testing.assert_allclose(result, again)
+        np.testing.assert_allclose(result, repeated)
 
 
 @given(st.lists(st.lists(st.integers(0, 6), min_size=4, max_size=4), min_size=2, max_size=5))
@@ -119,9 +119,9 @@ def test_mean_ranks_over_time_are_those_at_each_time() -> None:
     curves = np.random.default_rng(4).normal(size=(3, 20, 6))
     together = mean_ranks(curves, np.random.default_rng(5))
     for time in range(6):
-        alone = mean_ranks(curves[..., time], np.random.default_rng(5))
-        np.testing.assert_allclose(together.mean[:, time], alone.mean)
-        np.testing.assert_allclose(together.low[:, time], alone.low)
+        single = mean_ranks(curves[..., time], np.random.default_rng(5))
+        np.testing.assert_allclose(together.mean[:, time], single.mean)
+        np.testing.assert_allclose(together.low[:, time], single.low)
     assert (together.low <= together.mean).all() and (together.mean <= together.high).all()
 
 

@@ -105,15 +105,15 @@ def test_summarise_tells_a_better_method_from_a_worse_one(runs: Runs, table: Cou
 
 def test_summarise_does_not_depend_on_the_order_of_the_runs(runs: Runs, table: Counting) -> None:
     order = [*range(20)[::-1], *np.random.default_rng(1).permutation(np.arange(20, 40))]
-    again = Runs(runs.setup, [runs.runs[position] for position in order])
-    first, second = (summarise(order, table, np.random.default_rng(0)).numbers() for order in (runs, again))
+    repeated = Runs(runs.setup, [runs.runs[position] for position in order])
+    first, second = (summarise(order, table, np.random.default_rng(0)).numbers() for order in (runs, repeated))
     assert first == second
 
 
 def test_summarise_is_json_and_names_the_runs_that_broke(runs: Runs, table: Counting) -> None:
     broken = [search(Breaks, table, seed) for seed in range(3)]
-    nothing = replace(broken[0], seed=3, value=np.array([np.nan]))
-    summary = summarise(Runs(runs.setup, [*runs.runs, *broken, nothing]), table, np.random.default_rng(0))
+    empty_run = replace(broken[0], seed=3, value=np.array([np.nan]))
+    summary = summarise(Runs(runs.setup, [*runs.runs, *broken, empty_run]), table, np.random.default_rng(0))
     numbers = json.loads(json.dumps(summary.numbers(), allow_nan=False))
     row = numbers["methods"][2]
     assert row["seeds"] == 4 and numbers["common_seeds"] == 4 and numbers["judged_by"] == "test_accuracy"

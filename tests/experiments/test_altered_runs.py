@@ -210,7 +210,7 @@ SETUPS: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 def test_run_and_report_draw_the_figures_of_runs_that_are_in_order(out: Path) -> None:
-    """The second time with a duration and a value that nobody measured, and that no rule refuses."""
+    """The second time with a duration and a value that were not measured, and that no rule refuses."""
     assert {path.name for path in (out / "figures").iterdir()} == FIGURES
     shutil.rmtree(out / "figures")
     change_run(out, edit("end_s", 87650, at=11))

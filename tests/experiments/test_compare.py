@@ -219,12 +219,12 @@ def test_compare_keeps_settings_by_name_and_charges_thinking(table: str, own: st
         )  # fmt: skip
     setup = load_runs(tmp_path).setup
     assert setup.settings == settings and setup.charge_thinking
-    again: dict[str, Any] = {"seeds": 1, "budget": "9ev", "out": tmp_path, "engine": SerialEngine()}
+    options: dict[str, Any] = {"seeds": 1, "budget": "9ev", "out": tmp_path, "engine": SerialEngine()}
     with pytest.raises(NasbedError, match="charge_thinking True, not False"):
-        compare(table, ["re"], charge_thinking=False, settings=settings, **again)
+        compare(table, ["re"], charge_thinking=False, settings=settings, **options)
     notes: list[str] = []
     changed = {"re": {"population_size": 8}}
-    runs = compare(table, ["re"], charge_thinking=True, settings=changed, on_note=notes.append, **again)
+    runs = compare(table, ["re"], charge_thinking=True, settings=changed, on_note=notes.append, **options)
     assert notes == ["1 run of re is made again: its settings have changed"]
     assert runs.setup.settings == changed
 
@@ -237,6 +237,6 @@ def test_setup_of_an_older_folder_charges_no_thinking(table: str, tmp_path: Path
     assert load_runs(tmp_path).setup.charge_thinking is False
 
 
-def test_load_runs_refuses_what_is_none(tmp_path: Path) -> None:
+def test_load_runs_refuses_a_folder_without_runs(tmp_path: Path) -> None:
     with pytest.raises(NasbedError, match="holds no runs"):
         load_runs(tmp_path)

@@ -241,8 +241,8 @@ def test_compare_runs_methods_with_and_without_side_by_side(table: str, tmp_path
         assert set(runs.methods) == {"re", "re+params", "re~flops"}
     benchmark = nasbed.load(table)
     for seed in range(2):
-        alone, plain = (load_run(tmp_path / out / "runs" / f"re-{seed}.npz") for out in ("alone", "serial"))
-        np.testing.assert_array_equal(alone.codes, plain.codes)
+        unguided, plain = (load_run(tmp_path / out / "runs" / f"re-{seed}.npz") for out in ("alone", "serial"))
+        np.testing.assert_array_equal(unguided.codes, plain.codes)
         for name in ("re+params", "re~flops"):
             serial, local = (load_run(tmp_path / out / "runs" / f"{name}-{seed}.npz") for out in ("serial", "local"))
             np.testing.assert_array_equal(serial.codes, local.codes)
@@ -312,7 +312,7 @@ def test_a_filter_is_charged_once_for_each_architecture(table: str, tmp_path: Pa
 
 
 class ListedScores(ProxyScores):
-    """Scores by a dictionary, each of which takes a second."""
+    """Scores by a dictionary; each takes a second."""
 
     origin = "a dictionary"
 

@@ -61,9 +61,9 @@ def test_a_score_is_that_of_the_network_with_the_weights_and_images_of_its_seed(
             network = build(arch, classes=10, channels_in=1, image=8)
             initial_weights(network, seed)
             with threads_used(1):
-                alone = score_all(network, scoring_batch(data, 8, seed=seed), proxies=FEW, seed=seed)
+                single = score_all(network, scoring_batch(data, 8, seed=seed), proxies=FEW, seed=seed)
             for name in FEW:
-                assert table.of(name)[row, column] == alone[name].value
+                assert table.of(name)[row, column] == single[name].value
     assert all((table.seconds[name] > 0).all() for name in FEW)
 
 
@@ -72,8 +72,8 @@ def test_batches_are_normalised_images_of_the_training_part() -> None:
     images, labels = scoring_batch(data, len(data.train))
     assert images.mean().abs() < 1e-4 and (images.std() - 1).abs() < 1e-2
     assert sorted(labels.tolist()) == sorted(data.train.labels.tolist())
-    first, again, different = (scoring_batch(data, 16, seed=seed)[0] for seed in (0, 0, 1))
-    assert torch.equal(first, again) and not torch.equal(first, different)
+    first, repeated, different = (scoring_batch(data, 16, seed=seed)[0] for seed in (0, 0, 1))
+    assert torch.equal(first, repeated) and not torch.equal(first, different)
     with pytest.raises(InvalidOption, match="1 to 1437 images"):
         scoring_batch(data, 1438)
 
@@ -85,8 +85,8 @@ def test_pieces_and_processes_give_the_same_as_one_go(tmp_path: Path) -> None:
     scored(pieces, archs[:2], proxies=("snip",))
     scored(pieces, archs, proxies=("snip", "nwot"), engine=LocalEngine(1))
     counts: list[tuple[int, int]] = []
-    again = scored(pieces, archs, seeds=(0, 1), progress=lambda completed, total: counts.append((completed, total)))
-    same(complete, again)
+    repeated = scored(pieces, archs, seeds=(0, 1), progress=lambda completed, total: counts.append((completed, total)))
+    same(complete, repeated)
     same(complete, ScoreTable.read(pieces))
     assert counts[0] == (0, 8) and counts[-1] == (8, 8)
     counts.clear()
@@ -208,7 +208,7 @@ def test_scores_by_an_edited_proxy_are_made_again(tmp_path: Path, monkeypatch: p
     names = ["params", "mine"]
     first = scored(out, cells(2), proxies=names)
     registered(2.0)
-    again = scored(out, cells(2), proxies=names, on_note=notes.append)
-    assert set(first.of("mine").ravel()) == {1.0} and set(again.of("mine").ravel()) == {2.0}
+    repeated = scored(out, cells(2), proxies=names, on_note=notes.append)
+    assert set(first.of("mine").ravel()) == {1.0} and set(repeated.of("mine").ravel()) == {2.0}
     assert notes == [f"scores by mine in {out} are made again: its code has changed"]
-    np.testing.assert_allclose(again.seconds["params"], first.seconds["params"], rtol=1e-6, err_msg="and no others")
+    np.testing.assert_allclose(repeated.seconds["params"], first.seconds["params"], rtol=1e-6, err_msg="and no others")

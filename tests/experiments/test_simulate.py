@@ -1,4 +1,4 @@
-"""The simulated clock: when evaluations end, what methods are told, and what happens when one breaks."""
+"""The simulated clock: when evaluations end, what methods receive through ``tell``, and what happens when one breaks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CountingBenchmark(Benchmark):
 
 
 class ScriptedOptimizer(Optimizer):
-    """Proposes what it was given, as many at a time as asked for, and writes down what it is told."""
+    """Proposes a list, as many at a time as asked for, and records the observations that it receives."""
 
     name, summary = "scripted", "for tests"
 
@@ -87,7 +87,7 @@ def test_simulate_workers_divide_the_time(evaluations: int, workers: int, cost: 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30), st.integers(1, 5), st.integers(1, 60))
 def test_simulate_is_the_list_scheduling_of_its_costs(costs: list[int], workers: int, seconds: int) -> None:
-    """Each evaluation starts on the worker that is free first; those that end in time are told in order of their end."""
+    """Each evaluation starts on the worker that is free first; those that end in time are reported in order of their end."""
     bench = CountingBenchmark(lambda query: float(costs[query]))
     method = ScriptedOptimizer(bench)
     run = simulate(method, bench, seed=0, budget=Budget(len(costs), float(seconds)), workers=workers)
@@ -204,7 +204,7 @@ def test_simulate_same_seed_same_bytes(tmp_path: Path) -> None:
         optimizer = RandomSearch(problem_of(bench), np.random.default_rng(seed))
         run = simulate(optimizer, bench, seed=seed, budget=Budget(evaluations=200), workers=3)
         save_run(tmp_path, run)
-        again = load_run(tmp_path / f"rs-{seed}.npz")
+        reloaded = load_run(tmp_path / f"rs-{seed}.npz")
         columns = [
             (
                 observation.codes,
@@ -214,10 +214,10 @@ def test_simulate_same_seed_same_bytes(tmp_path: Path) -> None:
                 observation.start_s,
                 observation.end_s,
             )
-            for observation in (run, again)
+            for observation in (run, reloaded)
         ]
         assert [c.tobytes() for c in columns[0]] == [c.tobytes() for c in columns[1]]
-        assert again.others["size"].tobytes() == run.others["size"].tobytes() and again.error == run.error
+        assert reloaded.others["size"].tobytes() == run.others["size"].tobytes() and reloaded.error == run.error
         return [column.tobytes() for column in columns[0]]
 
     assert arrays(5) == arrays(5) != arrays(6)

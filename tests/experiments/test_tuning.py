@@ -69,7 +69,7 @@ def test_tuning_is_never_worse_than_the_defaults(split: TableSplit, tmp_path: Pa
     tuned = tune(Blurred, split, trials=6, out=tmp_path, settings={"kind": "raise"}, engine=SERIAL)
     assert tuned.best.number == 0
     assert [bool(trial.error) for trial in tuned.trials] == [False] + [True] * 5
-    assert tuned.trials[1].error == "RuntimeError: as told"
+    assert tuned.trials[1].error == "RuntimeError: as asked"
 
 
 def test_tuning_uses_budgets(split: TableSplit, tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_tuning_of_a_finished_folder_fits_nothing(split: TableSplit, tmp_path: P
     first = tune(Blurred, split, trials=5, out=tmp_path, settings={"log": str(tmp_path / "log")}, engine=SERIAL)
     fitted = (tmp_path / "log").read_text()
     assert len(fitted.splitlines()) == 5 + 1  # and the winner, for the test part
-    again = tune(Blurred, split, trials=5, out=tmp_path, settings={"log": str(tmp_path / "log")}, engine=SERIAL)
-    assert again == first
+    repeated = tune(Blurred, split, trials=5, out=tmp_path, settings={"log": str(tmp_path / "log")}, engine=SERIAL)
+    assert repeated == first
     assert (tmp_path / "log").read_text() == fitted
 
 
@@ -263,8 +263,8 @@ def test_tuning_measures_the_winner_again_on_another_test_part(split: TableSplit
     """Rows of the test part are not among those that trials are bound to."""
     tuned = tune(Blurred, split, trials=2, out=tmp_path, engine=SERIAL)
     changed = with_test_values(split, split.test.y + 1)
-    again = tune(Blurred, changed, trials=2, out=tmp_path, engine=SERIAL)
-    assert again.test["mae"] != tuned.test["mae"] and again.trials == tuned.trials
+    repeated = tune(Blurred, changed, trials=2, out=tmp_path, engine=SERIAL)
+    assert repeated.test["mae"] != tuned.test["mae"] and repeated.trials == tuned.trials
 
 
 @pytest.mark.parametrize("line", ["[]", "nonsense", '{"ended": 3, "figures": {}, "fit_s": 1, "error": ""}', "{}"])

@@ -40,8 +40,8 @@ LEAST = {"resnet18": 1, "alexnet": 63, "vgg16": 32, "convnext-base": 32, "mnasne
 DenseNet halves with padding twice, 29, 15, 8, then thrice without, 4, 2, 1."""
 
 
-def named(*, alone: bool = True) -> list[Any]:
-    marks = {"resnet18": ()} | ({"resnet18-kit": ()} if alone else {})
+def named(*, with_kit: bool = True) -> list[Any]:
+    marks = {"resnet18": ()} | ({"resnet18-kit": ()} if with_kit else {})
     return [pytest.param(name, marks=marks.get(name, needs_torchvision)) for name in (*PARAMETERS, *([*marks][1:]))]
 
 
@@ -49,7 +49,7 @@ def parameters(network: Any) -> int:
     return sum(weight.numel() for weight in network.parameters())
 
 
-@pytest.mark.parametrize("name", named(alone=False))
+@pytest.mark.parametrize("name", named(with_kit=False))
 def test_baseline_has_the_published_parameters(name: str) -> None:
     with shapes_only():
         assert parameters(baseline(name, classes=1000, channels_in=3, image=224)) == PARAMETERS[name]
@@ -73,7 +73,7 @@ def test_baseline_weights_all_get_gradients(name: str) -> None:
     assert all(weight.grad is not None for weight in network.parameters())
 
 
-@pytest.mark.parametrize("name", named(alone=False))
+@pytest.mark.parametrize("name", named(with_kit=False))
 def test_baseline_enlarges_no_more_than_it_must(name: str) -> None:
     assert least_side(BASELINES.get(name)) == LEAST[name]  # type: ignore[arg-type]
     with shapes_only():

@@ -82,7 +82,7 @@ def counted(network: Any, image: Image, channels_in: int) -> tuple[int, int]:
 
 @pytest.fixture
 def shapes_alone() -> Iterator[None]:
-    """Thousands of networks of which only shapes matter; and what is old need not be searched for garbage each time."""
+    """Thousands of networks with shapes only; older objects are left out of garbage collection."""
     gc.freeze()
     with without_initial_weights():
         yield

@@ -162,8 +162,8 @@ def test_nb201_cell_computes_the_sum_over_its_routes() -> None:
     cell = small("nb201", arch).cells[0]
     images = torch.randn(2, 4, 5, 5)
     torch.testing.assert_close(cell(images), 4 * images)
-    nothing = small("nb201", Architecture("nb201", (0,) * 6)).cells[0]
-    assert torch.equal(nothing(images), torch.zeros_like(images))
+    empty_cell = small("nb201", Architecture("nb201", (0,) * 6)).cells[0]
+    assert torch.equal(empty_cell(images), torch.zeros_like(images))
 
 
 @pytest.mark.parametrize("side", [1, 4, 7])

@@ -52,8 +52,8 @@ class CountingRecording(Recording):
 
     created = 0
 
-    def __init__(self, *arguments: Any, **more: Any) -> None:
-        super().__init__(*arguments, **more)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         type(self).created += 1
 
 
@@ -62,7 +62,7 @@ class FailingRecording(Recording):
 
     created = 0
 
-    def __init__(self, network: Any, loss: Any, inputs: Any, **more: Any) -> None:
+    def __init__(self, network: Any, loss: Any, inputs: Any, **options: Any) -> None:
         FailingRecording.created += 1
         breaks = FailingRecording.created > 1
 
@@ -72,7 +72,7 @@ class FailingRecording(Recording):
                 value.item()
             return value
 
-        super().__init__(network, loss_of_inputs, inputs, **more)
+        super().__init__(network, loss_of_inputs, inputs, **options)
 
 
 def searched(method: str, settings: SearchSettings, device: str, *, eager: bool, kind: type[Recording]) -> SearchResult:
@@ -102,9 +102,9 @@ def furthest(first: SearchResult, second: SearchResult) -> float:
 
 def compare(method: str, settings: SearchSettings, device: str, kind: type[Recording] = CountingRecording) -> None:
     """What is recorded differs from steps one by one by no more than these do among themselves."""
-    eager, again = (searched(method, settings, device, eager=True, kind=kind) for _ in range(2))
+    eager, eager_again = (searched(method, settings, device, eager=True, kind=kind) for _ in range(2))
     recorded, repeated = (searched(method, settings, device, eager=False, kind=kind) for _ in range(2))
-    chance, distance = furthest(eager, again), max(furthest(eager, recorded), furthest(recorded, repeated))
+    chance, distance = furthest(eager, eager_again), max(furthest(eager, recorded), furthest(recorded, repeated))
     name = f"{method}, {settings.precision}, {kind.__name__.lower()}"
     print(f"{name}: eager runs differ by {chance:.1e}, captured from eager by {distance:.1e}", flush=True)
     first, last = (eager.epochs[place].parameters for place in (0, -1))
@@ -152,12 +152,12 @@ def times(device: str) -> None:
         for method in METHODS:
             for precision in ("float32", "bfloat16") if method == "darts" else ("float32",):
                 sized = replace(settings, precision=precision)
-                (slow, more), (fast, less) = (
+                (slow, eager_gib), (fast, captured_gib) = (
                     step_ms(method, sized, side, device, eager=is_eager) for is_eager in (True, False)
                 )
                 print(
-                    f"{method}, {size}, {precision}, 64 images: eager {slow:.1f} ms, {more:.1f} GiB; "
-                    f"captured {fast:.1f} ms, {less:.1f} GiB",
+                    f"{method}, {size}, {precision}, 64 images: eager {slow:.1f} ms, {eager_gib:.1f} GiB; "
+                    f"captured {fast:.1f} ms, {captured_gib:.1f} GiB",
                     flush=True,
                 )
 

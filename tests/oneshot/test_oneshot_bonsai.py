@@ -125,17 +125,17 @@ def uneven(network: nn.Module) -> None:
 def test_gates_of_0_and_1_compute_what_the_pruned_network_computes(
     cells: str, nodes: int, shape: tuple[int, int, int], training: bool
 ) -> None:
-    """Logits and gradients, in double precision, for random choices of which much leads nowhere."""
+    """Logits and gradients, in double precision, for random choices with many dead ends."""
     rng, frame = np.random.default_rng(7), Frame(cells, nodes)
     full = BonsaiNetwork(BonsaiGenotype.full(frame), channels=3, channels_in=shape[0], classes=4).double()
     uneven(full)
     images = torch.randn(5, *shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    tried = 0
-    while tried < 4:
+    attempts = 0
+    while attempts < 4:
         flags = random_flags(frame, rng)
         if not frame.reaches_output(flags):
             continue
-        tried += 1
+        attempts += 1
         pruned = BonsaiNetwork(
             BonsaiGenotype.from_flags(frame, flags).pruned(), channels=3, channels_in=shape[0], classes=4
         ).double()

@@ -37,9 +37,9 @@ LEARNING = replace(
 )  # fmt: skip
 
 
-def run(settings: BonsaiSettings, **more: Any) -> SearchResult:
+def run(settings: BonsaiSettings, **options: Any) -> SearchResult:
     with threads_used(1):
-        return search("bonsai-net", datasets.load("digits"), settings, **more)
+        return search("bonsai-net", datasets.load("digits"), settings, **options)
 
 
 def without_time(epoch: SearchEpoch) -> dict[str, Any]:

@@ -132,11 +132,11 @@ def test_search_by_recorded_losses_equals_one_step_by_step(
 
 
 @pytest.mark.parametrize("successes", [0, pytest.param(1, marks=pytest.mark.thorough)])
-def test_search_goes_on_step_by_step_when_a_recording_fails(
+def test_search_continues_step_by_step_when_a_recording_fails(
     successes: int, stubbed: type[CpuLossRecording], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(network: nn.Module, loss: Callable[..., Tensor], inputs: Sequence[Tensor], **more: Any) -> Recording:
-        recording = stubbed(network, loss, inputs, **more)
+    def failing(network: nn.Module, loss: Callable[..., Tensor], inputs: Sequence[Tensor], **options: Any) -> Recording:
+        recording = stubbed(network, loss, inputs, **options)
         if len(stubbed.recordings) <= successes:
             return recording
         with buffers_kept(network):

@@ -64,8 +64,8 @@ def test_gradients_reach_every_edge(name: str, space: str) -> None:
 @pytest.mark.parametrize("space", ["darts", "nb201"])
 def test_mixing_is_drawn_from_chance_alone(name: str, space: str) -> None:
     method = supernet_method(name, space)
-    first, again = (method.mixing(Chance(7, CPU)).operations for _ in range(2))
-    assert torch.equal(first, again)
+    first, repeated = (method.mixing(Chance(7, CPU)).operations for _ in range(2))
+    assert torch.equal(first, repeated)
     nasbed.space(space).validate(method.architecture())
 
 

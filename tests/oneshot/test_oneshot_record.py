@@ -85,10 +85,10 @@ def test_record_reads_back_to_the_last_bit(tmp_path: Path) -> None:
 def test_record_keeps_how_a_search_ended(tmp_path: Path, status: Literal["stopped", "diverged"]) -> None:
     written = record()
     arch = None if status == "diverged" else written.searched.epochs[0].architecture
-    result = replace(written.searched, status=status, architecture=arch, reason="as told")
+    result = replace(written.searched, status=status, architecture=arch, reason="as asked")
     write_record(replace(written, searched=result), tmp_path / "search.json")
     stored = read_record(tmp_path / "search.json").searched
-    assert (stored.status, stored.architecture, stored.reason) == (status, arch, "as told")
+    assert (stored.status, stored.architecture, stored.reason) == (status, arch, "as asked")
 
 
 def test_record_of_a_search_that_diverged_at_once_has_no_epochs(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_record_of_a_search_that_diverged_at_once_has_no_epochs(tmp_path: Path) 
 
 
 def damaged(tmp_path: Path, **changed: Any) -> Path:
-    """A record with other members, sealed anew."""
+    """A record with other members and a new seal."""
     path = tmp_path / "search.json"
     write_record(record(), path)
     data = {name: value for name, value in json.loads(path.read_bytes()).items() if name != "sha256"} | changed

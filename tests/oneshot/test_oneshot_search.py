@@ -32,9 +32,9 @@ OPTIONS: dict[str, dict[str, Any]] = {"random-ws": {"samples": 4, "epoch_samples
 OURS = ["darts", "darts2", "drnas", "gdas", "pc-darts", "random-ws"]
 
 
-def run(method: str, settings: SearchSettings, space: str = "nb201", **more: Any) -> SearchResult:
+def run(method: str, settings: SearchSettings, space: str = "nb201", **arguments: Any) -> SearchResult:
     with threads_used(1):
-        return search(method, datasets.load("digits"), settings, space=space, options=OPTIONS.get(method), **more)
+        return search(method, datasets.load("digits"), settings, space=space, options=OPTIONS.get(method), **arguments)
 
 
 def assert_same(first: SearchResult, second: SearchResult) -> None:
@@ -161,8 +161,8 @@ def test_search_stops_by_its_rule(tmp_path: Path) -> None:
     result = run("darts", SMALL, stop=lambda epochs: epochs[0] if len(epochs) == 2 else None, checkpoint=path)
     assert (result.status, len(result.epochs)) == ("stopped", 2)
     assert result.architecture == result.epochs[0].architecture
-    again = run("darts", SMALL, stop=lambda epochs: skip_rule(epochs, skips=0), checkpoint=path)
-    assert (again.status, len(again.epochs)) == ("stopped", 2)
+    repeated = run("darts", SMALL, stop=lambda epochs: skip_rule(epochs, skips=0), checkpoint=path)
+    assert (repeated.status, len(repeated.epochs)) == ("stopped", 2)
 
 
 @pytest.mark.parametrize("method", OURS)

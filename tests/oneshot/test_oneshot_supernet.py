@@ -91,9 +91,9 @@ def test_supernet_of_nothing_is_its_classifier_bias(space: str) -> None:
     searched = SEARCHED_SPACES.get(space)
     cells = searched.cells(with_none=True)
     supernet = searched.supernet(sized(space), cells, Layout())
-    nothing = Mixing(torch.zeros(cells.shape), selected=((None,) * len(cells.edges),) * len(cells.kinds))
+    empty = Mixing(torch.zeros(cells.shape), selected=((None,) * len(cells.edges),) * len(cells.kinds))
     images = torch.randn(2, 3, 8, 8)
-    logits = supernet(images, nothing)
+    logits = supernet(images, empty)
     torch.testing.assert_close(logits[0], logits[1])
     torch.testing.assert_close(supernet(images, Mixing(torch.zeros(cells.shape))), logits)
 
@@ -173,7 +173,7 @@ def edge_of(channel_counts: list[int], channels: int, stride: int, partial: int)
 
 @pytest.mark.parametrize(("channels", "partial"), [(8, 4), (12, 6), (16, 4), (8, 2), (10, 4), (16, 6)])
 @pytest.mark.parametrize("stride", [1, 2])
-def test_partial_edge_touches_one_channel_in_so_many(channels: int, partial: int, stride: int) -> None:
+def test_partial_edge_touches_one_channel_in_k(channels: int, partial: int, stride: int) -> None:
     channel_counts: list[int] = []
     edge = edge_of(channel_counts, channels, stride, partial)
     x = torch.randn(2, channels, 5, 6)
@@ -215,7 +215,7 @@ def weights_of(supernet: Supernet, names: Sequence[str]) -> list[Tensor]:
     return [value for name, value in supernet.state_dict().items() if any(part in name for part in names)]
 
 
-def test_wider_supernet_goes_on_from_the_narrower_one() -> None:
+def test_wider_supernet_continues_from_the_narrower_one() -> None:
     """Where channels went through an operation before, its output is what it was; pruned candidates are gone."""
     searched = SEARCHED_SPACES.get("darts")
     cells, size = searched.cells(with_none=True), sized("darts", channels=12)

@@ -323,7 +323,7 @@ def test_combo_lists_a_space_smaller_than_the_run() -> None:
     assert set(archs[: tiny.size]) == set(tiny.enumerate())
 
 
-def test_combo_goes_on_in_a_space_of_one_architecture() -> None:
+def test_combo_continues_in_a_space_of_one_architecture() -> None:
     only = space_from_configspace(ConfigurationSpace({"only": 1}), "one-point")
     scores = iter(range(30))
     optimizer = COMBO(problem_on(only), np.random.default_rng(0), **{**SMALL, "initial": 2})
@@ -334,6 +334,6 @@ def test_combo_goes_on_in_a_space_of_one_architecture() -> None:
     "settings", [{"initial": 0}, {"samples": 0}, {"sweeps": 1.5}, {"keep": 2}, {"starts": True}, {"burn_in": -1}]
 )
 def test_combo_refuses_settings_out_of_range_in_one_line(settings: dict[str, Any]) -> None:
-    with pytest.raises(InvalidOption, match=next(iter(settings))) as refused:
+    with pytest.raises(InvalidOption, match=next(iter(settings))) as error:
         COMBO(problem_on(space("nb201")), np.random.default_rng(0), **settings)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)

@@ -102,7 +102,7 @@ def test_local_search_descends_an_additive_landscape_in_one_go(seed: int) -> Non
     assert archs.index(best) < 1 + 24 + 20 * (wrong - 1)
 
 
-def test_local_search_evaluates_a_small_space_once_and_then_goes_on() -> None:
+def test_local_search_evaluates_a_small_space_once_and_then_continues() -> None:
     tiny = conditional_space()
     archs = trace(LocalSearch(problem_on(tiny), np.random.default_rng(0)), lambda arch: 50 + sum(arch.code), 40)
     assert set(archs[: tiny.size]) == set(tiny.enumerate())
@@ -259,7 +259,7 @@ def one_point() -> SearchSpace:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_method_goes_on_in_a_space_of_one_architecture(name: str) -> None:
+def test_method_continues_in_a_space_of_one_architecture(name: str) -> None:
     optimizer = OPTIMIZERS.get(name)(problem_on(one_point()), np.random.default_rng(0))
     for _ in range(250):
         optimizer.tell([measured(proposal) for proposal in optimizer.ask(3)])
@@ -291,6 +291,6 @@ def test_method_works_where_most_vectors_are_no_architecture(name: str) -> None:
     ],
 )
 def test_settings_out_of_range_are_refused_in_one_line(name: str, settings: dict[str, Any]) -> None:
-    with pytest.raises(InvalidOption, match=next(iter(settings))) as refused:
+    with pytest.raises(InvalidOption, match=next(iter(settings))) as error:
         OPTIMIZERS.get(name)(problem_on(NB201), np.random.default_rng(0), **settings)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)

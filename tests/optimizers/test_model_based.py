@@ -83,7 +83,7 @@ def additive(seed: int) -> Score:
 
 
 def count_of(method: str) -> int:
-    """Evaluations in most of which the model proposes."""
+    """Evaluations that the model mostly proposes."""
     return 24 if method in SLOW else 40
 
 
@@ -198,7 +198,7 @@ def test_density_has_the_bandwidths_of_the_normal_reference_rule() -> None:
 
 
 def test_gaps_are_filled_from_rows_that_have_the_parameter() -> None:
-    """Columns two and three go together: what fills a row comes from one row. Nobody has the last."""
+    """Columns two and three go together: what fills a row comes from one row. No row has the last."""
     gap, rng = math.nan, np.random.default_rng(0)
     rows = np.array([[0, 1, 1, gap], [1, 2, 2, gap], [2, gap, gap, gap], [3, gap, gap, gap], [4, gap, 5, gap]])
     for _ in range(50):
@@ -342,9 +342,9 @@ def test_perceptrons_learn_a_sum() -> None:
     ],
 )
 def test_settings_out_of_range_are_refused_in_one_line(name: str, settings: dict[str, Any]) -> None:
-    with pytest.raises(InvalidOption, match=next(iter(settings))) as refused:
+    with pytest.raises(InvalidOption, match=next(iter(settings))) as error:
         OPTIMIZERS.get(name)(Problem(space("nb201"), ACCURACY, (200,)), np.random.default_rng(0), **settings)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 # --- all of them ----------------------------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def test_rounds_have_the_evaluations_and_the_cost_of_the_closed_form(
 
 @pytest.mark.parametrize("method", ["hb", "bohb"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_best_of_each_rung_and_only_they_go_on(noisy: TabularBenchmark, method: str, seed: int) -> None:
+def test_only_the_best_of_each_rung_continue(noisy: TabularBenchmark, method: str, seed: int) -> None:
     run = search(method, noisy, seed, evaluations=6 * 20)
     codes = [tuple(code) for code in run.codes.tolist()]
     for rungs in brackets(run):

@@ -35,8 +35,8 @@ def test_mutation_rate_that_is_whole_makes_that_many_edits(rate: int) -> None:
 def test_mutation_rate_with_a_fraction_is_the_mean_number_of_edits() -> None:
     half = distances(0.5)
     assert set(half.tolist()) == {0, 1} and abs(half.mean() - 0.5) < 0.05
-    more = distances(2.5)
-    assert more.max() == 3 and 2.2 < more.mean() <= 2.5  # an edit may undo or repeat another's place
+    several = distances(2.5)
+    assert several.max() == 3 and 2.2 < several.mean() <= 2.5  # an edit may undo or repeat another's place
 
 
 def test_mutation_rate_below_zero_is_refused() -> None:

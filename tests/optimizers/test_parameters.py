@@ -53,5 +53,5 @@ def test_ranges_keep_their_scale_and_have_at_most_ten_levels() -> None:
     assert parameters.row(arch)[list(source).index("fixed")] == 0
 
 
-def test_what_is_no_architecture_is_none() -> None:
+def test_configuration_without_an_architecture_is_none() -> None:
     assert Parameters(space("nb101")).nearest(np.ones(26)) is None

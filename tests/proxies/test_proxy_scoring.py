@@ -1,4 +1,4 @@
-"""Scoring: the network is left alone, bad input is told, passes are shared, anyone's function joins."""
+"""Scoring: the network is left as it was, bad input is reported, passes are shared, any function can be a proxy."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def test_score_alone_is_the_score_in_company(together: dict[str, Score], name: s
     """And the same seed gives the same score, whatever torch's own generator has drawn."""
     network = with_dropout()
     torch.rand(3)
-    alone = PROXIES.get(name).score(network, batch())
-    assert alone.value == together[name].value
+    single = PROXIES.get(name).score(network, batch())
+    assert single.value == together[name].value
 
 
 def test_network_is_left_alone_by_a_proxy_that_fails() -> None:

@@ -1,4 +1,4 @@
-"""Files of scores: what is written is read back, what is wrong is told; published ones become such files."""
+"""Files of scores: what is written is read back, errors are reported; published scores become such files."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_suite_zero_json(tmp_path: Path) -> None:
     scores = published_scores(path, dataset="cifar100")
     assert scores.about.space == "nb201" and scores.about.dataset == "cifar100"
     assert [tuple(code) for code in scores.codes.tolist()] == codes()
-    assert scores.proxies == ("flops", "params")  # the accuracy is none
+    assert scores.proxies == ("flops", "params")  # the accuracy is not a proxy
     np.testing.assert_allclose(scores.of("flops")[:, 0], PUBLISHED["flops"])
     np.testing.assert_array_equal(scores.seconds["params"][:, 0], 0.5)
     counted = nasbed.space("nb201").costs(np.array(codes()))[:, 0]

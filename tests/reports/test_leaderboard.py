@@ -1,4 +1,4 @@
-"""The leaderboard: places, ties, failures, and what a reader is told."""
+"""The leaderboard: places, ties, failures, and what the reader learns."""
 
 from __future__ import annotations
 

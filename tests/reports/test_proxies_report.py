@@ -25,7 +25,9 @@ ACCURACY = Metric("accuracy", split="test", unit="%", bounds=(0, 100))
 ODD = "<b>&\"'a name of some length"
 
 
-def task(name: str, *, repeats: bool = False, seeds: int = 1, more: dict[str, np.ndarray] | None = None) -> RankedTask:
+def task(
+    name: str, *, repeats: bool = False, seeds: int = 1, extra_scores: dict[str, np.ndarray] | None = None
+) -> RankedTask:
     """1 000 items: ``broad`` is good over all and chance among the best 100, ``sharp`` the other way round."""
     rng = np.random.default_rng(0)
     truth = np.sort(90 + rng.normal(size=1000))[::-1].copy()
@@ -34,7 +36,12 @@ def task(name: str, *, repeats: bool = False, seeds: int = 1, more: dict[str, np
     broad[best] = rng.permutation(broad[best])
     sharp = truth + rng.normal(scale=4, size=1000)
     sharp[best] = truth[best] + 10
-    scores = {"params": truth + rng.normal(scale=0.8, size=1000), "broad": broad, "sharp": sharp, **(more or {})}
+    scores = {
+        "params": truth + rng.normal(scale=0.8, size=1000),
+        "broad": broad,
+        "sharp": sharp,
+        **(extra_scores or {}),
+    }
     columns = {key: np.repeat(column[:, None], seeds, axis=1) for key, column in scores.items()}
     trainings = truth[:, None] + 0.1 * rng.normal(size=(1000, 3)) if repeats else None
     return RankedTask(
@@ -51,8 +58,8 @@ def tasks() -> list[JudgedTask]:
     constant, empty = np.ones(1000), np.full(1000, np.nan)
     return [
         judged(task("one/task", repeats=True)),
-        judged(task("other", seeds=2, more={"constant": constant, "empty": empty})),
-        judged(task(ODD, more={ODD: np.arange(1000.0)})),
+        judged(task("other", seeds=2, extra_scores={"constant": constant, "empty": empty})),
+        judged(task(ODD, extra_scores={ODD: np.arange(1000.0)})),
     ]
 
 
@@ -99,7 +106,7 @@ def test_heat_maps_hold_every_proxy_of_every_task(tasks: list[JudgedTask]) -> No
     assert rows["one/task", "broad"]["text"] == f"{broad:.2f}".replace("-", "−")
 
 
-def test_tasks_of_one_name_are_told_apart(tasks: list[JudgedTask]) -> None:
+def test_tasks_of_one_name_are_distinguished(tasks: list[JudgedTask]) -> None:
     assert task_titles([tasks[0], tasks[1], tasks[0]]) == ["one/task", "other", "one/task (2)"]
 
 

@@ -24,7 +24,7 @@ from nasbed.results.importers.torch_file import load_torch_file
 MEGABYTE = 1 << 20
 
 
-def refused(call: Any) -> str:
+def refusal(call: Any) -> str:
     with pytest.raises(BadFile) as caught:
         call()
     message = str(caught.value)
@@ -36,9 +36,9 @@ def test_read_limited_stops_at_its_limit(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * 100)
     assert read_limited(path, 100) == b"x" * 100
-    assert "more than" in refused(lambda: read_limited(path, 99))
-    assert "check the path" in refused(lambda: read_limited(tmp_path / "none", 99))
-    refused(lambda: read_limited(tmp_path, 99))
+    assert "more than" in refusal(lambda: read_limited(path, 99))
+    assert "check the path" in refusal(lambda: read_limited(tmp_path / "none", 99))
+    refusal(lambda: read_limited(tmp_path, 99))
 
 
 # --- bzip2 -----------------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def test_read_bz2_reads_what_bz2_wrote(tmp_path: Path) -> None:
     data = np.random.default_rng(0).bytes(3 * MEGABYTE)
     path.write_bytes(bz2.compress(data))
     assert read_bz2(path, len(data)) == data
-    refused(lambda: read_bz2(path, len(data) - 1))
+    refusal(lambda: read_bz2(path, len(data) - 1))
 
 
 def test_read_bz2_does_not_unpack_a_bomb(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_read_bz2_does_not_unpack_a_bomb(tmp_path: Path) -> None:
     path.write_bytes(bz2.compress(bytes(64 * MEGABYTE)))
     assert path.stat().st_size < 1000
     tracemalloc.start()
-    assert "unpacks to more" in refused(lambda: read_bz2(path, 2 * MEGABYTE))
+    assert "unpacks to more" in refusal(lambda: read_bz2(path, 2 * MEGABYTE))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * MEGABYTE
@@ -78,7 +78,7 @@ def test_read_bz2_refuses_damaged_files(tmp_path: Path) -> None:
         b"plain text",
     ):
         path.write_bytes(data)
-        refused(lambda: read_bz2(path, MEGABYTE))
+        refusal(lambda: read_bz2(path, MEGABYTE))
 
 
 # --- zip -------------------------------------------------------------------------------------------------------------
@@ -95,8 +95,8 @@ def test_archive_does_not_unpack_a_bomb(tmp_path: Path) -> None:
     write_zip(path, {"a": bytes(64 * MEGABYTE)}, zipfile.ZIP_DEFLATED)
     with open_archive(path) as archive:
         tracemalloc.start()
-        assert "unpacks to more" in refused(lambda: archive.read("a", 2 * MEGABYTE))
-        assert "unpacks to more" in refused(lambda: archive.read("a", 1 << 40))
+        assert "unpacks to more" in refusal(lambda: archive.read("a", 2 * MEGABYTE))
+        assert "unpacks to more" in refusal(lambda: archive.read("a", 1 << 40))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert peak < 40 * MEGABYTE
@@ -111,7 +111,7 @@ def test_archive_refuses_names_that_lead_outside(tmp_path: Path, name: str) -> N
         with open_archive(path) as archive:
             archive.read("fine", 10)
 
-    assert "stay inside" in refused(read)
+    assert "stay inside" in refusal(read)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -120,7 +120,7 @@ def test_archive_refuses_two_members_of_one_name(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("a", b"one")
         file.writestr("a", b"two")
-    refused(lambda: open_archive(path).__enter__())
+    refusal(lambda: open_archive(path).__enter__())
 
 
 def test_archive_refuses_damage_encryption_and_what_is_not_there(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_archive_refuses_damage_encryption_and_what_is_not_there(tmp_path: Path)
     complete = path.read_bytes()
     with open_archive(path) as archive:
         assert archive.read("a", 100) == b"some text"
-        refused(lambda: archive.read("b", 100))
-        refused(lambda: archive.read("a", 3))
+        refusal(lambda: archive.read("b", 100))
+        refusal(lambda: archive.read("a", 3))
     flipped = complete.replace(b"some text", b"sane text", 1)
     encrypted = complete.replace(b"PK\x01\x02\x14\x03\x14\x00\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01\x00")
     assert encrypted != complete
@@ -141,7 +141,7 @@ def test_archive_refuses_damage_encryption_and_what_is_not_there(tmp_path: Path)
             with open_archive(path) as archive:
                 archive.read("a", 100)
 
-        refused(read)
+        refusal(read)
 
 
 # --- torch -----------------------------------------------------------------------------------------------------------
@@ -200,11 +200,11 @@ def test_torch_file_agrees_with_torch(tmp_path: Path) -> None:
     torch.save(PLAIN, path, _use_new_zipfile_serialization=False)
     assert load_torch_file(path, MEGABYTE) == PLAIN
     torch.save(value, path, _use_new_zipfile_serialization=False)
-    refused(lambda: load_torch_file(path, MEGABYTE))
+    refusal(lambda: load_torch_file(path, MEGABYTE))
     torch.save({"bf16": base.to(torch.bfloat16)}, path)
-    assert "BFloat16Storage" in refused(lambda: load_torch_file(path, MEGABYTE))
+    assert "BFloat16Storage" in refusal(lambda: load_torch_file(path, MEGABYTE))
     torch.save(torch.nn.Linear(2, 3), path)
-    assert "torch.nn" in refused(lambda: load_torch_file(path, MEGABYTE))
+    assert "torch.nn" in refusal(lambda: load_torch_file(path, MEGABYTE))
 
 
 class Evil:
@@ -219,9 +219,9 @@ def test_torch_file_runs_nothing(tmp_path: Path) -> None:
     path, marker = tmp_path / "file.pth", tmp_path / "it-ran"
     evil = Evil(f"touch {marker}")
     torch_zip(path, pickle.dumps({"a": evil}, protocol=2))
-    assert "system" in refused(lambda: load_torch_file(path, MEGABYTE))
+    assert "system" in refusal(lambda: load_torch_file(path, MEGABYTE))
     legacy(path, evil)
-    assert "system" in refused(lambda: load_torch_file(path, MEGABYTE))
+    assert "system" in refusal(lambda: load_torch_file(path, MEGABYTE))
     assert not marker.exists()
 
 
@@ -258,20 +258,20 @@ def test_torch_file_keeps_tensors_inside_their_storage(tmp_path: Path) -> None:
         tensor(6, 0, (2,), (1,), key="../version"),
     ):
         torch_zip(path, bad, {"0": raw})
-        refused(lambda: load_torch_file(path, MEGABYTE))
+        refusal(lambda: load_torch_file(path, MEGABYTE))
 
 
 def test_torch_file_refuses_what_is_not_one(tmp_path: Path) -> None:
     path = tmp_path / "file.pth"
-    refused(lambda: load_torch_file(path, MEGABYTE))
-    refused(lambda: load_torch_file(tmp_path, MEGABYTE))
+    refusal(lambda: load_torch_file(path, MEGABYTE))
+    refusal(lambda: load_torch_file(tmp_path, MEGABYTE))
     for data in (b"", b"PK", b"plain text", pickle.dumps(PLAIN), pickle.dumps(np.arange(3))):
         path.write_bytes(data)
-        refused(lambda: load_torch_file(path, MEGABYTE))
+        refusal(lambda: load_torch_file(path, MEGABYTE))
     write_zip(path, {"a/other": b""})
-    assert "torch.save" in refused(lambda: load_torch_file(path, MEGABYTE))
+    assert "torch.save" in refusal(lambda: load_torch_file(path, MEGABYTE))
     write_zip(path, {"a/data.pkl": b"N.", "b/data.pkl": b"N."})
-    refused(lambda: load_torch_file(path, MEGABYTE))
+    refusal(lambda: load_torch_file(path, MEGABYTE))
 
 
 def test_torch_file_gives_a_value_or_bad_file_for_damaged_files(tmp_path: Path) -> None:

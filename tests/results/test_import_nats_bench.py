@@ -1,4 +1,4 @@
-"""NATS-Bench: folders written here from the published layout, each number told apart, found again in its column."""
+"""NATS-Bench: folders written here from the published layout with distinct numbers, each read back in its column."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_the_format_is_registered() -> None:
 # --- folders that are not as published -------------------------------------------------------------------------------
 
 
-def refused(folder: Path, out: Path) -> str:
+def refusal(folder: Path, out: Path) -> str:
     with pytest.raises(BadFile) as caught:
         imported(folder, out)
     message = str(caught.value)
@@ -231,19 +231,19 @@ def test_nats_import_refuses_damaged_files_and_writes_nothing(tmp_path: Path) ->
         hostile = bz2.compress(b"cos\nsystem\nX\x05\x00\x00\x00false\x85R.")
         for data in (b"", complete[:-1], complete[:100], bytes(flipped), b"text", complete + b"x", no_pickle, hostile):
             (folder / name).write_bytes(data)
-            refused(folder, out)
+            refusal(folder, out)
         (folder / name).write_bytes(complete)
     assert len(imported(folder, out)) == 3
 
 
 def test_nats_import_refuses_incomplete_folders(tmp_path: Path) -> None:
     folder, out = write_folder(tmp_path / "in", SIZES, contents(SIZES, ("12",))), tmp_path / "out"
-    assert "meta" in refused(tmp_path / "nothing", out)
+    assert "meta" in refusal(tmp_path / "nothing", out)
     (folder / "000003.pickle.pbz2").write_bytes((folder / "000002.pickle.pbz2").read_bytes())
-    assert "000003.pickle.pbz2 is one too many" in refused(folder, out)
+    assert "000003.pickle.pbz2 is one too many" in refusal(folder, out)
     (folder / "000003.pickle.pbz2").unlink()
     (folder / "000001.pickle.pbz2").unlink()
-    assert "000001.pickle.pbz2 is missing" in refused(folder, out)
+    assert "000001.pickle.pbz2 is missing" in refusal(folder, out)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_nats_import_refuses_incomplete_folders(tmp_path: Path) -> None:
 )
 def test_nats_import_refuses_unknown_architectures(texts: Any, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "in", texts, {0: {}, 1: {}})
-    refused(folder, tmp_path / "out")
+    refusal(folder, tmp_path / "out")
 
 
 @pytest.mark.parametrize(

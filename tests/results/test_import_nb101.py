@@ -434,7 +434,7 @@ def test_kernel_declines_nothing_usual() -> None:
 
 
 def test_importer_refuses_or_reads_mutated_files(tmp_path: Path, thorough: bool) -> None:
-    """Files damaged outside the checksums' reach (a record changed and framed anew) or inside it."""
+    """Files damaged outside the checksums' reach (a record changed and framed again) or inside it."""
     rng = random.Random(11)
     usual = expected([SMALLEST])[0]
     for turn in range(1000 if thorough else 300):

@@ -192,7 +192,7 @@ def imported(path: Path, folder: Path) -> Rows:
     return next(write_results(folder, draft.about, draft.batches).batches())
 
 
-def refused(path: Path, folder: Path) -> str:
+def refusal(path: Path, folder: Path) -> str:
     with pytest.raises(BadFile) as caught:
         imported(path, folder)
     message = str(caught.value)
@@ -206,12 +206,12 @@ def test_nb201_import_refuses_damaged_files_and_writes_nothing(tmp_path: Path) -
     flipped = bytearray(complete)
     flipped[len(complete) // 2] ^= 1
     for data in (complete[:-1], complete[: len(complete) // 2], bytes(flipped), b"", b"text", complete + b"."):
-        assert "SHA-256" in refused(write_file(tmp_path, data), tmp_path / "out")
+        assert "SHA-256" in refusal(write_file(tmp_path, data), tmp_path / "out")
     wheel = tmp_path / "damaged.whl"
     wheel.write_bytes(complete)
-    refused(wheel, tmp_path / "out")
+    refusal(wheel, tmp_path / "out")
     for path in (tmp_path / "nothing", tmp_path / "nasbench201"):
-        refused(path, tmp_path / "out")
+        refusal(path, tmp_path / "out")
 
 
 def entry(**changes: object) -> dict[str, object]:
@@ -257,4 +257,4 @@ def test_nb201_import_leaves_missing_repeats_out(tmp_path: Path, monkeypatch: py
 def test_nb201_import_refuses_other_contents(
     table: object, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert reason in refused(write_file(tmp_path, pickle.dumps(table), monkeypatch), tmp_path / "out")
+    assert reason in refusal(write_file(tmp_path, pickle.dumps(table), monkeypatch), tmp_path / "out")

@@ -1,4 +1,4 @@
-"""TransNAS-Bench-101: a file written here from the published layout, each number told apart, found again."""
+"""TransNAS-Bench-101: a file written here from the published layout with distinct numbers, each read back."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_the_format_is_registered() -> None:
 # --- files that are not as published ---------------------------------------------------------------------------------
 
 
-def refused(path: Path, out: Path) -> str:
+def refusal(path: Path, out: Path) -> str:
     with pytest.raises(NasbedError) as caught:
         imported(path, out)
     message = str(caught.value)
@@ -189,7 +189,7 @@ def test_transnas_import_refuses_damaged_files_and_writes_nothing(tmp_path: Path
         with pytest.raises(BadFile):
             imported(path, out)
         assert not out.exists()
-    refused(tmp_path / "none.pth", out)
+    refusal(tmp_path / "none.pth", out)
 
 
 @pytest.mark.parametrize(
@@ -222,4 +222,4 @@ def test_transnas_import_refuses_damaged_files_and_writes_nothing(tmp_path: Path
 def test_transnas_import_refuses_other_contents(change: Callable[[dict[str, Any]], object], tmp_path: Path) -> None:
     value = saved()
     change(value)
-    refused(write_file(tmp_path / "file.pth", value), tmp_path / "out" / "first")
+    refusal(write_file(tmp_path / "file.pth", value), tmp_path / "out" / "first")

@@ -59,9 +59,9 @@ def test_import_writes_each_table_to_the_folder_of_its_name(tmp_path: Path) -> N
         "lines", source, tmp_path / "out", {"shift": "1"}, lambda name, rows, total: reports.append((name, rows, total))
     )
     assert [results.folder for results in written] == [tmp_path / "out" / "one" / "cifar10", tmp_path / "out" / "two"]
-    again = Results.open(tmp_path / "out" / "two")
-    assert again.manifest.rows == 3
-    assert sum(float(rows.values["validation_accuracy"].sum()) for rows in again.batches()) == 93 + 94 + 95
+    reloaded = Results.open(tmp_path / "out" / "two")
+    assert reloaded.manifest.rows == 3
+    assert sum(float(rows.values["validation_accuracy"].sum()) for rows in reloaded.batches()) == 93 + 94 + 95
     assert reports[-1] == ("two", 3, 3) and ("one/cifar10", 2, 2) in reports
 
 

@@ -62,9 +62,9 @@ def test_export_then_import_gives_the_same_rows(tmp_path: Path, suffix: str, nam
     options = {"space": name, "name": "test/table", "status": "status", "timestamp": "timestamp", "seed": "seed"}
     options |= {"fidelity": "fidelity", "method": "method", "train_time_s": "train_time_s"}
     options["metrics"] = "validation_accuracy=:%:maximize:0:100, test_loss=::minimize:0"
-    [again] = import_tables("table", path, fresh(tmp_path), options)
-    assert rows_of(again) == rows_of(original)
-    assert again.about == original.about
+    [repeated] = import_tables("table", path, fresh(tmp_path), options)
+    assert rows_of(repeated) == rows_of(original)
+    assert repeated.about == original.about
 
 
 def test_export_writes_what_other_tools_read(tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ def test_merge_is_a_union_in_any_order(tmp_path: Path, seeds: list[int], order: 
     shuffled = list(tables)
     order.shuffle(shuffled)  # type: ignore[attr-defined]
     assert Counter(rows_of(merge_results(shuffled, fresh(tmp_path)).results)) == expected
-    again = merge_results([merged.results, *tables, merged.results], fresh(tmp_path))
-    assert rows_of(again.results) == rows_of(merged.results), "merging what is in it changes nothing"
+    repeated = merge_results([merged.results, *tables, merged.results], fresh(tmp_path))
+    assert rows_of(repeated.results) == rows_of(merged.results), "merging what is in it changes nothing"
 
 
 def test_merge_keeps_repeats_of_one_table(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_merge_says_what_it_was_made_from(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "metrics", "message"),
+    ("changes", "metrics", "message"),
     [
         ({"dataset": "cifar100"}, (ACCURACY, LOSS), "one dataset, got 'cifar10' in test/table and 'cifar100'"),
         ({"recipe": "longer"}, (ACCURACY, LOSS), "one recipe"),
@@ -159,10 +159,10 @@ def test_merge_says_what_it_was_made_from(tmp_path: Path) -> None:
     ],
 )
 def test_merge_refuses_what_does_not_belong_together(
-    tmp_path: Path, more: dict[str, str], metrics: tuple[Metric, ...], message: str
+    tmp_path: Path, changes: dict[str, str], metrics: tuple[Metric, ...], message: str
 ) -> None:
     first = table(tmp_path, [random_rows("nb201", 3, 1)], dataset="cifar10")
-    second = table(tmp_path, [random_rows("nb201", 3, 2, metrics)], metrics, **({"dataset": "cifar10"} | more))
+    second = table(tmp_path, [random_rows("nb201", 3, 2, metrics)], metrics, **({"dataset": "cifar10"} | changes))
     out = fresh(tmp_path)
     with pytest.raises(InvalidOption, match=message):
         merge_results([first, second], out)

@@ -261,21 +261,21 @@ def test_fuzz() -> None:
         b"".hex(),
         [[]],
     ]
-    tried, refused = 0, 0
-    while tried < 10_500:
-        if tried % 2:
+    attempts, refusals = 0, 0
+    while attempts < 10_500:
+        if attempts % 2:
             data = mutated_bytes(original, rng)
         else:
             changed = copy.deepcopy(result())
             place: Any = rng.choice([changed, changed["optimized_hyperparamater_config"], changed["info"][0]])
             place[rng.choice(list(place))] = rng.choice(odd)
             data = json.dumps(changed).encode()
-        tried += 1
+        attempts += 1
         try:
             run = run_from(data, "x")
             nasbed.space("darts").validate(run.architecture)
             assert all(math.isnan(value) or 0 <= value < math.inf for value in run.values)
         except BadFile as error:
-            refused += 1
+            refusals += 1
             assert "\n" not in str(error) and len(str(error)) < 600
-    assert refused > 1000
+    assert refusals > 1000

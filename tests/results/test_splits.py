@@ -41,8 +41,8 @@ def test_split_properties(seed: int, count: int, methods: int, fractions: tuple[
         members = set(architecture[first][method[first] == name].tolist())
         for part, fraction in zip(of_part, fractions, strict=True):
             assert abs(len(part & members) - fraction * len(members)) <= 1
-    again = stratified_split(method, architecture, np.random.default_rng(seed), fractions=fractions)
-    assert all((a == b).all() for a, b in zip(parts, again.parts, strict=True))
+    repeated = stratified_split(method, architecture, np.random.default_rng(seed), fractions=fractions)
+    assert all((a == b).all() for a, b in zip(parts, repeated.parts, strict=True))
 
 
 @pytest.mark.parametrize("fractions", [(0.8, 0.1, 0.2), (1.2, -0.1, -0.1), (math.nan, 0.5, 0.5)])

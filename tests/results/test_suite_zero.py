@@ -238,9 +238,9 @@ def test_fuzz() -> None:
         {"score": []},
         {"score": 1e308},
     ]
-    refused = 0
-    for tried in range(10_500):
-        if tried % 2:
+    refusals = 0
+    for attempt in range(10_500):
+        if attempt % 2:
             data = mutated_bytes(original, rng)
         else:
             changed: Any = copy.deepcopy({"cifar10": cells})
@@ -251,9 +251,9 @@ def test_fuzz() -> None:
             by_dataset = contents(data, "x", "nb201")
             assert sum(content.count for content in by_dataset.values()) == sum(1 for _ in entries(data, "x"))
         except BadFile as error:
-            refused += 1
+            refusals += 1
             assert "\n" not in str(error) and len(str(error)) < 600
-    assert refused > 1000
+    assert refusals > 1000
     for _ in range(10_000):
         key = "".join(rng.choices("()[],  0123456789", k=rng.randint(0, 60)))
         name = rng.choice(["nb101", "nb201", "darts", "transnas-micro", "transnas-macro"])

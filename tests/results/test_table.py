@@ -390,7 +390,7 @@ def test_fuzz_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: boo
     """Damaged files: each is read or refused in one line."""
     damaged = 10_000 if thorough else 800
     monkeypatch.setattr("nasbed.results.importers.table.columns.BLOCK", 1 << 14)
-    rng, path, refused = random.Random(2), tmp_path / "x.csv", 0
+    rng, path, refusals = random.Random(2), tmp_path / "x.csv", 0
     original = csv_of(COLUMNS, path).read_bytes()
     for _ in range(damaged):
         path.unlink()
@@ -398,14 +398,14 @@ def test_fuzz_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: boo
         try:
             assert read_all(path) < 50
         except NasbedError as error:
-            refused += 1
+            refusals += 1
             assert "\n" not in str(error) and len(str(error)) < 700
-    assert refused > damaged // 10
+    assert refusals > damaged // 10
 
 
 def test_fuzz_parquet(tmp_path: Path, thorough: bool) -> None:
     damaged = 10_000 if thorough else 800
-    rng, path, refused = random.Random(3), tmp_path / "x.parquet", 0
+    rng, path, refusals = random.Random(3), tmp_path / "x.parquet", 0
     pq.write_table(pa.table(COLUMNS), path)
     original = path.read_bytes()
     for _ in range(damaged):
@@ -414,9 +414,9 @@ def test_fuzz_parquet(tmp_path: Path, thorough: bool) -> None:
         try:
             read_all(path)
         except NasbedError as error:
-            refused += 1
+            refusals += 1
             assert "\n" not in str(error) and len(str(error)) < 700
-    assert refused > damaged // 10
+    assert refusals > damaged // 10
 
 
 # --- spaces of one's own ---------------------------------------------------------------------------------------------
@@ -440,7 +440,7 @@ def test_space_of_a_file_is_written_into_the_table(tmp_path: Path) -> None:
     assert reloaded.optimum() == (arch, 35)
 
 
-def test_space_of_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_space_of_a_file_without_one_is_refused(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "runs.csv", ["architecture", "acc"], ["x", 1])
     (tmp_path / "mine.py").write_text("small = 3\n")
     with pytest.raises(NasbedError, match=r"^a space is a SearchSpace, a ConfigurationSpace or a name, got .*$"):

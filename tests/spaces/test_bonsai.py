@@ -152,7 +152,7 @@ def test_random_architecture_keeps_to_its_target_and_needs_room() -> None:
         (BonsaiCell((), (("none",), ())), "on the edge 0-2 of cell 0"),
     ],
 )
-def test_genotype_that_is_none_says_why(cell: BonsaiCell, message: str) -> None:
+def test_invalid_genotype_says_why(cell: BonsaiCell, message: str) -> None:
     with pytest.raises(InvalidArchitecture, match=message):
         BonsaiGenotype(Frame("n", 1), (cell,))
 

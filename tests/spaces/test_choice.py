@@ -1,4 +1,4 @@
-"""Rows of independent choices, some of which leave no choice."""
+"""Rows of independent choices, some with a single option."""
 
 from __future__ import annotations
 

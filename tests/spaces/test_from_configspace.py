@@ -197,12 +197,12 @@ def legal(source: ConfigSpace.ConfigurationSpace, values: dict[str, Any]) -> boo
 def all_legal(source: ConfigSpace.ConfigurationSpace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Every assignment of values to some of the hyperparameters: those that ConfigSpace accepts, and the others."""
     accepted: list[dict[str, Any]] = []
-    refused: list[dict[str, Any]] = []
+    refusals: list[dict[str, Any]] = []
     absent = object()
     for row in itertools.product(*([*values_of(hp), absent] for hp in source.values())):
         values = {name: value for name, value in zip(source, row, strict=True) if value is not absent}
-        (accepted if legal(source, values) else refused).append(values)
-    return accepted, refused
+        (accepted if legal(source, values) else refusals).append(values)
+    return accepted, refusals
 
 
 # --- which configurations there are ----------------------------------------------------------------------------------
@@ -215,12 +215,12 @@ def test_space_holds_exactly_the_configurations_that_configspace_accepts(
 ) -> None:
     assume(math.prod(int(hp.size) + 1 for hp in source.values()) <= 2500)
     space = space_from_configspace(source, "generated")
-    accepted, refused = all_legal(source)
+    accepted, refusals = all_legal(source)
     archs = [space.from_native(values) for values in accepted]
     assert space.size == len(accepted)
     assert list(space.enumerate()) == sorted(archs)
     assert len(set(archs)) == len(archs)
-    for values in refused:
+    for values in refusals:
         with pytest.raises(InvalidArchitecture):
             space.from_native(values)
 
@@ -241,7 +241,7 @@ def layered(layers: int) -> ConfigSpace.ConfigurationSpace:
     return source
 
 
-def test_size_is_exact_for_spaces_that_nobody_could_list() -> None:
+def test_size_is_exact_for_spaces_too_large_to_list() -> None:
     per_layer = (5 + 1) * 1_000_000
     assert space_from_configspace(layered(12), "deep").size == sum(per_layer**depth for depth in range(1, 13))
 
@@ -686,10 +686,10 @@ def test_graphs_are_refused_where_they_would_lose_values() -> None:
 # --- the object ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda space: pickle.loads(pickle.dumps(space))])
-def test_space_survives_pickling_and_copying(again: Any) -> None:
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda space: pickle.loads(pickle.dumps(space))])
+def test_space_survives_pickling_and_copying(duplicate: Any) -> None:
     space = mixed()
-    twin = again(space)
+    twin = duplicate(space)
     draws = [
         [sampled_space.sample(rng) for _ in range(20)]
         for sampled_space, rng in ((sampled_space, np.random.default_rng(4)) for sampled_space in (space, twin))

@@ -26,7 +26,7 @@ def test_dense_list_has_the_neighbours_of_the_whole_space_that_are_on_it() -> No
 
 
 def test_sparse_list_has_the_nearest_as_neighbours() -> None:
-    """Of cells by chance those with the fewest different edges; the first rows where several are as near."""
+    """Of random cells those with the fewest different edges; the first rows where several are as near."""
     codes = ALL[np.random.default_rng(0).permutation(len(ALL))[:60]]
     part = listed(codes)
     for arch in part.enumerate():
@@ -45,8 +45,8 @@ def test_draws_and_mutants_are_listed_and_reach_all_of_a_list() -> None:
     for arch in draws[:50]:
         part.validate(part.mutate(arch, rng))
         assert part.mutate(arch, rng).code in members - {arch.code}
-    alone = listed(codes[:1])
-    assert alone.mutate(draws[0], rng) in (draws[0], next(alone.enumerate()))
+    single = listed(codes[:1])
+    assert single.mutate(draws[0], rng) in (draws[0], next(single.enumerate()))
 
 
 def test_listed_space_can_be_pickled() -> None:

@@ -75,9 +75,9 @@ def test_population_of_a_new_space_becomes_what_its_networks_become_alone(plugin
     jobs = [Job(space("toy").sample(rng), 1, seed) for seed in range(4)]
     together = train_population(jobs, digits, RECIPE)
     for job, member in zip(jobs, together, strict=True):
-        alone = train(job.architecture, digits, RECIPE, seed=job.seed, epochs=job.epochs)
-        assert member.status == alone.status == "ok"
-        assert member.train_loss == pytest.approx(alone.train_loss, rel=1e-4)
+        single = train(job.architecture, digits, RECIPE, seed=job.seed, epochs=job.epochs)
+        assert member.status == single.status == "ok"
+        assert member.train_loss == pytest.approx(single.train_loss, rel=1e-4)
 
 
 def test_new_space_is_collected_fitted_and_validated(plugin: None, tmp_path: Path) -> None:

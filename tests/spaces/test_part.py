@@ -1,4 +1,4 @@
-"""A part of a space: whoever walks it stays inside."""
+"""A part of a space: every walk stays inside."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def test_part_samples_and_mutates_uniformly_inside(part: SpacePart) -> None:
 def test_part_refuses_what_is_outside(part: SpacePart) -> None:
     outside = Architecture("nb201", (0, 1, 2, 3, 0, POOL))
     parent = space("nb201")
-    for refused in (
+    for call in (
         lambda: part.validate(outside),
         lambda: part.parse(parent.format(outside)),
         lambda: part.from_native(parent.to_native(outside)),
         lambda: part.from_config(parent.to_config(outside)),
     ):
         with pytest.raises(NasbedError, match="outside no-pooling"):
-            refused()
+            call()
 
 
 def test_part_describes_architectures_as_the_whole_does(part: SpacePart) -> None:

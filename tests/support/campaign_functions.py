@@ -30,7 +30,7 @@ def misbehaving(arch: Architecture, fidelity: int, seed: int) -> float:
     """Raises, diverges, leaves its bounds or hangs, as the architecture's first choice says."""
     kind = arch.code[0]
     if kind == 0:
-        raise RuntimeError("as told\nsecond line")
+        raise RuntimeError("as asked\nsecond line")
     if kind == 1:
         return float("nan")
     if kind == 2:
@@ -41,7 +41,7 @@ def misbehaving(arch: Architecture, fidelity: int, seed: int) -> float:
 
 
 def dying_once(arch: Architecture, fidelity: int, seed: int, *, markers: str) -> float:
-    """Kills its own process the first time that it is asked for an architecture, of which a file is left behind."""
+    """Kills its own process the first time that it is asked for an architecture, and leaves a file behind."""
     marker = Path(markers) / str(arch.code)
     if not marker.exists():
         marker.touch()
@@ -59,7 +59,7 @@ ADAPTIVE = Campaign(
     space="nb201",
     trainer={"kind": "function", "function": "support.campaign_functions:slow_quality"},
 )
-"""A campaign of which each round depends on the one before."""
+"""A campaign in which each round depends on the one before."""
 
 
 Row = tuple[Trial, Status, dict[str, float], str]

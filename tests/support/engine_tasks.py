@@ -23,10 +23,10 @@ def process_of(_: int) -> int:
 
 
 def misbehave(task: tuple[str, str]) -> str:
-    """Raise, die, die once, or hang, as told."""
+    """Raise, die, die once, or hang, as the task asks."""
     kind, folder = task
     if kind == "raise":
-        raise ValueError("as told\nsecond line")
+        raise ValueError("as asked\nsecond line")
     if kind == "die":
         os._exit(3)
     if kind == "die once":

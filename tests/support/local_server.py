@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 CONTENT = hashlib.shake_256(b"nasbed").digest(300_000)
-"""Bytes of which no two stretches are alike, so that a wrong splice shows."""
+"""Bytes without two equal stretches, so that a wrong splice shows."""
 
 
 def sha256(data: bytes) -> str:

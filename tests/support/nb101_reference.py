@@ -65,7 +65,7 @@ def depth(matrix: list[list[int]]) -> int:
 
 
 def width(matrix: list[list[int]]) -> int:
-    """The largest set of edges no two of which lie on a common path: by duality, the largest directed cut."""
+    """The largest set of edges without two on a common path: by duality, the largest directed cut."""
     graph = as_graph(matrix, [""] * len(matrix))
     order = nx.DiGraph()
     order.add_nodes_from(graph.edges)
@@ -75,7 +75,7 @@ def width(matrix: list[list[int]]) -> int:
 
 
 def first_of_each_class(vertices: int) -> list[tuple[int, tuple[int, ...]]]:
-    """All unique cells of so many vertices, found as the authors did: count upward and keep what hashes anew."""
+    """All unique cells of a number of vertices, as the authors found them: count upward and keep new hashes."""
     pairs = [(x, y) for y in range(vertices) for x in range(y)]
     hashes, cells = set(), []
     for bits in range(1 << len(pairs)):

@@ -1,4 +1,4 @@
-"""One-shot searches made by hand, and a benchmark of which every answer is known."""
+"""One-shot searches made by hand, and a benchmark with known answers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Additive(Benchmark):
 
 
 def cell(skips: int) -> Architecture:
-    """A cell of nb201 with so many skip connections, and convolutions elsewhere."""
+    """A cell of nb201 with a number of skip connections, and convolutions elsewhere."""
     return Architecture("nb201", (SKIP,) * skips + (CONV,) * (6 - skips))
 
 
@@ -99,9 +99,9 @@ def search_result(
     return SearchResult(status, None if status == "diverged" else archs[end], epochs, 2.0 * len(epochs), reason)
 
 
-def nb201_search(skips: Sequence[int], *more: Any, **options: Any) -> SearchResult:
+def nb201_search(skips: Sequence[int], *figures: Any, **options: Any) -> SearchResult:
     """A search in nb201 whose architectures have these skip connections."""
-    return search_result([cell(count) for count in skips], skips, *more, **options)
+    return search_result([cell(count) for count in skips], skips, *figures, **options)
 
 
 def search_record(

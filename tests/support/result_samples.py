@@ -20,8 +20,8 @@ LOSS = Metric("loss", split="test", direction="minimize", bounds=(0, math.inf))
 Row = tuple[Any, ...]
 
 
-def about(space_name: str = "nb201", metrics: tuple[Metric, ...] = (ACCURACY, LOSS), **more: str) -> TableInfo:
-    return TableInfo(**({"name": "test/table"} | more), space=space_name, metrics=metrics)
+def about(space_name: str = "nb201", metrics: tuple[Metric, ...] = (ACCURACY, LOSS), **fields: str) -> TableInfo:
+    return TableInfo(**({"name": "test/table"} | fields), space=space_name, metrics=metrics)
 
 
 def random_rows(space_name: str, count: int, seed: int, metrics: tuple[Metric, ...] = (ACCURACY, LOSS)) -> Rows:

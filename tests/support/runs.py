@@ -61,7 +61,7 @@ class Formula(Benchmark):
 def search(
     method: str, seed: int, *, evaluations: int = 40, greed: float = 0.0, error: str = "", lost: float = 0.0
 ) -> Run:
-    """A run that draws architectures at random, of which the ``greed`` best share is kept; a share is ``lost`` as NaN."""
+    """A run that draws architectures at random and keeps the ``greed`` best share; a share is ``lost`` as NaN."""
     rng = np.random.default_rng([seed, len(method)])
     codes: Codes = rng.integers(5, size=(round(evaluations / (1 - greed)), 6))
     best = np.sort(np.argsort(-additive(codes), kind="stable")[:evaluations])
@@ -98,7 +98,7 @@ def runs_of(runs: Sequence[Run]) -> Runs:
 
 
 def three_methods(seeds: int = 8) -> Runs:
-    """A method that is clearly better, one that is not, and one of which a run broke."""
+    """A method that is clearly better, one that is not, and one with a broken run."""
     runs = [search("rs", seed) for seed in range(seeds)] + [search("re", seed, greed=0.8) for seed in range(seeds)]
     runs += [search("ls", seed, greed=0.3, lost=0.2) for seed in range(1, seeds)]
     return runs_of([*runs, search("ls", 0, evaluations=3, error="ValueError: no <b>neighbour</b> left")])

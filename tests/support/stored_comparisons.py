@@ -48,12 +48,12 @@ def write_table(folder: Path, *, seed: int, searched: str = "nb201") -> None:
     write_results(folder, TableInfo("made-up", searched, (metric,)), [rows])
 
 
-def run(folder: Path, *more: str, out: str = "out", methods: str = "rs,mine.py:Greedy") -> Result:
+def run(folder: Path, *options: str, out: str = "out", methods: str = "rs,mine.py:Greedy") -> Result:
     optimizers = [f"{folder / name}" if ":" in name else name for name in methods.split(",")]
     return CliRunner().invoke(
         app,
         ["run", str(folder / "table"), "--optimizers", ",".join(optimizers), "--seeds", "2", "--budget", "15ev", "--engine",
-         "serial", "--out", str(folder / out), *more],
+         "serial", "--out", str(folder / out), *options],
     )  # fmt: skip
 
 

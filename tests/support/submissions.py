@@ -116,9 +116,9 @@ def make_limits(
 
 def processes_with(token: str) -> list[int]:
     """Processes whose command line has a word; those that are being killed get a moment to go."""
-    until = time.monotonic() + 10
+    deadline = time.monotonic() + 10
     while matches := [number for number in all_processes() if _has(number, token)]:
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             break
         time.sleep(0.05)
     return matches

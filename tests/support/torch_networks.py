@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 @contextmanager
 def without_initial_weights() -> Iterator[None]:
-    """Networks of which only shapes matter."""
+    """Networks with shapes only."""
     with pytest.MonkeyPatch.context() as patch:
         for layer in (nn.Conv2d, nn.Linear, nn.BatchNorm2d):
             patch.setattr(layer, "reset_parameters", lambda self: None)

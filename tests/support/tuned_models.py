@@ -50,7 +50,7 @@ class Blurred(Surrogate[Settings]):
         if self.settings.kind == "hang":
             time.sleep(600)
         if self.settings.kind == "raise" and self.settings.blur != 0.5:
-            raise RuntimeError("as told\nand more")
+            raise RuntimeError("as asked\nand more")
 
     def predict(self, codes: np.ndarray) -> Floats:
         rng = np.random.default_rng(self.seed)

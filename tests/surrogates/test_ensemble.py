@@ -74,12 +74,12 @@ def test_ensemble_residuals_are_normal_after_scaling(fitted: Ensemble) -> None:
 def test_ensemble_is_the_same_again_and_in_processes() -> None:
     examples = evaluations(200, 1, seed=5)
     codes = examples.codes[:20]
-    serial, again, parallel = (
+    serial, repeated, parallel = (
         fit_ensemble(Ridge, NB201, examples, members=2, seed=9, processes=processes).predict(codes)
         for processes in (1, 1, 2)
     )
-    assert serial.mean.tolist() == again.mean.tolist() == parallel.mean.tolist()
-    assert serial.std.tolist() == again.std.tolist() == parallel.std.tolist()
+    assert serial.mean.tolist() == repeated.mean.tolist() == parallel.mean.tolist()
+    assert serial.std.tolist() == repeated.std.tolist() == parallel.std.tolist()
     other_seed = fit_ensemble(Ridge, NB201, examples, members=2, seed=10).predict(codes)
     assert other_seed.mean.tolist() != serial.mean.tolist()
 
@@ -134,8 +134,8 @@ def test_joint_models_answer_as_each_alone() -> None:
     ]
     for model in models:
         model.fit(examples, examples)
-    alone = np.stack([model.predict(examples.codes) for model in models], axis=1)
-    assert joint(models)(examples.codes).tolist() == alone.tolist()
+    single = np.stack([model.predict(examples.codes) for model in models], axis=1)
+    assert joint(models)(examples.codes).tolist() == single.tolist()
 
 
 def test_a_setting_that_a_library_refuses_is_named() -> None:
@@ -158,6 +158,6 @@ def test_a_setting_that_a_library_refuses_is_named() -> None:
 )
 def test_what_lightgbm_would_complain_of_is_refused_before(setting: dict[str, Any], rule: str) -> None:
     """It would write to standard error itself."""
-    with pytest.raises(InvalidOption) as refused:
+    with pytest.raises(InvalidOption) as error:
         LightGBM(NB201, settings={**QUICK, **setting})
-    assert str(refused.value) == f"{rule}; change the setting"
+    assert str(error.value) == f"{rule}; change the setting"

@@ -95,12 +95,12 @@ def test_making_records_the_fidelity_that_it_was_fitted_at(tmp_path: Path) -> No
     """Rows at 200 epochs diverged or lack the metric, so those at 10 are the highest that can be learned from."""
     codes = space("nb201").codes(list(space("nb201").enumerate())[:120])
     rng = np.random.default_rng(0)
-    nothing, accuracy = np.full(60, np.nan), rng.uniform(50, 90, 120)
+    missing, accuracy = np.full(60, np.nan), rng.uniform(50, 90, 120)
     parameters = np.full(60, 1e6)
     rows = [
         Rows.of(codes, {ACCURACY.key: accuracy, PARAMETERS.key: np.full(120, 1e6)}, fidelity=10, seed=0),
-        Rows.of(codes[:60], {ACCURACY.key: nothing, PARAMETERS.key: parameters}, fidelity=200, seed=0),
-        Rows.of(codes[60:], {ACCURACY.key: nothing, PARAMETERS.key: nothing}, fidelity=200, seed=0,
+        Rows.of(codes[:60], {ACCURACY.key: missing, PARAMETERS.key: parameters}, fidelity=200, seed=0),
+        Rows.of(codes[60:], {ACCURACY.key: missing, PARAMETERS.key: missing}, fidelity=200, seed=0,
                 status=np.ones(60, dtype=np.int8)),
     ]  # fmt: skip
     write_results(tmp_path / "table", TableInfo("gaps", "nb201", (ACCURACY, PARAMETERS), dataset="cifar10"), rows)
@@ -164,7 +164,7 @@ def test_making_carries_a_space_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_ensemble_covers_nb101_evaluations(published_data: object) -> None:
-    """A sixth of the 20 000 published cells, and another sixth that it has not seen."""
+    """A sixth of the 20 000 published cells, and another sixth that is held out."""
     data = np.load(published_data("nb101_20k.npz"))  # type: ignore[operator]
     nb101 = space("nb101")
     names = {-1: "input", -2: "output", 0: "conv3x3-bn-relu", 1: "conv1x1-bn-relu", 2: "maxpool3x3"}

@@ -23,7 +23,7 @@ QUICK = {"epochs": 80, "layers": 5, "width": 24}
 
 
 def toy(name: str, count: int, seed: int = 0) -> Examples:
-    """An accuracy below 95 of which each choice takes its share."""
+    """An accuracy below 95 from which each choice subtracts its share."""
     rng, where = np.random.default_rng(seed), space(name)
     codes = where.codes([where.sample(rng) for _ in range(count)])
     bits = where.encode(codes, "onehot")

@@ -79,5 +79,5 @@ def test_a_smoothed_table_comes_back_from_its_files(
     space = nasbed.space("nb201")
     model = Smoothed(space, settings=QUICK)
     model.fit(Examples.plain(codes[order[:2000]], evaluated[order[:2000]]))
-    again = Smoothed.restore(model.dump(), space, QUICK, 0)
-    np.testing.assert_array_equal(model.predict(codes), again.predict(codes))
+    reloaded = Smoothed.restore(model.dump(), space, QUICK, 0)
+    np.testing.assert_array_equal(model.predict(codes), reloaded.predict(codes))

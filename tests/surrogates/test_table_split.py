@@ -69,8 +69,8 @@ def test_split_is_complete_and_no_architecture_is_in_two_parts(results: Results,
     assert len(split.unchosen) == (
         0 if methods is None else (~np.isin(split.rows.architecture, chosen.architecture)).sum()
     )
-    again = TableSplit.of(results, methods=methods, seed=2)
-    assert (again.fitted_sha256, again.test_sha256) == (split.fitted_sha256, split.test_sha256)
+    repeated = TableSplit.of(results, methods=methods, seed=2)
+    assert (repeated.fitted_sha256, repeated.test_sha256) == (split.fitted_sha256, split.test_sha256)
     assert TableSplit.of(results, methods=methods, seed=3).test_sha256 != split.test_sha256
 
 
@@ -125,9 +125,9 @@ def test_fit_tune_and_validate_hold_out_the_same_rows(results: Results, tmp_path
         assert set(fit.points.truth.tolist()) == test
 
     path = artefact.save(tmp_path / "spy.snb")
-    again = validate_artefact(artefact, path, results, out=tmp_path, parts=["fits"])
-    assert again.fits is not None and set(again.fits.fits[0].points.truth.tolist()) == test
-    assert again.fits.fits[0].scores.mae == artefact.manifest.figures["mae"]
+    repeated = validate_artefact(artefact, path, results, out=tmp_path, parts=["fits"])
+    assert repeated.fits is not None and set(repeated.fits.fits[0].points.truth.tolist()) == test
+    assert repeated.fits.fits[0].scores.mae == artefact.manifest.figures["mae"]
 
 
 @pytest.mark.parametrize("model", ["lgb", "xgb", "rf"])

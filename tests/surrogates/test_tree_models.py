@@ -108,12 +108,12 @@ def test_fit_is_the_same_for_the_same_seed(fitted: TreeModel[Any]) -> None:
 
 def test_restore_gives_the_same_predictions_and_files(fitted: TreeModel[Any]) -> None:
     files = fitted.dump()
-    again = type(fitted).restore(files, SPACE, json.loads(json.dumps(asdict(fitted.settings))), fitted.seed)
-    np.testing.assert_array_equal(again.predict(ASKED.codes), fitted.predict(ASKED.codes))
-    assert again.dump() == files
-    if isinstance(again, NGBoost) and isinstance(fitted, NGBoost):
-        np.testing.assert_array_equal(again.scale(ASKED.codes), fitted.scale(ASKED.codes))
-        assert (again.scale(ASKED.codes) > 0).all()
+    reloaded = type(fitted).restore(files, SPACE, json.loads(json.dumps(asdict(fitted.settings))), fitted.seed)
+    np.testing.assert_array_equal(reloaded.predict(ASKED.codes), fitted.predict(ASKED.codes))
+    assert reloaded.dump() == files
+    if isinstance(reloaded, NGBoost) and isinstance(fitted, NGBoost):
+        np.testing.assert_array_equal(reloaded.scale(ASKED.codes), fitted.scale(ASKED.codes))
+        assert (reloaded.scale(ASKED.codes) > 0).all()
 
 
 def test_restored_model_predicts_without_its_library(fitted: TreeModel[Any], tmp_path: Path) -> None:
@@ -252,5 +252,5 @@ def test_compact_model_is_smaller_and_predicts_the_same_to_single_precision(fitt
     files = small.dump()
     assert sum(map(len, files.values())) <= sum(map(len, fitted.dump().values()))
     assert not [name for name in files if name.endswith(".gz")]
-    again = type(fitted).restore(files, SPACE, asdict(fitted.settings), fitted.seed)
-    np.testing.assert_array_equal(again.predict(ASKED.codes), small.predict(ASKED.codes))
+    reloaded = type(fitted).restore(files, SPACE, asdict(fitted.settings), fitted.seed)
+    np.testing.assert_array_equal(reloaded.predict(ASKED.codes), small.predict(ASKED.codes))

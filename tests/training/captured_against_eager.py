@@ -47,7 +47,7 @@ def pictures(images: int, channels: int, side: int) -> Dataset:
     return Dataset("noise", part(images), part(100), tuple("0123456789"), half, half, hash="noise")
 
 
-class Asking(nn.Module):
+class SyncingModule(nn.Module):
     """Waits for the device in its forward pass: always, or only while it is recorded."""
 
     def __init__(self, *, always: bool) -> None:
@@ -87,7 +87,7 @@ def trained(make: Callable[[], nn.Module], dataset: Dataset, recipe: Recipe, dev
         outcome = train_network(network, dataset, recipe, seed=3, device=device, progress=ends.append)
     assert outcome.status == "ok", outcome
     assert len(recordings) == 1, recordings
-    expected = not (eager or isinstance(network, Asking))
+    expected = not (eager or isinstance(network, SyncingModule))
     assert (recordings[0] is not None) == expected, f"{type(network).__name__} is captured: {not expected}"
     return Run([end.loss for end in ends], network.state_dict())
 
@@ -104,10 +104,10 @@ def furthest(first: Run, second: Run) -> float:
 def compare(name: str, make: Callable[[], nn.Module], recipe: Recipe, device: str) -> None:
     """What is recorded differs from steps one by one by no more than these do among themselves."""
     dataset = pictures(1_000, 1, 8)
-    eager, again, captured, repeated = (
+    eager, eager_again, captured, repeated = (
         trained(make, dataset, recipe, device, eager=eager) for eager in (True, True, False, False)
     )
-    chance, distance = furthest(eager, again), max(furthest(eager, captured), furthest(captured, repeated))
+    chance, distance = furthest(eager, eager_again), max(furthest(eager, captured), furthest(captured, repeated))
     print(f"{name}: eager runs differ by {chance:.1e}, captured from eager by {distance:.1e}")
     assert eager.losses[1] != eager.losses[0]
     assert distance <= 1e-4 + 10 * chance, f"{name}: {distance} against {chance}"
@@ -161,7 +161,7 @@ def main(device: str) -> None:
             compare(f"darts, {recipe.precision}", partial(recipe_network, arch, small, recipe), recipe, device)
         compare("dropout", dropping, RECIPE, device)
         for always in (True, False):
-            compare(f"asking, always {always}", partial(Asking, always=always), RECIPE, device)
+            compare(f"asking, always {always}", partial(SyncingModule, always=always), RECIPE, device)
         compare("dropout after failures", dropping, RECIPE, device)
         check_chance_and_buffers(device)
     for eager in (True, False):

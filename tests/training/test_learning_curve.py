@@ -88,9 +88,9 @@ def test_population_with_a_curve_is_the_population_without() -> None:
     together = train_population(jobs, digits, RECIPE, learning_curve=True)
     for job, plain, outcome in zip(jobs, without, together, strict=True):
         assert replace(outcome, train_time_s=0, validation_curve=None) == replace(plain, train_time_s=0)
-        alone = train(job.architecture, digits, RECIPE, seed=job.seed, learning_curve=True)
-        assert alone.validation_curve is not None and outcome.validation_curve is not None
-        assert outcome.validation_curve == pytest.approx(alone.validation_curve, abs=0.7)
+        single = train(job.architecture, digits, RECIPE, seed=job.seed, learning_curve=True)
+        assert single.validation_curve is not None and outcome.validation_curve is not None
+        assert outcome.validation_curve == pytest.approx(single.validation_curve, abs=0.7)
         assert outcome.validation_curve[-1] == outcome.validation_accuracy
 
 

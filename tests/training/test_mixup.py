@@ -47,8 +47,8 @@ def test_mixup_draws_from_the_beta_distribution() -> None:
 def test_mixup_repeats_from_the_generator_and_leaves_the_global_one_alone() -> None:
     images, labels = batch(30), torch.arange(30)
     before = torch.get_rng_state()
-    first, again, different = (mixup(images, labels, 1.0, generator(seed)).images for seed in (1, 1, 2))
-    assert torch.equal(first, again) and not torch.equal(first, different)
+    first, repeated, different = (mixup(images, labels, 1.0, generator(seed)).images for seed in (1, 1, 2))
+    assert torch.equal(first, repeated) and not torch.equal(first, different)
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.equal(images, batch(30))
 

@@ -45,7 +45,7 @@ def test_architecture_is_trained_alone_and_in_a_population_alike(
     )
     arch, dataset = nasbed.space(space).sample(np.random.default_rng(1)), noise(shape)
     with threads_used(1):
-        alone = train(arch, dataset, recipe, seed=2)
+        single = train(arch, dataset, recipe, seed=2)
         (together,) = train_population([Job(arch, seed=2, epochs=1)], dataset, recipe)
-    assert alone.status == together.status == "ok"
-    assert together.train_loss == pytest.approx(alone.train_loss, rel=1e-3)
+    assert single.status == together.status == "ok"
+    assert together.train_loss == pytest.approx(single.train_loss, rel=1e-3)

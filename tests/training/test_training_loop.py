@@ -46,7 +46,7 @@ EVERYTHING = Recipe(
     epoch_images=64,
     skeleton={"channels": 4, "cells": 3},
 )
-"""All that draws by chance, in little time."""
+"""Everything random, in little time."""
 QUICK = replace(load_recipe("small-nb201"), epoch_images=256, skeleton={"channels": 4, "cells_per_stage": 1})
 
 
@@ -138,7 +138,7 @@ def test_devices_are_chosen_by_name() -> None:
 
 @pytest.mark.kill
 def test_killed_training_resumes_to_the_very_same_bits(tmp_path: Path) -> None:
-    """kill -9 of another process, which waits after its second epoch; all that draws by chance is in the recipe."""
+    """kill -9 of another process, which waits after its second epoch; the recipe has everything random."""
     script = tmp_path / "script.py"
     script.write_text(
         "import sys, pickle, torch\n"
@@ -169,8 +169,8 @@ def test_killed_training_resumes_to_the_very_same_bits(tmp_path: Path) -> None:
     first_weights, second_weights = (TRAINING.content(path)["network"] for path in (complete, killed))
     assert all(torch.equal(first_weights[name], second_weights[name]) for name in first_weights)
     with threads_used(1):
-        again = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=complete)
-    assert again == first, "a finished training is only measured again, its time is the sum of its parts"
+        repeated = train(arch, datasets.load("digits"), EVERYTHING, seed=3, checkpoint=complete)
+    assert repeated == first, "a finished training is only measured again, its time is the sum of its parts"
 
 
 def test_checkpoint_without_a_training_accuracy_is_resumed(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_unseen_recipe_is_as_section_5_1_says() -> None:
 
 
 def test_rate_is_within_an_epoch_of_the_papers_schedule() -> None:
-    """Theirs is constant in an epoch, ours falls to where theirs is in the next."""
+    """The published rate is constant in an epoch; ours falls to the published one of the next."""
     recipe = load_recipe("unseen")
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=64)
@@ -63,9 +63,9 @@ def test_train_baseline_validates_every_epoch_and_repeats_itself() -> None:
     before = torch.default_generator.get_state()
     runs = [train_baseline("tiny", load("digits"), load_recipe("unseen"), seed=2, epochs=2) for _ in range(2)]
     assert torch.equal(before, torch.default_generator.get_state())
-    first, again = runs
+    first, repeated = runs
     assert list(first.validated) == [1, 2] and first.validated[2] == first.outcome.validation_accuracy
-    assert first.validated == again.validated and first.outcome.test_accuracy == again.outcome.test_accuracy
+    assert first.validated == repeated.validated and first.outcome.test_accuracy == repeated.outcome.test_accuracy
     assert first.parameters == 8 * 9 + 8 + 16 + 32 * 10 + 10
 
 

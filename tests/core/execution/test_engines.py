@@ -74,13 +74,13 @@ def test_engine_refuses_tasks_that_wait_for_nothing(engine: Engine) -> None:
 def test_engine_task_that_raises_is_named_and_alone(engine: Engine, tmp_path: Path) -> None:
     tasks = [("fine", ""), ("raise", ""), ("fine", "")]
     outcomes = {outcome.task: outcome for outcome in engine.map_unordered(engine_tasks.misbehave, tasks)}
-    assert outcomes[1].error == "ValueError: as told"
+    assert outcomes[1].error == "ValueError: as asked"
     assert outcomes[0].result == outcomes[2].result == "fine"
 
 
 def test_engine_tells_a_refusal_from_a_failure(engine: Engine) -> None:
-    (refused,) = engine.map_unordered(engine_tasks.refuse, ["no GPU here; take cpu"])
-    assert (refused.refusal, refused.error) == ("no GPU here; take cpu", "NotReady: no GPU here; take cpu")
+    (outcome,) = engine.map_unordered(engine_tasks.refuse, ["no GPU here; take cpu"])
+    assert (outcome.refusal, outcome.error) == ("no GPU here; take cpu", "NotReady: no GPU here; take cpu")
     (failed,) = engine.map_unordered(engine_tasks.misbehave, [("raise", "")])
     assert failed.error and not failed.refusal
 
@@ -198,7 +198,7 @@ def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str
 
 
 def _lives(process: int) -> bool:
-    """Whether it runs; one that has ended and that nobody has asked after does not."""
+    """Whether it runs; a zombie does not."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

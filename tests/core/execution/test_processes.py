@@ -71,7 +71,7 @@ def test_process_pool_of_a_killed_process_ends(tmp_path: Path) -> None:
 
 
 def _runs(process: Path) -> bool:
-    """Whether it lives; one that has ended and that nobody has asked after does not."""
+    """Whether it lives; a zombie does not."""
     try:
         return (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

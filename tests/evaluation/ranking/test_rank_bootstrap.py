@@ -82,12 +82,12 @@ def test_bootstrap_interval_narrows_with_the_root_of_the_items() -> None:
 )
 def test_bootstrap_takes_any_measure_with_its_options(measure: partial[float]) -> None:
     rng = np.random.default_rng(4)
-    truth, noise, more = np.abs(rng.normal(size=(3, 100)))
+    truth, noise, other_noise = np.abs(rng.normal(size=(3, 100)))
     interval = item_bootstrap(truth, truth + noise / 2, rng, measure=measure, resamples=200)
     assert interval.estimate == measure(truth, truth + noise / 2)
     assert interval.low <= interval.estimate <= interval.high and interval.low < interval.high
-    pair = paired_bootstrap(truth, truth + noise / 2, more, rng, measure=measure, resamples=100)
-    swapped = paired_bootstrap(truth, more, truth + noise / 2, rng, measure=measure, resamples=100)
+    pair = paired_bootstrap(truth, truth + noise / 2, other_noise, rng, measure=measure, resamples=100)
+    swapped = paired_bootstrap(truth, other_noise, truth + noise / 2, rng, measure=measure, resamples=100)
     assert pair.estimate == pytest.approx(-swapped.estimate)
 
 
@@ -100,9 +100,9 @@ def test_copies_of_an_item_keep_equal_rankings_equal_by_index() -> None:
 
 def test_same_seed_gives_the_same_interval_and_levels_nest() -> None:
     truth, scores = np.random.default_rng(7).normal(size=(2, 80))
-    first, again = (item_bootstrap(truth, scores, np.random.default_rng(8)) for _ in range(2))
+    first, repeated = (item_bootstrap(truth, scores, np.random.default_rng(8)) for _ in range(2))
     wide = item_bootstrap(truth, scores, np.random.default_rng(8), level=0.99)
-    assert first == again and wide.low < first.low < first.high < wide.high
+    assert first == repeated and wide.low < first.low < first.high < wide.high
 
 
 def test_paired_tests_hold_their_level_and_agree() -> None:
@@ -139,6 +139,6 @@ def test_resamples_without_a_value_are_left_out() -> None:
     truth, scores = [1.0, 2.0, 2.0], [1.0, 2.0, 3.0]
     interval = item_bootstrap(truth, scores, np.random.default_rng(11), resamples=200)
     assert np.isfinite([interval.estimate, interval.low, interval.high]).all()
-    nothing = item_bootstrap(truth, [5.0, 5.0, 5.0], np.random.default_rng(12), resamples=20)
-    assert np.isnan([nothing.estimate, nothing.low, nothing.high]).all()
+    constant = item_bootstrap(truth, [5.0, 5.0, 5.0], np.random.default_rng(12), resamples=20)
+    assert np.isnan([constant.estimate, constant.low, constant.high]).all()
     assert np.isnan(paired_bootstrap(truth, [5.0, 5.0, 5.0], scores, np.random.default_rng(13), resamples=20).p)

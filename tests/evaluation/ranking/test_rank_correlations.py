@@ -58,7 +58,7 @@ def test_spearman_of_proxies_is_the_published(proxy: str, published: tuple[np.nd
 def test_spearman_within_the_top_percent_is_the_published(
     proxy: str, expected: float, published: tuple[np.ndarray, dict[str, np.ndarray]]
 ) -> None:
-    """94 networks, of which the last has the accuracy of the 95th: the figures take the one that comes first."""
+    """94 networks; the last has the accuracy of the 95th, and the figures take the one that comes first."""
     truth, scores = published
     value = within_top(truth, scores[proxy], percent=1, measure=spearman, ties="index")
     assert round(value, 3) == expected
@@ -94,7 +94,7 @@ def test_kendall_counts_pairs() -> None:
     assert kendall(truth, scores) == pytest.approx(expected)
 
 
-def test_sparse_kendall_rounds_the_column_that_it_is_told_to() -> None:
+def test_sparse_kendall_rounds_the_named_column() -> None:
     rng = np.random.default_rng(1)
     truth = rng.normal(90, 1, 200)
     scores = truth + rng.normal(0, 1, 200)

@@ -83,10 +83,10 @@ MEASURES: dict[str, Callable[[Any, Any], Any]] = {
 def test_measures_refuse_what_is_no_ranking(
     name: str, truth: Any, scores: Any, error: type[NasbedError], text: str
 ) -> None:
-    with pytest.raises((InvalidMeasurement, InvalidOption), match=text) as raised:
+    with pytest.raises((InvalidMeasurement, InvalidOption), match=text) as caught:
         MEASURES[name](truth, scores)
-    assert "\n" not in str(raised.value)
-    assert isinstance(raised.value, error) or scores == "ab"
+    assert "\n" not in str(caught.value)
+    assert isinstance(caught.value, error) or scores == "ab"
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -126,7 +126,7 @@ def test_measures_refuse_a_depth_outside_the_ranking(k: Any) -> None:
 
 
 @pytest.mark.parametrize("scores", [[1, 2, 3], [1, 1, 3]])
-def test_measures_refuse_a_tie_rule_that_is_none(scores: list[int]) -> None:
+def test_measures_refuse_an_unknown_tie_rule(scores: list[int]) -> None:
     rule: Any = "random"
     for call in (
         partial(overlaps, ties=rule),
@@ -141,7 +141,7 @@ def test_measures_refuse_a_tie_rule_that_is_none(scores: list[int]) -> None:
 
 
 @pytest.mark.parametrize("percent", [0, -1, 101, nan])
-def test_top_refuses_a_percentage_that_is_none(percent: float) -> None:
+def test_top_refuses_an_invalid_percentage(percent: float) -> None:
     with pytest.raises(InvalidOption, match="more than 0 and at most 100 percent"):
         top_count(100, percent)
 

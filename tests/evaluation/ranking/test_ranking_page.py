@@ -12,8 +12,8 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "ranking.md"
 
 
 def test_ranking_page_prints_what_its_examples_give() -> None:
-    failed, tried = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert tried > 5 and not failed
+    failed, attempted = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert attempted > 5 and not failed
 
 
 def test_ranking_page_names_every_public_function() -> None:

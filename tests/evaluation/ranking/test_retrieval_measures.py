@@ -99,11 +99,11 @@ def test_measures_at_k_do_not_depend_on_the_order_of_the_input(
     k = 1 + len(order) // 3
     for rule in ("average", "pessimistic", "optimistic"):
         for measure in (precision_at, recall_at):
-            value, again = (measure(*pair, k=k, best=2, ties=rule) for pair in (columns, moved))
-            assert value == pytest.approx(again)
+            value, repeated = (measure(*pair, k=k, best=2, ties=rule) for pair in (columns, moved))
+            assert value == pytest.approx(repeated)
         for measure_at_k in (best_rank_at, ndcg_at):
-            value, again = (measure_at_k(*pair, k=k, ties=rule) for pair in (columns, moved))
-            assert value == pytest.approx(again, nan_ok=True)
+            value, repeated = (measure_at_k(*pair, k=k, ties=rule) for pair in (columns, moved))
+            assert value == pytest.approx(repeated, nan_ok=True)
 
 
 @pytest.mark.parametrize("items, k", [(10, 1), (10, 4), (1000, 7), (100_000, 50)])

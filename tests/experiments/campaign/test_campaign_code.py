@@ -67,7 +67,7 @@ def run(*arguments: str) -> str:
 
 
 def stop_after(count: int, journal: Path) -> None:
-    """A journal as a campaign leaves it that was killed after so many results."""
+    """The journal of a campaign that was killed after ``count`` results."""
     with sqlite3.connect(journal) as connection:
         for table in ("results", "made_by"):
             connection.execute(f"DELETE FROM {table} WHERE number >= ?", (count,))
@@ -114,7 +114,7 @@ def test_put_back_code_resumes(folder: Path) -> None:
 
 
 def test_results_say_which_version_made_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trainings are too dear to be repeated for a version, so a campaign goes on, and tells."""
+    """Trainings cost too much to be repeated for a version, so a campaign continues and reports it."""
     run("campaign.toml", "--engine", "serial")
     stop_after(12, folder / "campaign.sqlite")
     before = nasbed.__version__

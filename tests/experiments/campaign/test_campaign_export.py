@@ -61,8 +61,8 @@ def test_export_has_every_row_of_the_journal(tmp_path: Path) -> None:
     failed = rows.codes[:, 0] == 0
     assert failed.any() and (rows.status[failed] == 2).all()
     for key in ("validation_error", "test_error"):
-        wanted = [row[2].get(key, np.nan) for row in exported]
-        np.testing.assert_array_equal(rows.values[key], wanted)
+        expected_values = [row[2].get(key, np.nan) for row in exported]
+        np.testing.assert_array_equal(rows.values[key], expected_values)
     assert np.isnan(rows.train_time_s[failed]).all() and (rows.train_time_s[~failed] == 7.5).all()
     assert (np.diff(rows.timestamp_us) >= 0).all()
     about = results.about
@@ -107,12 +107,12 @@ def from_own_space_to_table(folder: Path) -> Results:
 def test_own_space_and_function_are_a_table_in_fewer_than_15_lines(tmp_path: Path) -> None:
     assert len(inspect.getsource(from_own_space_to_table).splitlines()) < 15
     results = from_own_space_to_table(tmp_path)
-    again = Results.open(tmp_path / "own")
-    rows = concatenate(list(again.batches()))
+    reloaded = Results.open(tmp_path / "own")
+    rows = concatenate(list(reloaded.batches()))
     assert results.manifest.rows == 40
     for code, value in zip(rows.codes, rows.values["validation_value"], strict=True):
-        arch = again.space.architectures(code[None])[0]
-        values = again.space.to_native(arch)
+        arch = reloaded.space.architectures(code[None])[0]
+        values = reloaded.space.to_native(arch)
         assert value == values["depth"] / values["width"] - (values["kind"] == "plain")
 
 
@@ -162,7 +162,7 @@ def hopeless(arch: object, fidelity: int, seed: int) -> float:
     raise OSError("the device is gone")
 
 
-def test_campaign_of_which_everything_fails_is_stopped(tmp_path: Path) -> None:
+def test_campaign_in_which_everything_fails_is_stopped(tmp_path: Path) -> None:
     campaign, journal = Campaign("hopeless", trials=1000, shares={"rs": 1}), tmp_path / "journal.sqlite"
     with pytest.raises(InvalidOption, match="100 trials in a row failed, the last because of this: OSError: the d"):
         collect(campaign, FunctionTrainer(hopeless, "nb201"), journal)

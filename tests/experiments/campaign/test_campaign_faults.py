@@ -103,7 +103,7 @@ def test_campaign_trainer_that_raises_diverges_or_hangs_has_rows_that_say_so(tmp
     status = collect(Campaign("bad", grid=Grid(texts)), trainer, tmp_path / "bad.sqlite", engine=LocalEngine(2))
     assert dict(status.by_status) == {"ok": 1, "diverged": 1, "failed": 3}
     rows = {row[0].architecture.code[0]: row for row in table(tmp_path / "bad.sqlite")}
-    assert rows[0][1:] == ("failed", {}, "RuntimeError: as told")
+    assert rows[0][1:] == ("failed", {}, "RuntimeError: as asked")
     assert rows[1][1:] == ("diverged", {}, "validation_accuracy is nan")
     assert rows[2][1] == "failed" and rows[2][3].startswith("validation_accuracy lies in [0, 100] %, got 1000000000.0")
     assert rows[3][1:] == ("failed", {}, "no result within 2 s; the process was ended")
@@ -146,7 +146,9 @@ def test_campaign_interrupted_from_the_keyboard_says_how_to_resume(campaign_file
     assert len(table(journal)) < 412
 
 
-def full_disk_is_told_and_survived(campaign: Path, journal: Path, undisturbed: list[Row], limit: str = "none") -> None:
+def check_full_disk_is_reported_and_survived(
+    campaign: Path, journal: Path, undisturbed: list[Row], limit: str = "none"
+) -> None:
     code, errors = outcome_of(started(campaign, "--journal", str(journal), "--engine", "serial", limit=limit))
     assert code == 2
     assert len(errors.splitlines()) == 1
@@ -160,7 +162,7 @@ def test_campaign_on_a_file_that_may_not_grow_stops_in_one_line(
     campaign_file: Path, tmp_path: Path, undisturbed: list[Row]
 ) -> None:
     journal = tmp_path / "limited.sqlite"
-    full_disk_is_told_and_survived(campaign_file, journal, undisturbed, limit="400000")
+    check_full_disk_is_reported_and_survived(campaign_file, journal, undisturbed, limit="400000")
     code, errors = outcome_of(started(campaign_file, "--journal", str(journal), "--resume", "--engine", "serial"))
     assert code == 0, errors
     assert table(journal) == undisturbed
@@ -184,7 +186,7 @@ def test_campaign_on_a_full_disk_stops_in_one_line_and_resumes_with_more_room(
     campaign_file: Path, small_disk: Path, undisturbed: list[Row]
 ) -> None:
     journal = small_disk / "full.sqlite"
-    full_disk_is_told_and_survived(campaign_file, journal, undisturbed)
+    check_full_disk_is_reported_and_survived(campaign_file, journal, undisturbed)
     subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
     collect(ADAPTIVE, trainer_of(ADAPTIVE), journal)
     assert table(journal) == undisturbed

@@ -157,8 +157,8 @@ Raising = Callable[[Sequence[Job]], NasbedError | None]
 
 def training_raises(monkeypatch: pytest.MonkeyPatch, error: Raising) -> None:
     def train_population(jobs: Sequence[Job], *_: object, **__: object) -> list[TrainingOutcome]:
-        if (raised := error(jobs)) is not None:
-            raise raised
+        if (failure := error(jobs)) is not None:
+            raise failure
         return [TrainingOutcome(Status.OK, 1.0, 50.0, 49.0, 0.5) for _ in jobs]
 
     monkeypatch.setattr("nasbed.training.population.train_population", train_population)

@@ -54,10 +54,10 @@ def test_campaign_shares_come_out_exactly(adaptive: list[Row]) -> None:
 
 
 def test_campaign_repeats_are_those_of_one_method_with_new_seeds(adaptive: list[Row]) -> None:
-    again = [row[0] for row in adaptive if row[0].method == "repeats"]
-    by_arch = Counter(trial.architecture for trial in again)
+    repeated = [row[0] for row in adaptive if row[0].method == "repeats"]
+    by_arch = Counter(trial.architecture for trial in repeated)
     assert set(by_arch.values()) == {2} and len(by_arch) == 6
-    assert {trial.seed for trial in again} == {1, 2}
+    assert {trial.seed for trial in repeated} == {1, 2}
     assert set(by_arch) <= {row[0].architecture for row in adaptive if row[0].method == "re"}
 
 
@@ -107,7 +107,7 @@ FIXED = "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|"
 
 
 class Stubborn(Optimizer):
-    """Proposes one architecture for ever, and counts what it is told."""
+    """Proposes the same architecture each time, and counts its calls of ``tell``."""
 
     name = "stubborn"
     summary = "proposes the same for ever"

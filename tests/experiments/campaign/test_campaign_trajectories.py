@@ -81,11 +81,11 @@ def test_campaign_evaluates_trajectories_as_methods_of_their_own(folder: Path) -
 
 def test_campaign_may_be_trajectories_alone_and_the_grid_goes_before(folder: Path) -> None:
     trainer = FunctionTrainer(quality, "nb201")
-    alone = replace(WITH, trials=0, shares={}, folder=folder, grid=Grid((SPACE.format(SOME[4]),)))
-    status = collect(alone, trainer, folder / "alone.sqlite")
+    grid_only = replace(WITH, trials=0, shares={}, folder=folder, grid=Grid((SPACE.format(SOME[4]),)))
+    status = collect(grid_only, trainer, folder / "alone.sqlite")
     assert Counter(row[0].method for row in table(folder / "alone.sqlite")) == {"grid": 1, "darts": 4, "gdas": 1}
     assert status.complete and "1 architectures of the trajectories are in the grid" in status.notes[0]
-    collect(alone, trainer, folder / "alone.sqlite")
+    collect(grid_only, trainer, folder / "alone.sqlite")
     assert campaign_status(folder / "alone.sqlite").done == 6
 
 
@@ -153,23 +153,23 @@ def test_campaign_file_has_trajectories(folder: Path) -> None:
 def test_campaign_refuses_searches_that_are_none_or_do_not_fit(folder: Path) -> None:
     trainer = FunctionTrainer(quality, "nb201")
 
-    def refused(*searches: str) -> str:
+    def refusal(*searches: str) -> str:
         campaign = replace(WITH, folder=folder, trajectories=Trajectories(searches))
         with pytest.raises((BadFile, InvalidOption)) as error:
             collect(campaign, trainer, folder / "no.sqlite")
         assert not (folder / "no.sqlite").exists()
         return str(error.value)
 
-    assert "no file is" in refused("nothing/*.json")
+    assert "no file is" in refusal("nothing/*.json")
     (folder / "odd.json").write_text("{}")
-    assert "no record of a search" in refused("odd.json")
+    assert "no record of a search" in refusal("odd.json")
     written(folder / "other.json", "darts", [Architecture("darts", (0, 1))], space="darts")
-    assert "a search in the space darts, the campaign is of nb201" in refused("other.json")
+    assert "a search in the space darts, the campaign is of nb201" in refusal("other.json")
     written(folder / "bad.json", "darts", [Architecture("nb201", (9,) * 6)])
-    assert "bad.json, epoch 1" in refused("bad.json")
+    assert "bad.json, epoch 1" in refusal("bad.json")
     for name in ("rs", "repeats"):
         written(folder / "named.json", name, SOME[:1])
-        assert f"a search by '{name}', which means something else" in refused("named.json")
+        assert f"a search by '{name}', which means something else" in refusal("named.json")
     absolute = replace(
         WITH, folder=folder / "elsewhere", trajectories=Trajectories((str(folder / "searches/*/*.json"),))
     )

@@ -123,10 +123,10 @@ def test_campaign_begun_before_a_metric_existed_resumes_with_those_it_has(
 def test_population_trainer_travels_to_other_processes() -> None:
     trainer = PopulationTrainer("nb201", "digits", RECIPE, population=3, device="cpu", timeout_s=9)
     trainer._load()
-    again = pickle.loads(pickle.dumps(trainer))
-    assert again.recipe == RECIPE and again._dataset is None
-    assert again.identity() == trainer.identity()
-    assert (again.trials_per_task, again.timeout_s, again.fidelities) == (3, 9, (1, 2))
+    reloaded = pickle.loads(pickle.dumps(trainer))
+    assert reloaded.recipe == RECIPE and reloaded._dataset is None
+    assert reloaded.identity() == trainer.identity()
+    assert (reloaded.trials_per_task, reloaded.timeout_s, reloaded.fidelities) == (3, 9, (1, 2))
 
 
 def test_network_trainers_are_read_from_a_file(tmp_path: Path) -> None:

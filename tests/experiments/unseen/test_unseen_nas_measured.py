@@ -96,8 +96,8 @@ def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_pat
     if "bonsai" in method:  # as earlier versions stored it
         earlier = replace(result, architecture=BonsaiGenotype.of(arch).to_json())
         assert recorded_outcome(earlier).architecture == arch
-    again = measured_nas(method, dataset, RECIPE, budget=BUDGET, epochs=1, seed=0, checkpoints=tmp_path)
-    assert again.architecture == result.architecture and again.setting == result.setting
+    repeated = measured_nas(method, dataset, RECIPE, budget=BUDGET, epochs=1, seed=0, checkpoints=tmp_path)
+    assert repeated.architecture == result.architecture and repeated.setting == result.setting
 
 
 def test_method_of_a_plugin_is_searched_and_trained_in_its_own_space(
@@ -110,13 +110,13 @@ def test_method_of_a_plugin_is_searched_and_trained_in_its_own_space(
     assert nas_methods()[:5] == list(published().nas_titles) and {"draw", "rs-nb201"} < set(nas_methods())
     file = tmp_path / "r.jsonl"
     assert measure([dataset], NasPlan(("draw", "rs-nb201"), RECIPE, budget, epochs=1), file) == 2
-    found, random = read_results([file])
-    assert found.search == {"space": "nb201", "epochs": 2, "draws": [7]} and random.search == {"space": "nb201"}
-    for result in (found, random):
+    searched, random = read_results([file])
+    assert searched.search == {"space": "nb201", "epochs": 2, "draws": [7]} and random.search == {"space": "nb201"}
+    for result in (searched, random):
         arch = recorded_outcome(result).architecture
         assert result.status == "ok" and arch is not None and arch.space == "nb201"
         assert result.recipe["skeleton"] == {"channels": 4}
-    (comparison,) = unseen_study([found, random]).comparisons
+    (comparison,) = unseen_study([searched, random]).comparisons
     assert (comparison.model, comparison.space, len(comparison.by_chance)) == ("draw", "nb201", 1)
 
 
@@ -181,8 +181,10 @@ def test_searches_are_recorded_as_oneshot_records_its_own_and_not_done_again(dat
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unseen_nas_search, "search", None)  # searching would fail
         assert measure([dataset], plan, second, searches=searches) == 2
-    before, again = ([replace(result, train_time_s=0.0) for result in read_results([path])] for path in (first, second))
-    assert before == again
+    before, repeated = (
+        [replace(result, train_time_s=0.0) for result in read_results([path])] for path in (first, second)
+    )
+    assert before == repeated
     different = NasRun("gdas", dataset, RECIPE, BUDGET, search_seed=1)
     with pytest.raises(InvalidOption, match="the record of another search than gdas with seed 1 on chesseract"):
         searched(different, record=next(searches.glob("*gdas*/search.json")))
@@ -228,13 +230,13 @@ def test_networks_trained_together_have_the_results_they_have_alone(dataset: Dat
         measure([dataset], replace(plan, together=is_together), tmp_path / f"{is_together}")
         for is_together in (True, False)
     ]
-    together, alone = (
+    together, separate = (
         {(result.model, *result.seeds): result for result in read_results([tmp_path / f"{is_together}"])}
         for is_together in (True, False)
     )
-    assert counts == [8, 8] and set(together) == set(alone)
+    assert counts == [8, 8] and set(together) == set(separate)
     for key, result in together.items():
-        expected = alone[key]
+        expected = separate[key]
         assert (result.setting, result.architecture, result.parameters) == (
             expected.setting,
             expected.architecture,

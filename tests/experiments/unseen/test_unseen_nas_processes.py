@@ -94,8 +94,8 @@ def test_what_a_file_has_found_is_not_searched_again(folder: str, tmp_path: Path
     file, engine = tmp_path / "r.jsonl", WatchedEngine()
     plan = replace(PLAN, methods=("gdas",), train_seeds=1)
     measure([open_dataset(folder)], plan, file)
-    more = replace(plan, train_seeds=2)
-    assert measure_ahead([folder], more, file, **folders(tmp_path), engine=engine) == 1
+    larger_plan = replace(plan, train_seeds=2)
+    assert measure_ahead([folder], larger_plan, file, **folders(tmp_path), engine=engine) == 1
     assert [str(task).rsplit("/", 1)[-1] for task in engine.seen] == ["gutenberg, gdas 0: training with seed 1"]
     first, second = read_results([file])
     assert first.architecture == second.architecture and first.search_time_s == second.search_time_s

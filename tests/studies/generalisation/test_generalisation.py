@@ -81,7 +81,7 @@ def test_generalisation_study_finds_the_order_on_an_additive_table(
     assert study.correlations == pytest.approx({"methods": 1.0, "rates": 1.0})
 
 
-def test_generalisation_study_goes_on_where_it_stopped(
+def test_generalisation_study_resumes_where_it_stopped(
     ran: tuple[GeneralisationStudy, Path, list[str]], table: str
 ) -> None:
     study, out, _ = ran
@@ -132,5 +132,5 @@ def test_anytime_is_the_median_and_quartiles_of_step_functions() -> None:
 
 
 def test_anytime_of_runs_that_found_nothing_is_empty() -> None:
-    nothing = trajectory(0, [], [])
-    assert not len(anytime([nothing]).time_s) and final_regrets([nothing]).tolist() == [np.inf]
+    empty = trajectory(0, [], [])
+    assert not len(anytime([empty]).time_s) and final_regrets([empty]).tolist() == [np.inf]

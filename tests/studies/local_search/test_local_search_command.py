@@ -22,8 +22,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         monkeypatch.setattr(sys, "argv", ["nasbed", "study", "local-search", *arguments])
         with pytest.raises(SystemExit) as exit_info:
             main()
-        shown = capsys.readouterr()
-        return int(exit_info.value.code or 0), shown.out, shown.err
+        captured = capsys.readouterr()
+        return int(exit_info.value.code or 0), captured.out, captured.err
 
     return called
 
@@ -37,11 +37,11 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_local_search_prints_a_table_and_the_outcome(run: Run, table: str, tmp_path: Path) -> None:
     options = ("--optimizers", "rs", "--seeds", "3", "--budget", "100ev", "--processes", "1", "--format", "svg")
-    status, shown, messages = run(table, "--out", str(tmp_path / "out"), *options)
+    status, output, messages = run(table, "--out", str(tmp_path / "out"), *options)
     assert status == 0, messages
-    lines = shown.splitlines()
+    lines = output.splitlines()
     assert lines[0].split("  ")[0] == "evaluations" and "100 (100%)" in lines[0]
-    assert "Local search is" in shown and lines[-1].endswith("report.html")
+    assert "Local search is" in output and lines[-1].endswith("report.html")
     assert (tmp_path / "out" / "report.html").is_file()
 
 

@@ -127,10 +127,10 @@ def test_seconds_are_a_budget_too_and_runs_are_not_run_again(
     out, study = searched
     table = load_runs(out).setup.benchmark
     methods: list[str] = []
-    again = local_search_study(
+    repeated = local_search_study(
         table, rivals=["rs"], seeds=6, budget="120ev", out=out, progress=lambda *run: methods.append(run[0])
     )
-    assert not methods and again.late.regrets["ls"].estimate == study.late.regrets["ls"].estimate
+    assert not methods and repeated.late.regrets["ls"].estimate == study.late.regrets["ls"].estimate
     timed = local_search_study(
         table, rivals=["rs"], seeds=3, budget="3e5s", early=0.5, out=tmp_path, engine=SerialEngine()
     )

@@ -1,4 +1,4 @@
-"""Watching searches: trajectories made by hand, of which stops, correlations and failures are known."""
+"""Watching searches: trajectories made by hand, with known stops, correlations and failures."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def test_failure_is_rare_among_independent_predictions() -> None:
 
 
 def test_less_is_better_turns_everything_round() -> None:
-    more = study_of(search_record("darts", 0, nb201_search(FALLING, RISING, JUMP)))
-    less = study_of(search_record("darts", 0, nb201_search(FALLING, RISING, JUMP)), benchmark=Additive(ERROR))
-    (by_accuracy,), (by_error,) = more.methods[0].searches, less.methods[0].searches
+    by_maximum = study_of(search_record("darts", 0, nb201_search(FALLING, RISING, JUMP)))
+    by_minimum = study_of(search_record("darts", 0, nb201_search(FALLING, RISING, JUMP)), benchmark=Additive(ERROR))
+    (by_accuracy,), (by_error,) = by_maximum.methods[0].searches, by_minimum.methods[0].searches
     assert by_error.final == 46 and by_error.prediction[by_error.best or 0] == 16
     assert by_error.failure == by_accuracy.failure and by_error.correlation == pytest.approx(by_accuracy.correlation)
-    assert less.reference.best == pytest.approx(100 - more.reference.best)
+    assert by_minimum.reference.best == pytest.approx(100 - by_maximum.reference.best)
 
 
 def test_an_architecture_that_stays_has_no_correlation_and_stops_nowhere() -> None:

@@ -69,9 +69,9 @@ def test_one_shot_prints_a_table_and_writes_a_page_by_the_embedded_surrogate(dar
 def test_one_shot_prints_json_and_watches_other_spaces_by_their_tables(tmp_path: Path) -> None:
     nb201_table(tmp_path / "nb201")
     write_record(search_record("gdas", 4, nb201_search(FALLING, RISING)), tmp_path / "own.json")
-    shown = run(str(tmp_path / "own.json"), "--benchmark", f"{tmp_path / 'nb201'}:mean", "--stop", "skips", "--json")
-    assert shown.exit_code == 0, shown.exception
-    numbers = json.loads(shown.output)
+    outcome = run(str(tmp_path / "own.json"), "--benchmark", f"{tmp_path / 'nb201'}:mean", "--stop", "skips", "--json")
+    assert outcome.exit_code == 0, outcome.exception
+    numbers = json.loads(outcome.output)
     (own,) = numbers["methods"][0]["searches"]
     assert own["stops"]["skips"]["after"] == 7 and list(own["stops"]) == ["skips"] and own["goes_wrong"]["epoch"] == 5
     assert numbers["random"]["architectures"] == 1000

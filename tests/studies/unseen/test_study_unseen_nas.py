@@ -60,9 +60,9 @@ def test_methods_are_run_once_shown_beside_the_paper_and_compared(
     assert "Found versus random architectures" in page and "2 random architectures" in page
     assert (out / "figures" / "found-chance.svg").exists()
     before = file.read_bytes()
-    again = run("--nas", "rs-darts,pc-darts", "--set", "supernet.batch=32", *shared, "--json")
-    assert "has all results already" in again.stderr and file.read_bytes() == before
-    numbers = json.loads(again.stdout)
+    repeated = run("--nas", "rs-darts,pc-darts", "--set", "supernet.batch=32", *shared, "--json")
+    assert "has all results already" in repeated.stderr and file.read_bytes() == before
+    numbers = json.loads(repeated.stdout)
     measured = {cell["model"]: cell for cell in numbers["measured"]}
     assert set(measured) == {"pc-darts", "bonsai-net", "gdas", "rs-darts", "rs-bonsai"}
     assert measured["pc-darts"]["published"] == 49.12 and measured["gdas"]["published"] is None

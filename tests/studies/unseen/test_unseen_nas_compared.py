@@ -37,7 +37,7 @@ BEFORE = (
 )
 
 
-def by_chance(*accuracies: float) -> list[UnseenResult]:
+def random_results(*accuracies: float) -> list[UnseenResult]:
     return [replace(CHANCE, search_seed=seed, test_accuracy=value) for seed, value in enumerate(accuracies)]
 
 
@@ -63,7 +63,7 @@ def test_searches_of_another_kind_are_refused(tmp_path: Path, change: dict[str, 
 
 def test_found_is_compared_by_its_mean_with_each_random_one() -> None:
     trainings = [replace(FOUND, seed=seed, test_accuracy=value) for seed, value in enumerate((95.0, 96.0, 97.0))]
-    (comparison,) = chance_comparisons([*trainings, *by_chance(94.0, 95.0, 95.5, 96.5, 98.0)])
+    (comparison,) = chance_comparisons([*trainings, *random_results(94.0, 95.0, 95.5, 96.5, 98.0)])
     assert (comparison.mean, comparison.beaten, comparison.equalled) == (
         96.0,
         3,
@@ -108,7 +108,12 @@ def test_found_is_compared_with_nothing_that_was_trained_otherwise(changes: dict
 
 
 def test_tables_show_methods_with_their_search_and_others_apart() -> None:
-    results = [FOUND, replace(FOUND, search_seed=1, test_accuracy=97.0), replace(FOUND, model="gdas"), *by_chance(90.0)]
+    results = [
+        FOUND,
+        replace(FOUND, search_seed=1, test_accuracy=97.0),
+        replace(FOUND, model="gdas"),
+        *random_results(90.0),
+    ]
     study = unseen_study([*results, replace(FOUND, dataset="mine")])
     table = unseen_tables(study)["Table 2: NAS methods"]
     assert table.columns[:3] == ("dataset", "PC-DARTS", "here")

@@ -14,8 +14,8 @@ from nasbed.studies.unseen.tables import cell_text, outcome, unseen_tables
 from support.pages import check_page
 
 
-def result(dataset: str, model: str, seed: int, accuracy: float, **more: object) -> UnseenResult:
-    fields = {"epochs": 64, "status": "ok", "images": (45_000, 15_000, 10_000)} | more
+def result(dataset: str, model: str, seed: int, accuracy: float, **changes: object) -> UnseenResult:
+    fields = {"epochs": 64, "status": "ok", "images": (45_000, 15_000, 10_000)} | changes
     return UnseenResult(dataset=dataset, model=model, seed=seed, test_accuracy=accuracy, **fields)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""A surrogate of few points with scores of proxies as columns, on made data of which the answer is known."""
+"""A surrogate of few points with scores of proxies as columns, on generated data with a known answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.tables import additive
 
 
 def nb201_codes(count: int, seed: int = 0) -> np.ndarray:
-    """Cells of which no two are the same network."""
+    """Cells that are all different networks."""
     nb201 = space("nb201")
     every = nb201.canonical_codes(nb201.codes(list(nb201.enumerate())))
     different = np.unique(every, axis=0)

@@ -254,9 +254,9 @@ def test_study_has_every_part_and_reports_its_stages() -> None:
         assert task.few_points is not None and task.few_points.sizes == (25,) and task.remark == "taken elsewhere"
         assert set(task.combined) == {"spearman", "top", "rbo"}
         for proxy in NAMES:  # the figures and the statements rest on the same resamples
-            shown = task.judged.proxy(proxy).measures[TOP]
+            measured = task.judged.proxy(proxy).measures[TOP]
             own = task.measures.interval(TOP, proxy)
-            assert (shown.value, shown.low, shown.high) == pytest.approx((own.estimate, own.low, own.high))
+            assert (measured.value, measured.low, measured.high) == pytest.approx((own.estimate, own.low, own.high))
     assert study.statement("N").verdict != OPEN
 
 

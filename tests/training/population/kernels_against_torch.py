@@ -127,23 +127,23 @@ class Dense(nn.Module):
         return logits
 
 
-def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3, steps: int = 2) -> None:
+def compare(device: str, networks: list[nn.Module], sides: Sides, *, batch: int = 3, steps: int = 2) -> None:
     """Fails unless losses, gradients, statistics, updates and the judgement of what was trained agree with float64."""
     generator = torch.Generator().manual_seed(0)
-    images = torch.randn(len(alone), batch, 3, *sides, generator=generator)
-    labels = torch.randint(0, 10, (len(alone), batch), generator=generator)
-    programs = [trace(network, channels=3, side=sides) for network in alone]
-    weights = [flat(network) for network in alone]
+    images = torch.randn(len(networks), batch, 3, *sides, generator=generator)
+    labels = torch.randint(0, 10, (len(networks), batch), generator=generator)
+    programs = [trace(network, channels=3, side=sides) for network in networks]
+    weights = [flat(network) for network in networks]
     layout = PopulationLayout(programs, batch, value_bytes=4)
     packed = torch.from_numpy(layout.packed([values.numpy() for values in weights])).to(device)
     fused = FusedExecutor(layout, packed, dtype=torch.float32)
-    exact = AutogradExecutor(programs, parameters(alone).double().to(device))
+    exact = AutogradExecutor(programs, parameters(networks).double().to(device))
     images, labels = images.to(device), labels.to(device)
     losses = [
         functional.cross_entropy(
             deepcopy(network).double().to(device)(images[at].double()), labels[at], label_smoothing=0.1
         )
-        for at, network in enumerate(alone)
+        for at, network in enumerate(networks)
     ]
     exact.place(images.double())
     fused.place(images)
@@ -154,7 +154,7 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
         close(actual[0], expected[0], 1e-4)
         assert actual[1].tolist() == expected[1].tolist()
         if step == 0:
-            jumps = gradient_jumps(programs, alone, images, labels, exact.gradient())
+            jumps = gradient_jumps(programs, networks, images, labels, exact.gradient())
         close(fused.gradient(), exact.gradient(), jumps.clamp(STEADY, 0.1))
         close(fused.running_mean, exact.running_mean, 1e-4)
         close(fused.running_var, exact.running_var, 1e-4)
@@ -164,12 +164,12 @@ def compare(device: str, alone: list[nn.Module], sides: Sides, *, batch: int = 3
 
 
 def gradient_jumps(
-    programs: list[NetworkProgram], alone: list[nn.Module], images: Tensor, labels: Tensor, gradient: Tensor
+    programs: list[NetworkProgram], networks: list[nn.Module], images: Tensor, labels: Tensor, gradient: Tensor
 ) -> Tensor:
     """How far each network's gradient moves, as a part of its length, when float64 weights are rounded like float32's;
     the most of several roundings."""
-    weights, generator = parameters(alone).double(), torch.Generator().manual_seed(1)
-    jumps = gradient.new_zeros(len(alone))
+    weights, generator = parameters(networks).double(), torch.Generator().manual_seed(1)
+    jumps = gradient.new_zeros(len(networks))
     for _ in range(ROUNDINGS if images.device.type == "cuda" else 0):
         noise = torch.randn(weights.shape, generator=generator, dtype=weights.dtype)
         rounded = AutogradExecutor(programs, (weights * (1 + ROUNDING * noise)).to(images.device))
@@ -268,14 +268,14 @@ def main(device: str, *names: str) -> None:
     torch.manual_seed(0)
     if os.environ.get("TRITON_INTERPRET") == "1":
         quicken_interpreter()
-    alone = {"quick": quick, "everything": everything, "dense": dense, "pictures": pictures}
-    for name in names or (*alone, *SKELETONS):
+    checks = {"quick": quick, "everything": everything, "dense": dense, "pictures": pictures}
+    for name in names or (*checks, *SKELETONS):
         space, _, sides = name.partition("@")
         if space in SKELETONS:
             height, _, width = sides.partition("x")
             spaces(device, space, (int(height), int(width)) if sides else None)
         else:
-            alone[name](device)
+            checks[name](device)
         print(f"{name}: kernels on {device} compute what torch computes", flush=True)
 
 

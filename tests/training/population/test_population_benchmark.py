@@ -85,9 +85,9 @@ def test_seeds_under_vmap_take_the_step_of_a_plain_loop() -> None:
     many = ManySeeds(job, 2, *setting)
     many.step()
     for seed in range(2):
-        alone = Alone(replace(job, seed=seed), *setting)
-        alone.step()
-        for name, weight in alone.network.named_parameters():
+        single = Alone(replace(job, seed=seed), *setting)
+        single.step()
+        for name, weight in single.network.named_parameters():
             assert torch.allclose(many.weights[name][seed], weight, rtol=1e-3, atol=1e-5), name
 
 

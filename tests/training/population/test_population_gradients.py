@@ -19,13 +19,13 @@ from nasbed.training.population.tracing import trace
 @pytest.mark.parametrize("name", SKELETONS)
 def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alone(name: str) -> None:
     side = SKELETONS[name][1]
-    alone = [network.double() for network in networks(name, 2 if name == "fbnet" else 3)]
-    images, labels = batches(len(alone), 3, side, torch.float64)
-    executor = AutogradExecutor(programs(alone, side), parameters(alone))
+    singles = [network.double() for network in networks(name, 2 if name == "fbnet" else 3)]
+    images, labels = batches(len(singles), 3, side, torch.float64)
+    executor = AutogradExecutor(programs(singles, side), parameters(singles))
     executor.place(images)
     losses, correct = executor.backward(labels, smoothing=0.1)
     gradient = executor.gradient()
-    for place, network in enumerate(alone):
+    for place, network in enumerate(singles):
         logits = network(images[place])
         assert correct[place] == sum(
             int(row.argmax()) == int(label) for row, label in zip(logits, labels[place], strict=True)
@@ -39,7 +39,7 @@ def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alon
         assert torch.allclose(actual[: len(expected)], expected, rtol=1e-6, atol=1e-9 * float(expected.abs().max()))
         assert not actual[len(expected) :].any()
     judged = executor.logits(training=False)
-    for place, network in enumerate(alone):
+    for place, network in enumerate(singles):
         network.eval()
         assert torch.allclose(judged[place], network(images[place]), rtol=1e-6, atol=1e-9)
 
@@ -47,14 +47,14 @@ def test_population_has_the_losses_gradients_and_statistics_of_its_networks_alon
 @pytest.mark.parametrize("name", sorted({*SKELETONS} - {"fbnet"}))
 @pytest.mark.parametrize("side", [(7, 10), (9, 9)])
 def test_population_takes_odd_images_and_such_that_are_no_squares(name: str, side: tuple[int, int]) -> None:
-    alone = [network.double() for network in networks(name, 2)]
+    singles = [network.double() for network in networks(name, 2)]
     images = torch.randn(2, 3, 3, *side, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     labels = torch.arange(6).reshape(2, 3)
-    executor = AutogradExecutor([trace(network, channels=3, side=side) for network in alone], parameters(alone))
+    executor = AutogradExecutor([trace(network, channels=3, side=side) for network in singles], parameters(singles))
     executor.place(images)
     losses, _ = executor.backward(labels)
     gradient = executor.gradient()
-    for place, network in enumerate(alone):
+    for place, network in enumerate(singles):
         loss = functional.cross_entropy(network(images[place]), labels[place])
         weights = list(network.parameters())
         gradients = torch.autograd.grad(loss, weights, materialize_grads=True, allow_unused=True)

@@ -52,12 +52,12 @@ def test_population_becomes_what_its_networks_become_alone() -> None:
     jobs = [Job(cell, epochs, seed) for seed, (cell, epochs) in enumerate(zip(cells(3), (3, 1, 3), strict=True))]
     together = train_population(jobs, digits, RECIPE)
     for job, outcome in zip(jobs, together, strict=True):
-        alone = train(job.architecture, digits, RECIPE, seed=job.seed, epochs=job.epochs)
-        assert outcome.status == alone.status == "ok"
-        assert outcome.train_loss == pytest.approx(alone.train_loss, rel=1e-4)
-        assert outcome.train_accuracy == pytest.approx(alone.train_accuracy, abs=0.5)
-        assert outcome.validation_accuracy == pytest.approx(alone.validation_accuracy, abs=1.0)
-        assert outcome.test_accuracy == pytest.approx(alone.test_accuracy, abs=1.0)
+        single = train(job.architecture, digits, RECIPE, seed=job.seed, epochs=job.epochs)
+        assert outcome.status == single.status == "ok"
+        assert outcome.train_loss == pytest.approx(single.train_loss, rel=1e-4)
+        assert outcome.train_accuracy == pytest.approx(single.train_accuracy, abs=0.5)
+        assert outcome.validation_accuracy == pytest.approx(single.validation_accuracy, abs=1.0)
+        assert outcome.test_accuracy == pytest.approx(single.test_accuracy, abs=1.0)
 
 
 def test_network_that_diverges_says_so_and_harms_no_other() -> None:
@@ -69,8 +69,8 @@ def test_network_that_diverges_says_so_and_harms_no_other() -> None:
     diverged, ok = population.train(1, None)
     assert diverged.status == "diverged" and not diverged.values()
     assert "not a finite number" in diverged.reason
-    (alone,) = train_population(jobs[1:], digits, recipe)
-    assert ok.train_loss == pytest.approx(alone.train_loss, rel=1e-5)
+    (single,) = train_population(jobs[1:], digits, recipe)
+    assert ok.train_loss == pytest.approx(single.train_loss, rel=1e-5)
 
 
 def test_times_of_a_population_add_up_and_larger_networks_take_more_of_them() -> None:

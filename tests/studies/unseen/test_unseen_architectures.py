@@ -1,4 +1,4 @@
-"""Found beside random architectures, as a table, a figure and lines: of results that were measured."""
+"""Architectures of searches beside random ones, as a table, a figure and lines, from measured results."""
 
 from __future__ import annotations
 
@@ -74,18 +74,18 @@ def test_figure_has_a_panel_a_dataset_with_points_and_random_ones() -> None:
     assert [row["accuracy"] for row in ticks if row["method"] == "darts2"] == pytest.approx(chance, abs=1e-4)
 
 
-def again(models: tuple[str, ...], **changes: Any) -> list[UnseenResult]:
+def changed_results(models: tuple[str, ...], **changes: Any) -> list[UnseenResult]:
     return [replace(result, **changes) for result in RESULTS if result.dataset == "addnist" and result.model in models]
 
 
-def test_rows_of_one_method_are_told_apart_by_what_differs() -> None:
-    twice = [*RESULTS, *again(("darts",), search_seed=1)]
+def test_rows_of_one_method_are_distinguished_by_what_differs() -> None:
+    twice = [*RESULTS, *changed_results(("darts",), search_seed=1)]
     names = [row["method"] for row in panels(unseen_study(twice))["AddNIST"][2]]
     assert {"darts seed 0", "darts seed 1"} <= set(names) and len(set(names)) == 8
 
 
 def test_without_chance_there_is_no_figure_but_what_to_measure() -> None:
-    study = unseen_study(again(("pc-darts", "darts", "bonsai-net")))
+    study = unseen_study(changed_results(("pc-darts", "darts", "bonsai-net")))
     table = found_table(study)
     assert found_chart(study) is None and table is not None and [row[-1] for row in table.rows] == ["–"] * 3
     assert found_lines(study) == [

@@ -194,7 +194,7 @@ def test_gdas_chooses_by_its_parameters_as_they_are_now() -> None:
         method._host_copy[1].clone(),
     )  # as it is on a GPU, where it shares no memory
     mover = torch.optim.Adam(method.parameters(), lr=100.0, foreach=True)
-    assert type(method.optimizer()) is torch.optim.Adam and not method.optimizer().defaults["fused"]
+    assert isinstance(method.optimizer(), torch.optim.Adam) and not method.optimizer().defaults["fused"]
     wanted = (torch.arange(method.alphas.numel()) % 3 == 0).reshape(method.alphas.shape)
     method.alphas.grad = torch.where(wanted, -1.0, 1.0)
     mover.step()

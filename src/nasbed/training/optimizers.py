@@ -8,7 +8,7 @@ from typing import Any, overload
 import torch
 from torch import Tensor, nn
 
-from nasbed.training.eager_optimizers import SGD, eager
+from nasbed.networks.eager_optimizers import SGD, eager
 from nasbed.training.recipe import Recipe
 
 

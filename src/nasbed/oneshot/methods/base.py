@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.core.former_names import former
+from nasbed.networks.eager_optimizers import Adam
 from nasbed.oneshot import SEARCHED_SPACES
 from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.mixing import Mixing
@@ -24,7 +25,6 @@ from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
 from nasbed.oneshot.steps import Step
 from nasbed.oneshot.supernet_search import SupernetSearch
 from nasbed.spaces import space as registered_space
-from nasbed.training.eager_optimizers import Adam
 from nasbed.training.recipe import Recipe
 
 Judge = Callable[[Architecture, int | None], float]

@@ -69,8 +69,8 @@ def fit_scores(
     """
     import torch
 
+    from nasbed.networks.eager_optimizers import AdamW
     from nasbed.surrogates.models.gin_network import ranking_loss
-    from nasbed.training.eager_optimizers import AdamW
 
     steps = max(1, len(target) // settings.batch_size)
     adam = AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="needs torch")
 
 from torch import nn  # noqa: E402
 
-from nasbed.training import eager_optimizers  # noqa: E402
+from nasbed.networks import eager_optimizers  # noqa: E402
 
 
 @pytest.mark.parametrize(

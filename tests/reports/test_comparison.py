@@ -26,15 +26,10 @@ def written(folder: Path, runs: Runs, benchmark: Benchmark) -> tuple[str, PageRe
 
 
 @pytest.mark.figures
-def test_comparison_is_one_file_of_about_a_megabyte(tmp_path: Path) -> None:
-    html, _ = written(tmp_path, three_methods(), Formula(TEST))
+def test_comparison_is_one_file_of_about_a_megabyte_and_names_methods_settings_and_failures(tmp_path: Path) -> None:
+    html, reader = written(tmp_path, three_methods(), Formula(TEST))
     assert len(html) < 1_300_000
     assert html.count("window.vegaEmbed=") == 1
-
-
-@pytest.mark.figures
-def test_comparison_names_methods_settings_and_failures_and_saves_figures(tmp_path: Path) -> None:
-    _, reader = written(tmp_path, three_methods(), Formula(TEST))
     for fact in ("rs", "re", "ls", "population = 50", "nasbed run formula --seeds 6", "test regret [%]", "1 run broke"):
         assert fact in reader.text
     assert "ValueError: no <b>neighbour</b> left" in reader.text

@@ -144,7 +144,7 @@ def test_language_names_missing_and_useless_lists(lists: tuple[Path, dict[str, s
     with pytest.raises(BadFile, match="each part needs 4 words"):
         SmallLanguage().make(tmp_path, seed=0, progress=quiet)
     (tmp_path / "nl.txt").write_bytes(b"stra\xdfe\n")
-    with pytest.raises(BadFile, match=r"nl\.txt is text in UTF-8, its byte 4"):
+    with pytest.raises(BadFile, match=r"nl\.txt is not UTF-8 text at byte 4"):
         SmallLanguage().make(tmp_path, seed=0, progress=quiet)
 
 

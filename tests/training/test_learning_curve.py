@@ -167,7 +167,7 @@ def test_population_whose_outputs_are_no_numbers_has_diverged_as_alone(monkeypat
     jobs = [Job(cell, 3, 0) for cell in CELLS]
     for learning_curve in (False, True):
         first, second = train_population(jobs, datasets.load("digits"), RECIPE, learning_curve=learning_curve)
-        assert first.status == "diverged" and first.reason == "an output of the trained network is no finite number"
+        assert first.status == "diverged" and first.reason == "an output of the trained network is not a finite number"
         assert not first.values() and second.status == "ok"
 
 

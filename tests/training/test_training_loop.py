@@ -88,7 +88,7 @@ def test_diverged_training_says_so_at_once() -> None:
     ends: list[EpochEnd] = []
     recipe = replace(QUICK, learning_rate=1e6, gradient_clip=None)
     outcome = train(CONVOLUTIONS, datasets.load("digits"), recipe, progress=ends.append)
-    assert outcome.status == "diverged" and "no finite number" in outcome.reason and len(ends) < 9
+    assert outcome.status == "diverged" and "not a finite number" in outcome.reason and len(ends) < 9
     assert outcome.values() == {} and outcome.train_time_s > 0
 
 
@@ -106,7 +106,7 @@ def test_network_with_outputs_that_are_no_numbers_has_diverged() -> None:
 
     outcome = train_network(Broken(), datasets.load("digits"), QUICK, epochs=1)
     assert outcome == TrainingOutcome(
-        Status.DIVERGED, outcome.train_time_s, reason="an output of the trained network is no finite number"
+        Status.DIVERGED, outcome.train_time_s, reason="an output of the trained network is not a finite number"
     )
 
 

@@ -27,7 +27,7 @@ class MetricValues(dict[Metric, V]):
                 if wanted == key:
                     return value
                 raise UnknownName(f"the metric {key} here is {shorten(metric, 150)}, got {shorten(wanted, 150)}")
-        raise UnknownName(f"no metric {shorten(key)} here; {nearest(str(key), (metric.key for metric in self))}")
+        raise UnknownName(f"no metric {shorten(key)}; {nearest(str(key), (metric.key for metric in self))}")
 
     def __contains__(self, wanted: object) -> bool:
         return super().__contains__(wanted) or any(metric.key == wanted for metric in self)

@@ -47,7 +47,7 @@ def unpacked(path: Path, beside: Path) -> Iterator[Path]:
             except NasbedError:
                 raise
             except _DAMAGE as error:
-                raise BadFile(f"{path} is no {path.suffix} archive that can be read: {error}; get it again") from None
+                raise BadFile(f"{path} is not a readable {path.suffix} archive: {error}; get it again") from None
             yield _inmost(Path(name))
     finally:
         if is_new:

@@ -33,7 +33,7 @@ def object_named(text: str, *, folder: Path = Path()) -> Any:
     try:
         return getattr(home, attribute)
     except AttributeError:
-        raise InvalidOption(f"{module} has nothing called {attribute}; check the name") from None
+        raise InvalidOption(f"{module} has no attribute {attribute}; check the name") from None
 
 
 def subclass_named(text: str, base: type, *, folder: Path = Path()) -> Any:
@@ -65,7 +65,7 @@ def _file_module(path: Path) -> ModuleType:
     path = path.resolve()
     name = f"{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     if not path.is_file():
-        raise InvalidOption(f"an object of your own is named as file.py:name, {path} is not a file; check the path")
+        raise InvalidOption(f"{path} is not a file; name your object as file.py:name")
     fingerprint = file_fingerprint(path)
     if name in sys.modules and _FINGERPRINTS.get(name) == fingerprint:
         return sys.modules[name]

@@ -178,4 +178,4 @@ def _metric(problem: Problem, key: str) -> Metric:
         if metric.key == key:
             return metric
     keys = [metric.key for metric in problem.others]
-    raise InvalidOption(f"second is another metric of the problem, got {shorten(key)}; {nearest(str(key), keys)}")
+    raise InvalidOption(f"second is a metric other than the objective, got {shorten(key)}; {nearest(str(key), keys)}")

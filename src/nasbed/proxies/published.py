@@ -46,7 +46,7 @@ def published_scores(
         source: Who published the scores; the file's name by default.
     """
     if not path.is_file():
-        raise BadFile(f"published scores are read from a file, {path} is not a file; check the path")
+        raise BadFile(f"{path} is not a file of published scores; check the path")
     if path.suffix == ".json":
         table = _suite_zero(path, searched, dataset, proxies)
     elif path.suffix in (".csv", ".parquet"):
@@ -55,7 +55,7 @@ def published_scores(
         raise InvalidOption(f"published scores are a .json, .csv or .parquet file, got {path.name}; convert it first")
     negative = set(negated)
     for name in negative - set(table.proxies):
-        raise InvalidOption(f"a negated proxy is one of the table, got {shorten(name)}; {nearest(name, table.proxies)}")
+        raise InvalidOption(f"a negated proxy is in the table, got {shorten(name)}; {nearest(name, table.proxies)}")
     values = {name: -scores if name in negative else scores for name, scores in table.values.items()}
     return ScoreTable(table.about, table.codes, table.seeds, values, table.seconds)
 

@@ -90,7 +90,7 @@ def _checked(network: Any, batch: Sequence[Any], seed: int) -> tuple[Tensor, Ten
             f"a batch has a label for each image, got {len(images)} images and labels of shape {tuple(labels.shape)}"
         )
     if labels.device != images.device:
-        raise InvalidOption(f"images and labels are in one place, got {images.device} and {labels.device}; move one")
+        raise InvalidOption(f"images and labels are on one device, got {images.device} and {labels.device}; move one")
     for parameter in network.parameters():
         if parameter.is_meta:
             raise InvalidOption(
@@ -98,6 +98,6 @@ def _checked(network: Any, batch: Sequence[Any], seed: int) -> tuple[Tensor, Ten
             )
         if parameter.device != images.device:
             raise InvalidOption(
-                f"the batch is where the network is, got images on {images.device} and weights on {parameter.device}"
+                f"batch and network are on one device, got images on {images.device} and weights on {parameter.device}"
             )
     return images.detach(), labels.detach()

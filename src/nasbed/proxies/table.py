@@ -69,7 +69,7 @@ class ScoreTable:
 
     def __post_init__(self) -> None:
         if not self.values or not len(self.codes) or not self.seeds:
-            raise BadFile("scores are of at least one architecture, by one proxy and with one seed, got none")
+            raise BadFile("scores need at least one architecture, one proxy and one seed")
         shape = (len(self.codes), len(self.seeds))
         columns = [*self.values.items(), *self.seconds.items(), (NO_SCORE, self.no_score), (REMARKS, self.remarks)]
         for name, column in columns:
@@ -94,7 +94,7 @@ class ScoreTable:
     def of(self, proxy: str) -> Floats:
         """The scores by a proxy, [architectures, seeds]."""
         if proxy not in self.values:
-            raise UnknownName(f"there are no scores by {shorten(proxy)}; {nearest(proxy, self.values)}")
+            raise UnknownName(f"no scores by {shorten(proxy)}; {nearest(proxy, self.values)}")
         return self.values[proxy]
 
     def mean(self, proxy: str) -> Floats:
@@ -230,7 +230,7 @@ def table_of_rows(
         remarks: What scores leave out, one text per row.
     """
     if not codes:
-        raise BadFile("scores are of at least one architecture, got none")
+        raise BadFile("scores need at least one architecture, got none")
     row_of = {code: row for row, code in enumerate(dict.fromkeys(codes))}
     column_of = {seed: column for column, seed in enumerate(sorted(set(seeds)))}
     cells = (np.array([row_of[code] for code in codes]), np.array([column_of[seed] for seed in seeds]))
@@ -280,7 +280,7 @@ def _parquet(path: Path) -> pa.Table:
     from pyarrow import parquet
 
     if not path.is_file():
-        raise BadFile(f"scores are read from a file, {path} is not a file; make one with: nasbed proxies score")
+        raise BadFile(f"{path} is not a file; make one with: nasbed proxies score")
     try:
         return parquet.read_table(path)
     except (pa.ArrowException, OSError) as error:
@@ -290,7 +290,7 @@ def _parquet(path: Path) -> pa.Table:
 def _from_columns(about: ScoresInfo, table: pa.Table, path: Path) -> ScoreTable:
     for name in (ARCHITECTURE, SEED):
         if name not in table.column_names or table[name].null_count:
-            raise BadFile(f"every row of a file of scores has its {name}, {path} has rows without")
+            raise BadFile(f"{path} has rows without {name}")
     columns = [name for name in table.column_names if name not in _OWN]
     proxies = [name for name in columns if not name.endswith(TIME)]
     return table_of_rows(

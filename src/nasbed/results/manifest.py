@@ -92,7 +92,7 @@ class Manifest:
             data = json.loads(content)
         except FileNotFoundError:
             raise BadFile(
-                f"a results folder holds {FILE_NAME}, {folder} does not; import or fetch the table first"
+                f"{folder} is not a results folder, it lacks {FILE_NAME}; import or fetch the table first"
             ) from None
         except (OSError, ValueError, RecursionError) as error:
             raise BadFile(
@@ -106,7 +106,7 @@ class Manifest:
             )
         try:
             if not is_sealed(content, data):
-                raise BadFile("it does not have its own SHA-256, so that it was changed")
+                raise BadFile("its SHA-256 does not match its content, so it was changed")
             return _from_json(data)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise BadFile(

@@ -54,7 +54,7 @@ def merge_results(
     out = Path(out)
     about = merged_about([table.about for table in tables], name=name, mixed=mixed)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InvalidOption(f"a merged table goes into a new folder, {out} exists; choose another")
+        raise InvalidOption(f"{out} exists, and a merged table goes into a new folder; choose another")
     definitions = [table.manifest.space_definition for table in tables]
     if any(definition != definitions[0] for definition in definitions):
         raise InvalidOption(f"the tables define the space {about.space} differently; they cannot be merged")

@@ -116,9 +116,7 @@ def _reopened(folder: Path, manifest: Manifest) -> Results:
     """The folder, opened again; raises unless it has the table that ``manifest`` describes."""
     results = Results.open(folder)
     if _checksums(results.manifest) != _checksums(manifest):
-        raise BadFile(
-            f"a pickled table is opened from its folder, and {folder} has another table since; open it with nasbed.load"
-        )
+        raise BadFile(f"the folder {folder} of a pickled table now holds a different table; open it with nasbed.load")
     return results
 
 

@@ -100,7 +100,7 @@ class SearchSpace(ABC):
 
     def codes_up_to(self, limit: str) -> Codes:
         """The codes of all architectures up to a size, in a space whose architectures have sizes."""
-        raise InvalidOption(f"architectures of {self.name} have no sizes, got the limit {shorten(limit)}; name others")
+        raise InvalidOption(f"architectures of {self.name} have no sizes, got the limit {shorten(limit)}; omit it")
 
     # --- moving in it ------------------------------------------------------------------------------------------------
 
@@ -256,7 +256,7 @@ class SearchSpace(ABC):
         columns where the space does not know them. Without a skeleton the network is the usual one."""
         if skeleton is not None:
             raise InvalidOption(
-                f"networks of {self.name} are counted in the usual skeleton alone, got another; leave it out"
+                f"networks of {self.name} are counted in the usual skeleton only, got a different one; leave it out"
             )
         properties = self.properties(archs)
         columns = [properties[name] for name in ("parameters", "multiply_adds") if name in properties]

@@ -30,7 +30,7 @@ def load_model(files: Mapping[str, bytes]) -> tuple[dict[str, NDArray[Any]], dic
             arrays = {name: packed[name] for name in packed.files}
         about = json.loads(files[ABOUT])
     except KeyError as missing:
-        raise BadFile(f"a model has the files {ARRAYS} and {ABOUT}, {missing} is not there; save it again") from None
+        raise BadFile(f"a model has the files {ARRAYS} and {ABOUT}, {missing} is missing; save it again") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise BadFile(f"a model's {ARRAYS} and {ABOUT} must be readable, got: {error}; save it again") from None
     return arrays, about

@@ -106,7 +106,7 @@ def train_network(
         state = checkpoints.resume(checkpoint, identity, network, training.optimizer)
         if learning_curve and len(state.curve) < state.epochs:
             raise InvalidOption(
-                f"{checkpoint} is of a training without a learning curve, {state.epochs} epochs on; resume it without "
+                f"{checkpoint} holds {state.epochs} epochs of a training without a learning curve; resume it without "
                 "one, or name another file"
             )
     with chance_kept(chosen):
@@ -116,7 +116,7 @@ def train_network(
                 loss, train_accuracy = training.epoch(state.epochs)
                 seconds = state.train_time_s + perf_counter() - start
                 if not math.isfinite(loss):
-                    reason = f"the loss of epoch {state.epochs + 1} is no finite number"
+                    reason = f"the loss of epoch {state.epochs + 1} is not a finite number"
                     return TrainingOutcome(Status.DIVERGED, seconds, reason=reason)
                 curve = (*state.curve, accuracy(network, images, "valid", recipe)) if learning_curve else ()
                 state = TrainingState(state.epochs + 1, seconds, loss, train_accuracy, curve)

@@ -68,7 +68,7 @@ class TrainingOutcome:
             curve: The validation accuracy after each epoch, where a learning curve was asked for.
         """
         if any(value is not None and math.isnan(value) for value in (validation, test)):
-            reason = "an output of the trained network is no finite number"
+            reason = "an output of the trained network is not a finite number"
             return cls(Status.DIVERGED, train_time_s, reason=reason)
         points = None if curve is None else tuple(None if math.isnan(point or 0) else point for point in curve)
         return cls(Status.OK, train_time_s, validation, test, train_loss, train_accuracy, validation_curve=points)

@@ -87,7 +87,7 @@ def _checked(shape: object, dtype: object, raw: object) -> np.dtype[Any]:
         raise TypeError("an array's shape is a few small numbers")
     kind = dtype.resolve()
     if math.prod(shape) * kind.itemsize != len(raw):
-        raise ValueError(f"an array of shape {shorten(shape)} has {len(raw)} bytes")
+        raise ValueError(f"an array has the shape {shorten(shape)} but {len(raw)} bytes")
     return kind
 
 

@@ -104,8 +104,7 @@ class UnseenGenerator(ABC):
         ``as_released`` follows the authors' scripts where they differ from the paper; raises where they do not."""
         if as_released:
             raise InvalidOption(
-                f"--as-released follows scripts that differ from the paper, of {self.name} no difference is known; "
-                "leave it out"
+                f"--as-released does not apply to {self.name}: its scripts do not differ from the paper; leave it out"
             )
         return self._generate(source, Draws(seed, self.name), progress)
 
@@ -138,4 +137,4 @@ class UnseenGenerator(ABC):
         for origin in self.hygiene:
             parts = [np.unique(images_of_part.origins[origin]) for images_of_part in dataset.parts.values()]
             if len(np.unique(np.concatenate(parts))) != sum(map(len, parts)):
-                raise BadFile(f"no {origin} of {self.name} is in two parts, some are")
+                raise BadFile(f"one {origin} of {self.name} is in two parts")

@@ -87,7 +87,7 @@ class Chesseract(UnseenGenerator):
         for name, pool, images in zip(self.classes, pools, np.bincount(labels, minlength=len(RESULTS)), strict=True):
             if len(pool) < images:
                 raise BadFile(
-                    f"there is a position for each image, of '{name}' there are {len(pool)} of {images} for "
+                    f"every image needs its own position, '{name}' has {len(pool)} of {images} for "
                     f"{PARTS[part]}; add games"
                 )
         chosen = draws.without_repeats(labels, pools, _PICKED, part)

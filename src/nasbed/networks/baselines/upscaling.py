@@ -54,7 +54,7 @@ def least_side(builder: BaselineBuilder) -> int:
         trial = builder(classes=1, channels_in=USUAL_CHANNELS)
         error = _fails(trial, MOST)
         if error is not None:
-            raise InvalidOption(f"a baseline takes images of {MOST} × {MOST} pixels, this does not: {error}")
+            raise InvalidOption(f"this baseline does not take images of {MOST} × {MOST} pixels: {error}")
         if _fails(trial, 1) is None:
             return 1
         low, high = 1, MOST

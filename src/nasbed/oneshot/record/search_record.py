@@ -103,7 +103,7 @@ def _earlier_record(data: Mapping[str, Any]) -> SearchRecord:
     searched = record.searched
     last = searched.epochs[-1].architecture if searched.epochs and searched.status == "ok" else None
     if searched.architecture != last or searched.status == "stopped":
-        raise BadFile(f"a search of status {shorten(searched.status)} does not end like this")
+        raise BadFile(f"a search of status {shorten(searched.status)} cannot have this result")
     return record
 
 
@@ -127,7 +127,7 @@ def _read(
     if [epoch.epoch for epoch in epochs] != list(range(1, len(epochs) + 1)):
         raise BadFile("its epochs are not counted from 1")
     if data["status"] not in _STATUSES or (architecture is None) != (data["status"] == "diverged"):
-        raise BadFile(f"a search of status {shorten(data['status'])} does not end like this")
+        raise BadFile(f"a search of status {shorten(data['status'])} cannot have this result")
     method = text(data, "method")
     return SearchRecord(
         method=method,

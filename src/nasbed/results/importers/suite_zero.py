@@ -185,7 +185,7 @@ def contents(data: bytes, where: str, searched: str) -> dict[str, DatasetScores]
             else:
                 content.scores[name] = content.scores.get(name, False) or bool(time)
     if not by_dataset:
-        raise BadFile(f"{where}: a file of proxy scores holds datasets of architectures, this one holds none")
+        raise BadFile(f"{where}: this file of proxy scores holds no datasets of architectures")
     for dataset, content in by_dataset.items():
         try:
             content.metrics(dataset)
@@ -211,7 +211,7 @@ def architecture_of(key: str, searched: str, where: str) -> Architecture:
         numbers = json.loads(key.translate({ord("("): "[", ord(")"): "]"}))
         return ENCODINGS[searched][1](numbers)
     except (NasbedError, ValueError, TypeError, IndexError, RecursionError) as error:
-        reason = str(error) if isinstance(error, NasbedError) else "it has another form"
+        reason = str(error) if isinstance(error, NasbedError) else "it has the wrong form"
         raise BadFile(f"{where}: no {searched} architecture has the key {shorten(key)}; {reason}") from None
 
 

@@ -27,7 +27,7 @@ def random_flags(frame: Frame, rng: np.random.Generator, *, target: float) -> tu
         pruned = frame.pruned(flags)
         if any(pruned):
             return pruned
-    raise InvalidOption(f"no architecture of {frame} was found with the target {target}; take a larger one")
+    raise InvalidOption(f"no architecture of {frame} was found with the target {target}; use a larger target")
 
 
 def _random_cell(frame: Frame, cell: int, rng: np.random.Generator, target: float) -> Iterator[int]:

@@ -142,7 +142,7 @@ class Forest:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 stored = {name: file[name] for name in ARRAYS}
         except Exception as error:  # zipfile, zlib and numpy each raise their own
-            raise BadFile(f"a forest is an npz file of arrays, got one that is not: {error}") from None
+            raise BadFile(f"the forest is not an npz file of arrays: {error}") from None
         forest = cls(**unpacked_arrays(stored))
         forest._check()
         return forest

@@ -33,7 +33,7 @@ def forest_from_lightgbm(text: str) -> Forest:
     head, _, trees = text.partition("\nTree=0\n")
     about = dict(_pairs(head))
     if about.get("num_class") != "1" or about.get("num_tree_per_iteration") != "1":
-        raise BadFile("a LightGBM model of one output is needed, got one of several or no LightGBM model at all")
+        raise BadFile("a LightGBM model of one output is needed, got several outputs or another kind of file")
     objective = about.get("objective", "")
     if objective != "regression" or "average_output" in head.splitlines():
         raise BadFile(f"a LightGBM model with the objective regression is needed, got {objective!r}")

@@ -34,7 +34,7 @@ def trace(network: nn.Module, *, channels: int, side: Image) -> NetworkProgram:
     logits = network(TracedMap(tracer, [Term(images)], sides(side)))
     if not isinstance(logits, Logits):
         raise InvalidOption(
-            "a population trains networks that end in global average pooling and one linear layer, this one does not"
+            "this network does not end in global average pooling and one linear layer, which a population needs"
         )
     return NetworkProgram(
         simplified(tracer.operations),
@@ -70,7 +70,7 @@ class _Tracer:
     def place(self, parameter: Tensor | None) -> int:
         if parameter is None or id(parameter) not in self.places:
             raise InvalidOption(
-                "a population trains layers with parameters of their own, this one borrows or lacks them"
+                "a population trains layers with their own parameters, but this layer shares or lacks them"
             )
         return self.places[id(parameter)]
 

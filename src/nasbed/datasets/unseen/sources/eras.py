@@ -49,7 +49,7 @@ def read_table(folder: Path) -> tuple[Path, list[Row]]:
     """The folder of ``eras.csv`` and what it says, in the order of the files' names."""
     table_folder = folder_with(folder, [TABLE])
     if table_folder is None:
-        raise BadFile(f"recordings come with a table {TABLE} of the columns file,era, {folder} has none; write one")
+        raise BadFile(f"{folder} lacks the table {TABLE} with the columns file,era; write one")
     path = table_folder / TABLE
     reader = csv.DictReader(io.StringIO(text(path, content(path))))
     columns = [(name or "").strip().lower() for name in reader.fieldnames or ()]
@@ -71,7 +71,7 @@ def read_table(folder: Path) -> tuple[Path, list[Row]]:
             raise BadFile(f"{where}: a work is of one era, {shorten(work)} is of two; correct the table")
         rows[file] = Row(file, era, work)
     if not rows:
-        raise BadFile(f"{path} names recordings, it has no line but its first; add them")
+        raise BadFile(f"{path} names no recordings; add a line for each")
     return table_folder, [rows[file] for file in sorted(rows)]
 
 

@@ -83,7 +83,7 @@ def _countries(table: str, where: str, classes: tuple[str, ...]) -> dict[str, in
     head = [name.strip().lower() for name in next(reader, [])]
     patch = next((head.index(name) for name in ("patch", "s2_name") if name in head), None)
     if patch is None or "country" not in head:
-        raise BadFile(f"{where} has the columns patch (or s2_name) and country, got {shorten(head)}; name them so")
+        raise BadFile(f"{where} has the columns patch (or s2_name) and country, got {shorten(head)}; rename them")
     country = head.index("country")
     numbers = {name: number for number, name in enumerate(classes)}
     country_of: dict[str, int] = {}

@@ -1,11 +1,11 @@
 """A fingerprint of a user's code: a file or module that is not nasbed's, and the user's modules that it imports.
 
-Imports are read from the source with ``ast``; nothing is run. ``sys.modules`` after an import would be less robust:
-what it holds depends on what else the process has imported, it lacks imports inside functions that have not been
-called, and a report could not check a method without running it.
+Imports are read from the source with ``ast``; nothing is run. ``sys.modules`` after an import would be less robust. Its
+content depends on what else the process has imported, and lacks imports inside functions that were not called. A report
+could not check a method without running it.
 
-An import is followed to files beside the user's file and to other folders of ``sys.path``, such as an editable install,
-but not into the standard library, installed packages or nasbed itself: these have versions. Two things stay unseen: a
+An import is followed to files beside the user's file and to other folders of ``sys.path``, such as an editable install.
+The standard library, installed packages and nasbed itself have versions and are not followed. Two things stay unseen: a
 module that is imported by a computed name, and a data file that the code reads.
 """
 

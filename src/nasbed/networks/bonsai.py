@@ -58,8 +58,8 @@ class BonsaiNetwork(nn.Module):
         self.head = classifier(widths[-1], classes)
 
     def forward(self, x: Tensor, gates: Tensor | None = None) -> Tensor:
-        """The logits. ``gates`` has a number for every flag of the frame, by which what it flags is multiplied; 0 and 1
-        make of the network what it is without those that have 0."""
+        """The logits. ``gates`` has a factor for every flag of the frame, by which the flagged output is multiplied.
+        With factors 0 and 1, the network equals the one without the operations and inputs that have 0."""
         gate_values = None if gates is None else gates.unbind()
         live = None if gates is None else gates.new_ones(())
         outputs: list[BonsaiFlow | None] = [BonsaiFlow(self.stem(x), live)]

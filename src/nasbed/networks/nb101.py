@@ -59,8 +59,8 @@ class NB101Network(nn.Module):
 
 
 class NB101Cell(nn.Module):
-    """What the input feeds gets it through a 1x1 projection, every other edge is cut to the channels of its target, a
-    vertex adds up its edges, and the output concatenates what feeds it and adds the projected input."""
+    """Edges from the input are 1x1 projections; every other edge is cut to the channels of its target. A vertex adds up
+    its edges. The output concatenates its incoming edges and adds the projected input."""
 
     def __init__(self, cell: Compact, channels_in: int, channels_out: int) -> None:
         super().__init__()

@@ -68,8 +68,8 @@ def resnet18(*, classes: int, channels_in: int) -> nn.Module:
 
 
 def resnet18_kit(*, classes: int, channels_in: int) -> nn.Module:
-    """As in the example submission of the competition's starting kit: the first convolution has 3×3 pixels, a bias, and
-    keeps the size of the image; everything after it is as published."""
+    """As in the example submission of the competition's starting kit, the first convolution has 3×3 pixels and a bias,
+    and keeps the size of the image. Everything after it is as published."""
     network = ResNet18(classes)
     network.conv1 = nn.Conv2d(channels_in, WIDTHS[0], 3, 1, 1)
     return network

@@ -1,4 +1,4 @@
-"""Networks of which only shapes matter: no weights are drawn and no number is computed."""
+"""Networks for shapes only: no weights are drawn and no number is computed."""
 
 from __future__ import annotations
 

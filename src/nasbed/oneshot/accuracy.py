@@ -15,13 +15,14 @@ from nasbed.training.precision import computing
 from nasbed.training.recipe import Recipe
 
 GPU_PIXELS = 2**20
-"""About so many of each channel are a batch on a GPU: enough that its kernels take longer than launching them."""
+"""About this many pixels of each channel are a batch on a GPU: enough that its kernels take longer than their
+launch."""
 
 
 def supernet_accuracy(
     supernet: Supernet, mixing: Mixing, images: TrainingImages, recipe: Recipe, *, limit: int | None = None
 ) -> float:
-    """The accuracy of a supernet, in per cent; NaN if any output is no finite number.
+    """The accuracy of a supernet, in per cent; NaN if any output is not finite.
 
     Normalisations go by the batch, so all batches are about equally large. A GPU gets few large ones, which take it
     little more time than small ones. The accuracy there differs slightly from that on a CPU.
@@ -31,7 +32,7 @@ def supernet_accuracy(
         mixing: How it mixes its operations.
         images: Those to classify.
         recipe: Its batch size and precision.
-        limit: Only the first so many images, rounded up to whole batches; None for all.
+        limit: Use only the first ``limit`` images, rounded up to whole batches; None for all.
     """
     least = least_batch(images.labels.device, images.side, limit)
     batches = max(1, len(images) // max(recipe.batch, least))
@@ -52,7 +53,7 @@ def supernet_accuracy(
 
 
 def least_batch(device: torch.device, side: tuple[int, int], limit: int | None = None) -> int:
-    """How many images of a height and width are judged at a time, where there are so many.
+    """How many images of a height and width are evaluated at a time, on a CPU or GPU.
 
     >>> least_batch(torch.device("cpu"), (32, 32)), least_batch(torch.device("cuda"), (32, 32))
     (256, 1024)

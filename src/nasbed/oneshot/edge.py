@@ -20,7 +20,7 @@ MakeOperation = Callable[[str, int, int], nn.Module | None]
 class MixedEdge(nn.Module):
     """``candidates`` are the names of those that exist, by their place among all.
 
-    With ``partial`` above 1, one channel in so many goes through the operations (PC-DARTS, section 3.2). The others
+    With ``partial`` above 1, one channel in ``partial`` goes through the operations (PC-DARTS, section 3.2). The others
     pass by, through a 2x2 max-pooling where the stride is 2, and then all are shuffled, so that the next edge takes
     others.
     """
@@ -100,8 +100,8 @@ class MixedEdge(nn.Module):
 
 
 def weighed_sum(outputs: Sequence[Tensor], weights: Tensor) -> Tensor:
-    """Tensors of one shape, each times its weight, added up: a product of two matrices, in a few kernels where products
-    and sums one by one are dozens, backwards above all."""
+    """The weighted sum of tensors of one shape, as a product of two matrices. It takes a few kernels; separate products
+    and sums take dozens, above all in the backward pass."""
     stacked = torch.stack(list(outputs))
     return (weights.to(stacked.dtype).unsqueeze(0) @ stacked.flatten(1)).view_as(outputs[0])
 

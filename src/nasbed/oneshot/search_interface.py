@@ -76,7 +76,7 @@ class RunningSearch(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def train_epoch(self, number: int) -> float:
-        """Train for an epoch; the mean loss, NaN where it was no finite number."""
+        """Train for an epoch; the mean loss, NaN where it was not finite."""
 
     @abstractmethod
     def parameters(self) -> dict[str, NDArray[Any]]:
@@ -90,7 +90,7 @@ class RunningSearch(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def accuracy(self) -> float | None:
-        """How often the network of the search is right, in per cent: NaN if an output is no finite number, None without
+        """How often the network of the search is right, in per cent: NaN if an output is not finite, None without
         images to validate with."""
 
     @abstractmethod

@@ -1,5 +1,5 @@
-"""Rules that stop a search before it degenerates. A rule looks at the epochs so far, and names the one whose
-architecture to take, or None to go on; so it works while searching and on a finished search alike."""
+"""Rules that stop a search before it degenerates. A rule looks at the epochs so far and returns the epoch whose
+architecture to take, or None to continue. So it works during a search and on a finished one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def skip_rule(epochs: Sequence[SearchEpoch], *, skips: int = 2) -> SearchEpoch |
 
 
 def eigenvalue_rule(epochs: Sequence[SearchEpoch], *, window: int = 5, ratio: float = 0.75) -> SearchEpoch | None:
-    """Stop when the dominant eigenvalue rises too fast: when its mean over the window that ended ``window`` epochs ago,
-    divided by the mean over the one that ends now, is below ``ratio``. Take the architecture from before the rise, that
-    of the epoch at which the former ended (Zela et al., 1909.09656). Nothing stops a search whose
-    eigenvalues were not measured."""
+    """Stop when the dominant eigenvalue rises too fast. The criterion divides its mean over the window that ended
+    ``window`` epochs ago by its mean over the window that ends now; it stops below ``ratio``. Take the architecture
+    from before the rise, that of the epoch at which the former ended (Zela et al., 1909.09656). Nothing stops a search
+    whose eigenvalues were not measured."""
     values = [epoch.eigenvalue for epoch in epochs[-2 * window :]]
     measured = [value for value in values if value is not None]
     if len(measured) < 2 * window:

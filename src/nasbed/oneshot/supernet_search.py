@@ -120,8 +120,8 @@ class SupernetSearch(RunningSearch[SearchSettings]):
         widen(self.supernet, before)
 
     def _steps(self, number: int) -> float:
-        """The steps of an epoch; the mean loss of the weights. On a CPU they end at the first loss that is no finite
-        number; elsewhere asking at each step would hold the device up."""
+        """The steps of an epoch; the mean loss of the weights. On a CPU they end at the first loss that is not finite;
+        elsewhere asking at each step would hold the device up."""
         images, recipe, steps = self.images, self.recipe, self.images.steps
         self.supernet.train()
         side = images.weights.side

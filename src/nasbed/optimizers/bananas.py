@@ -21,11 +21,11 @@ class Bananas(ModelBased):
     """Bayesian optimisation with a neural predictor (White, Neiswanger & Savani 2021), as the Surrogate NAS
     Benchmarks ran it.
 
-    From appendix C.3 of the latter: ``initial`` random architectures 100, ``members`` of the ensemble 3 rather than
-    5, early stopping on a tenth held out. From the former: batches of ``k`` 10, ``candidates`` 100 by mutating the
-    ``parents`` 10 best, networks of ``layers`` 10 of ``width`` 20 trained for up to ``epochs`` 150 with batches of 32
-    and Adam's ``learning_rate`` 0.01. Our own: ``patience`` 20 epochs. The networks see the path encoding where the
-    space has one, indicators elsewhere.
+    From appendix C.3 of the latter: ``initial`` random architectures 100, ``members`` of the ensemble 3 rather than 5,
+    early stopping on a tenth held out. From the former come batches of ``k`` 10 and ``candidates`` 100 by mutating the
+    ``parents`` 10 best. Its networks have ``layers`` 10 of ``width`` 20, trained for up to ``epochs`` 150 with batches
+    of 32 and Adam's ``learning_rate`` 0.01. Our own: ``patience`` 20 epochs. The networks see the path encoding where
+    the space has one, indicators elsewhere.
     """
 
     name = "bananas"

@@ -19,7 +19,7 @@ from nasbed.optimizers.settings import integer, number
 from nasbed.spaces.base import SearchSpace
 
 CROSSOVER_TRIES = 5
-"""How many mixtures of two codes may be no architecture before the first parent goes on alone; ours."""
+"""How many crossovers of two codes may be invalid before the first parent is used alone; ours."""
 
 
 @dataclass(eq=False, kw_only=True)

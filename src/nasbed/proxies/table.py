@@ -38,10 +38,10 @@ Texts = NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True)
 class ScoresInfo:
-    """The facts that all scores of a file share. ``recipe`` names the training recipe whose skeleton the networks had,
-    empty for the usual one of the space, and ``recipe_sha256`` tells its content; ``batch`` is how many images a
-    network was scored on; ``source`` says who scored: this package in one or more versions, or a publication. ``code``
-    has the fingerprint of each proxy that is not this package's own."""
+    """The facts that all scores of a file share. ``recipe`` names the training recipe whose skeleton the networks had;
+    it is empty for the usual skeleton of the space. ``recipe_sha256`` is the checksum of its content. ``batch`` is how
+    many images a network was scored on. ``source`` says who scored: this package in one or more versions, or a
+    publication. ``code`` has the fingerprint of each proxy that is not this package's own."""
 
     space: str
     dataset: str = ""

@@ -17,9 +17,9 @@ PARTS = 2
 
 @defined("zico", summary="how steady the gradients are from batch to batch")
 def zico(passes: Passes) -> float:
-    """Σ_l log Σ_w mean_b |g_wb| / std_b g_wb, g_wb being the gradient of the loss in weight w on part b of the batch,
-    which is divided into two in its order. Weights with a constant gradient are left out, and layers
-    that have no others.
+    """Σ_l log Σ_w mean_b |g_wb| / std_b g_wb, g_wb being the gradient of the loss in weight w on part b of the batch.
+    The batch is divided into two in its order. Weights with a constant gradient are left out, and layers that have no
+    others.
 
     Li et al., ZiCo: zero-shot NAS via inverse coefficient of variation on gradients, ICLR 2023.
     """

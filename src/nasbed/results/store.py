@@ -1,8 +1,8 @@
 """Results folders: written once and whole, opened in milliseconds, trusted only when their checksums agree.
 
 A folder holds ``manifest.json`` and one data folder that the manifest names, with the rows as Parquet and the same as
-memory-mapped columns. Writing anew makes another data folder beside the old one; replacing the manifest is the one step
-that makes it count. A reader sees the old table or the new one, never a mix, whenever the writer is killed.
+memory-mapped columns. Writing again makes another data folder beside the old one; replacing the manifest is the one
+step that makes it count. A reader sees the old table or the new one, never a mix, whenever the writer is killed.
 """
 
 from __future__ import annotations

@@ -187,9 +187,8 @@ class SearchSpace(ABC):
         return self._configspace
 
     def definition(self) -> dict[str, Any] | None:
-        """What a table must carry so that this space can be made again elsewhere: nothing for a space that has a
-        registered
-        name, the ConfigSpace's own dictionary for one made from a ConfigSpace."""
+        """The definition that a table stores so that this space can be restored elsewhere. It is empty for a space with
+        a registered name, and the ConfigSpace's own dictionary for one made from a ConfigSpace."""
         return None
 
     @abstractmethod
@@ -201,7 +200,7 @@ class SearchSpace(ABC):
 
     @abstractmethod
     def from_config(self, config: Configuration | Mapping[str, Any]) -> Architecture:
-        """The architecture that a configuration describes; raises where the configuration is no architecture."""
+        """The architecture that a configuration describes; raises where the configuration is not an architecture."""
 
     def config_values(self, config: Configuration | Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that a configuration sets, by name."""

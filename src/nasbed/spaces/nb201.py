@@ -124,8 +124,8 @@ class NB201(NativeTextSpace, ChoiceSpace):
     def published_flops(self, archs: Batch) -> NDArray[np.int64]:
         """The ``flops`` of the published CIFAR-10 tables, which are not plain multiply-adds.
 
-        To the convolutions they add 3 for each output element of a convolution edge (ReLU 1, batch normalisation 2), 9
-        for each of an average-pooling edge, and 160 832 for the activations of the fixed parts.
+        To the convolutions they add 3 for each output element of a convolution edge (ReLU 1, batch normalisation 2) and
+        9 for each of an average-pooling edge. The activations of the fixed parts add 160 832.
         """
         skeleton = USUAL
         ones, threes, pools = self._counted(archs)

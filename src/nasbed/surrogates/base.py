@@ -31,7 +31,7 @@ class Surrogate(ABC, Generic[S]):
     """A regression model over one space. ``Settings`` is a frozen dataclass of JSON values; its defaults are the tuned
     values of Table 6 (Surrogate NAS Benchmarks) where they carry over.
 
-    A model is made anew for each fit. The same seed, settings and examples give the same model.
+    Each fit needs a new model. The same seed, settings and examples give the same model.
     """
 
     name: ClassVar[str]

@@ -69,7 +69,7 @@ class Examples:
 
     @classmethod
     def plain(cls, codes: NDArray[np.int64], y: NDArray[np.float64]) -> Examples:
-        """Examples of which nothing but architecture and target is known; equal codes are one architecture."""
+        """Examples with only architecture and target; equal codes are one architecture."""
         count = len(codes)
         _, architecture = np.unique(codes, axis=0, return_inverse=True)
         return cls(

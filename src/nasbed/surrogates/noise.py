@@ -1,7 +1,7 @@
 """How far an evaluation may lie from the prediction of an ensemble, learned from held-out evaluations.
 
-The spread between members is far too small for that. They share their data and their errors, and none of them knows how
-much a second training of the same network differs (KL 69 and 134 for the paper's tree ensembles, section 3.1.6). So two
+The spread between members is far too small for that. They share their data and their errors, and do not know how much a
+second training of the same network differs. The paper's tree ensembles have a KL of 69 and 134 (section 3.1.6). So two
 curves over the predicted value are learned and calibrated:
 
 - the **error** of a prediction, from out-of-fold residuals: the member that did not train on an evaluation predicts it;

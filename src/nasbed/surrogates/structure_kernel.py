@@ -142,8 +142,8 @@ def describe(
     on_edges: bool,
     features: Features,
 ) -> None:
-    """Fill one row of ``features`` for each graph. A kind is the label of an operation from 2 on, or -1 for what passes
-    its input on unchanged; 0 and 1 are the labels of the source and the sink.
+    """Fill one row of ``features`` for each graph. A kind is the label of an operation, from 2 on, or -1 for one that
+    passes its input on unchanged. The labels of the source and the sink are 0 and 1.
 
     Args:
         node_labels: Of each graph and node slot, ``[n, slots]``; -1 where there is no node.

@@ -79,9 +79,8 @@ TRAINING = CheckpointKind(b"nasbed checkpoint 1 ", "training", "train")
 
 @dataclass(slots=True)
 class TrainingState:
-    """How far a training is: completed epochs, the seconds they took, the mean loss and the training accuracy of the
-    last, and the validation accuracies of the learning curve, if any. Checkpoints of earlier versions lack the last
-    two."""
+    """The progress of a training: completed epochs, their seconds, the mean loss and the training accuracy of the last,
+    and the validation accuracies of the learning curve, if any. Checkpoints of earlier versions lack the last two."""
 
     epochs: int = 0
     train_time_s: float = 0.0

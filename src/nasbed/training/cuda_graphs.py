@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 _FAILED: list[torch.cuda.CUDAGraph] = []
-"""Recordings that broke off: torch's allocators go on asking them whether they record, so they must not be freed."""
+"""Recordings that failed: torch's allocators keep asking them whether they record, so they must not be freed."""
 
 
 class Recording:
@@ -22,7 +22,7 @@ class Recording:
 
     ``loss`` computes it from the inputs, which are on one CUDA device. Recording takes them for their shapes alone, and
     leaves the buffers of the network as they were and its weights without gradients. What ``loss`` does in Python it
-    does now and never again; what layers draw on the device they draw anew each time. Recordings may share a ``pool``
+    does now and never again; what layers draw on the device they draw again each time. Recordings may share a ``pool``
     of memory if what one gives is used up before another is called.
     """
 
@@ -58,7 +58,7 @@ class Recording:
         return self._value
 
     def close(self) -> None:
-        """Free the memory of the graph. Its gradients are no longer valid."""
+        """Free the memory of the graph. Its gradients become invalid."""
         self._graph.reset()
         self.by_weights.clear()
         self.by_inputs.clear()

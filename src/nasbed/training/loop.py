@@ -1,7 +1,7 @@
 """The training of one network, from its first weights or from a checkpoint to its accuracies.
 
-Chance comes from the seed, the epoch and the step alone: on a CPU the same training gives the same bits each time,
-interrupted or not, in any process with as many threads.
+Random numbers depend on the seed, the epoch and the step only. On a CPU the same training gives the same bits each
+time, interrupted or not, in any process with as many threads.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ class _Training:
         self._is_started = False
 
     def epoch(self, number: int) -> _EpochFigures:
-        """Train for an epoch, counted from 0. On a CPU it ends at the first step whose loss is no finite number;
-        on a GPU asking at each step would cost more than the rest of an epoch."""
+        """Train for an epoch, counted from 0. On a CPU it ends at the first step whose loss is not finite. On a GPU,
+        checking each step would cost more than the rest of an epoch."""
         recipe, images, network = self.recipe, self.images, self.network
         device = images.labels.device
         network.train()
@@ -193,7 +193,7 @@ class _Training:
             self._captured = None
 
     def last_rate(self, epochs: int) -> float:
-        """The learning rate of the last step of so many epochs."""
+        """The learning rate of the last step of ``epochs`` epochs."""
         return self._rate(epochs * self.steps - 1)
 
     def _rate(self, number: int) -> float:

@@ -200,7 +200,7 @@ class TaskJournal(JournalLines, _ResultsByKey[Key, Result]):
         """Called with each line of inputs, the first included, before the results that follow it are kept."""
 
     def renew_inputs(self, inputs: Mapping[str, Any]) -> None:
-        """Write down inputs that the results from now on are made from, where others are no reason to refuse."""
+        """Record changed inputs of the results from now on, where a change is not refused."""
         plain = json.loads(json.dumps(inputs))
         self.add({self._form.inputs: plain})
         self.inputs_changed(plain, plain)
@@ -309,7 +309,7 @@ def check_same_inputs(
     nasbed.core.errors.InvalidOption: runs/ holds runs with workers 1, not 2; choose another folder
 
     Args:
-        holder: what holds the results, and of which kind they are.
+        holder: the name of the file that holds the results, and their kind.
         before: the inputs that the results were made from.
         now: the inputs of the work that is to resume.
         remedy: what the user can do.

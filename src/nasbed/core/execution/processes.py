@@ -25,7 +25,7 @@ ORPHANED_S = 1.0
 
 def follow_parent() -> None:
     """Make this process, a child of ``multiprocessing``, end when its parent does, be it killed in the middle of work.
-    Ctrl-C is left to the parent. A process that is no such child is not changed."""
+    Ctrl-C is left to the parent. Other processes are not changed."""
     parent = multiprocessing.parent_process()
     if parent is None or parent.pid is None:
         return

@@ -104,7 +104,7 @@ class UnseenGenerator(ABC):
         ``as_released`` follows the authors' scripts where they differ from the paper; raises where they do not."""
         if as_released:
             raise InvalidOption(
-                f"--as-released does not apply to {self.name}: its scripts do not differ from the paper; leave it out"
+                f"--as-released does not apply to {self.name}: its scripts have no known difference; omit it"
             )
         return self._generate(source, Draws(seed, self.name), progress)
 

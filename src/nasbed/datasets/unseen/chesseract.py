@@ -103,7 +103,8 @@ class Chesseract(UnseenGenerator):
         return GeneratedPart(planes(positions.masks[chosen]), labels, origins)
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        """The labels of the results; −1 where the planes are no position: a king of each colour, one piece a square."""
+        """The labels of the results; −1 where the planes are not a position: a king of each colour, one piece a
+        square."""
         labels = positions_in(RESULTS, origins["result"])
         kings = images[:, [5, 11]].sum(axis=(2, 3))
         labels[(kings != 1).any(axis=1) | (images.sum(axis=1) > 1).any(axis=(1, 2))] = -1
@@ -114,7 +115,7 @@ class Chesseract(UnseenGenerator):
 
 
 class ChesseractWithCopies(Chesseract):
-    """The dataset without the search for copies: a game between two of the players is in both their files, so it can be
+    """The dataset without the search for copies. A game between two of the players is in both their files, so it can be
     in the training and in the test part. It shows the effect on accuracies (docs/baselines.md); do not use it."""
 
     title = "Chesseract with copies"
@@ -124,8 +125,8 @@ class ChesseractWithCopies(Chesseract):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Positions:
-    """A row a position: its planes as masks, the number of its game, that of the half move before it from 1, the number
-    by which the same position is known in all games, its part and its result."""
+    """One row for each position. It holds its planes as masks, the number of its game, and the number of the half move
+    before it, from 1. Then come the number of the position, the same in all games, its part and its result."""
 
     games: tuple[Game, ...]
     masks: Bitboards

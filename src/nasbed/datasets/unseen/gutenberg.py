@@ -35,7 +35,7 @@ class Gutenberg(UnseenGenerator):
     - A letter's pixel is 1, the others are 0. Rows are a to z and then the space that words are padded with.
     - Every three words in a row, of 3 to 6 letters each, are a phrase, whatever punctuation was between them; phrases
       may share words. A stretch of such words is wholly in one part, so that phrases of two parts never share a place
-      in a book; a phrase that stretches of two parts have is left out, as is one that two authors have.
+      in a book. A phrase that occurs in two parts is left out, and so is one that occurs with two authors.
     - Authors are balanced to the image and no phrase is used twice. An author whose books have too few phrases is an
       error that says how many there are: none is repeated to make up for it.
     """

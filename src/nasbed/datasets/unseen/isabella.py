@@ -111,8 +111,8 @@ class Isabella(UnseenGenerator):
 def _divided(recordings: list[MusicRecording], draws: Draws, counts: tuple[int, int, int]) -> list[int]:
     """The part of each recording.
 
-    The works of an era, in random order, go each to the part that lacks the most snippets of its share; the last ones
-    to parts that would otherwise have none.
+    The works of an era, in random order, each go to the part that lacks the most snippets of its share. The last works
+    go to parts that would otherwise have none.
     """
     part_of: dict[str, int] = {}
     for era in range(len(ERAS)):

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from nasbed.networks.baselines import BaselineBuilder
 
 MOST = 256
-"""A network that cannot do with so many pixels a side fails for another reason."""
+"""A network that cannot use this many pixels a side fails for another reason."""
 
 
 class Upscaled(nn.Module):
-    """A network behind images of one size, to which others are brought by repeating pixels: a letter or a chess piece
-    that is one pixel of value 1 stays a patch of ones."""
+    """A network for images of one size; smaller images are enlarged to it by repeating pixels. So a letter or a chess
+    piece that is one pixel of value 1 stays a patch of ones."""
 
     def __init__(self, network: nn.Module, size: tuple[int, int]) -> None:
         super().__init__()

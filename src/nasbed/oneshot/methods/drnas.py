@@ -23,12 +23,12 @@ from nasbed.oneshot.spaces.base import SearchedSpace
 class DrNAS(SupernetMethod):
     """Each edge has the concentrations elu(beta) + 1 of a Dirichlet distribution, from which every step draws its
     weights; in the end the mean counts. ``anchor`` times the squared distance of the concentrations from 1 is added to
-    the validation loss, which keeps them near the flat distribution; there is no weight decay beside it.
+    the validation loss, which keeps them near the flat distribution; it replaces weight decay.
 
     The search has a stage for each of ``partial``, of equally many epochs. In a stage one channel in ``partial`` goes
-    through the operations. Before each stage but the first, ``kept`` of each edge's candidates stay, rounded up, those
-    with the highest mean; their parameters stay too, and the wider supernet inherits what it can, see ``widen``. In the
-    first ``warm_up`` of a stage (10 of 25 epochs) only weights are trained.
+    through the operations. Before each stage but the first, the share ``kept`` of each edge's candidates stays, rounded
+    up: those with the highest mean. Their parameters stay too, and the wider supernet inherits what it can, see
+    ``widen``. In the first ``warm_up`` of a stage (10 of 25 epochs) only weights are trained.
     """
 
     present: Tensor

@@ -17,7 +17,7 @@ from nasbed.spaces import space as named_space
 class RandomWS(SupernetMethod):
     """Each step trains the weights of one architecture, drawn uniformly. In the end ``samples`` more are drawn and
     judged by the shared weights on ``judged_images`` validation images, None for all; the best is the result. After the
-    other epochs that is done with ``epoch_samples``, to have something to show. There are no parameters."""
+    other epochs that is done with ``epoch_samples``, to report progress. It has no parameters."""
 
     best: Tensor
 

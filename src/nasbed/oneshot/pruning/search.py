@@ -61,7 +61,7 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
         self.compression_loss = 0.0
 
     def train_epoch(self, number: int) -> float:
-        """The mean cross entropy. On a CPU the steps end at the first loss that is no finite number."""
+        """The mean cross entropy. On a CPU the steps end at the first loss that is not finite."""
         recipe, steps = self.recipe, self.steps
         self.gated.train()
         self.gated.network.set_drop_path(recipe.drop_path_in(number, self.epochs))

@@ -28,8 +28,8 @@ _DTYPES = ("float16", "float32", "float64", "int64")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchRecord:
-    """A search that ended. ``options`` are those hyperparameters of the method that were set, as JSON has them;
-    ``device`` is where it ran, in words; ``versions`` are those of the packages that had a part in it."""
+    """A search that ended. ``options`` are the hyperparameters of the method that were set, as JSON values. ``device``
+    describes where it ran; ``versions`` are those of the packages involved."""
 
     method: str
     space: str
@@ -191,7 +191,7 @@ def _figure(value: Any) -> float:
 
 
 def _number(value: float) -> float | str:
-    """JSON has no infinity; texts stand for what is no finite number."""
+    """JSON has no infinity; numbers that are not finite are written as texts."""
     return float(value) if math.isfinite(value) else repr(float(value))
 
 

@@ -1,7 +1,7 @@
 """NATS-Bench: the folders of its fast mode, ``NATS-tss-v1_0-3ffb9-simple`` and ``NATS-sss-v1_0-50262-simple``.
 
-``meta.pickle.pbz2`` lists the architectures; ``NNNNNN.pickle.pbz2`` has what is known of number N: for each training
-budget (``12`` and ``200`` epochs for topologies, ``01``, ``12`` and ``90`` for sizes) a dictionary whose
+``meta.pickle.pbz2`` lists the architectures; ``NNNNNN.pickle.pbz2`` has the results of number N. For each training
+budget (``12`` and ``200`` epochs for topologies, ``01``, ``12`` and ``90`` for sizes) it has a dictionary whose
 ``all_results`` maps (dataset, seed) to one training run.
 
 CIFAR-10 was trained on twice. ``cifar10-valid`` runs saw half of the training set, and are validated on the other half

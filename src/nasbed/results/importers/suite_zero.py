@@ -1,9 +1,9 @@
 """NAS-Bench-Suite-Zero: published scores of zero-cost proxies, ``zc_<space>.json`` of the zerocost branch of NASLib.
 
 The file reads ``{dataset: {key: {proxy: {"score": …, "time": …}, …, "val_accuracy": …, "id": …}}}``. A key is the text
-of a Python tuple. What its integers mean was read from NASLib's ``search_spaces/*/conversions.py`` at that branch, and
-agrees with an independent reader of the same files (zc_combine, ``fixes/operations.py``), but for digits 2 and 3 of
-TransNAS micro, which that reader calls the other way round; TransNAS's own text decides:
+of a Python tuple. The meaning of its integers comes from NASLib's ``search_spaces/*/conversions.py`` at that branch. An
+independent reader of the same files (zc_combine, ``fixes/operations.py``) agrees, except that it swaps digits 2 and 3
+of TransNAS micro. TransNAS's own text decides:
 
 - ``zc_nasbench101``: the adjacency matrix row by row, then one number a vertex into input, output, maxpool3x3,
   conv1x1-bn-relu, conv3x3-bn-relu.
@@ -13,9 +13,9 @@ TransNAS micro, which that reader calls the other way round; TransNAS's own text
 - ``zc_transbench101_micro`` and ``_macro``: the digits of TransNAS-Bench-101's own text, from which NASLib builds the
   network; macro keys end in zeros for absent modules.
 
-``val_accuracy`` is what NASLib's query calls so: per cent, but the structural similarity on autoencoder and normal and
-the negative loss on room_layout; for nasbench301 a surrogate's prediction, not a measurement. On ninapro, svhn and
-scifar100 its scale is not stated anywhere, so that the metric has no unit.
+``val_accuracy`` is the value that NASLib's query calls so. It is in per cent, except for the structural similarity on
+autoencoder and normal and the negative loss on room_layout. For nasbench301 it is a surrogate's prediction, not a
+measurement. On ninapro, svhn and scifar100 its scale is not stated anywhere, so that the metric has no unit.
 """
 
 from __future__ import annotations

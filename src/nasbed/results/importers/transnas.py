@@ -1,9 +1,9 @@
 """TransNAS-Bench-101: the file ``transnas-bench_v10141024.pth``, seven tasks for 4 096 cells and 3 256 networks.
 
-The saved dictionary has, under ``data``, ``micro`` and ``macro``; there for each architecture and each task
-``total_epochs``, ``model_info`` (parameters, FLOPs, inference time) and ``metrics``: for each name in
-``metrics_dict[task]`` a list with a value for each epoch. The last one is taken, so that all figures of a row are of
-the same network. The published interface takes each metric's own maximum by default.
+The saved dictionary has ``micro`` and ``macro`` under ``data``. There each architecture and task has ``total_epochs``,
+``model_info`` (parameters, FLOPs, inference time) and ``metrics``: for each name in ``metrics_dict[task]`` a list with
+one value per epoch. The last one is taken, so that all figures of a row are of the same network. The published
+interface takes each metric's own maximum by default.
 """
 
 from __future__ import annotations

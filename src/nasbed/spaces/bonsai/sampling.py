@@ -13,9 +13,9 @@ ATTEMPTS = 1_000
 
 
 def random_flags(frame: Frame, rng: np.random.Generator, *, target: float) -> tuple[bool, ...]:
-    """The flags of a random architecture: in every cell operations are kept in a random order as long as they fit into
-    the share ``target`` of the cell's size, and each input with a chance of one in as many as there are, or else one of
-    them. What leads nowhere then falls away, so the size is the target at the most; what does not reach the output is
+    """The flags of a random architecture. Every cell keeps operations, in a random order, as long as they fit into the
+    share ``target`` of the cell's size. It keeps each of its n inputs with probability 1/n, or one of them if none is
+    drawn. What leads nowhere then falls away, so the size is the target at the most; what does not reach the output is
     drawn again."""
     if not 0 < target <= 1:
         raise InvalidOption(f"the target of a random architecture is a share above 0 and up to 1, got {target}")

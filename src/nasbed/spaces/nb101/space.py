@@ -68,14 +68,14 @@ class NB101(SearchSpace):
         return sum(COUNTS.values())
 
     def unique_codes(self, vertices: int | None = None) -> Codes:
-        """The codes of all unique cells (of so many vertices), each in canonical form, in the published order."""
+        """The codes of all unique cells (of that many vertices), each in canonical form, in the published order."""
         return unique_codes(vertices)
 
     def all_codes(self) -> Codes:
         return unique_codes()
 
     def codes_up_to(self, limit: str) -> Codes:
-        """The unique cells of up to so many vertices."""
+        """The unique cells of up to ``limit`` vertices."""
         if not limit.isdecimal() or int(limit) not in COUNTS:
             raise InvalidOption(
                 f"{self.name}:N are its cells of up to N vertices, {min(COUNTS)} to {max(COUNTS)}, got "

@@ -179,7 +179,7 @@ class TransNASMacro(NativeTextSpace):
         return np.hstack([depth, modules]).astype(np.float32)
 
     def graphs(self, archs: Batch) -> Graphs:
-        """Chains over eight node slots: the input, six modules of which the absent ones are missing, the output."""
+        """Chains over eight node slots: the input, six modules without the absent ones, the output."""
         codes = self.codes(archs)
         nodes = np.empty((len(codes), _MOST + 2), dtype=np.int8)
         nodes[:, 0], nodes[:, 1:-1], nodes[:, -1] = len(_MODULES), codes - 1, len(_MODULES) + 1
@@ -212,8 +212,8 @@ def _modules(code: tuple[int, ...]) -> tuple[int, ...]:
 def _edits(modules: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """The codes, in the space or not, that one edit of these modules gives, each once.
 
-    A module is taken out only at the start of a run of equals, and put in only where it does not precede an equal one:
-    at the other places of the run the result would be the same.
+    A module is removed only at the start of a run of equals, and inserted only where it does not precede an equal one.
+    Elsewhere in the run the result would be the same.
     """
     depth = len(modules)
     padding = (0,) * (_MOST - depth)

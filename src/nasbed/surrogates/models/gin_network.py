@@ -181,7 +181,7 @@ class GINNetwork(nn.Module):
 
 
 def ranking_loss(scores: Tensor, targets: Tensor, margin: float) -> Tensor:
-    """The mean hinge over all pairs of which the first has the higher target (GATES, Ning et al. 2020)."""
+    """The mean hinge over all pairs whose first has the higher target (GATES, Ning et al. 2020)."""
     first = (targets[:, None] > targets[None, :]).to(scores.dtype)
     hinge = torch.relu(margin - (scores[:, None] - scores[None, :]))
     return (hinge * first).sum() / first.sum().clamp(min=1)

@@ -50,8 +50,8 @@ class MLPSettings:
 
 
 class MLP(Surrogate[MLPSettings]):
-    """Rectified layers, squared error on the scaled log target, Adam with decoupled weight decay and a learning rate
-    that falls to 0 along a cosine. torch fits it; predictions need numpy alone."""
+    """It has rectified layers and squared error on the scaled log target. Adam has decoupled weight decay and a
+    learning rate that falls to 0 along a cosine. torch fits it; predictions need numpy alone."""
 
     name = "mlp"
     summary = "feed-forward network on the path encoding"

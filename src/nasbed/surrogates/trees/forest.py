@@ -198,6 +198,6 @@ class Forest:
 
 
 def _moved(children: Words, at_split: int, at_leaf: int) -> Words:
-    """Children after other splits and leaves were put before theirs."""
+    """The numbers of the children after other splits and leaves were put before them."""
     moved: Words = children + np.where(children >= TOP, np.uint32(at_leaf), np.uint32(at_split))
     return moved

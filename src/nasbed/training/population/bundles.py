@@ -48,8 +48,8 @@ class Slots:
 class Bundling:
     """Which planes of a program begin a bundle; the others follow in the lanes after them.
 
-    Planes that are added up or pooled into each other have to agree in their lanes, so they begin bundles at the same
-    places, and whatever is read begins with a first lane.
+    Planes that are added up or pooled into each other have to agree in their lanes. So they begin bundles at the same
+    places, and every read begins with a first lane.
     """
 
     def __init__(self, program: NetworkProgram, lanes: int) -> None:

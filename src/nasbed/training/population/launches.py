@@ -46,7 +46,7 @@ Waves = list[list[Launch]]
 
 
 class PopulationLayout(PopulationMemory):
-    """Where the planes of a population are, of values of so many bytes, and what a training step launches:
+    """The places of the planes of a population, with ``value_bytes`` bytes per value, and the launches of a training step:
     ``forward`` and ``backward``.
 
     ``features`` has, for each bundle that the classifier averages, its place, that of its gradient, its first feature
@@ -144,8 +144,9 @@ class PopulationLayout(PopulationMemory):
         return "window" if self.lanes == 1 else "bundled_mean"
 
     def _window_tables(self, stage: Stage, *, backward: bool) -> tuple[Table, Table]:
-        """One row a bundle: source, target, the weights' place or that of the choices, dilation, nothing, whether the
-        negative part is cut off, where the gradient is and where the input's goes. And the owner of each row."""
+        """One row per bundle: source, target, the place of the weights or of the choices, dilation, an unused entry,
+        whether the negative part is cut off, and the places of the output's and the input's gradients. And the owner of
+        each row."""
         tables, owners = [], []
         for number, operation in stage.rows:
             assert isinstance(operation, Depthwise | Pool)

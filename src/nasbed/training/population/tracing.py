@@ -161,8 +161,7 @@ class TracedMap:
 
 
 class PaddedMap:
-    """A map with a row and a column of zeros where its sides are odd, of which the first row and column are to be cut
-    off."""
+    """A map with a row and a column of zeros where its sides are odd; its first row and column are to be cut off."""
 
     def __init__(self, inside: TracedMap) -> None:
         self.inside = inside

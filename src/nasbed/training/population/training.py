@@ -97,7 +97,7 @@ class Population:
         self.finite = torch.ones(len(jobs), dtype=torch.bool, device=device)
 
     def train(self, epochs: int, progress: Progress | None, *, learning_curve: bool = False) -> list[TrainingOutcome]:
-        """Train for so many epochs, then measure; with a learning curve also after each epoch, while no training time
+        """Train for ``epochs``, then measure; with a learning curve also after each epoch, while no training time
         passes."""
         recipe = self.recipe
         if learning_curve:

@@ -1,12 +1,12 @@
 """Images of different parts that are almost the same.
 
-The measure is the root mean square of the differences of all values, as a share of what it is between two images drawn
-at random (the median over many pairs). At or under a tenth they are near duplicates: noise of ±2 on pictures of bytes
-is a hundredth or so, one letter exchanged in a grid of letters is a fifth, one chess piece moved is a third. An image
-that was shifted, mirrored or cut is another image by this measure.
+The measure is the root mean square of the differences of all values. It is divided by its median over many pairs of
+random images. At or under a tenth they are near duplicates. For comparison, noise of ±2 on pictures of bytes is about a
+hundredth, one exchanged letter in a grid of letters a fifth, and one moved chess piece a third. An image that was
+shifted, mirrored or cut is another image by this measure.
 
-Every pair is compared, first by 32 random projections, which keep distances up to chance (one pair in ten thousand of
-those wanted is lost there), then candidates by all their values.
+Every pair is compared by 32 random projections, which approximately keep distances; one near duplicate in ten thousand
+is lost there. The candidates are then compared by all their values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far very simple rules get: a label that can be read off one pixel is no task."""
+"""How far very simple rules get: a label that can be read off one pixel is not a task."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ for _digit, _symbol in enumerate(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
     DIGITS[_symbol] = _digit
 SHIFTS = np.array([[18], [12], [6], [0]], dtype=np.uint32)
 SHIFTED_DIGITS = np.where(DIGITS < 64, DIGITS << SHIFTS, 1 << 24).astype(np.uint32)
-"""The four digits of a group where they belong in its 24 bits; a bit above those for what is no digit."""
+"""The four digits of a group where they belong in its 24 bits; a bit above those for what is not a digit."""
 
 VARINT, FIXED64, TEXT, FIXED32 = 0, 1, 2, 5
 MEASURED = 0b111100

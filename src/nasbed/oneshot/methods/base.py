@@ -27,7 +27,7 @@ from nasbed.spaces import space as registered_space
 from nasbed.training.recipe import Recipe
 
 Judge = Callable[[Architecture, int | None], float]
-"""The accuracy of an architecture by the weights of the supernet, in per cent, on all or the first validation images."""
+"""The accuracy of an architecture by the supernet's weights, in per cent, on all or the first validation images."""
 
 
 class OneShotMethod(ABC, Generic[SettingsT]):

@@ -46,7 +46,7 @@ Waves = list[list[Launch]]
 
 
 class PopulationLayout(PopulationMemory):
-    """The places of the planes of a population, with ``value_bytes`` bytes per value, and the launches of a training step:
+    """The places of the planes of a population, with ``value_bytes`` per value, and the launches of a training step,
     ``forward`` and ``backward``.
 
     ``features`` has, for each bundle that the classifier averages, its place, that of its gradient, its first feature

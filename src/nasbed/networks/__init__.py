@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 class NetworkBuilder(Protocol):
     """What a space registers: the network of one of its architectures, which is known to be valid. ``image`` is a pair
     only where height and width differ. ``skeleton`` is the space's own description of what stands around the cells,
-    None for the usual one; the other arguments override it."""
+    None for the usual one; the other arguments override it.
+
+    Args:
+        arch: The architecture.
+        classes: How many classes the network has.
+        channels_in: The channels of an image.
+        image: The side of a square image, or its height and width.
+        skeleton: The network around the cells; None for the usual one.
+    """
 
     def __call__(
         self, arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any

@@ -23,6 +23,13 @@ class MixedEdge(nn.Module):
     With ``partial`` above 1, one channel in ``partial`` goes through the operations (PC-DARTS, section 3.2). The others
     pass by, through a 2x2 max-pooling where the stride is 2, and then all are shuffled, so that the next edge takes
     others.
+
+    Args:
+        make: Makes an operation from its name, channels and stride.
+        candidates: The names of the candidates by their place.
+        channels: The channels of the edge.
+        stride: 1, or 2 to halve the resolution.
+        partial: One channel in this many goes through the operations.
     """
 
     places: Tensor

@@ -24,6 +24,13 @@ class Recording:
     leaves the buffers of the network as they were and its weights without gradients. What ``loss`` does in Python it
     does now and never again; what layers draw on the device they draw again each time. Recordings may share a ``pool``
     of memory if what one gives is used up before another is called.
+
+    Args:
+        network: The network whose weights and buffers ``loss`` uses.
+        loss: Computes the loss from the inputs.
+        inputs: Examples of the inputs, for their shapes.
+        weights: Whether to compute the gradient by the weights.
+        pool: The memory pool of another recording; None for a new one.
     """
 
     def __init__(

@@ -144,7 +144,15 @@ class _EpochFigures(NamedTuple):
 
 
 class _Training:
-    """A network with its optimizer, epoch by epoch."""
+    """A network with its optimizer, epoch by epoch.
+
+    Args:
+        network: The network to train, on the device of the images.
+        images: The images of the dataset, divided as the recipe says.
+        recipe: How to train.
+        seed: The seed of all random numbers.
+        epochs: The epochs of the whole training, for the learning rate.
+    """
 
     def __init__(self, network: nn.Module, images: TrainingImages, recipe: Recipe, seed: int, epochs: int) -> None:
         self.network, self.images, self.recipe, self.seed, self.epochs = network, images, recipe, seed, epochs

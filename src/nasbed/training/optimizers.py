@@ -20,6 +20,14 @@ class TensorFlowRMSprop(torch.optim.Optimizer):
         mean_square = decay * mean_square + (1 - decay) * gradient**2
         velocity = momentum * velocity + rate * gradient / sqrt(mean_square + epsilon)
         weight -= velocity
+
+    Args:
+        params: The parameters to train.
+        lr: The learning rate.
+        decay: The decay of the mean of squares.
+        momentum: The factor of the previous step.
+        epsilon: Added to the mean of squares.
+        weight_decay: The factor of the weight that is added to its gradient.
     """
 
     def __init__(

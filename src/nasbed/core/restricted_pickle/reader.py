@@ -43,6 +43,14 @@ class Pickle:
     ``calls`` adds names that may stand in the pickle: what is called for them, or None for a name that is only
     mentioned. ``records`` names classes whose objects become :class:`PickledObject`. ``persistent`` answers persistent
     ids.
+
+    Args:
+        data: The bytes that hold the pickle.
+        source: The name of the file, for errors.
+        start: Where the pickle begins in ``data``.
+        calls: What is called for each additional name, None for a name that is only mentioned.
+        records: The full names of classes whose objects are recorded.
+        persistent: Gives the value of a persistent id; None refuses such ids.
     """
 
     def __init__(

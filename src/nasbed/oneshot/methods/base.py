@@ -87,6 +87,13 @@ class SupernetMethod(nn.Module, OneShotMethod[SearchSettings]):
 
     A subclass takes its hyperparameters as keywords, with the published values as defaults, beside a seed for its first
     parameters.
+
+    Args:
+        space: The searched space.
+        with_none: Whether the operation ``none`` is a candidate.
+        learning_rate: The learning rate of Adam for the architecture parameters.
+        adam_betas: The two decay rates of Adam.
+        weight_decay: The weight decay of Adam.
     """
 
     settings = SearchSettings

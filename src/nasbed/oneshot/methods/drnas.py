@@ -29,6 +29,19 @@ class DrNAS(SupernetMethod):
     through the operations. Before each stage but the first, the share ``kept`` of each edge's candidates stays, rounded
     up: those with the highest mean. Their parameters stay too, and the wider supernet inherits what it can, see
     ``widen``. In the first ``warm_up`` of a stage (10 of 25 epochs) only weights are trained.
+
+    Args:
+        space: The searched space.
+        seed: The seed of the first parameters.
+        with_none: Whether the operation ``none`` is a candidate.
+        partial: One channel in this many goes through the operations, for each stage.
+        kept: The share of candidates that stay after a stage.
+        warm_up: The share of a stage's epochs that train weights only.
+        anchor: The weight of the distance from the flat distribution.
+        learning_rate: The learning rate of Adam for the architecture parameters.
+        weight_decay: The weight decay of Adam.
+        deviation: The standard deviation of the first parameters.
+        settings: Other hyperparameters of :class:`SupernetMethod`.
     """
 
     present: Tensor

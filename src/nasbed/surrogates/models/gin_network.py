@@ -146,7 +146,17 @@ class Dropout:
 
 
 class GINNetwork(nn.Module):
-    """Scores graphs: label and degree embeddings, rounds of messages, the mean over the nodes, a linear readout."""
+    """Scores graphs: label and degree embeddings, rounds of messages, the mean over the nodes, a linear readout.
+
+    Args:
+        labels: How many node labels there are.
+        kinds: How many kinds of messages there are.
+        slots: How many nodes a graph has at most.
+        columns: How many additional features a graph has.
+        hidden: The width of the node states.
+        layers: The rounds of messages.
+        rng: Draws the initial weights.
+    """
 
     def __init__(
         self,

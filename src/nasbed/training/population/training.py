@@ -79,7 +79,16 @@ def train_population(
 
 
 class Population:
-    """Networks that are trained together, from their initial weights on."""
+    """Networks that are trained together, from their initial weights on.
+
+    Args:
+        jobs: Architecture, seed and epochs of each network.
+        dataset: The images as published.
+        recipe: How to train.
+        images: Those of the dataset as the recipe divides it, on the device.
+        device: A CPU or a CUDA device.
+        prepared: The traced programs of these jobs; None traces them now.
+    """
 
     def __init__(
         self,

@@ -58,16 +58,16 @@ def named_file(text: str, folder: Path = Path()) -> Path | None:
     return (folder / file).resolve() if file.endswith(".py") else None
 
 
-def object_fingerprint(thing: object) -> str:
+def object_fingerprint(obj: object) -> str:
     """The fingerprint of the module that defines a class, a function or the class of an instance. It is empty for what
     nasbed or Python itself defines.
 
     A script or notebook (``__main__``) changes for many reasons, so of it the object's own source counts alone, with
     the modules that a script imports.
     """
-    while isinstance(thing, functools.partial):
-        thing = thing.func
-    definition: Any = thing if hasattr(thing, "__qualname__") else type(thing)
+    while isinstance(obj, functools.partial):
+        obj = obj.func
+    definition: Any = obj if hasattr(obj, "__qualname__") else type(obj)
     name = str(getattr(definition, "__module__", "") or "")
     if name != "__main__" and name.partition(".")[0] in _OWN:
         return ""
@@ -147,9 +147,9 @@ def _imports(file: Path, package: str) -> Iterator[str]:
                 yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names)
                 yield base
         elif isinstance(node, ast.Call) and node.args:
-            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            function_name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             first = node.args[0]
-            if called in _IMPORTERS and isinstance(first, ast.Constant) and isinstance(first.value, str):
+            if function_name in _IMPORTERS and isinstance(first, ast.Constant) and isinstance(first.value, str):
                 yield first.value
 
 

@@ -182,15 +182,15 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _attempt(wanted: _Request, part: PartialDownload, progress: Progress) -> None:
+def _attempt(request: _Request, part: PartialDownload, progress: Progress) -> None:
     """One request, and all the bytes that it brings; returns when the server says that they are all."""
-    request = urllib.request.Request(wanted.url, headers={"User-Agent": "nasbed", "Accept-Encoding": "identity"})
+    http_request = urllib.request.Request(request.url, headers={"User-Agent": "nasbed", "Accept-Encoding": "identity"})
     if part.size and part.origin is not None:
-        request.add_header("Range", f"bytes={part.size}-")
+        http_request.add_header("Range", f"bytes={part.size}-")
         if part.origin.validator:
-            request.add_header("If-Range", part.origin.validator)
+            http_request.add_header("If-Range", part.origin.validator)
     try:
-        response = _opener().open(request, timeout=wanted.timeout_s)
+        response = _opener().open(http_request, timeout=request.timeout_s)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416 and part.size:
@@ -198,7 +198,7 @@ def _attempt(wanted: _Request, part: PartialDownload, progress: Progress) -> Non
             raise _Cut("the server has no further bytes, but the file is incomplete; starting again") from None
         raise
     with closing(response):
-        announced = _begin(wanted, part, response)
+        announced = _begin(request, part, response)
         progress(part.size, announced)
         while announced is None or part.size < announced:
             data = response.read1(CHUNK if announced is None else min(CHUNK, announced - part.size))

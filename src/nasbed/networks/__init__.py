@@ -80,7 +80,7 @@ def build(
     check_torch()
     requested = {"classes": classes, "image_channels": channels_in, "image": image}
     sizes = {
-        name: getattr(skeleton, name, USUAL[name]) if value is None else _checked(name, value)
+        name: getattr(skeleton, name, USUAL[name]) if value is None else _validate_size(name, value)
         for name, value in requested.items()
     }
     return NETWORKS.get(registered_id(arch.space))(
@@ -107,7 +107,7 @@ def check_torch() -> None:
         raise MissingDependency("a network needs torch; get it with: pip install 'nasbed[torch]'")
 
 
-def _checked(name: str, value: Any) -> Any:
+def _validate_size(name: str, value: Any) -> Any:
     if name == "image" and type(value) is tuple:
         return plain(value)
     if type(value) is not int or value < 1:

@@ -44,14 +44,14 @@ class NB101Network(nn.Module):
         channels = skeleton.channels
         self.stem = conv_bn_relu(skeleton.image_channels, channels, 3)
         self.cells = nn.ModuleList()
-        before = channels
+        previous_channels = channels
         for stack in range(skeleton.stacks):
             if stack:
                 channels *= 2
                 self.cells.append(nn.MaxPool2d(2))
             for _ in range(skeleton.cells_per_stack):
-                self.cells.append(NB101Cell(cell, before, channels))
-                before = channels
+                self.cells.append(NB101Cell(cell, previous_channels, channels))
+                previous_channels = channels
         self.head = classifier(channels, skeleton.classes)
 
     def forward(self, x: Tensor) -> Tensor:

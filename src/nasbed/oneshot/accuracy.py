@@ -37,13 +37,13 @@ def supernet_accuracy(
     least = least_batch(images.labels.device, images.side, limit)
     batches = max(1, len(images) // max(recipe.batch, least))
     size = -(-len(images) // batches)
-    wanted = batches if limit is None else min(batches, -(-limit // size))
+    batch_count = batches if limit is None else min(batches, -(-limit // size))
     right = torch.zeros((), dtype=torch.int64, device=images.labels.device)
     finite = torch.ones((), dtype=torch.bool, device=images.labels.device)
     count = 0
     supernet.eval()
     with torch.inference_mode():
-        for batch, labels in islice(images.batches("train", size), wanted):
+        for batch, labels in islice(images.batches("train", size), batch_count):
             with computing(recipe, labels.device):
                 logits = supernet(batch, mixing)
             right += (logits.argmax(dim=1) == labels).sum()
@@ -60,5 +60,5 @@ def least_batch(device: torch.device, side: tuple[int, int], limit: int | None =
     """
     if device.type == "cpu":
         return LEAST_BATCH
-    wanted = max(LEAST_BATCH, GPU_PIXELS // (side[0] * side[1]))
-    return wanted if limit is None else min(wanted, max(LEAST_BATCH, limit))
+    least = max(LEAST_BATCH, GPU_PIXELS // (side[0] * side[1]))
+    return least if limit is None else min(least, max(LEAST_BATCH, limit))

@@ -26,7 +26,7 @@ def export_search(record: SearchRecord, folder: str | Path) -> Results:
     that epoch, the method, the epoch as fidelity, and the search time so far."""
     searched, space = record.searched, named_space(record.space)
     name = "-".join(("search", record.method, record.space, record.dataset))
-    about = TableInfo(
+    info = TableInfo(
         name=re.sub(r"[^a-z0-9._-]+", "-", name.lower()),
         space=record.space,
         metrics=(SUPERNET_ACCURACY, SUPERNET_LOSS),
@@ -47,4 +47,4 @@ def export_search(record: SearchRecord, folder: str | Path) -> Results:
         train_time_s=np.array([epoch.search_time_s for epoch in epochs]),
         method=record.method,
     )
-    return write_results(folder, about, [rows])
+    return write_results(folder, info, [rows])

@@ -87,11 +87,11 @@ def search(
             except (KeyError, TypeError, ValueError, RuntimeError) as error:
                 raise checkpoints.damaged(checkpoint, f"it does not fit, {shorten(str(error), 100)}") from None
         while True:
-            chosen = stop(epochs) if stop is not None else None
+            stop_epoch = stop(epochs) if stop is not None else None
             seconds = epochs[-1].search_time_s if epochs else 0.0
-            if chosen is not None and len(epochs) < settings.epochs:
-                reason = f"stopped after epoch {len(epochs)}, the architecture is that of epoch {chosen.epoch}"
-                return SearchResult("stopped", chosen.architecture, tuple(epochs), seconds, reason)
+            if stop_epoch is not None and len(epochs) < settings.epochs:
+                reason = f"stopped after epoch {len(epochs)}, the architecture is that of epoch {stop_epoch.epoch}"
+                return SearchResult("stopped", stop_epoch.architecture, tuple(epochs), seconds, reason)
             if len(epochs) == settings.epochs:
                 architecture = epochs[-1].architecture
                 return SearchResult("ok", architecture, tuple(epochs), seconds, network=running.network(architecture))

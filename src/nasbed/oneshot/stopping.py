@@ -27,8 +27,8 @@ def eigenvalue_rule(epochs: Sequence[SearchEpoch], *, window: int = 5, ratio: fl
     measured = [value for value in values if value is not None]
     if len(measured) < 2 * window:
         return None
-    before, after = sum(measured[:window]), sum(measured[window:])
-    return epochs[-1 - window] if after > 0 and before / after < ratio else None
+    earlier, recent = sum(measured[:window]), sum(measured[window:])
+    return epochs[-1 - window] if recent > 0 and earlier / recent < ratio else None
 
 
 STOPPING_RULES: dict[str, StoppingRule] = {"skips": skip_rule, "eigenvalue": eigenvalue_rule}
@@ -37,7 +37,7 @@ STOPPING_RULES: dict[str, StoppingRule] = {"skips": skip_rule, "eigenvalue": eig
 def stopped(epochs: Sequence[SearchEpoch], rule: StoppingRule) -> tuple[int, SearchEpoch] | None:
     """When a rule would have stopped a finished search: after how many epochs, and with which of them."""
     for count in range(1, len(epochs) + 1):
-        chosen = rule(epochs[:count])
-        if chosen is not None:
-            return count, chosen
+        stop_epoch = rule(epochs[:count])
+        if stop_epoch is not None:
+            return count, stop_epoch
     return None

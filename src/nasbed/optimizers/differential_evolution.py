@@ -94,9 +94,9 @@ class DifferentialEvolution(Optimizer):
 
     def _select(self) -> None:
         """The better of each target and its trial, the trial if they are equal; then the next generation's trials."""
-        won = self._trial_losses <= self._losses
-        self._population[won] = self._trials[won]
-        self._losses[won] = self._trial_losses[won]
+        replaces = self._trial_losses <= self._losses
+        self._population[replaces] = self._trials[replaces]
+        self._losses[replaces] = self._trial_losses[replaces]
         self._waiting.clear()
         self._open = self.population_size
         for place in range(self.population_size):

@@ -86,13 +86,13 @@ class HEBO(ModelBased):
         front = [arch for arch in self._front(model, n) if arch not in self._archive]
         if not front:
             return []
-        chosen: list[int] = self.rng.permutation(len(front))[:n].tolist()
+        indices: list[int] = self.rng.permutation(len(front))[:n].tolist()
         if n > 2 and len(front) > n:
             mean, spread = model.predict(self.space.encode(front))
             for position, required in enumerate((int(spread.argmax()), int(mean.argmin()))):
-                if required not in chosen:
-                    chosen[position] = required
-        return [front[index] for index in chosen]
+                if required not in indices:
+                    indices[position] = required
+        return [front[index] for index in indices]
 
     def _front(self, model: ForestModel, n: int) -> list[Architecture]:
         """The Pareto front of the three acquisition functions, by NSGA-II."""

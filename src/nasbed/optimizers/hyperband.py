@@ -23,10 +23,10 @@ def budgets_of(fidelities: Sequence[int], eta: float) -> tuple[int, ...]:
     >>> budgets_of(range(1, 101), 3)
     (1, 3, 11, 33, 100)
     """
-    chosen = [max(fidelities)]
-    while lower := [fidelity for fidelity in fidelities if fidelity * eta <= chosen[-1]]:
-        chosen.append(max(lower))
-    return tuple(reversed(chosen))
+    budgets = [max(fidelities)]
+    while lower := [fidelity for fidelity in fidelities if fidelity * eta <= budgets[-1]]:
+        budgets.append(max(lower))
+    return tuple(reversed(budgets))
 
 
 def schedules(budgets: Sequence[int], eta: float) -> tuple[Schedule, ...]:

@@ -95,7 +95,7 @@ class ParetoPopulation:
 
     def join(self, archs: Sequence[Architecture], losses: NDArray[np.float64]) -> None:
         """Keep the best of old and new: whole fronts, then the least crowded of the front that is cut."""
-        everyone = [*self.archs, *archs]
+        candidates = [*self.archs, *archs]
         all_losses = losses if self._losses is None else np.concatenate([self._losses, losses])
         members: list[int] = []
         self._order = []
@@ -106,7 +106,7 @@ class ParetoPopulation:
             self._order += [(rank, -room) for room in crowding[by_room].tolist()]
             if len(members) == self._size:
                 break
-        self.archs = [everyone[index] for index in members]
+        self.archs = [candidates[index] for index in members]
         self._losses = all_losses[members]
 
     def child(self, rng: np.random.Generator) -> Architecture:

@@ -32,10 +32,10 @@ def flops(passes: Passes) -> float:
     Only modules count, in training mode and each time they run; functions such as ``torch.relu`` do not. A baseline of
     Ning et al., Evaluating efficient performance estimators of neural architectures, NeurIPS 2021.
     """
-    counted: list[int] = []
+    counts: list[int] = []
 
     def count(module: nn.Module, inputs: Any, output: Any) -> None:
-        counted.append(_operations(module, inputs[0], output))
+        counts.append(_operations(module, inputs[0], output))
 
     kinds = (*_CONVOLVING, nn.Linear, *_RECTIFYING, *_NORMALISING, *_POOLING, *_ADAPTING)
     hooks = [item.register_forward_hook(count) for item in passes.network.modules() if isinstance(item, kinds)]
@@ -53,7 +53,7 @@ def flops(passes: Passes) -> float:
     finally:
         for hook in hooks:
             hook.remove()
-    return sum(counted) / _IMAGES
+    return sum(counts) / _IMAGES
 
 
 def _operations(module: nn.Module, inputs: Tensor, output: Tensor) -> int:

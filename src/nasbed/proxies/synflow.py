@@ -53,13 +53,13 @@ def synflow(passes: Passes) -> float:
 def _unnormalised(network: nn.Module) -> Iterator[None]:
     """Inside the context, batch normalisation returns its input."""
     changed = [module for module in network.modules() if isinstance(module, _NORMALISING)]
-    before = [{"forward": vars(module)["forward"]} if "forward" in vars(module) else {} for module in changed]
+    previous = [{"forward": vars(module)["forward"]} if "forward" in vars(module) else {} for module in changed]
     for module in changed:
         vars(module)["forward"] = _unchanged
     try:
         yield
     finally:
-        for module, original in zip(changed, before, strict=True):
+        for module, original in zip(changed, previous, strict=True):
             del vars(module)["forward"]
             vars(module).update(original)
 

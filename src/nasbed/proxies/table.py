@@ -170,9 +170,9 @@ class ScoreTable:
         if metadata is None:
             raise BadFile(f"{path} is not a file of scores; make one of it with: nasbed proxies import {path.name}")
         try:
-            about = json.loads(metadata)
+            values = json.loads(metadata)
             names = {item.name for item in fields(ScoresInfo)}
-            return _from_columns(ScoresInfo(**{key: about[key] for key in names & about.keys()}), table, path)
+            return _from_columns(ScoresInfo(**{key: values[key] for key in names & values.keys()}), table, path)
         except (TypeError, ValueError, AttributeError, UnknownName) as error:
             raise BadFile(f"{path} cannot be read as scores: {str(error).splitlines()[0]}") from None
 

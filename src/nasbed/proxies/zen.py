@@ -37,8 +37,8 @@ def zen(passes: Passes) -> float:
     response = float((first.features - second.features).double().abs().flatten(1).sum(1).mean())
     if not response > 0 or math.isinf(response):
         raise InvalidMeasurement(f"the features change by {response}, which has no logarithm")
-    before, after = _KEPT * _MOMENTUM, _MOMENTUM
-    scales = [_KEPT**2 + before * x + after * y for x, y in zip(first.variances, second.variances, strict=True)]
+    w_first, w_second = _KEPT * _MOMENTUM, _MOMENTUM
+    scales = [_KEPT**2 + w_first * x + w_second * y for x, y in zip(first.variances, second.variances, strict=True)]
     return math.log(response) + sum(math.log(scale) / 2 for scale in scales)
 
 

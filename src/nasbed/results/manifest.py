@@ -121,8 +121,8 @@ def _to_json(manifest: Manifest) -> dict[str, Any]:
 
 
 def _from_json(data: dict[str, Any]) -> Manifest:
-    about = dict(data["about"])
-    about["metrics"] = tuple(map(Metric.from_json, about["metrics"]))
+    info = dict(data["about"])
+    info["metrics"] = tuple(map(Metric.from_json, info["metrics"]))
     files = {}
     for name, record in data["files"].items():
         inside = PurePosixPath(name)
@@ -132,7 +132,7 @@ def _from_json(data: dict[str, Any]) -> Manifest:
     if len({PurePosixPath(name).parts[0] for name in files}) != 1:
         raise BadFile("a manifest names the files of one data folder; import the table again")
     return replace(
-        Manifest(TableInfo(**about), int(data["rows"]), int(data["architectures"]), files),
+        Manifest(TableInfo(**info), int(data["rows"]), int(data["architectures"]), files),
         nasbed_version=str(data["nasbed_version"]),
         created=str(data["created"]),
         space_definition=data.get("space_definition"),

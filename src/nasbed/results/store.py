@@ -185,9 +185,9 @@ def write_results(
 
 
 def _write_data(
-    data: Path, about: TableInfo, searched: SearchSpace, batches: Iterable[Rows], progress: Progress | None
+    data: Path, info: TableInfo, searched: SearchSpace, batches: Iterable[Rows], progress: Progress | None
 ) -> tuple[int, int]:
-    keys = [metric.key for metric in about.metrics]
+    keys = [metric.key for metric in info.metrics]
     builder = CacheBuilder(searched)
     count = 0
     with open_writer(data / "rows.parquet", searched.code_length, keys) as writer, ThreadPoolExecutor(1) as pool:
@@ -195,7 +195,7 @@ def _write_data(
         for batch in batches:
             if not len(batch):
                 continue
-            batch.check(about.by_key)
+            batch.check(info.by_key)
             if writing is not None:
                 writing.result()
             writing = pool.submit(write_batch, writer, batch)  # while the next one is made
@@ -206,7 +206,7 @@ def _write_data(
         if writing is not None:
             writing.result()
     if not count:
-        raise BadFile(f"the table {about.name} has no rows; check what it is made from")
+        raise BadFile(f"the table {info.name} has no rows; check what it is made from")
     return count, builder.write(data / "cache")
 
 

@@ -35,8 +35,8 @@ def _all_representatives(operations: tuple[str, ...]) -> Codes:
     """The representative of every code, in the order of the codes."""
     codes = np.array(list(product(range(len(operations)), repeat=len(EDGES))), dtype=np.int64)
     first: dict[Terms, int] = {}
-    chosen = [first.setdefault(_function(code, operations), number) for number, code in enumerate(codes.tolist())]
-    return codes[chosen]
+    numbers = [first.setdefault(_function(code, operations), number) for number, code in enumerate(codes.tolist())]
+    return codes[numbers]
 
 
 def _function(code: Sequence[int], operations: tuple[str, ...]) -> Terms:

@@ -116,7 +116,7 @@ class Recording:
 @contextmanager
 def buffers_kept(network: nn.Module) -> Iterator[None]:
     """Restore the buffers of a network afterwards; after an error, clear its gradients."""
-    before = [(buffer, buffer.clone()) for buffer in network.buffers()]
+    previous_values = [(buffer, buffer.clone()) for buffer in network.buffers()]
     try:
         yield
     except BaseException:
@@ -124,7 +124,7 @@ def buffers_kept(network: nn.Module) -> Iterator[None]:
         raise
     finally:
         with torch.no_grad():
-            for buffer, value in before:
+            for buffer, value in previous_values:
                 buffer.copy_(value)
 
 

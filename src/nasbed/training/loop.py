@@ -93,13 +93,13 @@ def train_network(
         called: The network's name in its checkpoint; by default a digest of the names and shapes of its weights.
     """
     checkpoint = None if checkpoint is None else Path(checkpoint)
-    chosen = chosen_device(device)
+    torch_device = chosen_device(device)
     budget = recipe.budget(epochs)
     check_drop_path(network, recipe)
-    images = images or TrainingImages(dataset, recipe, chosen)
+    images = images or TrainingImages(dataset, recipe, torch_device)
     if learning_curve:
         check_validation(images, recipe)
-    training = _Training(network.to(chosen), images, recipe, seed, budget)
+    training = _Training(network.to(torch_device), images, recipe, seed, budget)
     state = TrainingState()
     identity = checkpoints.identity(called or _shapes(network), dataset, recipe, seed=seed, epochs=budget)
     if checkpoint is not None and checkpoint.exists():
@@ -109,7 +109,7 @@ def train_network(
                 f"{checkpoint} holds {state.epochs} epochs of a training without a learning curve; resume it without "
                 "one, or name another file"
             )
-    with chance_kept(chosen):
+    with chance_kept(torch_device):
         with closing(training):
             while state.epochs < budget:
                 start = perf_counter()

@@ -43,11 +43,11 @@ def without_interrupts() -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()  # starting it, as the first process does, would let signals through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 def _end_with(parent: int) -> None:

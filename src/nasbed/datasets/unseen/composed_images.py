@@ -85,9 +85,9 @@ class ComposedDataset(UnseenGenerator):
         combination_labels = self.label_from(combinations)
         kinds = np.empty((count, self.several), np.int64)
         for label in range(len(self.classes)):
-            where = np.flatnonzero(labels == label)
+            indices = np.flatnonzero(labels == label)
             fitting = combinations[combination_labels == label]
-            kinds[where] = fitting[draws.below(len(fitting), len(where), _COMBINED, part, label)]
+            kinds[indices] = fitting[draws.below(len(fitting), len(indices), _COMBINED, part, label)]
         words = draws.words(count * self.several, _PICKED, part).reshape(count, self.several)
         places = (words % sizes[kinds].astype(np.uint64)).astype(np.int64)
         for later in range(1, self.several):

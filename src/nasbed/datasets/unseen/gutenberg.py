@@ -72,10 +72,10 @@ class Gutenberg(UnseenGenerator):
                     f"an author has a phrase for each image, {name} has {len(pool)} of {images} for {PARTS[part]}; "
                     "add books"
                 )
-        chosen = draws.without_repeats(labels, pools, _PICKED, part)
-        strings = phrases.text[chosen]
+        indices = draws.without_repeats(labels, pools, _PICKED, part)
+        strings = phrases.text[indices]
         grids = to_grid(strings, ALPHABET).transpose(0, 2, 1)[:, None]
-        origins = {"phrase": strings, "stretch": phrases.stretch[chosen], "author": np.array(AUTHORS)[labels]}
+        origins = {"phrase": strings, "stretch": phrases.stretch[indices], "author": np.array(AUTHORS)[labels]}
         return GeneratedPart(np.ascontiguousarray(grids), labels, origins)
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
@@ -152,10 +152,10 @@ def _divided(windows: _Windows, draws: Draws, counts: tuple[int, int, int]) -> I
         rows = np.flatnonzero(windows.author == author)
         _, stretch, sizes = np.unique(windows.stretch[rows], return_inverse=True, return_counts=True)
         order = draws.order(len(sizes), _DIVIDED, author)
-        before = np.cumsum(sizes[order]) - sizes[order]
+        starts = np.cumsum(sizes[order]) - sizes[order]
         ends = len(rows) * np.cumsum(counts) // sum(counts)
         part_of = np.empty(len(sizes), np.int64)
-        part_of[order] = np.searchsorted(ends, before, side="right")
+        part_of[order] = np.searchsorted(ends, starts, side="right")
         parts[rows] = part_of[stretch]
     return parts
 

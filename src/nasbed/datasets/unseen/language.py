@@ -100,8 +100,8 @@ class Language(UnseenGenerator):
                     f"each part needs {TOGETHER} words of a language, one has {len(pool)} of {LANGUAGES[code]}; "
                     "get a longer list"
                 )
-            where = np.flatnonzero(labels == label)
-            words[where] = pool[draws.distinct(len(pool), (len(where), TOGETHER), _PICKED, part, label)]
+            indices = np.flatnonzero(labels == label)
+            words[indices] = pool[draws.distinct(len(pool), (len(indices), TOGETHER), _PICKED, part, label)]
         codes = np.array(list(pools))[labels]
         return GeneratedPart(to_grid(spelt(words), ALPHABET)[:, None], labels, {"words": words, "language": codes})
 

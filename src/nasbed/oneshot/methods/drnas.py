@@ -120,8 +120,8 @@ class DrNAS(SupernetMethod):
         for kind, edges in enumerate(table):
             for edge, row in enumerate(edges):
                 ranked = sorted(row, key=lambda op: -strengths[kind, edge, op])
-                chosen = ranked[:count]
-                if not set(chosen) & set(self.cells.real):
-                    chosen[-1] = next(op for op in ranked if op in self.cells.real)
-                table[kind][edge] = sorted(chosen)
+                strongest = ranked[:count]
+                if not set(strongest) & set(self.cells.real):
+                    strongest[-1] = next(op for op in ranked if op in self.cells.real)
+                table[kind][edge] = sorted(strongest)
         self.present = torch.tensor(table, device=self.present.device)

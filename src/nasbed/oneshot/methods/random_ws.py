@@ -56,8 +56,8 @@ class RandomWS(SupernetMethod):
         return Architecture(self.space.name, tuple(self.best.tolist()))
 
     def judge(self, accuracy: Judge, chance: Chance, *, last: bool) -> None:
-        drawn = self._sample(chance, self.samples if last else self.epoch_samples)
-        best = max(drawn, key=lambda arch: accuracy(arch, self.judged_images))
+        samples = self._sample(chance, self.samples if last else self.epoch_samples)
+        best = max(samples, key=lambda arch: accuracy(arch, self.judged_images))
         self.best.copy_(torch.tensor(best.code))
 
     def _sample(self, chance: Chance, count: int) -> list[Architecture]:

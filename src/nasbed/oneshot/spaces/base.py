@@ -95,10 +95,10 @@ class SearchedSpace(ABC):
         dtype: torch.dtype = torch.float32,
     ) -> Mixing:
         """The mixing at which a supernet computes just this architecture, and nothing else."""
-        chosen = self.selected(arch, cells)
+        selected = self.selected(arch, cells)
         weights = torch.zeros(cells.shape, dtype=dtype)
-        for kind, row in enumerate(chosen):
+        for kind, row in enumerate(selected):
             for edge, op in enumerate(row):
                 if op is not None:
                     weights[kind, edge, op] = 1.0
-        return Mixing(weights.to(device, non_blocking=True), selected=chosen)
+        return Mixing(weights.to(device, non_blocking=True), selected=selected)

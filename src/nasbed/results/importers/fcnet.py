@@ -60,7 +60,7 @@ class FCNetImporter(WheelImporter):
             train_time_s=repeats.values["train_time"],
         )
 
-    def about(self, file: str) -> TableInfo:
+    def table_info(self, file: str) -> TableInfo:
         return TableInfo(
             name=f"fcnet/{DATASETS[file][0]}",
             space="fcnet",

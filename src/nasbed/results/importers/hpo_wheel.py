@@ -63,14 +63,14 @@ class WheelImporter(Importer):
     def read(self, path: Path) -> Iterator[Draft]:
         for file in self.files:
             rows = self.rows(path, file)
-            yield Draft(self.about(file), iter([rows]), total=len(rows))
+            yield Draft(self.table_info(file), iter([rows]), total=len(rows))
 
     @abstractmethod
     def rows(self, path: Path, file: str) -> Rows:
         """The evaluations of a file; raises unless its parameter counts are those of the space."""
 
     @abstractmethod
-    def about(self, file: str) -> TableInfo:
+    def table_info(self, file: str) -> TableInfo:
         """What the table of a file is."""
 
 

@@ -88,7 +88,7 @@ class NatsBenchImporter(Importer):
             if cells[table]:
                 columns = np.frombuffer(cells[table], dtype=np.float64).reshape(-1, len(COLUMNS)).T
                 rows_of_table = _rows(dict(zip(COLUMNS, columns, strict=True)), codes)
-                yield Draft(_about(table, kind, searched), iter([rows_of_table]), total=len(rows_of_table))
+                yield Draft(_table_info(table, kind, searched), iter([rows_of_table]), total=len(rows_of_table))
 
 
 def _architectures(path: Path) -> tuple[SearchSpace, NDArray[np.int64], list[str]]:
@@ -190,7 +190,7 @@ def _rows(columns: Mapping[str, NDArray[np.float64]], codes: NDArray[np.int64]) 
     )
 
 
-def _about(table: str, kind: str, searched: SearchSpace) -> TableInfo:
+def _table_info(table: str, kind: str, searched: SearchSpace) -> TableInfo:
     joined = (
         "Two runs of one seed make a row: validation, training, time and latency are of the run on half of the "
         "training set (cifar10-valid), test is of the run on all of it (cifar10, ori-test). "

@@ -73,7 +73,7 @@ class NB201Importer(WheelImporter):
             train_time_s=repeats.values["train_time"],
         )
 
-    def about(self, file: str) -> TableInfo:
+    def table_info(self, file: str) -> TableInfo:
         dataset, split = DATASETS[file]
         return TableInfo(
             name=f"nb201/{dataset}",

@@ -32,8 +32,8 @@ def random_flags(frame: Frame, rng: np.random.Generator, *, target: float) -> tu
 
 def _random_cell(frame: Frame, cell: int, rng: np.random.Generator, target: float) -> Iterator[int]:
     inputs = frame.inputs(cell)
-    chosen = [flag for flag in inputs if rng.random() < 1 / len(inputs)]
-    yield from chosen or [inputs[int(rng.integers(len(inputs)))]]
+    sampled = [flag for flag in inputs if rng.random() < 1 / len(inputs)]
+    yield from sampled or [inputs[int(rng.integers(len(inputs)))]]
     flags = [flag for edge in range(len(frame.edges)) for flag in frame.operations(cell, edge)]
     room = target * len(frame.edges) * sum(SIZES)
     for position in rng.permutation(len(flags)).tolist():

@@ -199,9 +199,9 @@ class FromConfigSpace(SearchSpace):
                         f"{shorten(parameter.value(value))}; drop it"
                     )
             elif value == INACTIVE:
-                why = f" ({rule.text})" if rule else ""
+                condition = f" ({rule.text})" if rule else ""
                 raise InvalidArchitecture(
-                    f"{self.name}'s {parameter.name} is active{why}, got no value; set it: {parameter.describe()}"
+                    f"{self.name}'s {parameter.name} is active{condition}, got no value; set it: {parameter.describe()}"
                 )
         for rule in self._rules.forbidden:
             if rule.holds(code):

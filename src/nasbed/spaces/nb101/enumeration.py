@@ -51,8 +51,8 @@ def _full_graphs(vertices: int) -> NDArray[np.int64]:
     """The edge sets over ``vertices`` vertices that pruning does not change, with at most nine edges, rising."""
     edges = np.arange(1 << FIRST_BIT[vertices], dtype=np.int64)
     edges = edges[np.bitwise_count(edges) <= MAX_EDGES]
-    everything = (1 << (vertices - 1)) - 1 | 1 << LAST
-    full: NDArray[np.int64] = edges[kept_batch(_padded_edges(edges, vertices)) == everything]
+    all_vertices = (1 << (vertices - 1)) - 1 | 1 << LAST
+    full: NDArray[np.int64] = edges[kept_batch(_padded_edges(edges, vertices)) == all_vertices]
     return full
 
 

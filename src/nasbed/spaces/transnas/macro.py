@@ -104,9 +104,9 @@ class TransNASMacro(NativeTextSpace):
         """Reads ``64-4111-basic`` or ``4111``."""
         limits, names = f"{_FEWEST} to {_MOST} digits 1 to 4", ", ".join(_MODULES)
         rule = f"a {self.name} text reads 64-4111-basic or 4111, with {limits} ({names})"
-        return self._checked(matched_digits(_MACRO_TEXT, text, rule=rule))
+        return self._validate_modules(matched_digits(_MACRO_TEXT, text, rule=rule))
 
-    def _checked(self, modules: tuple[int, ...]) -> Architecture:
+    def _validate_modules(self, modules: tuple[int, ...]) -> Architecture:
         code = modules + (0,) * (_MOST - len(modules))
         self._check_code(code)
         return Architecture(self.name, code)
@@ -166,7 +166,7 @@ class TransNASMacro(NativeTextSpace):
                 raise InvalidArchitecture(
                     f"{self.name}'s {label} has no option {shorten(values[label])}; {nearest(values[label], _MODULES)}"
                 )
-        return self._checked(tuple(_MODULES.index(values[label]) + 1 for label in labels))
+        return self._validate_modules(tuple(_MODULES.index(values[label]) + 1 for label in labels))
 
     # --- batches -----------------------------------------------------------------------------------------------------
 

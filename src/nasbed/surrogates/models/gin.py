@@ -117,9 +117,9 @@ class GIN(Surrogate[GINSettings]):
     @classmethod
     def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> GIN:
         torch = load_torch(cls.name)
-        arrays, about = load_model(files)
+        arrays, description = load_model(files)
         model = cls(space, seed=seed, settings=settings)
-        model._target = TargetScale.from_json(about["target"])
+        model._target = TargetScale.from_json(description["target"])
         model._columns = ColumnScale(arrays.pop("columns.mean"), arrays.pop("columns.std"))
         network = model._empty_network(np.random.default_rng(0))
         network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})

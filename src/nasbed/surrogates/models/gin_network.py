@@ -122,9 +122,9 @@ class Layer(nn.Module):
         count, _, hidden = x.shape
         states = (x + virtual[:, None]) * batch.is_node
         messages = torch.relu(states[:, None] + self.edges[:, None]).reshape(count, -1, hidden)
-        heard = torch.baddbmm((1 + self.epsilon) * states, batch.incoming, messages).view(-1, hidden)
+        combined = torch.baddbmm((1 + self.epsilon) * states, batch.incoming, messages).view(-1, hidden)
         mask = batch.is_node.reshape(-1, 1)
-        update = self.outer(torch.relu(self.inner(heard, mask)), mask)
+        update = self.outer(torch.relu(self.inner(combined, mask)), mask)
         if self.virtual is None:
             return (x + dropout(update).view(x.shape)) * batch.is_node, virtual
         inner, outer = self.virtual

@@ -148,7 +148,7 @@ class Forest:
         return forest
 
     def _check(self) -> None:
-        wanted: dict[str, tuple[type[np.generic], tuple[int | None, ...]]] = {
+        expected: dict[str, tuple[type[np.generic], tuple[int | None, ...]]] = {
             "splits": (np.uint32, (None,)),
             "columns": (np.int32, (None, 2)),
             "sets": (np.uint32, (None,)),
@@ -159,7 +159,7 @@ class Forest:
             "divisor": (np.float64, (len(self.start),)),
             "narrow": (np.bool_, (len(self.start),)),
         }
-        for name, (kind, shape) in wanted.items():
+        for name, (kind, shape) in expected.items():
             array = getattr(self, name)
             fits = array.ndim == len(shape) and all(w in (None, s) for w, s in zip(shape, array.shape, strict=True))
             if array.dtype != kind or not fits or not array.flags.c_contiguous:

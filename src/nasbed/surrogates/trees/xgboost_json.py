@@ -23,8 +23,8 @@ def forest_from_xgboost(text: bytes) -> Forest:
     try:
         learner = json.loads(text)["learner"]
         booster, objective = learner["gradient_booster"], learner["objective"]["name"]
-        about = learner["learner_model_param"]
-        base = np.array(about["base_score"].strip("[]").split(","), dtype=np.float32)
+        parameters = learner["learner_model_param"]
+        base = np.array(parameters["base_score"].strip("[]").split(","), dtype=np.float32)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadFile(f"this is not an XGBoost model in JSON: {error!r}") from None
     if booster.get("name") != "gbtree" or objective not in OBJECTIVES or len(base) != 1:

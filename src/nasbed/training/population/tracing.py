@@ -138,8 +138,8 @@ class TracedMap:
 
     def __getitem__(self, key: Any) -> TracedMap:
         parts = key if isinstance(key, tuple) else (key,)
-        everything = slice(None)
-        if len(parts) == 2 and parts[0] == everything:
+        full_slice = slice(None)
+        if len(parts) == 2 and parts[0] == full_slice:
             planes = self.planes()
             selection = tuple(planes[place] for place in range(*parts[1].indices(self.channels)))
             return TracedMap(self.tracer, [Term(selection)], self.side)

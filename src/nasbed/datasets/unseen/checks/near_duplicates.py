@@ -107,9 +107,9 @@ def close(first: Points, second: Points, distance: float, most: int) -> NDArray[
         lengthened = np.concatenate([rows, np.ones((len(rows), 1), np.float32)], axis=1)
         limits = (distance**2 - (rows**2).sum(axis=1)).astype(np.float32)
         for column in range(0, len(second), COLUMNS):
-            under = lengthened @ extended[column : column + COLUMNS].T <= limits[:, None]
-            if under.any():
-                pairs = np.argwhere(under)[: most - count] + np.array([top, column])
+            is_near = lengthened @ extended[column : column + COLUMNS].T <= limits[:, None]
+            if is_near.any():
+                pairs = np.argwhere(is_near)[: most - count] + np.array([top, column])
                 results.append(pairs)
                 count += len(pairs)
                 if count >= most:

@@ -182,7 +182,7 @@ def test_pickled_table_that_is_damaged_or_gone_is_refused(tmp_path: Path) -> Non
     with pytest.raises(NasbedError, match=r"does not have the SHA-256"):
         pickle.loads(sent)
     shutil.rmtree(results.folder)
-    with pytest.raises(NasbedError, match=r"holds manifest\.json"):
+    with pytest.raises(NasbedError, match=r"lacks manifest\.json"):
         pickle.loads(sent)
 
 

@@ -201,7 +201,7 @@ def test_wrong_labels_and_shared_digits_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="some of valid are not"):
         write_unseen(SmallAdd(), dataset, tmp_path / "a", seed=0, progress=quiet)
     shared = GeneratedDataset(dataset.train, dataset.train, dataset.test)
-    with pytest.raises(BadFile, match="no digits of addnist is in two parts"):
+    with pytest.raises(BadFile, match="addnist has the same digits in two parts"):
         write_unseen(SmallAdd(), shared, tmp_path / "a", seed=0, progress=quiet)
     assert not (tmp_path / "a").exists()
 

@@ -213,7 +213,7 @@ def test_damaged_checkpoint_is_refused_with_its_remedy(tmp_path: Path) -> None:
     content = path.read_bytes()
     for damaged in (content[: len(content) // 2], content[:-100] + b"\0" + content[-99:], b"", b"junk\n" + content):
         path.write_bytes(damaged)
-        with pytest.raises(BadFile, match=r"remove it and train from the beginning|no checkpoint of a training"):
+        with pytest.raises(BadFile, match=r"remove it and train from the beginning|not a checkpoint of a training"):
             train(CONVOLUTIONS, digits, QUICK, epochs=1, checkpoint=path)
 
 

@@ -137,4 +137,4 @@ class UnseenGenerator(ABC):
         for origin in self.hygiene:
             parts = [np.unique(images_of_part.origins[origin]) for images_of_part in dataset.parts.values()]
             if len(np.unique(np.concatenate(parts))) != sum(map(len, parts)):
-                raise BadFile(f"one {origin} of {self.name} is in two parts")
+                raise BadFile(f"{self.name} has the same {origin} in two parts")

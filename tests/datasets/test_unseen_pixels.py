@@ -198,7 +198,7 @@ def test_the_written_folder_is_the_competitions_and_the_same_each_time(tmp_path:
 def test_wrong_labels_and_shared_digits_are_not_written(tmp_path: Path) -> None:
     dataset, _ = made_of(SmallAdd)
     dataset.valid.labels[0] = (dataset.valid.labels[0] + 1) % 20
-    with pytest.raises(BadFile, match="some of valid are not"):
+    with pytest.raises(BadFile, match="some valid labels of addnist do not follow its rule"):
         write_unseen(SmallAdd(), dataset, tmp_path / "a", seed=0, progress=quiet)
     shared = GeneratedDataset(dataset.train, dataset.train, dataset.test)
     with pytest.raises(BadFile, match="addnist has the same digits in two parts"):

@@ -24,10 +24,10 @@ _ADAPTING = (nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d)
 
 @defined("flops", summary="operations on one image")
 def flops(passes: Passes) -> float:
-    """Counted as in the published suite, which gives millions. These are the multiply-adds of convolutions and linear
-    layers, 1 for each element of an activation, 2 for each of a batch normalisation, and the window for each output of
-    a pooling. The window of an adaptive pooling is taken one wider and one higher than it is, as the published counts
-    have it.
+    """Counted as in the published suite, which gives millions. Convolutions and linear layers count their
+    multiply-adds. An activation counts 1 for each element, a batch normalisation 2, and a pooling its window for each
+    output. The window of an adaptive pooling is taken one wider and one higher than it is, as the published counts have
+    it.
 
     Only modules count, in training mode and each time they run; functions such as ``torch.relu`` do not. A baseline of
     Ning et al., Evaluating efficient performance estimators of neural architectures, NeurIPS 2021.

@@ -131,7 +131,7 @@ class UnseenGenerator(ABC):
                     f"images of {self.name} have the shape {self.shape}, {part} has {images_of_part.images.shape}"
                 )
             if not np.array_equal(self.label_of(images_of_part.images, images_of_part.origins), images_of_part.labels):
-                raise BadFile(f"labels of {self.name} are as its rule says, some of {part} are not: {self.rule}")
+                raise BadFile(f"some {part} labels of {self.name} do not follow its rule: {self.rule}")
             if not np.array_equal(np.unique(images_of_part.labels), np.arange(len(self.classes))):
                 raise BadFile(f"every part of {self.name} has all {len(self.classes)} classes, {part} lacks one")
         for origin in self.hygiene:

@@ -144,9 +144,9 @@ class PopulationLayout(PopulationMemory):
         return "window" if self.lanes == 1 else "bundled_mean"
 
     def _window_tables(self, stage: Stage, *, backward: bool) -> tuple[Table, Table]:
-        """One row per bundle: source, target, the place of the weights or of the choices, dilation, an unused entry,
-        whether the negative part is cut off, and the places of the output's and the input's gradients. And the owner of
-        each row."""
+        """The table with one row per bundle, and the owner of each row. A row has source, target, the place of the
+        weights or of the choices, dilation and an unused entry. Then come whether the negative part is cut off, and the
+        places of the output's and the input's gradients."""
         tables, owners = [], []
         for number, operation in stage.rows:
             assert isinstance(operation, Depthwise | Pool)

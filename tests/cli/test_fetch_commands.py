@@ -308,7 +308,7 @@ def test_import_writes_the_tables(user: User) -> None:
     ("words", "message"),
     [
         ((), "nasbed import --list"),
-        (("tiny",), "the format tiny reads a file or folder and none is given"),
+        (("tiny",), "the format tiny reads a file or folder; give its path"),
         (("tinny", "x.txt"), "no import format is called 'tinny'; did you mean tiny"),
         (("tiny", "y.txt"), "y.txt does not exist; check the path"),
         (("tiny", "x.txt", "--option", "name"), "an option reads KEY=VALUE, got 'name'"),

@@ -141,7 +141,7 @@ def test_bonsai_that_diverges_says_so(
     for _ in range(2):
         assert nasbed_oneshot(monkeypatch, *BONSAI, *wild, "--out", str(tmp_path)) == 0
         printed = capsys.readouterr().out
-        assert "diverged: " in printed and "no finite number" in printed
+        assert "diverged: " in printed and "not a finite number" in printed
     assert not (tmp_path / "cells.svg").exists() and not (tmp_path / "trained.json").exists()
     assert read_record(tmp_path / "search.json").searched.architecture is None
 
@@ -271,17 +271,17 @@ def test_earlier_record_is_read_and_written_as_those_of_all_methods(tmp_path: Pa
     [
         ({"dataset": ...}, "lacks 'dataset'"),
         ({"device": 3}, "device is text, got 3"),
-        ({"epochs": [3]}, "no complete record"),
-        ({"epochs": []}, "status 'ok' does not end like this"),
+        ({"epochs": [3]}, "not a complete record"),
+        ({"epochs": []}, "status 'ok' cannot have this result"),
         ({"status": "stopped"}, "status 'stopped'"),
-        ({"status": "diverged"}, "status 'diverged' does not end like this"),
-        ({"architecture": None}, "status 'ok' does not end like this"),
-        ({"architecture": BonsaiGenotype.full(Frame("nr", 1)).plain()}, "does not end like this"),
+        ({"status": "diverged"}, "status 'diverged' cannot have this result"),
+        ({"architecture": None}, "status 'ok' cannot have this result"),
+        ({"architecture": BonsaiGenotype.full(Frame("nr", 1)).plain()}, "cannot have this result"),
         ({"architecture": {"cells": "nr"}}, "Bonsai-Net architecture is a JSON object"),
         ({"settings": {"split": None, "batches": 3}}, "batches"),
         ({"settings": {"split": None, "target": 0}}, "target"),
         ({"format": "nasbed bonsai record 2"}, "this nasbed reads"),
-        ({"format": "nasbed bonsai net"}, "no record of a search"),
+        ({"format": "nasbed bonsai net"}, "not a record of a search"),
     ],
 )
 def test_earlier_record_that_cannot_be_is_refused(tmp_path: Path, changed: dict[str, Any], message: str) -> None:

@@ -211,7 +211,7 @@ def test_oneshot_that_diverges_says_so(
     wild = ("--set", "supernet.learning_rate=1e30", "--set", "supernet.gradient_clip=null")
     assert nasbed_oneshot(monkeypatch, *NB201, *wild, "--out", str(tmp_path / "out")) == 0
     printed = capsys.readouterr().out
-    assert "diverged: " in printed and "no finite number" in printed
+    assert "diverged: " in printed and "not a finite number" in printed
     searched = read_record(tmp_path / "out" / "search.json").searched
     assert searched.status == "diverged" and searched.architecture is None
     assert (tmp_path / "out" / "results").exists() == bool(searched.epochs)

@@ -75,8 +75,8 @@ def test_empty_or_tiny_surrogate_is_called_so(content: bytes, tmp_path: Path) ->
     path = tmp_path / "mine.snb"
     path.write_bytes(content)
     messages = {
-        b"": f"{path} is an empty file and no surrogate; get it again",
-        b"PK": f"{path} is damaged or no surrogate: it has 2 bytes, fewer than any archive; get it again",
+        b"": f"{path} is an empty file, not a surrogate; get it again",
+        b"PK": f"{path} is damaged or not a surrogate: it has 2 bytes, fewer than any archive; get it again",
     }
     assert refusal("run", str(path), "--out", str(tmp_path / "out")) == messages[content]
 

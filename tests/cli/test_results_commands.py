@@ -80,7 +80,7 @@ def test_merge_takes_shared_rows_once_and_says_so(home: Path) -> None:
     [
         (("info", "no/such"), "import or fetch the table first"),
         (("info", "../up"), "a table's name"),
-        (("verify", "."), "a results folder holds manifest.json"),
+        (("verify", "."), "is not a results folder, it lacks manifest.json"),
         (("export", "mine/one", "x.json"), "exported as .csv or .parquet"),
         (("export", "mine/one", "no/such/folder/x.csv"), "No such file"),
         (("merge", "mine/one", "mine/two", "--out", "new"), "name the merged one (--name)"),

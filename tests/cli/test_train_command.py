@@ -97,7 +97,7 @@ def test_train_prints_the_learning_curve(
         (("nb201", "--sample-seed", "0", "--recipe", "small-darts"), "skeleton of nb201"),
         (("nb201", "--sample-seed", "0", "--device", "gpu"), "a device is auto"),
         (("nb201", "--sample-seed", "0", "--checkpoint", __file__), "resume from it with --resume"),
-        (("nb201", "--sample-seed", "0", "--checkpoint", __file__, "--resume"), "no checkpoint of a training"),
+        (("nb201", "--sample-seed", "0", "--checkpoint", __file__, "--resume"), "not a checkpoint of a training"),
     ],
 )
 def test_train_user_errors_are_one_line_and_exit_2(

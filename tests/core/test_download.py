@@ -254,7 +254,7 @@ def test_server_that_announces_too_little_gives_wrong_bytes(serve: Serve, target
 def test_server_that_announces_nothing_needs_a_checksum(serve: Serve, target: Path) -> None:
     """The end of such an answer is the end of the connection, as it is when that is cut."""
     server = serve(announce=lambda length: None)
-    with pytest.raises(DownloadFailed, match="a cut file would look whole"):
+    with pytest.raises(DownloadFailed, match="a truncated file would look complete"):
         get(server, target, None)
     assert get(server, target).read_bytes() == CONTENT
 

@@ -217,13 +217,13 @@ def test_missing_and_damaged_files_are_named(folder: Path, tmp_path: Path, monke
     with pytest.raises(BadFile, match=r"has no Tal\.pgn; add what is missing"):
         SmallChesseract().make(tmp_path, seed=0, progress=quiet)
     (tmp_path / "Tal.pgn").write_text("\n")
-    with pytest.raises(BadFile, match=r"Tal\.pgn is a PGN file of games, this has none"):
+    with pytest.raises(BadFile, match=r"Tal\.pgn is a PGN file without games"):
         SmallChesseract().make(tmp_path, seed=0, progress=quiet)
     (tmp_path / "Tal.pgn").unlink()
     (tmp_path / "Tal.pgn.gz").write_bytes(gzip.compress(b"x" * 100)[:-6])
     with pytest.raises(BadFile, match=r"Tal\.pgn\.gz cannot be read"):
         SmallChesseract().make(tmp_path, seed=0, progress=quiet)
-    with pytest.raises(BadFile, match=r"of 'White wins' there are \d+ of 16666 for train; add games"):
+    with pytest.raises(BadFile, match=r"'White wins' has \d+ of 16666 for train; add games"):
         Chesseract().make(folder, seed=0, progress=quiet)
     monkeypatch.setitem(sys.modules, "chess", None)
     with pytest.raises(MissingDependency, match=r"pip install 'nasbed\[unseen\]'"):

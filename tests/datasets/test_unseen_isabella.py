@@ -199,7 +199,7 @@ def _table(source: Path, change: Any) -> None:
     ("change", "expected"),
     [
         (lambda lines: ["name,period", *lines[1:]], "has the columns file and era"),
-        (lambda lines: lines[:1], "has no line but its first"),
+        (lambda lines: lines[:1], "names no recordings"),
         (lambda lines: [*lines, "0-0-0.wav,Baroque,x"], "has two"),
         (lambda lines: [*lines, "none.wav,Baroque,x"], "'none.wav'"),
         (lambda lines: [*lines, "../eras.csv,Baroque,x"], "'../eras.csv'"),

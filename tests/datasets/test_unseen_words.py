@@ -125,7 +125,7 @@ def test_a_place_without_a_letter_or_with_two_is_unreadable() -> None:
 def test_language_pixels_that_spell_something_else_are_reported(lists: tuple[Path, dict[str, set[str]]]) -> None:
     dataset = SmallLanguage().make(lists[0], seed=0, progress=quiet)
     dataset.test.images[3] = dataset.test.images[4]
-    with pytest.raises(BadFile, match="some of test are not"):
+    with pytest.raises(BadFile, match="some test labels of language do not follow its rule"):
         SmallLanguage().check(dataset)
 
 
@@ -144,7 +144,7 @@ def test_language_names_missing_and_useless_lists(lists: tuple[Path, dict[str, s
     with pytest.raises(BadFile, match="each part needs 4 words"):
         SmallLanguage().make(tmp_path, seed=0, progress=quiet)
     (tmp_path / "nl.txt").write_bytes(b"stra\xdfe\n")
-    with pytest.raises(BadFile, match=r"nl\.txt is text in UTF-8, its byte 4"):
+    with pytest.raises(BadFile, match=r"nl\.txt is not UTF-8 text at byte 4"):
         SmallLanguage().make(tmp_path, seed=0, progress=quiet)
 
 

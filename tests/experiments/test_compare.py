@@ -197,7 +197,7 @@ def test_compare_refuses_in_one_line(table: str, own: str, tmp_path: Path) -> No
     for methods, budget, out, message in (
         (["nosuch"], "5ev", "b", "no optimizer is called 'nosuch'"),
         ([f"{own}:NoMethod"], "5ev", "b", "no subclass"),
-        ([f"{own}:Absent"], "5ev", "b", "has nothing called Absent"),
+        ([f"{own}:Absent"], "5ev", "b", "has no attribute Absent"),
         (["missing.py:Mine"], "5ev", "b", "is not a file"),
         (["rs"], "5", "b", "500ev or 1e6s"),
         (["rs"], "-1s", "b", "500ev or 1e6s"),

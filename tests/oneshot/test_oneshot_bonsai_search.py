@@ -195,7 +195,7 @@ def test_search_whose_gates_all_close_opens_them_again() -> None:
 def test_search_that_diverges_says_so() -> None:
     result = run(replace(TINY, learning_rate=1e30, gradient_clip=None))
     assert result.status == "diverged" and result.architecture is None and result.network is None
-    assert "no finite number" in result.reason
+    assert "not a finite number" in result.reason
 
 
 def test_search_computes_in_bfloat16() -> None:

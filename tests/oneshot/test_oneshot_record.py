@@ -92,7 +92,9 @@ def test_record_keeps_how_a_search_ended(tmp_path: Path, status: Literal["stoppe
 
 
 def test_record_of_a_search_that_diverged_at_once_has_no_epochs(tmp_path: Path) -> None:
-    written = replace(record(), searched=SearchResult("diverged", None, (), 0.0, "the loss of epoch 1 is no number"))
+    written = replace(
+        record(), searched=SearchResult("diverged", None, (), 0.0, "the loss of epoch 1 is not a finite number")
+    )
     write_record(written, tmp_path / "search.json")
     assert read_record(tmp_path / "search.json").searched.epochs == ()
 
@@ -111,19 +113,19 @@ def damaged(tmp_path: Path, **changed: Any) -> Path:
     [
         ({"method": ...}, "lacks 'method'"),
         ({"method": 3}, "method is text, got 3"),
-        ({"epochs": 3}, "no complete record"),
-        ({"epochs": [3]}, "no complete record"),
+        ({"epochs": 3}, "not a complete record"),
+        ({"epochs": [3]}, "not a complete record"),
         ({"epochs": []}, None),
         ({"status": "fine"}, "status 'fine'"),
-        ({"status": "diverged"}, "status 'diverged' does not end like this"),
-        ({"code": None}, "status 'ok' does not end like this"),
+        ({"status": "diverged"}, "status 'diverged' cannot have this result"),
+        ({"code": None}, "status 'ok' cannot have this result"),
         ({"code": ["a"]}, "whole numbers"),
         ({"settings": {}}, "lacks 'split'"),
         ({"settings": {"split": None, "batches": 3}}, "batches"),
         ({"settings": {"split": None, "batch": 0}}, "batch"),
-        ({"seed": "many"}, "no complete record"),
+        ({"seed": "many"}, "not a complete record"),
         ({"format": "nasbed search record 2"}, "this nasbed reads"),
-        ({"format": "a poem"}, "no record of a search"),
+        ({"format": "a poem"}, "not a record of a search"),
     ],
 )
 def test_record_refuses_what_it_cannot_be(tmp_path: Path, changed: dict[str, Any], message: str | None) -> None:
@@ -142,7 +144,7 @@ def test_record_refuses_odd_epochs(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="counted from 1"):
         read_record(damaged(tmp_path, epochs=epochs[1:]))
     epochs[0]["parameters"]["alphas"]["shape"] = [7]
-    with pytest.raises(BadFile, match="no complete record"):
+    with pytest.raises(BadFile, match="not a complete record"):
         read_record(damaged(tmp_path, epochs=epochs))
     epochs[0]["parameters"]["alphas"]["dtype"] = "object"
     with pytest.raises(BadFile, match="architecture parameters are float16"):
@@ -159,7 +161,7 @@ def test_record_that_was_changed_or_is_no_json_is_refused(tmp_path: Path) -> Non
         read_record(path)
     for text in ("", "[1, 2]", "{}", "{", "[" * 100_000):
         path.write_text(text)
-        with pytest.raises(BadFile, match="no record of a search"):
+        with pytest.raises(BadFile, match="not a record of a search"):
             read_record(path)
 
 

@@ -146,14 +146,14 @@ def test_checkpoint_of_another_search_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="damaged"):
         run("pc-darts", SMALL, checkpoint=path)
     path.write_bytes(b"something else")
-    with pytest.raises(BadFile, match="no checkpoint of a search"):
+    with pytest.raises(BadFile, match="not a checkpoint of a search"):
         run("pc-darts", SMALL, checkpoint=path)
 
 
 def test_search_that_diverges_says_so() -> None:
     result = run("darts", replace(SMALL, learning_rate=1e30, final_learning_rate=1e30, gradient_clip=None))
     assert result.status == "diverged" and result.architecture is None
-    assert "no finite number" in result.reason
+    assert "not a finite number" in result.reason
 
 
 def test_search_stops_by_its_rule(tmp_path: Path) -> None:

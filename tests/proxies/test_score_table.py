@@ -155,7 +155,7 @@ def test_a_table_of_scores(tmp_path: Path, suffix: str) -> None:
     assert published_scores(path, searched="nb201", proxies=["mine"]).proxies == ("mine",)
     with pytest.raises(InvalidOption, match="name it with --space"):
         published_scores(path)
-    with pytest.raises(InvalidOption, match="a negated proxy is one of the table, got 'snip'"):
+    with pytest.raises(InvalidOption, match="a negated proxy is in the table, got 'snip'"):
         published_scores(path, searched="nb201", negated=["snip"])
     with pytest.raises(InvalidOption, match="name that of the architectures with --architecture"):
         published_scores(path, searched="nb201", column="cell")

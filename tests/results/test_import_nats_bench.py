@@ -240,7 +240,7 @@ def test_nats_import_refuses_incomplete_folders(tmp_path: Path) -> None:
     folder, out = write_folder(tmp_path / "in", SIZES, contents(SIZES, ("12",))), tmp_path / "out"
     assert "meta" in refusal(tmp_path / "nothing", out)
     (folder / "000003.pickle.pbz2").write_bytes((folder / "000002.pickle.pbz2").read_bytes())
-    assert "000003.pickle.pbz2 is one too many" in refusal(folder, out)
+    assert "000003.pickle.pbz2 is unexpected" in refusal(folder, out)
     (folder / "000003.pickle.pbz2").unlink()
     (folder / "000001.pickle.pbz2").unlink()
     assert "000001.pickle.pbz2 is missing" in refusal(folder, out)

@@ -65,16 +65,16 @@ def test_split_does_not_depend_on_the_order_of_rows(seed: int, count: int, metho
 
 
 def test_split_refuses_rows_in_two_parts() -> None:
-    with pytest.raises(InvalidOption, match="in one part of a split only"):
+    with pytest.raises(InvalidOption, match="is in two parts of the split"):
         RowSplit(rows(0, 1), rows(2), rows(1, 3))
-    with pytest.raises(InvalidOption, match="rising row numbers, the validation part"):
+    with pytest.raises(InvalidOption, match="the row numbers of the validation part"):
         RowSplit(rows(0), rows(2, 1), rows(3))
 
 
 def test_split_refuses_architectures_in_two_parts() -> None:
     split = RowSplit(rows(0, 1), rows(2), rows(3))
     split.check_architectures(rows(7, 7, 8, 9))
-    with pytest.raises(InvalidOption, match="all rows of an architecture"):
+    with pytest.raises(InvalidOption, match="the rows of an architecture are in two parts"):
         split.check_architectures(rows(7, 8, 9, 8))
 
 

@@ -445,5 +445,5 @@ def test_space_of_a_file_without_one_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("small = 3\n")
     with pytest.raises(NasbedError, match=r"^a space is a SearchSpace, a ConfigurationSpace or a name, got .*$"):
         imported(path, space=f"{tmp_path / 'mine.py'}:small")
-    with pytest.raises(NasbedError, match=r"none\.py is not a file; check the path$"):
+    with pytest.raises(NasbedError, match=r"none\.py is not a file; name your object as file\.py:name$"):
         imported(path, space=f"{tmp_path / 'none.py'}:small")

@@ -137,7 +137,7 @@ def test_random_architecture_keeps_to_its_target_and_needs_room() -> None:
     archs = [space.random(rng, target=0.25) for _ in range(20)]
     sizes = space.properties(archs)["size"]
     assert all(sizes > 0) and all(sizes <= 0.25) and len(set(archs)) == 20
-    with pytest.raises(InvalidOption, match="take a larger one"):
+    with pytest.raises(InvalidOption, match="use a larger target"):
         bonsai_space("bonsai-n-1").random(rng, target=0.01)
     with pytest.raises(InvalidOption, match="a share above 0"):
         space.random(rng, target=0)

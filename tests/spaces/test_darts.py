@@ -230,9 +230,9 @@ BAD: dict[str, tuple[Any, str]] = {
     "negative input": (GOOD._replace(reduce=[("skip_connect", -1), *GOOD.reduce[1:]]), "got -1 in the reduce cell"),
     "unknown operation": (
         GOOD._replace(normal=[("sep_conv_7x7", 0), *GOOD.normal[1:]]),
-        "no darts operation.*did you mean",
+        "not a darts operation.*did you mean",
     ),
-    "the operation none": (GOOD._replace(normal=[("none", 0), *GOOD.normal[1:]]), "no darts operation"),
+    "the operation none": (GOOD._replace(normal=[("none", 0), *GOOD.normal[1:]]), "not a darts operation"),
     "seven edges": (GOOD._replace(normal=GOOD.normal[:-1]), "8 .operation, input. pairs"),
     "odd concat": (GOOD._replace(normal_concat=[3, 4, 5]), "concatenates nodes 2, 3, 4, 5"),
     "a fraction": (GOOD._replace(normal=[("skip_connect", 0.5), *GOOD.normal[1:]]), "got 0.5"),

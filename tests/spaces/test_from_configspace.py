@@ -737,7 +737,7 @@ def test_ranges_beyond_64_bits_are_refused() -> None:
 def test_relations_between_texts_and_numbers_are_refused() -> None:
     source = ConfigSpace.ConfigurationSpace({"a": [3, "x"], "b": (1, 3)})
     source.add(ConfigSpace.ForbiddenLessThanRelation(source["a"], source["b"]))
-    with pytest.raises(InvalidOption, match="compares values of one kind"):
+    with pytest.raises(InvalidOption, match="compares values of different kinds"):
         space_from_configspace(source, "x")
 
 

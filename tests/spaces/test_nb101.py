@@ -253,7 +253,7 @@ def test_nb101_bad_native_is_one_clear_line(case: str) -> None:
         ("conv3x3:00/output:1", "takes inputs"),
         ("conv3x3:٠/output:1", "takes inputs"),
         ("conv3x3:0/output:1 junk", "takes inputs"),
-        ("conv9x9:0/output:1", "no nb101 operation"),
+        ("conv9x9:0/output:1", "not an nb101 operation"),
         ("conv3x3:/output:0,1/", "ends with"),
         ("/".join(["conv3x3:0"] * 6) + "/output:0", "at most 7 vertices"),
         ("[[[0, 1], [0, 0]]]", "pair"),

@@ -168,7 +168,7 @@ def test_artefact_refuses_manifests_that_lack_something(artefact: Artefact) -> N
 
 
 def test_artefact_once_written_is_not_replaced(artefact: Artefact, folder: Path) -> None:
-    with pytest.raises(InvalidOption, match="is not changed"):
+    with pytest.raises(InvalidOption, match="is not overwritten"):
         artefact.save(folder)
 
 

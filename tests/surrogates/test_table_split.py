@@ -81,7 +81,7 @@ def test_split_refuses_parts_that_overlap_or_lack_rows(results: Results) -> None
         replace(split, parts=shortened)
     moved = int(split.parts.test[0])  # one of the two evaluations of an architecture
     leaking = replace(shortened, train=np.sort(np.append(split.parts.train, moved)))
-    with pytest.raises(InvalidOption, match="all rows of an architecture are in one part"):
+    with pytest.raises(InvalidOption, match="the rows of an architecture are in two parts"):
         replace(split, parts=leaking)
 
 

@@ -145,7 +145,7 @@ def test_interrupted_curve_resumes_where_it_was(tmp_path: Path) -> None:
         resumed = train(CELLS[0], digits, RECIPE, learning_curve=second, checkpoint=path)
         curve = complete.validation_curve if second else None
         assert replace(resumed, train_time_s=0) == replace(complete, train_time_s=0, validation_curve=curve)
-    with pytest.raises(InvalidOption, match="without a learning curve, 3 epochs on; resume it without one"):
+    with pytest.raises(InvalidOption, match="3 epochs of a training without a learning curve; resume it without one"):
         train(CELLS[0], digits, RECIPE, learning_curve=True, checkpoint=path)
 
 
@@ -167,7 +167,7 @@ def test_population_whose_outputs_are_no_numbers_has_diverged_as_alone(monkeypat
     jobs = [Job(cell, 3, 0) for cell in CELLS]
     for learning_curve in (False, True):
         first, second = train_population(jobs, datasets.load("digits"), RECIPE, learning_curve=learning_curve)
-        assert first.status == "diverged" and first.reason == "an output of the trained network is no finite number"
+        assert first.status == "diverged" and first.reason == "an output of the trained network is not a finite number"
         assert not first.values() and second.status == "ok"
 
 

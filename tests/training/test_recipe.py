@@ -153,7 +153,7 @@ def test_load_recipe_reads_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name = ", "is no TOML"),
+        ("name = ", "is not TOML"),
         ('name = "a"\nepochs = [1]\nbatch = 1\nlearning_rate = 1\nmomentom = 0.9', "did you mean momentum"),
         ('name = "a"\nepochs = [1]\nbatch = 1', "needs the field learning_rate"),
         ('name = "a"\nepochs = [1]\nbatch = "1"\nlearning_rate = 1', "batch of a recipe is a whole number, got '1'"),

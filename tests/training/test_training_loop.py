@@ -88,7 +88,7 @@ def test_diverged_training_says_so_at_once() -> None:
     ends: list[EpochEnd] = []
     recipe = replace(QUICK, learning_rate=1e6, gradient_clip=None)
     outcome = train(CONVOLUTIONS, datasets.load("digits"), recipe, progress=ends.append)
-    assert outcome.status == "diverged" and "no finite number" in outcome.reason and len(ends) < 9
+    assert outcome.status == "diverged" and "not a finite number" in outcome.reason and len(ends) < 9
     assert outcome.values() == {} and outcome.train_time_s > 0
 
 
@@ -106,7 +106,7 @@ def test_network_with_outputs_that_are_no_numbers_has_diverged() -> None:
 
     outcome = train_network(Broken(), datasets.load("digits"), QUICK, epochs=1)
     assert outcome == TrainingOutcome(
-        Status.DIVERGED, outcome.train_time_s, reason="an output of the trained network is no finite number"
+        Status.DIVERGED, outcome.train_time_s, reason="an output of the trained network is not a finite number"
     )
 
 
@@ -213,7 +213,7 @@ def test_damaged_checkpoint_is_refused_with_its_remedy(tmp_path: Path) -> None:
     content = path.read_bytes()
     for damaged in (content[: len(content) // 2], content[:-100] + b"\0" + content[-99:], b"", b"junk\n" + content):
         path.write_bytes(damaged)
-        with pytest.raises(BadFile, match=r"remove it and train from the beginning|no checkpoint of a training"):
+        with pytest.raises(BadFile, match=r"remove it and train from the beginning|not a checkpoint of a training"):
             train(CONVOLUTIONS, digits, QUICK, epochs=1, checkpoint=path)
 
 

@@ -19,5 +19,5 @@ def load_numbers(path: Path, *, mapped: bool, remedy: str) -> NDArray[Any]:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadFile(f"{path} cannot be read as an array of numbers: {reason[:120]}; {remedy}") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
-        raise BadFile(f"{path} is an array of numbers, this holds something else; {remedy}")
+        raise BadFile(f"{path} is not an array of numbers; {remedy}")
     return array

@@ -1,11 +1,11 @@
 """A fingerprint of a user's code: a file or module that is not nasbed's, and the user's modules that it imports.
 
-Imports are read from the source with ``ast``; nothing is run. ``sys.modules`` after an import would be less robust:
-what it holds depends on what else the process has imported, it lacks imports inside functions that have not been
-called, and a report could not check a method without running it.
+Imports are read from the source with ``ast``; nothing is run. ``sys.modules`` after an import would be less robust. Its
+content depends on what else the process has imported, and lacks imports inside functions that were not called. A report
+could not check a method without running it.
 
-An import is followed to files beside the user's file and to other folders of ``sys.path``, such as an editable install,
-but not into the standard library, installed packages or nasbed itself: these have versions. Two things stay unseen: a
+An import is followed to files beside the user's file and to other folders of ``sys.path``, such as an editable install.
+The standard library, installed packages and nasbed itself have versions and are not followed. Two things stay unseen: a
 module that is imported by a computed name, and a data file that the code reads.
 """
 
@@ -58,16 +58,16 @@ def named_file(text: str, folder: Path = Path()) -> Path | None:
     return (folder / file).resolve() if file.endswith(".py") else None
 
 
-def object_fingerprint(thing: object) -> str:
+def object_fingerprint(obj: object) -> str:
     """The fingerprint of the module that defines a class, a function or the class of an instance. It is empty for what
     nasbed or Python itself defines.
 
     A script or notebook (``__main__``) changes for many reasons, so of it the object's own source counts alone, with
     the modules that a script imports.
     """
-    while isinstance(thing, functools.partial):
-        thing = thing.func
-    definition: Any = thing if hasattr(thing, "__qualname__") else type(thing)
+    while isinstance(obj, functools.partial):
+        obj = obj.func
+    definition: Any = obj if hasattr(obj, "__qualname__") else type(obj)
     name = str(getattr(definition, "__module__", "") or "")
     if name != "__main__" and name.partition(".")[0] in _OWN:
         return ""
@@ -147,9 +147,9 @@ def _imports(file: Path, package: str) -> Iterator[str]:
                 yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names)
                 yield base
         elif isinstance(node, ast.Call) and node.args:
-            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            function_name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             first = node.args[0]
-            if called in _IMPORTERS and isinstance(first, ast.Constant) and isinstance(first.value, str):
+            if function_name in _IMPORTERS and isinstance(first, ast.Constant) and isinstance(first.value, str):
                 yield first.value
 
 

@@ -182,23 +182,23 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _attempt(wanted: _Request, part: PartialDownload, progress: Progress) -> None:
+def _attempt(request: _Request, part: PartialDownload, progress: Progress) -> None:
     """One request, and all the bytes that it brings; returns when the server says that they are all."""
-    request = urllib.request.Request(wanted.url, headers={"User-Agent": "nasbed", "Accept-Encoding": "identity"})
+    http_request = urllib.request.Request(request.url, headers={"User-Agent": "nasbed", "Accept-Encoding": "identity"})
     if part.size and part.origin is not None:
-        request.add_header("Range", f"bytes={part.size}-")
+        http_request.add_header("Range", f"bytes={part.size}-")
         if part.origin.validator:
-            request.add_header("If-Range", part.origin.validator)
+            http_request.add_header("If-Range", part.origin.validator)
     try:
-        response = _opener().open(request, timeout=wanted.timeout_s)
+        response = _opener().open(http_request, timeout=request.timeout_s)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416 and part.size:
             part.discard()
-            raise _Cut("the server has no more bytes than are here, and they are not all; starting again") from None
+            raise _Cut("the server has no further bytes, but the file is incomplete; starting again") from None
         raise
     with closing(response):
-        announced = _begin(wanted, part, response)
+        announced = _begin(request, part, response)
         progress(part.size, announced)
         while announced is None or part.size < announced:
             data = response.read1(CHUNK if announced is None else min(CHUNK, announced - part.size))
@@ -222,7 +222,7 @@ def _begin(request: _Request, part: PartialDownload, response: http.client.HTTPR
         expected_total = part.origin.total if part.origin is not None else None
         if not matched or int(matched[1]) != part.size or (expected_total is not None and total != expected_total):
             part.discard()
-            raise _Cut(f"the server sent another range, {headers.get('Content-Range')!r}; starting again")
+            raise _Cut(f"the server sent the wrong range, {headers.get('Content-Range')!r}; starting again")
     else:
         length = headers.get("Content-Length", "")
         total = int(length) if length.isdecimal() else None
@@ -231,7 +231,7 @@ def _begin(request: _Request, part: PartialDownload, response: http.client.HTTPR
         raise BadFile(f"{request.url} offers {total} bytes, {request.size} are expected; check the address")
     if total is None and not request.sha256 and not response.chunked:
         raise DownloadFailed(
-            f"{request.url} does not say how long it is, so that a cut file would look whole; give its SHA-256"
+            f"{request.url} does not announce its size, so a truncated file would look complete; give its SHA-256"
         )
     if response.status == 200:
         etag, changed = headers.get("ETag", ""), headers.get("Last-Modified", "")

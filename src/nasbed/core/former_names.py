@@ -23,7 +23,7 @@ def former(
         module: the full name of the module.
         names: by the former name, the new one as ``module:New``.
         until: the version in which the former names go.
-        otherwise: gives the attributes that are no former names, or raises; by default there are none.
+        otherwise: gives the attributes that are not former names, or raises; by default there are none.
     """
     FORMER_NAMES.update({f"{module}.{old}": new for old, new in names.items()})
 

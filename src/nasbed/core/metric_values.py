@@ -19,18 +19,18 @@ class MetricValues(dict[Metric, V]):
     True
     """
 
-    def __missing__(self, wanted: Metric | str) -> V:
-        """Called where no metric equals ``wanted``."""
-        key = wanted.key if isinstance(wanted, Metric) else wanted
+    def __missing__(self, requested: Metric | str) -> V:
+        """Called where no metric equals ``requested``."""
+        key = requested.key if isinstance(requested, Metric) else requested
         for metric, value in self.items():
             if metric.key == key:
-                if wanted == key:
+                if requested == key:
                     return value
-                raise UnknownName(f"the metric {key} here is {shorten(metric, 150)}, got {shorten(wanted, 150)}")
-        raise UnknownName(f"no metric {shorten(key)} here; {nearest(str(key), (metric.key for metric in self))}")
+                raise UnknownName(f"the metric {key} here is {shorten(metric, 150)}, got {shorten(requested, 150)}")
+        raise UnknownName(f"no metric {shorten(key)}; {nearest(str(key), (metric.key for metric in self))}")
 
-    def __contains__(self, wanted: object) -> bool:
-        return super().__contains__(wanted) or any(metric.key == wanted for metric in self)
+    def __contains__(self, requested: object) -> bool:
+        return super().__contains__(requested) or any(metric.key == requested for metric in self)
 
     def get(self, metric: Any, default: Any = None) -> Any:
         try:

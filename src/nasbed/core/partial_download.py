@@ -33,7 +33,8 @@ class Origin:
 
     @property
     def validator(self) -> str:
-        """What a server recognises these bytes by. A weak tag does not promise the same bytes, so it is none."""
+        """The validator by which a server recognises these bytes. A weak tag does not promise the same bytes, so it
+        does not count."""
         return self.etag if self.etag and not self.etag.startswith("W/") else self.last_modified
 
 

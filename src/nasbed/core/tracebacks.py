@@ -13,7 +13,7 @@ INSTALLED = {"site-packages", "dist-packages"}
 
 def place_of(error: BaseException) -> str:
     """File and line of the innermost call in code that is neither nasbed's nor a library's, such as
-    ``mine.py, line 9``; nothing where there is none."""
+    ``mine.py, line 9``; empty if there is none."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not frame.filename.startswith("<") and not _is_library(Path(frame.filename)):
             return f"{Path(frame.filename).name}, line {frame.lineno}"

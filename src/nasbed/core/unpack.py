@@ -29,8 +29,8 @@ _DAMAGE = (
 
 
 @contextmanager
-def unpacked(path: Path, beside: Path) -> Iterator[Path]:
-    """What an archive holds, as a folder in ``beside`` that is removed at the end; any other file or folder as it is.
+def unpacked(path: Path, parent: Path) -> Iterator[Path]:
+    """What an archive holds, as a folder in ``parent`` that is removed at the end; any other file or folder as it is.
 
     An archive whose files are all in one folder is that folder. Nothing is written outside, no link is made, and an
     archive that claims more than the disk has room for is refused before anything is written.
@@ -38,21 +38,21 @@ def unpacked(path: Path, beside: Path) -> Iterator[Path]:
     if not path.name.endswith(ARCHIVES) or not path.is_file():
         yield path
         return
-    is_new = not beside.exists()
-    beside.mkdir(parents=True, exist_ok=True)
+    is_new = not parent.exists()
+    parent.mkdir(parents=True, exist_ok=True)
     try:
-        with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=beside) as name:
+        with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=parent) as name:
             try:
                 _unpack(path, Path(name))
             except NasbedError:
                 raise
             except _DAMAGE as error:
-                raise BadFile(f"{path} is no {path.suffix} archive that can be read: {error}; get it again") from None
+                raise BadFile(f"{path} is not a readable {path.suffix} archive: {error}; get it again") from None
             yield _inmost(Path(name))
     finally:
         if is_new:
             with suppress(OSError):  # not empty: tables were made
-                beside.rmdir()
+                parent.rmdir()
 
 
 def _unpack(path: Path, folder: Path) -> None:

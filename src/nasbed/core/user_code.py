@@ -33,7 +33,7 @@ def object_named(text: str, *, folder: Path = Path()) -> Any:
     try:
         return getattr(home, attribute)
     except AttributeError:
-        raise InvalidOption(f"{module} has nothing called {attribute}; check the name") from None
+        raise InvalidOption(f"{module} has no attribute {attribute}; check the name") from None
 
 
 def subclass_named(text: str, base: type, *, folder: Path = Path()) -> Any:
@@ -65,7 +65,7 @@ def _file_module(path: Path) -> ModuleType:
     path = path.resolve()
     name = f"{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     if not path.is_file():
-        raise InvalidOption(f"an object of your own is named as file.py:name, {path} is not a file; check the path")
+        raise InvalidOption(f"{path} is not a file; name your object as file.py:name")
     fingerprint = file_fingerprint(path)
     if name in sys.modules and _FINGERPRINTS.get(name) == fingerprint:
         return sys.modules[name]
@@ -85,15 +85,15 @@ def _run_file(path: Path, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, str(path)))
     assert spec is not None and spec.loader is not None, "a loader was given"
     module = importlib.util.module_from_spec(spec)
-    before = sys.modules.get(name)
+    previous_module = sys.modules.get(name)
     sys.modules[name] = module  # dataclasses look their module up
     try:
         with _importable_neighbours(path), _no_byte_code():
             spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        if before is not None:
-            sys.modules[name] = before
+        if previous_module is not None:
+            sys.modules[name] = previous_module
         raise InvalidOption(f"{path} could not be run, {_reason(error)}; fix the file") from error
     _NEIGHBOURS.update(digests)
     return module
@@ -109,12 +109,12 @@ class _FromSource(SourceFileLoader):
 @contextmanager
 def _no_byte_code() -> Iterator[None]:
     """Keep no byte code of what is imported."""
-    before = sys.dont_write_bytecode
+    previous_setting = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
     try:
         yield
     finally:
-        sys.dont_write_bytecode = before
+        sys.dont_write_bytecode = previous_setting
 
 
 @contextmanager

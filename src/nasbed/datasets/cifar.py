@@ -40,7 +40,7 @@ def published(file: str, sha256: str) -> tuple[Remote, ...]:
 
 
 def read_batch(path: Path, key: str) -> tuple[Images, Labels]:
-    """One Python batch: a pickle, of which nothing is executed, with rows of red, green and blue planes."""
+    """One Python batch: a pickle, which is not executed, with rows of red, green and blue planes."""
     value = loads(read_limited(path, MOST_BYTES), str(path))
     data = _entry(value, "data")
     if (

@@ -58,7 +58,7 @@ def _classes(path: Path) -> int:
     try:
         count = json.loads(path.read_bytes())["num_classes"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise BadFile(f"{path} is JSON with num_classes, this has none; get it again") from None
+        raise BadFile(f"{path} lacks num_classes; get it again") from None
     if type(count) is not int or not 1 <= count <= MOST_CLASSES:
         raise BadFile(f"{path}: num_classes is a number from 1 to {MOST_CLASSES}, got {shorten(count)}; get it again")
     return count
@@ -69,7 +69,7 @@ def _images(path: Path) -> Images:
     if array.ndim != 4 or not array.size:
         raise BadFile(f"{path}: images are [n, channels, height, width], got {array.shape}; get it again")
     if not np.isfinite(array).all():
-        raise BadFile(f"{path}: the values of images are finite, some are not; get it again")
+        raise BadFile(f"{path}: some values of images are not finite; get it again")
     return array
 
 

@@ -129,7 +129,7 @@ def _remove(source: DatasetSource) -> None:
 def open_source(path: Path) -> Iterator[Path]:
     """The folder of a source, or the unpacked content of its archive."""
     if not path.exists():
-        raise BadFile(f"a source is a folder or an archive, {path} does not exist; check the path")
+        raise BadFile(f"the source {path} does not exist; check the path")
     with unpacked(path, datasets_folder()) as folder:
         if not folder.is_dir():
             raise BadFile(f"a source is a folder or an archive ({', '.join(ARCHIVES)}), {path} is neither")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption
 
 Images = NDArray[Any]
-"""``[n, channels, height, width]``: uint8, or float32 where a source has values that are no bytes."""
+"""``[n, channels, height, width]``: uint8, or float32 where the values of a source are not bytes."""
 Labels = NDArray[np.int64]
 
 

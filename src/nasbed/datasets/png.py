@@ -44,12 +44,12 @@ def _decoded(data: bytes) -> NDArray[np.uint8]:
     channels = _CHANNELS[colour]
     size = height * (1 + width * channels)
     if not 0 < size <= MOST_BYTES or not width:
-        raise ValueError(f"{width}×{height} is not a size that is read")
+        raise ValueError(f"{width}×{height} is not a supported size")
     unpacker = zlib.decompressobj()
     packed = b"".join(content for kind, content in chunks if kind == b"IDAT")
     raw = unpacker.decompress(packed, size + 1)
     if len(raw) != size or not unpacker.eof:
-        raise ValueError(f"its pixels take {size} bytes, it has a different number")
+        raise ValueError(f"its pixels should take {size} bytes, but it has a different number")
     rows = np.frombuffer(raw, np.uint8).reshape(height, 1 + width * channels)
     return unfiltered(rows[:, 0], rows[:, 1:].reshape(height, width, channels))
 

@@ -1,9 +1,9 @@
 """Smaller images by averaging areas, in whole numbers, so that every machine makes the same bytes.
 
-A side of ``h`` pixels becomes ``s``: the new pixel ``i`` covers the old side from ``i·h/s`` to ``(i+1)·h/s`` and is the
-mean of what it covers, each old pixel weighted with the part of it that lies inside. Measured in units of ``1/s`` all
-weights are whole numbers with the sum ``h``. Where ``h/s`` is whole this is the plain mean of a box. Bytes are rounded
-to the nearest, halves to the even one.
+A side of ``h`` pixels becomes ``s``. The new pixel ``i`` covers the old side from ``i·h/s`` to ``(i+1)·h/s``. It is the
+mean of the old pixels, each weighted with its part that lies inside. Measured in units of ``1/s`` all weights are whole
+numbers with the sum ``h``. Where ``h/s`` is whole this is the plain mean of a box. Bytes are rounded to the nearest,
+halves to the even one.
 """
 
 from __future__ import annotations

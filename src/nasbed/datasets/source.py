@@ -31,12 +31,12 @@ class Raw:
     classes: tuple[str, ...]
     published: tuple[int, int] | None = None
 
-    def check(self, where: str) -> None:
+    def check(self, source: str) -> None:
         """Raise unless images and labels belong together."""
         shape = self.train_images.shape[1:]
         if len(shape) != 3 or self.test_images.shape[1:] != shape or 0 in shape:
             raise BadFile(
-                f"{where}: images are [n, channels, height, width] and alike in both parts, got "
+                f"{source}: images are [n, channels, height, width] and alike in both parts, got "
                 f"{self.train_images.shape} and {self.test_images.shape}; get it again"
             )
         for part, images, labels in (
@@ -45,12 +45,12 @@ class Raw:
         ):
             if labels.shape != (len(images),) or not len(images):
                 raise BadFile(
-                    f"{where}: each {part} image has a label, got {len(images)} images and labels of shape "
+                    f"{source}: each {part} image has a label, got {len(images)} images and labels of shape "
                     f"{labels.shape}; get it again"
                 )
             low, high = int(labels.min()), int(labels.max())
             if low < 0 or high >= len(self.classes):
-                raise BadFile(f"{where}: labels are 0 to {len(self.classes) - 1}, the {part} part has {low} to {high}")
+                raise BadFile(f"{source}: labels are 0 to {len(self.classes) - 1}, the {part} part has {low} to {high}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +94,13 @@ class DatasetSource(ABC):
             return f"nasbed data prepare {self.name}"
         return f"get the files from {self.page}, then nasbed data prepare {self.name} --source FOLDER"
 
-    def check(self, raw: Raw, where: str) -> None:
+    def check(self, raw: Raw, source: str) -> None:
         """Raise unless these are all the images of this dataset."""
-        raw.check(where)
+        raw.check(source)
         counts = len(raw.train_labels), len(raw.test_labels)
         if counts != self.counts or raw.train_images.shape[1:] != self.shape:
             raise BadFile(
-                f"{where}: {self.name} has {self.counts[0]} and {self.counts[1]} images of shape {self.shape}, got "
+                f"{source}: {self.name} has {self.counts[0]} and {self.counts[1]} images of shape {self.shape}, got "
                 f"{counts[0]} and {counts[1]} of {raw.train_images.shape[1:]}; get the published files"
             )
 
@@ -128,14 +128,14 @@ def nothing_fits(name: str, folder: Path, layouts: str) -> BadFile:
     )
 
 
-def as_labels(values: object, where: str) -> Labels:
+def as_labels(values: object, source: str) -> Labels:
     """Whole numbers, one for each image, from a list or an array."""
     try:
         array = np.asarray(values)
     except (ValueError, OverflowError):
         array = np.zeros(0)
     if array.ndim != 1 or array.dtype.kind not in "iu" or not array.size:
-        raise BadFile(f"{where}: labels are a row of whole numbers, got {shorten(values)}; get it again")
+        raise BadFile(f"{source}: labels are a row of whole numbers, got {shorten(values)}; get it again")
     return array.astype(np.int64)
 
 

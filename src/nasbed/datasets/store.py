@@ -91,7 +91,7 @@ def write(name: str, raw: Raw, origin: str) -> None:
             draft.rename(target)
         except OSError:
             if not is_stored(name):
-                raise BadFile(f"{target} is in the way and holds no dataset; remove it") from None
+                raise BadFile(f"{target} exists and is not a dataset; remove it") from None
     finally:
         with suppress(FileNotFoundError):
             shutil.rmtree(draft)
@@ -178,9 +178,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
         content = path.read_bytes()
         data = json.loads(content)
         if not isinstance(data, dict) or data.get("schema_version") != SCHEMA_VERSION or not is_sealed(content, data):
-            raise ValueError("it is of another version or was changed")
+            raise ValueError("its version is not supported, or it was changed")
         if set(data["files"]) != {f"{name}.npy" for name in ARRAYS}:
-            raise ValueError("it names other files than those of a dataset")
+            raise ValueError("it does not name the files of a dataset")
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path, str(error).splitlines()[0]) from None
     return data

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 class NetworkBuilder(Protocol):
     """What a space registers: the network of one of its architectures, which is known to be valid. ``image`` is a pair
     only where height and width differ. ``skeleton`` is the space's own description of what stands around the cells,
-    None for the usual one; the other arguments override it."""
+    None for the usual one; the other arguments override it.
+
+    Args:
+        arch: The architecture.
+        classes: How many classes the network has.
+        channels_in: The channels of an image.
+        image: The side of a square image, or its height and width.
+        skeleton: The network around the cells; None for the usual one.
+    """
 
     def __call__(
         self, arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any
@@ -72,7 +80,7 @@ def build(
     check_torch()
     requested = {"classes": classes, "image_channels": channels_in, "image": image}
     sizes = {
-        name: getattr(skeleton, name, USUAL[name]) if value is None else _checked(name, value)
+        name: getattr(skeleton, name, USUAL[name]) if value is None else _validate_size(name, value)
         for name, value in requested.items()
     }
     return NETWORKS.get(registered_id(arch.space))(
@@ -99,7 +107,7 @@ def check_torch() -> None:
         raise MissingDependency("a network needs torch; get it with: pip install 'nasbed[torch]'")
 
 
-def _checked(name: str, value: Any) -> Any:
+def _validate_size(name: str, value: Any) -> Any:
     if name == "image" and type(value) is tuple:
         return plain(value)
     if type(value) is not int or value < 1:

@@ -58,8 +58,8 @@ class BonsaiNetwork(nn.Module):
         self.head = classifier(widths[-1], classes)
 
     def forward(self, x: Tensor, gates: Tensor | None = None) -> Tensor:
-        """The logits. ``gates`` has a number for every flag of the frame, by which what it flags is multiplied; 0 and 1
-        make of the network what it is without those that have 0."""
+        """The logits. ``gates`` has a factor for every flag of the frame, by which the flagged output is multiplied.
+        With factors 0 and 1, the network equals the one without the operations and inputs that have 0."""
         gate_values = None if gates is None else gates.unbind()
         live = None if gates is None else gates.new_ones(())
         outputs: list[BonsaiFlow | None] = [BonsaiFlow(self.stem(x), live)]
@@ -84,9 +84,9 @@ class BonsaiNetworkCell(nn.Module):
         super().__init__()
         frame, cell = genotype.frame, genotype.cells[position]
         self.position, self.last = position, frame.targets[-1]
-        before, width, reduces = widths[position], widths[position + 1], frame.cells[position] == "r"
+        previous_width, width, reduces = widths[position], widths[position + 1], frame.cells[position] == "r"
         self.input_flags = {number: frame.inputs(position)[number] for number in cell.inputs}
-        self.inputs = nn.ModuleDict({str(number): _input(widths[number], before) for number in cell.inputs})
+        self.inputs = nn.ModuleDict({str(number): _input(widths[number], previous_width) for number in cell.inputs})
         self.into: dict[int, list[tuple[int, str, int]]] = {}
         self.operations = nn.ModuleDict()
         for edge, (source, target) in enumerate(frame.edges):
@@ -100,7 +100,7 @@ class BonsaiNetworkCell(nn.Module):
         self.norms = nn.ModuleDict({str(node): nn.BatchNorm2d(width) for node in sorted(used | set(self.into))})
         self.widening = nn.ModuleDict(
             {
-                str(entrance): nn.Conv2d(before, width, 1, bias=False) if reduces else nn.Identity()
+                str(entrance): nn.Conv2d(previous_width, width, 1, bias=False) if reduces else nn.Identity()
                 for entrance in range(ENTRANCES)
                 if entrance in used
             }
@@ -135,9 +135,9 @@ class BonsaiNetworkCell(nn.Module):
         return result if isinstance(operation, nn.Identity) else self.drop_path(result)
 
 
-def remaining_weights(network: BonsaiNetwork, before: BonsaiNetwork) -> None:
+def remaining_weights(network: BonsaiNetwork, previous: BonsaiNetwork) -> None:
     """Give a network the weights and statistics of one that has all it has, and more."""
-    stored: Mapping[str, Tensor] = before.state_dict()
+    stored: Mapping[str, Tensor] = previous.state_dict()
     network.load_state_dict({name: stored[name] for name in network.state_dict()})
 
 

@@ -79,7 +79,16 @@ class DartsNetwork(nn.Module):
 
 class DartsCell(nn.Module):
     """Each node adds up two operations on earlier ones or on the outputs of the two cells before; the nodes are
-    concatenated. In a reduction cell the operations on the inputs have stride 2."""
+    concatenated. In a reduction cell the operations on the inputs have stride 2.
+
+    Args:
+        edges: Node, source and name of each operation.
+        before_last: The channels of the output of the cell before the last.
+        last: The channels of the output of the last cell.
+        channels: The channels of each node.
+        reduces: Whether this is a reduction cell.
+        reduced_before: Whether the last cell was a reduction cell.
+    """
 
     def __init__(
         self,

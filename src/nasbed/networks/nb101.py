@@ -44,14 +44,14 @@ class NB101Network(nn.Module):
         channels = skeleton.channels
         self.stem = conv_bn_relu(skeleton.image_channels, channels, 3)
         self.cells = nn.ModuleList()
-        before = channels
+        previous_channels = channels
         for stack in range(skeleton.stacks):
             if stack:
                 channels *= 2
                 self.cells.append(nn.MaxPool2d(2))
             for _ in range(skeleton.cells_per_stack):
-                self.cells.append(NB101Cell(cell, before, channels))
-                before = channels
+                self.cells.append(NB101Cell(cell, previous_channels, channels))
+                previous_channels = channels
         self.head = classifier(channels, skeleton.classes)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -59,8 +59,8 @@ class NB101Network(nn.Module):
 
 
 class NB101Cell(nn.Module):
-    """What the input feeds gets it through a 1x1 projection, every other edge is cut to the channels of its target, a
-    vertex adds up its edges, and the output concatenates what feeds it and adds the projected input."""
+    """Edges from the input are 1x1 projections; every other edge is cut to the channels of its target. A vertex adds up
+    its edges. The output concatenates its incoming edges and adds the projected input."""
 
     def __init__(self, cell: Compact, channels_in: int, channels_out: int) -> None:
         super().__init__()

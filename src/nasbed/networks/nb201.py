@@ -46,7 +46,7 @@ class NB201Network(nn.Module):
 
 
 class ResidualBlock(nn.Module):
-    """Two 3x3 convolutions of which the first halves the resolution, beside average pooling and a 1x1 convolution."""
+    """Two 3x3 convolutions, the first of which halves the resolution, beside average pooling and a 1x1 convolution."""
 
     def __init__(self, c_in: int, c_out: int) -> None:
         super().__init__()

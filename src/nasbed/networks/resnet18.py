@@ -16,11 +16,11 @@ WIDTHS = (64, 128, 256, 512)
 class BasicBlock(nn.Module):
     """Two 3×3 convolutions beside an identity; where the shape changes, beside a 1×1 convolution instead."""
 
-    def __init__(self, before: int, width: int, stride: int) -> None:
+    def __init__(self, channels_in: int, width: int, stride: int) -> None:
         super().__init__()
-        changes = stride > 1 or before != width
-        shortcut = [nn.Conv2d(before, width, 1, stride, bias=False), nn.BatchNorm2d(width)] if changes else []
-        self.conv1 = nn.Conv2d(before, width, 3, stride, 1, bias=False)
+        changes = stride > 1 or channels_in != width
+        shortcut = [nn.Conv2d(channels_in, width, 1, stride, bias=False), nn.BatchNorm2d(width)] if changes else []
+        self.conv1 = nn.Conv2d(channels_in, width, 3, stride, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(width)
         self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
         self.bn2 = nn.BatchNorm2d(width)
@@ -41,12 +41,12 @@ class ResNet18(nn.Module):
         self.conv1 = nn.Conv2d(USUAL_CHANNELS, WIDTHS[0], 7, 2, 3, bias=False)
         self.bn1 = nn.BatchNorm2d(WIDTHS[0])
         self.maxpool = nn.MaxPool2d(3, 2, 1)
-        before = WIDTHS[0]
+        previous = WIDTHS[0]
         for number, width in enumerate(WIDTHS, start=1):
-            stage = nn.Sequential(BasicBlock(before, width, 1 if number == 1 else 2), BasicBlock(width, width, 1))
+            stage = nn.Sequential(BasicBlock(previous, width, 1 if number == 1 else 2), BasicBlock(width, width, 1))
             self.add_module(f"layer{number}", stage)
-            before = width
-        self.fc = nn.Linear(before, classes)
+            previous = width
+        self.fc = nn.Linear(previous, classes)
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
@@ -68,8 +68,8 @@ def resnet18(*, classes: int, channels_in: int) -> nn.Module:
 
 
 def resnet18_kit(*, classes: int, channels_in: int) -> nn.Module:
-    """As in the example submission of the competition's starting kit: the first convolution has 3×3 pixels, a bias, and
-    keeps the size of the image; everything after it is as published."""
+    """As in the example submission of the competition's starting kit, the first convolution has 3×3 pixels and a bias,
+    and keeps the size of the image. Everything after it is as published."""
     network = ResNet18(classes)
     network.conv1 = nn.Conv2d(channels_in, WIDTHS[0], 3, 1, 1)
     return network

@@ -1,4 +1,4 @@
-"""Networks of which only shapes matter: no weights are drawn and no number is computed."""
+"""Networks for shapes only: no weights are drawn and no number is computed."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def _batch_norm(
 def _layer_norm(input: Tensor, normalized_shape: Sequence[int], *_: Any, **__: Any) -> Tensor:
     shape = list(normalized_shape)
     if list(input.shape[-len(shape) :]) != shape:
-        wanted = ", ".join(map(str, ("*", *shape)))
+        expected = ", ".join(map(str, ("*", *shape)))
         raise RuntimeError(
-            f"Given normalized_shape={shape}, expected input with shape [{wanted}], but got input of "
+            f"Given normalized_shape={shape}, expected input with shape [{expected}], but got input of "
             f"size{list(input.shape)}"
         )
     return torch.empty_like(input)

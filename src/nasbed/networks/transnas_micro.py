@@ -1,9 +1,9 @@
 """TransNAS-Bench-101 micro networks, for its classification tasks.
 
-Known, and built here: the modules and their cells, the two stem convolutions, and average pooling with a linear layer
-as in the tasks that classify scenes and objects; its parameters are those of the published encoder. Not built: the
-decoders of the other tasks (autoencoding, surface normals, segmentation) and the nine-tile network of jigsaw. Not
-known: the benchmark's own initial weights; these are torch's.
+Built here are the modules and their cells, the two stem convolutions, and average pooling with a linear layer, as in
+the tasks that classify scenes and objects. Its parameters are those of the published encoder. Not built: the decoders
+of the other tasks (autoencoding, surface normals, segmentation) and the nine-tile network of jigsaw. Not known: the
+benchmark's own initial weights; these are torch's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A search on disk, so that it goes on where it was interrupted."""
+"""A search on disk, so that it resumes where it was interrupted."""
 
 from __future__ import annotations
 

@@ -48,20 +48,20 @@ class CapturedLoss:
 
     def loss(self, batch: Batch, mixing: Mixing, weights: Mapping[str, Tensor] | None = None) -> Tensor | None:
         """A loss from which first gradients flow to the mixing and to these weights, where they require one."""
-        named = dict(self._supernet.named_parameters())
-        replacements = [] if weights is None else [weights[name] for name in named]
+        parameters = dict(self._supernet.named_parameters())
+        replacements = [] if weights is None else [weights[name] for name in parameters]
         by_weights = any(tensor.requires_grad for tensor in replacements)
         by_mixing = any(tensor.requires_grad for tensor in _weighing(mixing))
         recording = self._recording(batch, mixing, by_weights=by_weights, by_mixing=by_mixing)
         if recording is None:
             return None
-        own: list[Tensor] = list(named.values())
+        own: list[Tensor] = list(parameters.values())
         with torch.no_grad():
             if replacements:
-                before = list(torch._foreach_mul(own, 1.0))
+                previous_weights = list(torch._foreach_mul(own, 1.0))
                 torch._foreach_copy_(own, [weight.detach() for weight in replacements])
                 value = recording(*batch, *_weighing(mixing))
-                torch._foreach_copy_(own, before)
+                torch._foreach_copy_(own, previous_weights)
             else:
                 value = recording(*batch, *_weighing(mixing))
         gradients = {id(weight): gradient for weight, gradient in recording.by_weights}

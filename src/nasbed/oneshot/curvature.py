@@ -53,7 +53,7 @@ def dominant_eigenvalue(
         projected = vectors @ torch.stack(images).T
         values = torch.linalg.eigvalsh(((projected + projected.T) / 2).double().cpu())
         estimates.append(float(values[values.abs().argmax()]))
-        changes = [abs(after - before) for before, after in pairwise(estimates[-3:])]
+        changes = [abs(later - earlier) for earlier, later in pairwise(estimates[-3:])]
         if len(changes) == 2 and max(changes) <= tolerance * abs(estimates[-1]):
             break
         residual = images[-1]

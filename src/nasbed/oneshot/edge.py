@@ -20,9 +20,16 @@ MakeOperation = Callable[[str, int, int], nn.Module | None]
 class MixedEdge(nn.Module):
     """``candidates`` are the names of those that exist, by their place among all.
 
-    With ``partial`` above 1, one channel in so many goes through the operations (PC-DARTS, section 3.2). The others
+    With ``partial`` above 1, one channel in ``partial`` goes through the operations (PC-DARTS, section 3.2). The others
     pass by, through a 2x2 max-pooling where the stride is 2, and then all are shuffled, so that the next edge takes
     others.
+
+    Args:
+        make: Makes an operation from its name, channels and stride.
+        candidates: The names of the candidates by their place.
+        channels: The channels of the edge.
+        stride: 1, or 2 to halve the resolution.
+        partial: One channel in this many goes through the operations.
     """
 
     places: Tensor
@@ -57,10 +64,10 @@ class MixedEdge(nn.Module):
                 outputs = [self._output(name, through, shared) for name in self.operations]
                 terms = weighed_sum(outputs, self._of_operations(mixing.operations))
         else:
-            chosen = [place for place in mixing.computed if self.names.get(place, NONE) in self.operations]
+            selected = [place for place in mixing.computed if self.names.get(place, NONE) in self.operations]
             weighed = [
                 self._weighed(self._output(self.names[place], through, shared), mixing.operations[place])
-                for place in chosen
+                for place in selected
             ]
             terms = added(weighed) if weighed else None
         if self.through == self.channels:
@@ -68,7 +75,7 @@ class MixedEdge(nn.Module):
         elif mixing.computed == ():
             carried = None
         else:
-            carried = self._beside(terms, x)
+            carried = self._join_channels(terms, x)
         return carried if carried is None or mixing.edge is None else carried * mixing.edge.to(carried.dtype)
 
     def _output(self, name: str, x: Tensor, shared: dict[str, Tensor]) -> Tensor:
@@ -86,22 +93,22 @@ class MixedEdge(nn.Module):
     def _weighed(self, output: Tensor, weight: Tensor) -> Tensor:
         return output * weight.to(output.dtype)
 
-    def _beside(self, mixed: Tensor | None, x: Tensor) -> Tensor:
+    def _join_channels(self, mixed: Tensor | None, x: Tensor) -> Tensor:
         """The mixed channels and those that passed by, shuffled."""
         passing = x[:, self.through :]
         if self.stride > 1:
             passing = functional.max_pool2d(passing, self.stride, ceil_mode=True)
         if mixed is None:
             mixed = passing.new_zeros(len(passing), self.through, *passing.shape[2:])
-        beside = torch.cat([mixed, passing.to(mixed.dtype)], dim=1)
+        joined = torch.cat([mixed, passing.to(mixed.dtype)], dim=1)
         if self.channels % self.through:
-            return beside.index_select(1, self.shuffled)
-        return torch.channel_shuffle(beside, self.channels // self.through)  # the same, and faster backwards
+            return joined.index_select(1, self.shuffled)
+        return torch.channel_shuffle(joined, self.channels // self.through)  # the same, and faster backwards
 
 
 def weighed_sum(outputs: Sequence[Tensor], weights: Tensor) -> Tensor:
-    """Tensors of one shape, each times its weight, added up: a product of two matrices, in a few kernels where products
-    and sums one by one are dozens, backwards above all."""
+    """The weighted sum of tensors of one shape, as a product of two matrices. It takes a few kernels; separate products
+    and sums take dozens, above all in the backward pass."""
     stacked = torch.stack(list(outputs))
     return (weights.to(stacked.dtype).unsqueeze(0) @ stacked.flatten(1)).view_as(outputs[0])
 

@@ -22,11 +22,11 @@ SUPERNET_LOSS = Metric("supernet_loss", direction="minimize", unit="nat", bounds
 
 
 def export_search(record: SearchRecord, folder: str | Path) -> Results:
-    """Write the epochs of a search as a table: the architecture that it would have ended with after each, the method,
-    the epoch as fidelity, and the time of the search so far."""
+    """Write the epochs of a search as a table. A row has the architecture that the search would have returned after
+    that epoch, the method, the epoch as fidelity, and the search time so far."""
     searched, space = record.searched, named_space(record.space)
     name = "-".join(("search", record.method, record.space, record.dataset))
-    about = TableInfo(
+    info = TableInfo(
         name=re.sub(r"[^a-z0-9._-]+", "-", name.lower()),
         space=record.space,
         metrics=(SUPERNET_ACCURACY, SUPERNET_LOSS),
@@ -47,4 +47,4 @@ def export_search(record: SearchRecord, folder: str | Path) -> Results:
         train_time_s=np.array([epoch.search_time_s for epoch in epochs]),
         method=record.method,
     )
-    return write_results(folder, about, [rows])
+    return write_results(folder, info, [rows])

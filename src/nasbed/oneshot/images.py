@@ -27,8 +27,8 @@ def halves(dataset: Dataset, settings: SearchSettings) -> tuple[Dataset, Dataset
     empty = LabelledImages(dataset.test.images[:0], dataset.test.labels[:0])
 
     def part(indices: np.ndarray) -> Dataset:
-        chosen = np.sort(indices)
-        images = LabelledImages(dataset.train.images[chosen], dataset.train.labels[chosen])
+        rising = np.sort(indices)
+        images = LabelledImages(dataset.train.images[rising], dataset.train.labels[rising])
         return replace(dataset, train=images, test=empty, published=(len(images), 0))
 
     return part(order[:first]), part(order[first : first + second])

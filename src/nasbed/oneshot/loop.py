@@ -1,6 +1,6 @@
 """The loop of every one-shot search, from the first weights or from a checkpoint to an architecture.
 
-Chance comes from the seed, the epoch and the step alone: on a CPU the same search gives the same bits each time,
+Random numbers depend on the seed, the epoch and the step only. On a CPU the same search gives the same bits each time,
 interrupted or not, in any process with as many threads.
 """
 
@@ -52,7 +52,7 @@ def search(
         options: Hyperparameters of the method other than the published ones.
         seed: Of the weights, the parameters and the order of images.
         device: Where to compute.
-        checkpoint: The search is saved in this file after every epoch, and goes on from there if the file exists.
+        checkpoint: The search is saved in this file after every epoch, and resumes from it if the file exists.
         progress: Called after every epoch.
         stop: A rule that may end the search early.
         images: Those of this dataset and these settings, where several searches run on one device.
@@ -87,11 +87,11 @@ def search(
             except (KeyError, TypeError, ValueError, RuntimeError) as error:
                 raise checkpoints.damaged(checkpoint, f"it does not fit, {shorten(str(error), 100)}") from None
         while True:
-            chosen = stop(epochs) if stop is not None else None
+            stop_epoch = stop(epochs) if stop is not None else None
             seconds = epochs[-1].search_time_s if epochs else 0.0
-            if chosen is not None and len(epochs) < settings.epochs:
-                reason = f"stopped after epoch {len(epochs)}, the architecture is that of epoch {chosen.epoch}"
-                return SearchResult("stopped", chosen.architecture, tuple(epochs), seconds, reason)
+            if stop_epoch is not None and len(epochs) < settings.epochs:
+                reason = f"stopped after epoch {len(epochs)}, the architecture is that of epoch {stop_epoch.epoch}"
+                return SearchResult("stopped", stop_epoch.architecture, tuple(epochs), seconds, reason)
             if len(epochs) == settings.epochs:
                 architecture = epochs[-1].architecture
                 return SearchResult("ok", architecture, tuple(epochs), seconds, network=running.network(architecture))

@@ -35,8 +35,8 @@ def by_edge(mixing: Mixing) -> list[list[EdgeMixing]]:
     kinds = []
     for kind, table in enumerate(mixing.operations.unbind()):
         edges = (None,) * len(table) if mixing.edges is None else mixing.edges[kind].unbind()
-        chosen: tuple[tuple[int, ...] | None, ...] = (None,) * len(table)
+        selected: tuple[tuple[int, ...] | None, ...] = (None,) * len(table)
         if mixing.selected is not None:
-            chosen = tuple(() if op is None else (op,) for op in mixing.selected[kind])
-        kinds.append([EdgeMixing(*parts) for parts in zip(table.unbind(), edges, chosen, strict=True)])
+            selected = tuple(() if op is None else (op,) for op in mixing.selected[kind])
+        kinds.append([EdgeMixing(*parts) for parts in zip(table.unbind(), edges, selected, strict=True)])
     return kinds

@@ -6,9 +6,9 @@ from torch import nn
 
 
 def searching_norms(module: nn.Module, *, affine: bool = False) -> None:
-    """Let every batch normalisation in a module go by the batch at hand, in evaluation too, since what reaches it
-    changes with the architecture; and take away its scale and shift unless ``affine``, since they would undo the
-    weights of operations (DARTS, appendix A.1)."""
+    """Make every batch normalisation in a module use the statistics of the batch, in evaluation too, since its input
+    changes with the architecture. Unless ``affine``, remove its scale and shift, since they would undo the weights of
+    operations (DARTS, appendix A.1)."""
     for norm in module.modules():
         if isinstance(norm, nn.BatchNorm2d):
             norm.track_running_stats = False

@@ -34,8 +34,8 @@ class Chance:
 
 def normal_parameters(seed: int, *shape: int, deviation: float, stream: int = 0) -> Tensor:
     """Architecture parameters to start from, normally distributed, on the CPU."""
-    drawn = int(words(seed, _PARAMETERS, stream, count=1)[0] >> np.uint64(1))
-    return deviation * torch.randn(*shape, generator=torch.Generator().manual_seed(drawn))
+    number = int(words(seed, _PARAMETERS, stream, count=1)[0] >> np.uint64(1))
+    return deviation * torch.randn(*shape, generator=torch.Generator().manual_seed(number))
 
 
 def order_words(seed: int, epoch: int, images: int) -> NDArray[np.int64]:
@@ -45,8 +45,8 @@ def order_words(seed: int, epoch: int, images: int) -> NDArray[np.int64]:
 
 def step_chances(seed: int, epoch: int, steps: int, device: torch.device) -> list[tuple[Chance, Chance]]:
     """For each step of an epoch the chance of its architecture step and of its weight step."""
-    drawn = (words(seed, _STEPS, epoch, count=2 * steps) >> np.uint64(1)).reshape(steps, 2).tolist()
-    return [(Chance(first, device), Chance(second, device)) for first, second in drawn]
+    numbers = (words(seed, _STEPS, epoch, count=2 * steps) >> np.uint64(1)).reshape(steps, 2).tolist()
+    return [(Chance(first, device), Chance(second, device)) for first, second in numbers]
 
 
 def judging_chance(seed: int, epoch: int, device: torch.device) -> Chance:

@@ -52,15 +52,15 @@ class RunningSearch(ABC, Generic[SettingsT]):
         start = perf_counter()
         loss = self.train_epoch(number)
         if not math.isfinite(loss):
-            return f"the loss of epoch {number + 1} is no finite number"
+            return f"the loss of epoch {number + 1} is not a finite number"
         if not all(np.isfinite(values).all() for values in self.parameters().values()):
-            return f"an architecture parameter of epoch {number + 1} is no finite number"
+            return f"an architecture parameter of epoch {number + 1} is not a finite number"
         self.end_epoch(number)
         seconds = before_s + perf_counter() - start
         self.judge(number)
         accuracy = self.accuracy()
         if accuracy is not None and math.isnan(accuracy):
-            return f"an output of the supernet after epoch {number + 1} is no finite number"
+            return f"an output of the supernet after epoch {number + 1} is not a finite number"
         architecture = self.architecture()
         return SearchEpoch(
             epoch=number + 1,
@@ -76,7 +76,7 @@ class RunningSearch(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def train_epoch(self, number: int) -> float:
-        """Train for an epoch; the mean loss, NaN where it was no finite number."""
+        """Train for an epoch; the mean loss, NaN where it was not finite."""
 
     @abstractmethod
     def parameters(self) -> dict[str, NDArray[Any]]:
@@ -90,7 +90,7 @@ class RunningSearch(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def accuracy(self) -> float | None:
-        """How often the network of the search is right, in per cent: NaN if an output is no finite number, None without
+        """How often the network of the search is right, in per cent: NaN if an output is not finite, None without
         images to validate with."""
 
     @abstractmethod

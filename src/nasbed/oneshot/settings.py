@@ -59,15 +59,15 @@ class OneShotSettings(ABC):
 @dataclass(frozen=True, slots=True)
 class SearchSettings(OneShotSettings):
     """How a supernet is trained. The defaults are those of DARTS (section 3 and appendix A.1) but for the augmentation,
-    which on CIFAR-10 is crops of 4 and mirroring and in general is none.
+    which is crops of 4 and mirroring on CIFAR-10, and none in general.
 
     ``cells`` is the number of cells, in nb201 of each stage; None is what is usual, 8 and 5. ``split`` is how many
-    training images train weights and how many architectures, None for half and half; where the dataset is published
-    with images to validate with, the latter are left out. ``epoch_images`` makes an epoch that many images of each,
-    drawn anew each time, None all of them; the supernet is then judged on the first so many, 1 024 or more.
+    training images train weights and how many architectures, None for half and half. If the dataset is published with a
+    validation part, that part is left out. ``epoch_images`` is the number of images of each per epoch, drawn again each
+    time; None means all. The supernet is then evaluated on the first ``epoch_images``, at least 1 024.
 
     ``affine`` and ``normalised_pools`` are of the supernet, see ``SupernetSize``. With ``eigenvalue_images`` the
-    dominant eigenvalue of the architecture parameters' Hessian is measured after each epoch on the first so many
+    dominant eigenvalue of the architecture parameters' Hessian is measured after each epoch on the first that many
     images.
     """
 

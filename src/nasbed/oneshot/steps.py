@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a method sees when it moves its parameters: the supernet with what moves its weights, a batch of each half
-    of the images, the learning rate of the weights, and a chance of its own. Nothing in it waits for a device.
+    """The inputs of a method's parameter update: the supernet and the optimizer of its weights, a batch of each half of
+    the images, the learning rate of the weights, and a random generator. Nothing in it waits for a device.
 
     ``captured`` computes the same loss faster where it can."""
 

@@ -114,14 +114,14 @@ class SupernetSearch(RunningSearch[SearchSettings]):
         self.captured = CapturedLoss(self.supernet, self.recipe)
 
     def _rebuild(self) -> None:
-        before = self.supernet
+        previous = self.supernet
         self.close()
         self._build()
-        widen(self.supernet, before)
+        widen(self.supernet, previous)
 
     def _steps(self, number: int) -> float:
-        """The steps of an epoch; the mean loss of the weights. On a CPU they end at the first loss that is no finite
-        number; elsewhere asking at each step would hold the device up."""
+        """The steps of an epoch; the mean loss of the weights. On a CPU they end at the first loss that is not finite;
+        elsewhere asking at each step would hold the device up."""
         images, recipe, steps = self.images, self.recipe, self.images.steps
         self.supernet.train()
         side = images.weights.side

@@ -20,8 +20,8 @@ class SearchEpoch:
 
     ``architecture`` is what the search would end with now. ``validation_accuracy`` is the supernet's, in per cent, by
     the method's mixing, on the images that train architectures; that of Bonsai-Net is on its validation images, None if
-    it has none. ``parameters`` are the architecture parameters by name; ``skips`` the skip connections of each kind of
-    cell; ``eigenvalue`` the dominant one of the Hessian, where it was asked for and there are parameters.
+    it has none. ``parameters`` are the architecture parameters by name, ``skips`` the skip connections of each kind of
+    cell. ``eigenvalue`` is the dominant one of the Hessian, if it was requested and there are parameters.
     ``search_time_s`` is the time of all epochs so far without measurements. ``figures`` are what else the method
     measures, by name.
     """
@@ -41,8 +41,8 @@ class SearchEpoch:
 class SearchResult:
     """A finished search: complete, stopped early by a rule, or diverged because its loss was no number.
 
-    ``architecture`` is None only if it diverged. ``network`` is its network with the weights of the search, on the
-    device of the search, for methods that train these to be used; what is read from a record has none.
+    ``architecture`` is None only if it diverged. ``network`` is its network with the weights and on the device of the
+    search, for methods whose weights are to be used. It is None in a trajectory read from a record.
     """
 
     status: Literal["ok", "stopped", "diverged"]

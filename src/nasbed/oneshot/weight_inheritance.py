@@ -7,15 +7,15 @@ import torch
 from nasbed.oneshot.spaces.base import Supernet
 
 
-def widen(supernet: Supernet, before: Supernet) -> None:
+def widen(supernet: Supernet, previous: Supernet) -> None:
     """Give a supernet the weights of a narrower one where both have the same.
 
     Of each weight the leading block is inherited. What is added to it keeps its own values, except that the outputs
     that were there do not see the inputs that were not: those weights begin at zero. So the channels that went through
-    an operation before go on computing what they did, and the new ones begin afresh. Where strided skips put their two
-    halves side by side, the second half moves on by the channels added to the first.
+    an operation before keep computing what they did, and the new ones have initial weights. Where strided skips put
+    their two halves side by side, the second half moves on by the channels added to the first.
     """
-    inherited = before.state_dict()
+    inherited = previous.state_dict()
     with torch.no_grad():
         for name, value in supernet.state_dict().items():
             if name not in inherited or inherited[name].dim() != value.dim():

@@ -21,11 +21,11 @@ class Bananas(ModelBased):
     """Bayesian optimisation with a neural predictor (White, Neiswanger & Savani 2021), as the Surrogate NAS
     Benchmarks ran it.
 
-    From appendix C.3 of the latter: ``initial`` random architectures 100, ``members`` of the ensemble 3 rather than
-    5, early stopping on a tenth held out. From the former: batches of ``k`` 10, ``candidates`` 100 by mutating the
-    ``parents`` 10 best, networks of ``layers`` 10 of ``width`` 20 trained for up to ``epochs`` 150 with batches of 32
-    and Adam's ``learning_rate`` 0.01. Our own: ``patience`` 20 epochs. The networks see the path encoding where the
-    space has one, indicators elsewhere.
+    From appendix C.3 of the latter: ``initial`` random architectures 100, ``members`` of the ensemble 3 rather than 5,
+    early stopping on a tenth held out. From the former come batches of ``k`` 10 and ``candidates`` 100 by mutating the
+    ``parents`` 10 best. Its networks have ``layers`` 10 of ``width`` 20, trained for up to ``epochs`` 150 with batches
+    of 32 and Adam's ``learning_rate`` 0.01. Our own: ``patience`` 20 epochs. The networks see the path encoding where
+    the space has one, indicators elsewhere.
     """
 
     name = "bananas"
@@ -81,10 +81,10 @@ class Bananas(ModelBased):
         predictions = self._networks.predict(self.space.encode(candidates, self._encoding))
         spread = predictions.std(axis=0, ddof=1) if len(predictions) > 1 else np.zeros(len(candidates))
         draws = predictions.mean(axis=0) + spread * self.rng.standard_normal(len(candidates))
-        chosen = [candidates[index] for index in np.argsort(draws, kind="stable")[: self.k]]
-        for arch in chosen:
+        proposals = [candidates[index] for index in np.argsort(draws, kind="stable")[: self.k]]
+        for arch in proposals:
             self._archive.add(arch)
-        return chosen
+        return proposals
 
     def _mutants(self) -> list[Architecture]:
         """New mutants of the best, each once; random architectures where there are too few."""
@@ -95,10 +95,10 @@ class Bananas(ModelBased):
             if len(mutants) == self.candidates:
                 break
         while len(mutants) < min(self.k, self.candidates):
-            before = len(mutants)
+            previous_count = len(mutants)
             arch = self._archive.sample(self.rng)
             mutants.setdefault(self.space.canonical(arch), arch)
-            if len(mutants) == before:
+            if len(mutants) == previous_count:
                 break
         return list(mutants.values())
 

@@ -57,9 +57,9 @@ class Optimizer(ABC):
     """A search method, created for each run from a problem, a random generator and its settings.
 
     The runner calls ``ask`` when a worker is free and ``tell`` when an evaluation ends, in the order of the simulated
-    clock: with several workers, results may come back in another order than the proposals, and a method may be asked
-    again before it has the results of earlier proposals. All randomness comes from ``rng``, so a run is repeated
-    exactly by repeating its calls; that is also how it is resumed.
+    clock. With several workers, results may come back in another order than the proposals. A method may be asked again
+    before it has the results of earlier proposals. All randomness comes from ``rng``, so a run is repeated exactly by
+    repeating its calls; that is also how it is resumed.
 
     Settings are keyword arguments of the constructor. The methods here declare them as fields of a dataclass with
     ``eq=False, kw_only=True`` and a range by :mod:`nasbed.optimizers.settings`, and prepare their state in

@@ -16,10 +16,11 @@ class BOHB(Parzen, Hyperband):
     """Hyperband's schedule; new architectures come from the model of the highest fidelity that has enough evaluations
     (Falkner et al. 2018).
 
-    ``eta`` is Hyperband's. The other settings are those of the densities, with the defaults of the reference
-    implementation, HpBandSter, and differ from it as in :class:`~nasbed.optimizers.kde.KDE`: the share called
-    ``good``, the ``samples`` of the acquisition function, the ``random_fraction`` drawn without the model,
-    ``min_points`` (one more than there are parameters), ``bandwidth_factor`` and ``min_bandwidth``.
+    ``eta`` is Hyperband's. The other settings are those of the densities. ``good`` is the share called good,
+    ``samples`` are those of the acquisition function, and ``random_fraction`` is drawn without the model.
+    ``min_points`` is one more than there are parameters; ``bandwidth_factor`` and ``min_bandwidth`` set kernel widths.
+    Their defaults are those of the reference implementation, HpBandSter; :class:`~nasbed.optimizers.kde.KDE` lists the
+    differences.
     """
 
     name = "bohb"

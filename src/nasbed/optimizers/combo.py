@@ -24,8 +24,8 @@ class COMBO(ModelBased):
 
     Each proposal is the end of an ascent of expected improvement to the best neighbour. The ascents start from the best
     of random architectures and neighbours of the incumbent. The priors and the settings are those of the authors' code,
-    except ``initial`` and ``starts``, from appendix C.3 of the latter, and ``sweeps``, ``candidates`` and ``keep``,
-    which are ours, for speed.
+    with two exceptions. ``initial`` and ``starts`` are from appendix C.3 of the latter. ``sweeps``, ``candidates`` and
+    ``keep`` are ours, for speed.
 
     Also ours: losses are standardised, so the priors do not depend on units. A failed evaluation counts as the worst
     loss so far. A pending one is assumed to turn out as the process expects. Parameters become graphs as described in
@@ -44,7 +44,7 @@ class COMBO(ModelBased):
     burn_in: int = integer(100, low=0)
     """Sweeps of slice sampling before the first proposal."""
     sweeps: int = integer(1, low=1)
-    """New draws for each proposal; the other draws are from earlier proposals. The authors draw all anew."""
+    """New draws for each proposal; the other draws are from earlier proposals. The authors draw all again."""
     candidates: int = integer(500, low=1)
     """Random architectures from which ascents may start. The authors take 20 000."""
     spray: int = integer(10, low=0)

@@ -27,13 +27,13 @@ FEWEST = 4
 class DifferentialEvolution(Optimizer):
     """rand1/bin over vectors that have one place in [0, 1] for each parameter of the space's ConfigSpace.
 
-    A categorical is decoded to the nearest of its evenly spaced options, as Surrogate NAS Benchmarks describes it
-    (appendix C.3); the code of Awad et al. cuts [0, 1] into equal parts instead, so that the first and last option are
-    hit as often as the others. Inactive parameters keep their places: they are inherited, and count again once active.
+    A categorical is decoded to the nearest of its evenly spaced options, as in Surrogate NAS Benchmarks (appendix C.3).
+    The code of Awad et al. cuts [0, 1] into equal parts instead, so that all options are equally likely. Inactive
+    parameters keep their places: they are inherited, and count again once active.
 
-    The defaults, a population of 20, mutation factor 0.5 and crossover probability 0.5, are those of the scripts of
-    Awad et al. (2020, "Differential evolution for neural architecture search"), who also redraw a component
-    outside [0, 1]. Surrogate NAS Benchmarks took generations of 100.
+    The defaults are a population of 20, mutation factor 0.5 and crossover probability 0.5. They are those of the
+    scripts of Awad et al. (2020, "Differential evolution for neural architecture search"), which also redraw a
+    component outside [0, 1]. Surrogate NAS Benchmarks took generations of 100.
 
     Selection waits for a whole generation. As in that appendix, a worker that finds all trials handed out evaluates a
     random architecture, which does not enter the population.
@@ -94,9 +94,9 @@ class DifferentialEvolution(Optimizer):
 
     def _select(self) -> None:
         """The better of each target and its trial, the trial if they are equal; then the next generation's trials."""
-        won = self._trial_losses <= self._losses
-        self._population[won] = self._trials[won]
-        self._losses[won] = self._trial_losses[won]
+        replaces = self._trial_losses <= self._losses
+        self._population[replaces] = self._trials[replaces]
+        self._losses[replaces] = self._trial_losses[replaces]
         self._waiting.clear()
         self._open = self.population_size
         for place in range(self.population_size):

@@ -20,8 +20,8 @@ class Evolution(Optimizer):
     The defaults, a population of 100 and tournaments of 10 drawn with replacement, are those of the benchmark scripts
     published with NAS-Bench-101. For the data of Surrogate NAS Benchmarks it was 3000 and 100 (appendix C.3).
 
-    A mutation is ``mutation_rate`` edits by the space, one as in those scripts; a fraction is the chance of one more,
-    so at a rate of 0.5 every second child repeats its parent.
+    A mutation is ``mutation_rate`` edits by the space, one as in those scripts. A fraction is the probability of one
+    more, so at a rate of 0.5 every second child repeats its parent.
 
     Architectures are random until ``population_size`` results have arrived, so several workers draw a few more. Age
     counts from the arrival of the result. A failed evaluation enters as the worst.

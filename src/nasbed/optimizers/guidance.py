@@ -18,8 +18,8 @@ Choose = Callable[[Sequence[Architecture]], Architecture]
 
 
 class WarmStarted(Optimizer):
-    """A method that begins with the first ``start`` architectures of ``pool`` and then goes on by itself. By default it
-    begins with as many as it would draw at random."""
+    """A method that begins with the first ``start`` architectures of ``pool`` and then continues by itself. By default
+    it begins with as many as it would draw at random."""
 
     name = "warm-started"
     summary = "another method from a start that was chosen for it"

@@ -30,19 +30,20 @@ DELTA = 0.01
 @dataclass(eq=False, kw_only=True)
 class HEBO(ModelBased):
     """Bayesian optimisation that proposes from the Pareto front of three acquisition functions (Cowen-Rivers et al.
-    2022), with a random forest as its model as in the Surrogate NAS Benchmarks (appendix C.3).
+    2022). Its model is a random forest, as in the Surrogate NAS Benchmarks (appendix C.3).
 
-    Settings and defaults are those of HEBO's own code: ``initial`` random architectures, one more than there are
-    parameters; a forest of ``trees`` 20 on indicators, whose uncertainty is the variance over the trees plus the mean
-    squared error on the training data; NSGA-II with a ``population_size`` of 100, the best architecture among them, for
-    ``generations``. As there, losses go through a Box-Cox or, where some are not positive, a Yeo-Johnson transform; the
-    acquisition functions are the logarithms of expected and of probable improvement, and a lower confidence bound, all
-    with noise added to the mean; proposals are drawn from what is new in the front, and where three or more are asked
-    for, the least certain and the best predicted of it are among them.
+    Settings and defaults are those of HEBO's own code. It starts with ``initial`` random architectures, one more than
+    there are parameters. The forest has 20 ``trees`` on indicators; its uncertainty is the variance over the trees plus
+    the mean squared error on the training data. NSGA-II has a ``population_size`` of 100, which includes the best
+    architecture, and runs for ``generations``. As in HEBO, losses go through a Box-Cox transform, or a Yeo-Johnson
+    transform if some are not positive. The acquisition functions are the logarithms of expected improvement and of the
+    probability of improvement, and a lower confidence bound; noise is added to the mean in all three. Proposals are
+    drawn from the new architectures in the front. A batch of three or more includes the least certain and the best
+    predicted of them.
 
-    Ours: 30 generations for their 100, as each tries only architectures that the population has not; the space's own
-    mutation and a crossover of codes; a random start for their Sobol sequence; and what is still being evaluated is not
-    proposed again. A maximised objective becomes the distance from the best possible value.
+    Ours: 30 generations for their 100, as each generation tries only architectures that the population lacks. Mutation
+    is that of the space, and crossover is of codes. The start is random, theirs a Sobol sequence. Architectures under
+    evaluation are not proposed again. A maximised objective becomes the distance from the best possible value.
     """
 
     name = "hebo"
@@ -85,13 +86,13 @@ class HEBO(ModelBased):
         front = [arch for arch in self._front(model, n) if arch not in self._archive]
         if not front:
             return []
-        chosen: list[int] = self.rng.permutation(len(front))[:n].tolist()
+        indices: list[int] = self.rng.permutation(len(front))[:n].tolist()
         if n > 2 and len(front) > n:
             mean, spread = model.predict(self.space.encode(front))
             for position, required in enumerate((int(spread.argmax()), int(mean.argmin()))):
-                if required not in chosen:
-                    chosen[position] = required
-        return [front[index] for index in chosen]
+                if required not in indices:
+                    indices[position] = required
+        return [front[index] for index in indices]
 
     def _front(self, model: ForestModel, n: int) -> list[Architecture]:
         """The Pareto front of the three acquisition functions, by NSGA-II."""

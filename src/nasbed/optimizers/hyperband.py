@@ -23,10 +23,10 @@ def budgets_of(fidelities: Sequence[int], eta: float) -> tuple[int, ...]:
     >>> budgets_of(range(1, 101), 3)
     (1, 3, 11, 33, 100)
     """
-    chosen = [max(fidelities)]
-    while lower := [fidelity for fidelity in fidelities if fidelity * eta <= chosen[-1]]:
-        chosen.append(max(lower))
-    return tuple(reversed(chosen))
+    budgets = [max(fidelities)]
+    while lower := [fidelity for fidelity in fidelities if fidelity * eta <= budgets[-1]]:
+        budgets.append(max(lower))
+    return tuple(reversed(budgets))
 
 
 def schedules(budgets: Sequence[int], eta: float) -> tuple[Schedule, ...]:
@@ -48,7 +48,7 @@ def schedules(budgets: Sequence[int], eta: float) -> tuple[Schedule, ...]:
 
 
 class Bracket:
-    """Successive halving: the best of a rung go on to the next when all its results are in."""
+    """Successive halving: the best of a rung are promoted to the next when all its results are in."""
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
@@ -78,7 +78,7 @@ class Bracket:
         return Proposal(arch, self.fidelity)
 
     def promoted(self) -> Proposal | None:
-        """An architecture that goes on to this rung, if one still has to."""
+        """An architecture to promote to this rung, if one is left."""
         if not self._ready:
             return None
         self._waiting += 1

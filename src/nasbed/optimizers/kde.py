@@ -107,14 +107,14 @@ class ParzenModel:
 class KDE(Parzen, ModelBased):
     """The model of BOHB at the highest fidelity alone, called TPE in the Surrogate NAS Benchmarks.
 
-    The settings and their defaults are those of BOHB's reference implementation, HpBandSter: the share called ``good``
-    0.15 and ``samples`` 64 (given in their appendix C.3 too), ``random_fraction`` 1/3, ``min_points`` one more than
-    there are parameters, and never less, ``bandwidth_factor`` 3 and ``min_bandwidth`` 1e-3.
+    The settings and their defaults are those of BOHB's reference implementation, HpBandSter. The share called ``good``
+    is 0.15 and ``samples`` 64 (also in their appendix C.3), ``random_fraction`` 1/3, ``bandwidth_factor`` 3 and
+    ``min_bandwidth`` 1e-3. ``min_points`` is one more than there are parameters, and never less.
 
     Ours differs in three ways. Each architecture is proposed once: the best sample that is new, where HpBandSter takes
-    the best. The bandwidth of a choice does not depend on how its options are numbered, where theirs is made from the
-    standard deviation of the numbers (see :meth:`Density.fit`). An ordered choice is taken as unordered; theirs refuses
-    it.
+    the best. The bandwidth of a choice does not depend on how its options are numbered; HpBandSter's is made from the
+    standard deviation of the numbers (see :meth:`Density.fit`). An ordered choice is taken as unordered; HpBandSter
+    refuses it.
     """
 
     name = "kde"

@@ -19,7 +19,7 @@ from nasbed.optimizers.settings import integer, number
 from nasbed.spaces.base import SearchSpace
 
 CROSSOVER_TRIES = 5
-"""How many mixtures of two codes may be no architecture before the first parent goes on alone; ours."""
+"""How many crossovers of two codes may be invalid before the first parent is used alone; ours."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -95,7 +95,7 @@ class ParetoPopulation:
 
     def join(self, archs: Sequence[Architecture], losses: NDArray[np.float64]) -> None:
         """Keep the best of old and new: whole fronts, then the least crowded of the front that is cut."""
-        everyone = [*self.archs, *archs]
+        candidates = [*self.archs, *archs]
         all_losses = losses if self._losses is None else np.concatenate([self._losses, losses])
         members: list[int] = []
         self._order = []
@@ -106,7 +106,7 @@ class ParetoPopulation:
             self._order += [(rank, -room) for room in crowding[by_room].tolist()]
             if len(members) == self._size:
                 break
-        self.archs = [everyone[index] for index in members]
+        self.archs = [candidates[index] for index in members]
         self._losses = all_losses[members]
 
     def child(self, rng: np.random.Generator) -> Architecture:
@@ -178,4 +178,4 @@ def _metric(problem: Problem, key: str) -> Metric:
         if metric.key == key:
             return metric
     keys = [metric.key for metric in problem.others]
-    raise InvalidOption(f"second is another metric of the problem, got {shorten(key)}; {nearest(str(key), keys)}")
+    raise InvalidOption(f"second is a metric other than the objective, got {shorten(key)}; {nearest(str(key), keys)}")

@@ -24,7 +24,7 @@ class Reinforce(Optimizer):
     """A categorical distribution for each parameter of the space's ConfigSpace, its logits moved by REINFORCE.
 
     NAS-Bench-101 (section 4.1) found this to work better than an LSTM controller. The defaults are those of its
-    published benchmark script: plain gradient steps with a learning rate of 0.1, and as baseline a bias-corrected
+    published benchmark script: plain gradient steps with a learning rate of 0.1. The baseline is a bias-corrected
     moving average of the rewards with momentum 0.9, updated before it is subtracted.
 
     As there, the reward is the objective as a fraction of its bounds. An objective without finite bounds has no such

@@ -22,7 +22,7 @@ class SettingRange:
     fits: Callable[[float], bool]
     rule: str
 
-    def checked(self, name: str, value: Any) -> int | float:
+    def validate(self, name: str, value: Any) -> int | float:
         """The value in the setting's type, if it fits."""
         is_number = isinstance(value, (int, self.type)) and not isinstance(value, bool)
         if not is_number or not self.fits(value):
@@ -69,7 +69,7 @@ def check_settings(method: Any) -> None:
     for setting in fields(method):
         allowed, value = setting.metadata.get(_RANGE), getattr(method, setting.name)
         if allowed is not None and not (value is None and setting.default is None):
-            setattr(method, setting.name, allowed.checked(setting.name, value))
+            setattr(method, setting.name, allowed.validate(setting.name, value))
 
 
 def defaults_of(method: type) -> dict[str, object]:

@@ -213,8 +213,8 @@ def _frugal(model: Any) -> Any:
 
 
 def _ordered(maximizer: Any) -> Any:
-    """SMAC takes the starts of its local search from a set, in an order that differs from process to process; here it
-    is that of their values, so that a seed gives the same everywhere."""
+    """SMAC takes the starts of its local search from a set, in an order that differs between processes. Here they are
+    sorted by value, so that a seed gives the same result everywhere."""
     search = maximizer._local_search
     starts = search._get_init_points_from_previous_configs
 

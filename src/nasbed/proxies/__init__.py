@@ -54,8 +54,8 @@ def score_all(
     check_torch()
     from nasbed.proxies.scoring import scores
 
-    chosen = [PROXIES.get(name) for name in (PROXIES.names() if proxies is None else proxies)]
-    return scores(network, batch, chosen, seed=seed, loss=loss)
+    selected = [PROXIES.get(name) for name in (PROXIES.names() if proxies is None else proxies)]
+    return scores(network, batch, selected, seed=seed, loss=loss)
 
 
 __all__ = ["PROXIES", "Need", "Proxy", "ProxyFunction", "Score", "proxy", "score_all"]

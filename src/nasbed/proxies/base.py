@@ -43,7 +43,7 @@ class Score:
 
 ProxyFunction = Callable[["Passes"], float]
 """Scores the network of these passes. Raises :class:`nasbed.core.errors.InvalidMeasurement` with the reason where there
-is no score; a result that is not finite is no score either."""
+is not a score; neither is a result that is not finite."""
 
 
 @dataclass(frozen=True, slots=True)

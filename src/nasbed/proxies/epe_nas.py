@@ -18,8 +18,8 @@ _MANY = 100
 @defined("epe_nas", summary="how unlike the input gradients within a class are", needs=("input_gradients",))
 def epe_nas(passes: Passes) -> float:
     """Σ_c |s_c| with s_c = Σ_ij log(|ρ_ij| + k), ρ being the correlations between the gradients of the summed logits of
-    the images of class c, k = 10⁻⁵. With more than 100 classes, s_c is divided by the number of its images, and the
-    score is Σ_cd |s_c − s_d| divided by the number of classes in the batch.
+    the images of class c, k = 10⁻⁵. With more than 100 classes, s_c is divided by the number of its images. The score
+    is then Σ_cd |s_c − s_d| divided by the number of classes in the batch.
 
     Lopes, Alirezazadeh and Alexandre, EPE-NAS: efficient performance estimation without training, ICANN 2021.
     """

@@ -11,8 +11,8 @@ from nasbed.proxies.passes import Passes
 
 @defined("fisher", summary="Fisher information of the channels", needs=("output_gradients",))
 def fisher(passes: Passes) -> float:
-    """Σ_l m_l Σ_c ½ mean_n (Σ_p a_ncp ∂L/∂a_ncp)², where a is the output of layer l for image n, channel c and place p,
-    and m_l is how many weights make a channel: each weight counts with the information of its channel.
+    """Σ_l m_l Σ_c ½ mean_n (Σ_p a_ncp ∂L/∂a_ncp)², where a is the output of layer l for image n, channel c and place p.
+    m_l is how many weights make a channel, so that each weight counts with the information of its channel.
 
     Theis et al., Faster gaze prediction with dense networks and Fisher pruning, 2018; Turner et al., BlockSwap, ICLR
     2020; with the factor m_l in Abdelfattah et al., Zero-cost proxies for lightweight NAS, ICLR 2021, and in the

@@ -24,17 +24,18 @@ _ADAPTING = (nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d)
 
 @defined("flops", summary="operations on one image")
 def flops(passes: Passes) -> float:
-    """As in the published suite, which counts millions: the multiply-adds of convolutions and linear layers, 1 for each
-    element of an activation, 2 for each of a batch normalisation, the window for each output of a pooling. The window
-    of an adaptive pooling is taken one wider and one higher than it is, as the published counts have it.
+    """Counted as in the published suite, which gives millions. Convolutions and linear layers count their
+    multiply-adds. An activation counts 1 for each element, a batch normalisation 2, and a pooling its window for each
+    output. The window of an adaptive pooling is taken one wider and one higher than it is, as the published counts have
+    it.
 
     Only modules count, in training mode and each time they run; functions such as ``torch.relu`` do not. A baseline of
     Ning et al., Evaluating efficient performance estimators of neural architectures, NeurIPS 2021.
     """
-    counted: list[int] = []
+    counts: list[int] = []
 
     def count(module: nn.Module, inputs: Any, output: Any) -> None:
-        counted.append(_operations(module, inputs[0], output))
+        counts.append(_operations(module, inputs[0], output))
 
     kinds = (*_CONVOLVING, nn.Linear, *_RECTIFYING, *_NORMALISING, *_POOLING, *_ADAPTING)
     hooks = [item.register_forward_hook(count) for item in passes.network.modules() if isinstance(item, kinds)]
@@ -52,7 +53,7 @@ def flops(passes: Passes) -> float:
     finally:
         for hook in hooks:
             hook.remove()
-    return sum(counted) / _IMAGES
+    return sum(counts) / _IMAGES
 
 
 def _operations(module: nn.Module, inputs: Tensor, output: Tensor) -> int:

@@ -9,8 +9,8 @@ from nasbed.proxies.passes import Passes
 
 @defined("grasp", summary="change of the gradient norm with each connection", needs=("loss_gradients",))
 def grasp(passes: Passes) -> float:
-    """−Σ w (H g) over the weights of convolutions and linear layers, with g the gradient of the loss and H its Hessian:
-    by how much the squared gradient norm falls as the connections are cut, to first order and up to a factor of two.
+    """−Σ w (H g) over the weights of convolutions and linear layers, with g the gradient of the loss and H its Hessian.
+    It is the fall of the squared gradient norm as the connections are cut, to first order and up to a factor of two.
 
     Wang, Zhang and Grosse, Picking winning tickets before training by preserving gradient flow, ICLR 2020; with this
     sign in Abdelfattah et al., Zero-cost proxies for lightweight NAS, ICLR 2021, and in the published suite.

@@ -16,8 +16,8 @@ from nasbed.proxies.passes import Passes
 def meco(passes: Passes) -> float:
     """Σ_l λ_min(P_l), P_l being the correlations between the channels of the output of layer l for one standard normal
     image of the batch's shape, in training mode. Layers are the modules without modules inside whose output has places
-    as well as channels. A channel that does not vary correlates with nothing, itself included, so that the least
-    eigenvalue of its layer is 0; and so it is where there are no more places than channels.
+    as well as channels. A constant channel correlates with nothing, itself included, so the least eigenvalue of its
+    layer is 0. It is also 0 where a layer has no more places than channels.
 
     Jiang, Wang and Bie, MeCo: zero-shot NAS with one data and single forward pass via minimum eigenvalue of
     correlation, NeurIPS 2023. Their code draws an image of 64 pixels and counts modules that hold others again.

@@ -16,8 +16,8 @@ IMAGES = 16
 @defined("ntk", summary="minus the condition number of the neural tangent kernel")
 def ntk(passes: Passes) -> float:
     """−λ_max/λ_min of the kernel Θ_ij = ⟨∂s_i/∂θ, ∂s_j/∂θ⟩, s_i being the summed logits of image i and θ every
-    parameter; of the first 16 images of the batch, in training mode. The published figure is the
-    condition number itself, where lower predicts better.
+    parameter. It uses the first 16 images of the batch, in training mode. The published figure is the condition number
+    itself, where lower predicts better.
 
     Chen, Gong and Wang, Neural architecture search on ImageNet in four GPU hours, ICLR 2021 (TE-NAS).
     """

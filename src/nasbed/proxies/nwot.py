@@ -23,7 +23,7 @@ def nwot(passes: Passes) -> float:
     alike = torch.zeros(images, images, dtype=torch.double, device=passes.images.device)
     for pattern in patterns:
         if len(pattern) != images:
-            raise InvalidMeasurement("a rectifier ran on something else than one row for each image")
+            raise InvalidMeasurement("a rectifier's input does not have one row for each image")
         signs = pattern.float() * 2 - 1  # agreements minus disagreements are exact below 2²⁴ units
         alike += (signs @ signs.T + pattern.shape[1]) / 2
     sign, logarithm = np.linalg.slogdet(alike.cpu().numpy())

@@ -49,7 +49,16 @@ class Forward:
 
 class Passes:
     """One network, one batch. ``layers`` are the layers whose weights count, by name; ``weights`` are views of these
-    weights through which to differentiate."""
+    weights through which to differentiate.
+
+    Args:
+        network: The network, in any mode.
+        images: The batch, one row for each image.
+        labels: The class of each image.
+        needs: The passes that may be used.
+        seed: The seed of all random numbers.
+        loss: Computes the loss from logits and labels.
+    """
 
     def __init__(
         self,

@@ -46,7 +46,7 @@ def published_scores(
         source: Who published the scores; the file's name by default.
     """
     if not path.is_file():
-        raise BadFile(f"published scores are read from a file, {path} is not a file; check the path")
+        raise BadFile(f"{path} is not a file of published scores; check the path")
     if path.suffix == ".json":
         table = _suite_zero(path, searched, dataset, proxies)
     elif path.suffix in (".csv", ".parquet"):
@@ -55,7 +55,7 @@ def published_scores(
         raise InvalidOption(f"published scores are a .json, .csv or .parquet file, got {path.name}; convert it first")
     negative = set(negated)
     for name in negative - set(table.proxies):
-        raise InvalidOption(f"a negated proxy is one of the table, got {shorten(name)}; {nearest(name, table.proxies)}")
+        raise InvalidOption(f"a negated proxy is in the table, got {shorten(name)}; {nearest(name, table.proxies)}")
     values = {name: -scores if name in negative else scores for name, scores in table.values.items()}
     return ScoreTable(table.about, table.codes, table.seeds, values, table.seconds)
 
@@ -74,15 +74,15 @@ def _suite_zero(path: Path, searched: str, dataset: str, proxies: Sequence[str])
     for name, key, entry in entries(read_bytes(path, path.name, LARGEST_FILE), path.name):
         datasets[name] = datasets.get(name, 0) + 1
         if name == (dataset or next(iter(datasets))):
-            where = f"{path.name}, {name}"
-            codes.append(architecture_of(key, searched, where).code)
-            rows.append(values_of(entry, f"{where} {key}"))
+            position = f"{path.name}, {name}"
+            codes.append(architecture_of(key, searched, position).code)
+            rows.append(values_of(entry, f"{position} {key}"))
     if dataset and dataset not in datasets:
         raise InvalidOption(f"{path.name} has the datasets {', '.join(datasets) or 'none'}, got {shorten(dataset)}")
     if not dataset and len(datasets) > 1:
         raise InvalidOption(f"{path.name} has the datasets {', '.join(datasets)}; choose one with --dataset")
     available = sorted({name for row in rows for name in row if "/" not in name and name != "val_accuracy"})
-    names = _chosen(proxies, available, path) if proxies else available
+    names = _select_columns(proxies, available, path) if proxies else available
 
     def column(source: str) -> list[float]:
         return [row.get(source, math.nan) for row in rows]
@@ -107,8 +107,8 @@ def _columns(path: Path, searched: str, dataset: str, column: str, proxies: Sequ
             f"{path.name} has the columns {', '.join(names)}; name that of the architectures with --architecture"
         )
     numeric = [name for name in names if name != column and _is_number(table[name])]
-    chosen = _chosen(proxies, numeric, path) if proxies else [name for name in numeric if name in PROXIES]
-    if not chosen:
+    columns = _select_columns(proxies, numeric, path) if proxies else [name for name in numeric if name in PROXIES]
+    if not columns:
         raise InvalidOption(
             f"{path.name} has no column of a proxy known here, its numbers are {', '.join(numeric) or 'none'}; name "
             "the columns with --proxies"
@@ -121,8 +121,8 @@ def _columns(path: Path, searched: str, dataset: str, column: str, proxies: Sequ
         ScoresInfo(searched, dataset, source=source or path.name),
         parsed_codes([str(text) for text in texts], space(searched), path),
         seeds,
-        {name: _numbers(table[name], finite=True) for name in chosen},
-        seconds={name: _numbers(table[f"{name}{TIME}"]) for name in chosen if f"{name}{TIME}" in numeric},
+        {name: _numbers(table[name], finite=True) for name in columns},
+        seconds={name: _numbers(table[f"{name}{TIME}"]) for name in columns if f"{name}{TIME}" in numeric},
     )
 
 
@@ -136,7 +136,7 @@ def _read(path: Path) -> pa.Table:
         raise BadFile(f"{path} cannot be read as a table: {str(error).splitlines()[0]}") from None
 
 
-def _chosen(proxies: Sequence[str], available: Sequence[str], path: Path) -> list[str]:
+def _select_columns(proxies: Sequence[str], available: Sequence[str], path: Path) -> list[str]:
     for name in proxies:
         if name not in available:
             raise InvalidOption(f"{path.name} has no scores called {shorten(name)}; {nearest(name, available)}")

@@ -32,15 +32,15 @@ def scores(
         seed: The seed of everything that is drawn.
         loss: From logits and labels to the loss; cross-entropy by default.
     """
-    chosen = list(proxies)
-    images, labels = _checked(network, batch, seed)
-    needs = {need for proxy in chosen for need in proxy.needs}
+    selected = list(proxies)
+    images, labels = _validate_inputs(network, batch, seed)
+    needs = {need for proxy in selected for need in proxy.needs}
     devices = [images.device.index or 0] if images.is_cuda else []
     modes = [(module, module.training) for module in network.modules()]
     try:
         with torch.random.fork_rng(devices):
             passes = Passes(network, images, labels, needs=needs, seed=seed, loss=loss or nn.functional.cross_entropy)
-            return {proxy.name: _score(proxy, passes) for proxy in chosen}
+            return {proxy.name: _score(proxy, passes) for proxy in selected}
     finally:
         for module, training in modes:
             module.training = training
@@ -67,7 +67,7 @@ def _score(proxy: Proxy, passes: Passes) -> Score:
     return Score(value, remark=remark, seconds=seconds, shared_seconds=shared)
 
 
-def _checked(network: Any, batch: Sequence[Any], seed: int) -> tuple[Tensor, Tensor]:
+def _validate_inputs(network: Any, batch: Sequence[Any], seed: int) -> tuple[Tensor, Tensor]:
     if not isinstance(network, nn.Module):
         raise InvalidOption(
             f"a proxy scores a torch module, got {type(network).__name__} {shorten(network)}; make one with "
@@ -90,7 +90,7 @@ def _checked(network: Any, batch: Sequence[Any], seed: int) -> tuple[Tensor, Ten
             f"a batch has a label for each image, got {len(images)} images and labels of shape {tuple(labels.shape)}"
         )
     if labels.device != images.device:
-        raise InvalidOption(f"images and labels are in one place, got {images.device} and {labels.device}; move one")
+        raise InvalidOption(f"images and labels are on one device, got {images.device} and {labels.device}; move one")
     for parameter in network.parameters():
         if parameter.is_meta:
             raise InvalidOption(
@@ -98,6 +98,6 @@ def _checked(network: Any, batch: Sequence[Any], seed: int) -> tuple[Tensor, Ten
             )
         if parameter.device != images.device:
             raise InvalidOption(
-                f"the batch is where the network is, got images on {images.device} and weights on {parameter.device}"
+                f"batch and network are on one device, got images on {images.device} and weights on {parameter.device}"
             )
     return images.detach(), labels.detach()

@@ -23,7 +23,7 @@ def swap(passes: Passes) -> float:
     patterns = passes.patterns()
     images = len(passes.images)
     if any(len(pattern) != images for pattern in patterns):
-        raise InvalidMeasurement("a rectifier ran on something else than one row for each image")
+        raise InvalidMeasurement("a rectifier's input does not have one row for each image")
     packed = np.concatenate([_packed(pattern) for pattern in patterns])
     return len(np.unique(packed))
 

@@ -19,8 +19,8 @@ _NORMALISING = nn.modules.batchnorm._BatchNorm
 @defined("synflow", summary="log of the synaptic flow")
 def synflow(passes: Passes) -> float:
     """log Σ |w ∂R/∂w| over the weights of convolutions and linear layers, R being the sum of the outputs for one image
-    of ones, in double precision, with every parameter and buffer replaced by its absolute value, without batch
-    normalisation, in evaluation mode. Neither images nor labels matter, only their shape.
+    of ones. It is computed in double precision and evaluation mode, without batch normalisation, with every parameter
+    and buffer replaced by its absolute value. Neither images nor labels matter, only their shape.
 
     Tanaka et al., Pruning neural networks without any data by iteratively conserving synaptic flow, NeurIPS 2020; for a
     network in Abdelfattah et al., Zero-cost proxies for lightweight NAS, ICLR 2021. The published suite gives the
@@ -53,13 +53,13 @@ def synflow(passes: Passes) -> float:
 def _unnormalised(network: nn.Module) -> Iterator[None]:
     """Inside the context, batch normalisation returns its input."""
     changed = [module for module in network.modules() if isinstance(module, _NORMALISING)]
-    before = [{"forward": vars(module)["forward"]} if "forward" in vars(module) else {} for module in changed]
+    previous = [{"forward": vars(module)["forward"]} if "forward" in vars(module) else {} for module in changed]
     for module in changed:
         vars(module)["forward"] = _unchanged
     try:
         yield
     finally:
-        for module, original in zip(changed, before, strict=True):
+        for module, original in zip(changed, previous, strict=True):
             del vars(module)["forward"]
             vars(module).update(original)
 

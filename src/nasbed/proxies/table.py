@@ -38,10 +38,10 @@ Texts = NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True)
 class ScoresInfo:
-    """The facts that all scores of a file share. ``recipe`` names the training recipe whose skeleton the networks had,
-    empty for the usual one of the space, and ``recipe_sha256`` tells its content; ``batch`` is how many images a
-    network was scored on; ``source`` says who scored: this package in one or more versions, or a publication. ``code``
-    has the fingerprint of each proxy that is not this package's own."""
+    """The facts that all scores of a file share. ``recipe`` names the training recipe whose skeleton the networks had;
+    it is empty for the usual skeleton of the space. ``recipe_sha256`` is the checksum of its content. ``batch`` is how
+    many images a network was scored on. ``source`` says who scored: this package in one or more versions, or a
+    publication. ``code`` has the fingerprint of each proxy that is not this package's own."""
 
     space: str
     dataset: str = ""
@@ -69,7 +69,7 @@ class ScoreTable:
 
     def __post_init__(self) -> None:
         if not self.values or not len(self.codes) or not self.seeds:
-            raise BadFile("scores are of at least one architecture, by one proxy and with one seed, got none")
+            raise BadFile("scores need at least one architecture, one proxy and one seed")
         shape = (len(self.codes), len(self.seeds))
         columns = [*self.values.items(), *self.seconds.items(), (NO_SCORE, self.no_score), (REMARKS, self.remarks)]
         for name, column in columns:
@@ -94,7 +94,7 @@ class ScoreTable:
     def of(self, proxy: str) -> Floats:
         """The scores by a proxy, [architectures, seeds]."""
         if proxy not in self.values:
-            raise UnknownName(f"there are no scores by {shorten(proxy)}; {nearest(proxy, self.values)}")
+            raise UnknownName(f"no scores by {shorten(proxy)}; {nearest(proxy, self.values)}")
         return self.values[proxy]
 
     def mean(self, proxy: str) -> Floats:
@@ -170,9 +170,9 @@ class ScoreTable:
         if metadata is None:
             raise BadFile(f"{path} is not a file of scores; make one of it with: nasbed proxies import {path.name}")
         try:
-            about = json.loads(metadata)
+            values = json.loads(metadata)
             names = {item.name for item in fields(ScoresInfo)}
-            return _from_columns(ScoresInfo(**{key: about[key] for key in names & about.keys()}), table, path)
+            return _from_columns(ScoresInfo(**{key: values[key] for key in names & values.keys()}), table, path)
         except (TypeError, ValueError, AttributeError, UnknownName) as error:
             raise BadFile(f"{path} cannot be read as scores: {str(error).splitlines()[0]}") from None
 
@@ -230,7 +230,7 @@ def table_of_rows(
         remarks: What scores leave out, one text per row.
     """
     if not codes:
-        raise BadFile("scores are of at least one architecture, got none")
+        raise BadFile("scores need at least one architecture, got none")
     row_of = {code: row for row, code in enumerate(dict.fromkeys(codes))}
     column_of = {seed: column for column, seed in enumerate(sorted(set(seeds)))}
     cells = (np.array([row_of[code] for code in codes]), np.array([column_of[seed] for seed in seeds]))
@@ -280,7 +280,7 @@ def _parquet(path: Path) -> pa.Table:
     from pyarrow import parquet
 
     if not path.is_file():
-        raise BadFile(f"scores are read from a file, {path} is not a file; make one with: nasbed proxies score")
+        raise BadFile(f"{path} is not a file; make one with: nasbed proxies score")
     try:
         return parquet.read_table(path)
     except (pa.ArrowException, OSError) as error:
@@ -290,7 +290,7 @@ def _parquet(path: Path) -> pa.Table:
 def _from_columns(about: ScoresInfo, table: pa.Table, path: Path) -> ScoreTable:
     for name in (ARCHITECTURE, SEED):
         if name not in table.column_names or table[name].null_count:
-            raise BadFile(f"every row of a file of scores has its {name}, {path} has rows without")
+            raise BadFile(f"{path} has rows without {name}")
     columns = [name for name in table.column_names if name not in _OWN]
     proxies = [name for name in columns if not name.endswith(TIME)]
     return table_of_rows(

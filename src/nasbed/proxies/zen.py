@@ -22,8 +22,8 @@ _POOLING = (nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d)
 
 @defined("zen", summary="response of the features to a small change of the images, with Gaussian weights")
 def zen(passes: Passes) -> float:
-    """log mean_n ‖f(x_n) − f(x_n + 0.01 ε_n)‖₁ + Σ_b log √(mean_c σ²_bc), with x and ε standard normal, f the input of
-    the last global average pooling (the output without one), and σ²_bc the running variance of channel c in batch
+    """log mean_n ‖f(x_n) − f(x_n + 0.01 ε_n)‖₁ + Σ_b log √(mean_c σ²_bc), with x and ε standard normal and f the input
+    of the last global average pooling (the output without one). σ²_bc is the running variance of channel c in batch
     normalisation b after both passes: 0.81 + 0.09 var(x) + 0.1 var(x + 0.01 ε). Weights of convolutions and linear
     layers are drawn from N(0, 1), biases are zero: of the network only its shape counts, of the batch too.
 
@@ -37,8 +37,8 @@ def zen(passes: Passes) -> float:
     response = float((first.features - second.features).double().abs().flatten(1).sum(1).mean())
     if not response > 0 or math.isinf(response):
         raise InvalidMeasurement(f"the features change by {response}, which has no logarithm")
-    before, after = _KEPT * _MOMENTUM, _MOMENTUM
-    scales = [_KEPT**2 + before * x + after * y for x, y in zip(first.variances, second.variances, strict=True)]
+    w_first, w_second = _KEPT * _MOMENTUM, _MOMENTUM
+    scales = [_KEPT**2 + w_first * x + w_second * y for x, y in zip(first.variances, second.variances, strict=True)]
     return math.log(response) + sum(math.log(scale) / 2 for scale in scales)
 
 

@@ -41,7 +41,7 @@ def import_tables(
             raise InvalidOption(f"the format {format} has no option {name!r}; {remedy}")
     path = _usual_path(format, importer) if path is None else Path(path)
     if not path.exists():
-        raise InvalidOption(f"an import reads a file or folder, {path} does not exist; check the path")
+        raise InvalidOption(f"{path} does not exist; check the path of the import")
     written = []
     with unpacked(path, out) as readable:
         for draft in importer(**(options or {})).read(readable):
@@ -62,5 +62,5 @@ def _usual_path(format: str, importer: type[Importer]) -> Path:
     """Where an importer's file is by default: what its function ``default_path`` returns."""
     usual: Callable[[], Path] | None = getattr(importer, "default_path", None)
     if usual is None:
-        raise InvalidOption(f"the format {format} reads a file or folder and none is given; name its path")
+        raise InvalidOption(f"the format {format} reads a file or folder; give its path")
     return usual()

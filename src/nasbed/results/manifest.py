@@ -92,7 +92,7 @@ class Manifest:
             data = json.loads(content)
         except FileNotFoundError:
             raise BadFile(
-                f"a results folder holds {FILE_NAME}, {folder} does not; import or fetch the table first"
+                f"{folder} is not a results folder, it lacks {FILE_NAME}; import or fetch the table first"
             ) from None
         except (OSError, ValueError, RecursionError) as error:
             raise BadFile(
@@ -106,7 +106,7 @@ class Manifest:
             )
         try:
             if not is_sealed(content, data):
-                raise BadFile("it does not have its own SHA-256, so that it was changed")
+                raise BadFile("its SHA-256 does not match its content, so it was changed")
             return _from_json(data)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise BadFile(
@@ -121,8 +121,8 @@ def _to_json(manifest: Manifest) -> dict[str, Any]:
 
 
 def _from_json(data: dict[str, Any]) -> Manifest:
-    about = dict(data["about"])
-    about["metrics"] = tuple(map(Metric.from_json, about["metrics"]))
+    info = dict(data["about"])
+    info["metrics"] = tuple(map(Metric.from_json, info["metrics"]))
     files = {}
     for name, record in data["files"].items():
         inside = PurePosixPath(name)
@@ -132,7 +132,7 @@ def _from_json(data: dict[str, Any]) -> Manifest:
     if len({PurePosixPath(name).parts[0] for name in files}) != 1:
         raise BadFile("a manifest names the files of one data folder; import the table again")
     return replace(
-        Manifest(TableInfo(**about), int(data["rows"]), int(data["architectures"]), files),
+        Manifest(TableInfo(**info), int(data["rows"]), int(data["architectures"]), files),
         nasbed_version=str(data["nasbed_version"]),
         created=str(data["created"]),
         space_definition=data.get("space_definition"),

@@ -52,17 +52,17 @@ def merge_results(
         progress: Called with the number of rows written so far.
     """
     out = Path(out)
-    about = merged_about([table.about for table in tables], name=name, mixed=mixed)
+    info = merged_about([table.about for table in tables], name=name, mixed=mixed)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InvalidOption(f"a merged table goes into a new folder, {out} exists; choose another")
+        raise InvalidOption(f"{out} exists, and a merged table goes into a new folder; choose another")
     definitions = [table.manifest.space_definition for table in tables]
     if any(definition != definitions[0] for definition in definitions):
-        raise InvalidOption(f"the tables define the space {about.space} differently; they cannot be merged")
+        raise InvalidOption(f"the tables define the space {info.space} differently; they cannot be merged")
     for table in tables:
         table.verify()
-    rows = _Union(tables, [metric.key for metric in about.metrics])
+    rows = _Union(tables, [metric.key for metric in info.metrics])
     curves = merged_curves([curves for table in tables if (curves := table.curves()) is not None])
-    written = write_results(out, about, rows.batches(), progress, searched=tables[0].space, curves=curves)
+    written = write_results(out, info, rows.batches(), progress, searched=tables[0].space, curves=curves)
     return MergeResult(written, rows.shared)
 
 
@@ -79,7 +79,7 @@ def merged_about(abouts: Sequence[TableInfo], *, name: str | None, mixed: bool) 
     if name is None:
         _require_equal(abouts, "name", "name the merged one (--name)")
     joined = {
-        field: "; ".join(dict.fromkeys(text for about in abouts if (text := getattr(about, field))))
+        field: "; ".join(dict.fromkeys(text for info in abouts if (text := getattr(info, field))))
         for field in ("dataset", "recipe", "licence", "citation", "source", "notes")
     }
     return replace(first, name=name or first.name, metrics=_merged_metrics(abouts), **joined)
@@ -87,29 +87,29 @@ def merged_about(abouts: Sequence[TableInfo], *, name: str | None, mixed: bool) 
 
 def _require_equal(abouts: Sequence[TableInfo], field: str, remedy: str) -> None:
     first = getattr(abouts[0], field)
-    for about in abouts[1:]:
-        value = getattr(about, field)
+    for info in abouts[1:]:
+        value = getattr(info, field)
         if value != first:
             raise InvalidOption(
                 f"merged tables have one {field.replace('_', ' ')}, got {first!r} in {abouts[0].name} and {value!r} in "
-                f"{about.name}; {remedy}"
+                f"{info.name}; {remedy}"
             )
 
 
 def _merged_metrics(abouts: Sequence[TableInfo]) -> tuple[Metric, ...]:
     origins: dict[str, tuple[Metric, str]] = {}
-    for about in abouts:
-        for metric in about.metrics:
-            earlier, where = origins.setdefault(metric.key, (metric, about.name))
+    for info in abouts:
+        for metric in info.metrics:
+            earlier, origin = origins.setdefault(metric.key, (metric, info.name))
             if earlier != metric:
                 raise InvalidOption(
-                    f"merged tables mean the same by {metric.key}, got {_described(earlier)} in {where} and "
-                    f"{_described(metric)} in {about.name}; rename one"
+                    f"merged tables mean the same by {metric.key}, got {_description(earlier)} in {origin} and "
+                    f"{_description(metric)} in {info.name}; rename one"
                 )
     return tuple(metric for metric, _ in origins.values())
 
 
-def _described(metric: Metric) -> str:
+def _description(metric: Metric) -> str:
     low, high = metric.bounds
     return f"{metric.direction} [{low:g}, {high:g}] {metric.unit}".rstrip()
 
@@ -136,7 +136,7 @@ class _Union:
                         new[index] = True
                 self.shared += len(rows) - int(new.sum())
                 if new.any():
-                    yield _chosen(rows, new)
+                    yield _select_rows(rows, new)
 
     def _widened(self, rows: Rows) -> Rows:
         missing = np.full(len(rows), np.nan)
@@ -155,7 +155,7 @@ def _digests(rows: Rows, keys: list[str]) -> Iterator[bytes]:
         yield blake2b(row.tobytes() + method.encode(), digest_size=16).digest()
 
 
-def _chosen(rows: Rows, mask: np.ndarray) -> Rows:
+def _select_rows(rows: Rows, mask: np.ndarray) -> Rows:
     return Rows(
         codes=rows.codes[mask],
         values={key: column[mask] for key, column in rows.values.items()},

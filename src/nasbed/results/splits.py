@@ -24,9 +24,9 @@ class RowSplit:
     def __post_init__(self) -> None:
         for name, part in zip(PARTS, self.parts, strict=True):
             if (np.diff(part) <= 0).any():
-                raise InvalidOption(f"a part of a split has rising row numbers, the {name} part does not")
+                raise InvalidOption(f"the row numbers of the {name} part of a split do not rise")
         if len(np.unique(np.concatenate(self.parts))) < sum(map(len, self.parts)):
-            raise InvalidOption("a row is in one part of a split only, got one that is in two")
+            raise InvalidOption("a row is in two parts of the split; assign it to one")
 
     @property
     def parts(self) -> tuple[Rows, Rows, Rows]:
@@ -45,7 +45,7 @@ class RowSplit:
         """Raise if an architecture is in two parts. ``architecture`` numbers that of each row."""
         by_part = [np.unique(architecture[part]) for part in self.parts]
         if len(np.unique(np.concatenate(by_part))) < sum(map(len, by_part)):
-            raise InvalidOption("all rows of an architecture are in one part of a split, got one that is in two")
+            raise InvalidOption("the rows of an architecture are in two parts of the split; assign them to one")
 
 
 def stratified_split(

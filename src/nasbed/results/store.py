@@ -1,8 +1,8 @@
 """Results folders: written once and whole, opened in milliseconds, trusted only when their checksums agree.
 
 A folder holds ``manifest.json`` and one data folder that the manifest names, with the rows as Parquet and the same as
-memory-mapped columns. Writing anew makes another data folder beside the old one; replacing the manifest is the one step
-that makes it count. A reader sees the old table or the new one, never a mix, whenever the writer is killed.
+memory-mapped columns. Writing again makes another data folder beside the old one; replacing the manifest is the one
+step that makes it count. A reader sees the old table or the new one, never a mix, whenever the writer is killed.
 """
 
 from __future__ import annotations
@@ -116,9 +116,7 @@ def _reopened(folder: Path, manifest: Manifest) -> Results:
     """The folder, opened again; raises unless it has the table that ``manifest`` describes."""
     results = Results.open(folder)
     if _checksums(results.manifest) != _checksums(manifest):
-        raise BadFile(
-            f"a pickled table is opened from its folder, and {folder} has another table since; open it with nasbed.load"
-        )
+        raise BadFile(f"the folder {folder} of a pickled table now holds a different table; open it with nasbed.load")
     return results
 
 
@@ -187,9 +185,9 @@ def write_results(
 
 
 def _write_data(
-    data: Path, about: TableInfo, searched: SearchSpace, batches: Iterable[Rows], progress: Progress | None
+    data: Path, info: TableInfo, searched: SearchSpace, batches: Iterable[Rows], progress: Progress | None
 ) -> tuple[int, int]:
-    keys = [metric.key for metric in about.metrics]
+    keys = [metric.key for metric in info.metrics]
     builder = CacheBuilder(searched)
     count = 0
     with open_writer(data / "rows.parquet", searched.code_length, keys) as writer, ThreadPoolExecutor(1) as pool:
@@ -197,7 +195,7 @@ def _write_data(
         for batch in batches:
             if not len(batch):
                 continue
-            batch.check(about.by_key)
+            batch.check(info.by_key)
             if writing is not None:
                 writing.result()
             writing = pool.submit(write_batch, writer, batch)  # while the next one is made
@@ -208,7 +206,7 @@ def _write_data(
         if writing is not None:
             writing.result()
     if not count:
-        raise BadFile(f"the table {about.name} has no rows; check what it is made from")
+        raise BadFile(f"the table {info.name} has no rows; check what it is made from")
     return count, builder.write(data / "cache")
 
 

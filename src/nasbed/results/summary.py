@@ -29,28 +29,28 @@ def summarize(results: Results) -> dict[str, Any]:
         statuses.update(STATUSES[status] for status in rows.status.tolist())
         fidelities.update(rows.fidelity.tolist())
         seeds |= set(np.unique(rows.seed).tolist())
-    cache, curves, about = results.cache(), results.curves(), results.about
+    cache, curves, info = results.cache(), results.curves(), results.about
     counts = cache.counts()
     return {
-        "name": about.name,
-        "space": about.space,
-        "dataset": about.dataset,
-        "recipe": about.recipe,
+        "name": info.name,
+        "space": info.space,
+        "dataset": info.dataset,
+        "recipe": info.recipe,
         "rows": results.manifest.rows,
         "architectures": results.manifest.architectures,
-        "fidelity_unit": about.fidelity_unit,
-        "fidelities": {_named(fidelity): fidelities[fidelity] for fidelity in sorted(fidelities)},
+        "fidelity_unit": info.fidelity_unit,
+        "fidelities": {_label(fidelity): fidelities[fidelity] for fidelity in sorted(fidelities)},
         "repeats": {"fewest": int(counts[counts > 0].min()), "most": int(counts.max())},
         "seeds": len(seeds - {UNKNOWN}),
         "methods": {method or "unknown": count for method, count in sorted(methods.items())},
         "learning_curves": 0 if curves is None else len(curves),
         "statuses": {status: statuses[status] for status in STATUSES if statuses[status]},
         "columns": {key: column.summary() for key, column in columns.items()},
-        "best": {metric.key: _best(metric, cache, results) for metric in about.metrics if metric.key in cache.values},
-        "licence": about.licence,
-        "citation": about.citation,
-        "source": about.source,
-        "notes": about.notes,
+        "best": {metric.key: _best(metric, cache, results) for metric in info.metrics if metric.key in cache.values},
+        "licence": info.licence,
+        "citation": info.citation,
+        "source": info.source,
+        "notes": info.notes,
         "created": results.manifest.created,
         "nasbed_version": results.manifest.nasbed_version,
     }
@@ -85,7 +85,12 @@ def _best(metric: Metric, cache: Cache, results: Results) -> dict[str, Any] | No
         return None
     value, fidelity, row = best
     arch = results.space.architectures(np.asarray(cache.codes[row : row + 1]))[0]
-    entry = {"mean": _plain(value), "direction": metric.direction, "unit": metric.unit, "fidelity": _named(fidelity)}
+    entry = {
+        "mean": _plain(value),
+        "direction": metric.direction,
+        "unit": metric.unit,
+        "fidelity": _label(fidelity),
+    }
     return entry | {"architecture": results.space.format(arch)}
 
 
@@ -96,5 +101,5 @@ def _plain(value: float) -> float | str | None:
     return None if value in (math.inf, -math.inf) else str(value)
 
 
-def _named(fidelity: int) -> str:
+def _label(fidelity: int) -> str:
     return "unknown" if fidelity == UNKNOWN else str(fidelity)

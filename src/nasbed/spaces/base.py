@@ -100,7 +100,7 @@ class SearchSpace(ABC):
 
     def codes_up_to(self, limit: str) -> Codes:
         """The codes of all architectures up to a size, in a space whose architectures have sizes."""
-        raise InvalidOption(f"architectures of {self.name} have no sizes, got the limit {shorten(limit)}; name others")
+        raise InvalidOption(f"architectures of {self.name} have no sizes, got the limit {shorten(limit)}; omit it")
 
     # --- moving in it ------------------------------------------------------------------------------------------------
 
@@ -187,9 +187,8 @@ class SearchSpace(ABC):
         return self._configspace
 
     def definition(self) -> dict[str, Any] | None:
-        """What a table must carry so that this space can be made again elsewhere: nothing for a space that has a
-        registered
-        name, the ConfigSpace's own dictionary for one made from a ConfigSpace."""
+        """The definition that a table stores so that this space can be restored elsewhere. It is empty for a space with
+        a registered name, and the ConfigSpace's own dictionary for one made from a ConfigSpace."""
         return None
 
     @abstractmethod
@@ -201,7 +200,7 @@ class SearchSpace(ABC):
 
     @abstractmethod
     def from_config(self, config: Configuration | Mapping[str, Any]) -> Architecture:
-        """The architecture that a configuration describes; raises where the configuration is no architecture."""
+        """The architecture that a configuration describes; raises where the configuration is not an architecture."""
 
     def config_values(self, config: Configuration | Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that a configuration sets, by name."""
@@ -256,7 +255,7 @@ class SearchSpace(ABC):
         columns where the space does not know them. Without a skeleton the network is the usual one."""
         if skeleton is not None:
             raise InvalidOption(
-                f"networks of {self.name} are counted in the usual skeleton alone, got another; leave it out"
+                f"networks of {self.name} are counted in the usual skeleton only, got a different one; leave it out"
             )
         properties = self.properties(archs)
         columns = [properties[name] for name in ("parameters", "multiply_adds") if name in properties]

@@ -33,7 +33,7 @@ def edge_path_encoding(codes: Codes, operations: int) -> NDArray[np.float32]:
 
 
 def edge_cell_graphs(codes: Codes, operations: tuple[str, ...]) -> Graphs:
-    """The cells as graphs; none is no edge."""
+    """The cells as graphs; the operation none is not an edge."""
     nodes = np.tile(np.array([0, 1, 1, 2], dtype=np.int8), (len(codes), 1))
     labels = np.full((len(codes), 4, 4), ABSENT, dtype=np.int8)
     labels[:, _SOURCES, _TARGETS] = codes - 1

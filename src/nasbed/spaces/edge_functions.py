@@ -1,10 +1,10 @@
 """Which cells of four nodes compute the same function.
 
-What a node holds is a sum of terms. For an edge that adds to its target: none adds nothing; skip adds what the source
-holds; average pooling is linear, so the pooling of a sum is the sum of the poolings; a convolution is ReLU, convolution
-and batch normalisation, whose answer to a multiple of its input is the same, and it is a term of its own: two
-convolutions of one input have their own weights. Two cells compute the same function if their outputs are the same
-sums, for some exchange of weights between convolutions of one kind.
+What a node holds is a sum of terms. An edge adds to its target. ``none`` adds nothing, and skip adds the source itself.
+Average pooling is linear, so the pooling of a sum is the sum of the poolings. A convolution is ReLU, convolution and
+batch normalisation, so its output does not change if its input is multiplied by a positive factor. Each convolution is
+a separate term, as two convolutions of one input have different weights. Two cells compute the same function if their
+outputs are the same sums, for some exchange of weights between convolutions of one kind.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def _all_representatives(operations: tuple[str, ...]) -> Codes:
     """The representative of every code, in the order of the codes."""
     codes = np.array(list(product(range(len(operations)), repeat=len(EDGES))), dtype=np.int64)
     first: dict[Terms, int] = {}
-    chosen = [first.setdefault(_function(code, operations), number) for number, code in enumerate(codes.tolist())]
-    return codes[chosen]
+    numbers = [first.setdefault(_function(code, operations), number) for number, code in enumerate(codes.tolist())]
+    return codes[numbers]
 
 
 def _function(code: Sequence[int], operations: tuple[str, ...]) -> Terms:

@@ -13,16 +13,16 @@ from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.spaces.part import SpacePart
 
 FEWEST = 8
-"""How many neighbours an architecture has at least, in a list of so many others; ours."""
+"""The least number of neighbours of an architecture, in a list of at least as many others; ours."""
 
 
 class ListedSpace(SpacePart):
     """A list of canonical codes of the ``parent``, for lists too sparse to be met by chance.
 
-    A random draw is uniform over the list. Neighbours are the listed architectures one edit away. Where these are
-    fewer than :data:`FEWEST`, the listed ones whose one-hot encoding differs least make up the number, so that methods
-    that move from neighbour to neighbour work on a sparse list too; being such a neighbour is not always mutual. A
-    mutation is a random neighbour.
+    A random draw is uniform over the list. Neighbours are the listed architectures one edit away. Where these are fewer
+    than :data:`FEWEST`, the listed architectures whose one-hot encoding differs least are added. So methods that move
+    from neighbour to neighbour work on a sparse list too. Such neighbours are not always mutual. A mutation is a random
+    neighbour.
     """
 
     def __init__(self, parent: SearchSpace, part: str, codes: Codes) -> None:

@@ -42,7 +42,7 @@ class Lookup:
         keys = code_keys(codes, self._multiplier)
         while len(np.unique(keys)) < len(codes):
             if len(np.unique(codes, axis=0)) < len(codes):
-                raise InvalidOption("a table has each architecture once, this one has some twice; take their mean")
+                raise InvalidOption("an architecture occurs twice in this table; take the mean of its rows")
             self._multiplier += 2
             keys = code_keys(codes, self._multiplier)
         self._order = np.argsort(keys)

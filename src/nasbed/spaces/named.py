@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 def space_of(source: SearchSpace | ConfigurationSpace | str, folder: Path = Path()) -> SearchSpace:
     """A search space from an object of either kind, a registered name, or ``file.py:name``."""
     name = ""
-    thing: Any = source
+    obj: Any = source
     if isinstance(source, str):
         if ":" not in source:
             return registered_space(source)
         name = source.rpartition(":")[2]
-        thing = object_named(source, folder=folder)
-    if isinstance(thing, SearchSpace):
-        return thing
+        obj = object_named(source, folder=folder)
+    if isinstance(obj, SearchSpace):
+        return obj
     from ConfigSpace import ConfigurationSpace
 
     from nasbed.spaces.from_configspace import space_from_configspace
 
-    if isinstance(thing, ConfigurationSpace):
-        return space_from_configspace(thing, thing.name or name or "own")
+    if isinstance(obj, ConfigurationSpace):
+        return space_from_configspace(obj, obj.name or name or "own")
     raise InvalidOption(f"a space is a SearchSpace, a ConfigurationSpace or a name, got {shorten(source)}")

@@ -103,7 +103,7 @@ class NB201(NativeTextSpace, ChoiceSpace):
     def parameters(self, archs: Batch, skeleton: NB201Skeleton | None = None) -> NDArray[np.int64]:
         """Trainable parameters, as published."""
         skeleton = skeleton or USUAL
-        ones, threes, _ = self._counted(archs)
+        ones, threes, _ = self._operation_counts(archs)
         total = np.zeros(len(ones), dtype=np.int64)
         for channels, _pixels in skeleton.stages:
             cell = (ones + 9 * threes) * channels**2 + (ones + threes) * 2 * channels
@@ -115,7 +115,7 @@ class NB201(NativeTextSpace, ChoiceSpace):
         """Multiply-adds of one forward pass: convolutions and the classifier; pooling, ReLU and normalisation not
         counted."""
         skeleton = skeleton or USUAL
-        ones, threes, _ = self._counted(archs)
+        ones, threes, _ = self._operation_counts(archs)
         total = np.full(len(ones), _fixed_parts(skeleton)[2], dtype=np.int64)
         for channels, pixels in skeleton.stages:
             total += skeleton.cells_per_stage * pixels * (ones + 9 * threes) * channels**2
@@ -124,15 +124,15 @@ class NB201(NativeTextSpace, ChoiceSpace):
     def published_flops(self, archs: Batch) -> NDArray[np.int64]:
         """The ``flops`` of the published CIFAR-10 tables, which are not plain multiply-adds.
 
-        To the convolutions they add 3 for each output element of a convolution edge (ReLU 1, batch normalisation 2), 9
-        for each of an average-pooling edge, and 160 832 for the activations of the fixed parts.
+        To the convolutions they add 3 for each output element of a convolution edge (ReLU 1, batch normalisation 2) and
+        9 for each of an average-pooling edge. The activations of the fixed parts add 160 832.
         """
         skeleton = USUAL
-        ones, threes, pools = self._counted(archs)
+        ones, threes, pools = self._operation_counts(archs)
         elements = skeleton.cells_per_stage * sum(channels * pixels for channels, pixels in skeleton.stages)
         return self.multiply_adds(archs) + elements * (3 * (ones + threes) + 9 * pools) + 160_832
 
-    def _counted(self, archs: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _operation_counts(self, archs: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """How many 1x1 convolutions, 3x3 convolutions and poolings each cell has."""
         codes = self.codes(archs)
         ones, threes, pools = ((codes == op).sum(axis=1) for op in (CONV1, CONV3, POOL))

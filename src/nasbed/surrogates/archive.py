@@ -40,11 +40,11 @@ def unpack(content: bytes, label: str) -> dict[str, bytes]:
     """The files of an archive; ``label`` names it in messages. What differs from what :func:`pack` writes is refused,
     by the name of the file in which it is."""
     if not content:
-        raise BadFile(f"{label} is an empty file and no surrogate; get it again")
+        raise BadFile(f"{label} is an empty file, not a surrogate; get it again")
     try:
         files = dict(_listed(content))
     except (struct.error, ValueError) as error:
-        raise BadFile(f"{label} is damaged or no surrogate: {error}; get it again") from None
+        raise BadFile(f"{label} is damaged or not a surrogate: {error}; get it again") from None
     place = 0
     for name, chunk in _chunks(files):
         if content[place : place + len(chunk)] != chunk:

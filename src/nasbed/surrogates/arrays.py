@@ -16,11 +16,11 @@ from nasbed.core.errors import BadFile
 ARRAYS, ABOUT = "arrays.npz", "model.json"
 
 
-def dump_model(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> dict[str, bytes]:
+def dump_model(arrays: Mapping[str, NDArray[Any]], description: Mapping[str, Any]) -> dict[str, bytes]:
     """The files; the same model gives the same bytes."""
     packed = io.BytesIO()
     np.savez(packed, allow_pickle=False, **arrays)
-    return {ARRAYS: packed.getvalue(), ABOUT: (json.dumps(about, indent=1, sort_keys=True) + "\n").encode()}
+    return {ARRAYS: packed.getvalue(), ABOUT: (json.dumps(description, indent=1, sort_keys=True) + "\n").encode()}
 
 
 def load_model(files: Mapping[str, bytes]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -28,9 +28,9 @@ def load_model(files: Mapping[str, bytes]) -> tuple[dict[str, NDArray[Any]], dic
     try:
         with np.load(io.BytesIO(files[ARRAYS]), allow_pickle=False) as packed:
             arrays = {name: packed[name] for name in packed.files}
-        about = json.loads(files[ABOUT])
+        description = json.loads(files[ABOUT])
     except KeyError as missing:
-        raise BadFile(f"a model has the files {ARRAYS} and {ABOUT}, {missing} is not there; save it again") from None
+        raise BadFile(f"a model has the files {ARRAYS} and {ABOUT}, {missing} is missing; save it again") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise BadFile(f"a model's {ARRAYS} and {ABOUT} must be readable, got: {error}; save it again") from None
-    return arrays, about
+    return arrays, description

@@ -68,7 +68,7 @@ class Artefact:
         version never changes."""
         path = Path(path)
         if path.exists():
-            raise InvalidOption(f"{path} exists, and a surrogate once written is not changed; give another path")
+            raise InvalidOption(f"{path} exists and is not overwritten; give another path")
         files = self.files()
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == SUFFIX:
@@ -173,7 +173,7 @@ def _read_file(folder: Path, name: str, record: FileRecord | None = None) -> byt
     try:
         size = path.stat().st_size
         if size > LARGEST or (record is not None and size != record.bytes):
-            raise BadFile(f"{path} has {size:,} bytes, which is not what its manifest says; get the surrogate again")
+            raise BadFile(f"{path} has {size:,} bytes, not the size in its manifest; get the surrogate again")
         return path.read_bytes()
     except OSError:
         raise BadFile(f"{folder} lacks its file {name}; get the surrogate again") from None

@@ -62,7 +62,7 @@ class ArtefactManifest:
         try:
             return sealed({"format": FORMAT, "format_version": FORMAT_VERSION, **data})
         except (TypeError, ValueError) as error:
-            raise InvalidOption(f"a manifest holds JSON values, got one that is not: {error}") from None
+            raise InvalidOption(f"a value of the manifest is not JSON: {error}") from None
 
     @classmethod
     def from_bytes(cls, content: bytes, label: str) -> ArtefactManifest:
@@ -81,7 +81,7 @@ class ArtefactManifest:
             )
         try:
             if not is_sealed(content, data):
-                raise BadFile("it does not have its own SHA-256, so that it was changed")
+                raise BadFile("its SHA-256 does not match its content, so it was changed")
             return _from_json({key: data[key] for key in data if key not in ("format", "format_version", "sha256")})
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise BadFile(f"{label} is not a complete manifest: {str(error).splitlines()[0]}; get it again") from None

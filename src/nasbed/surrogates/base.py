@@ -31,7 +31,7 @@ class Surrogate(ABC, Generic[S]):
     """A regression model over one space. ``Settings`` is a frozen dataclass of JSON values; its defaults are the tuned
     values of Table 6 (Surrogate NAS Benchmarks) where they carry over.
 
-    A model is made anew for each fit. The same seed, settings and examples give the same model.
+    Each fit needs a new model. The same seed, settings and examples give the same model.
     """
 
     name: ClassVar[str]
@@ -43,22 +43,22 @@ class Surrogate(ABC, Generic[S]):
     def __init__(self, space: SearchSpace, *, seed: int = 0, settings: S | Mapping[str, Any] | None = None) -> None:
         self.space = space
         self.seed = seed
-        self.settings: S = self._checked(settings)
+        self.settings: S = self._validate_settings(settings)
         self._prepare()
 
     def _prepare(self) -> None:
         """Called once, with the settings checked: a model sets up here what it needs before it is fitted."""
 
     @classmethod
-    def _checked(cls, settings: S | Mapping[str, Any] | None) -> S:
+    def _validate_settings(cls, settings: S | Mapping[str, Any] | None) -> S:
         if settings is not None and not isinstance(settings, Mapping):
             return settings
         names = [field.name for field in dataclasses.fields(cls.Settings)]
         for name in settings or {}:
             if name not in names:
                 raise InvalidOption(f"{cls.name} has no setting {name!r}; {nearest(name, names)}")
-        checked: S = cls.Settings(**(settings or {}))
-        return checked
+        validated: S = cls.Settings(**(settings or {}))
+        return validated
 
     @classmethod
     def tuning_space(cls) -> ConfigurationSpace:

@@ -18,8 +18,8 @@ COSTS = tuple(Metric(name, direction="minimize", bounds=(0, math.inf)) for name 
 
 
 class ExactCosts:
-    """Counts the costs that a space knows, for the network that was trained: in a skeleton with these settings, in the
-    published one for a dataset, or else in the space's usual one."""
+    """Counts the costs of the trained network, as far as its space knows them. The skeleton is one with these settings,
+    the published one for a dataset, or else the space's usual one."""
 
     def __init__(self, space: SearchSpace, dataset: str, skeleton: Mapping[str, Any] | None = None) -> None:
         no_codes = np.empty((0, space.code_length), dtype=np.int64)

@@ -170,8 +170,8 @@ def _mean_and_spread(predictions: Floats) -> tuple[Floats, Floats]:
     mean /= predictions.shape[1]
     squares = np.zeros(len(predictions))
     for column in predictions.T:
-        away = column - mean
-        squares += away * away
+        residual = column - mean
+        squares += residual * residual
     return mean, np.sqrt(squares / predictions.shape[1])
 
 
@@ -182,8 +182,8 @@ def _mean_and_spread_of_one(predictions: list[float]) -> tuple[float, float]:
     mean /= len(predictions)
     squares = 0.0
     for value in predictions:
-        away = value - mean
-        squares += away * away
+        residual = value - mean
+        squares += residual * residual
     return mean, math.sqrt(squares / len(predictions))
 
 

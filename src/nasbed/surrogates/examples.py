@@ -69,7 +69,7 @@ class Examples:
 
     @classmethod
     def plain(cls, codes: NDArray[np.int64], y: NDArray[np.float64]) -> Examples:
-        """Examples of which nothing but architecture and target is known; equal codes are one architecture."""
+        """Examples with only architecture and target; equal codes are one architecture."""
         count = len(codes)
         _, architecture = np.unique(codes, axis=0, return_inverse=True)
         return cls(
@@ -95,15 +95,15 @@ def examples(results: Results, *, metric: Metric | None = None, fidelity: int | 
     codes, y, cost_s, method, seed, fidelities = (np.concatenate(column) for column in zip(*parts, strict=True))
     if not len(codes):
         raise InvalidOption(f"{results.about.name} has no evaluation with {metric.key}; choose another metric")
-    chosen = int(fidelities.max()) if fidelity is None else fidelity
-    used = fidelities == chosen
+    budget = int(fidelities.max()) if fidelity is None else fidelity
+    used = fidelities == budget
     if not used.any():
         offered = ", ".join(map(str, np.unique(fidelities)))
-        raise InvalidOption(f"{results.about.name} has the fidelities {offered}, got {chosen}; choose one of them")
+        raise InvalidOption(f"{results.about.name} has the fidelities {offered}, got {budget}; choose one of them")
     forms = results.space.canonical_codes(codes[used])
     _, architecture = np.unique(forms, axis=0, return_inverse=True)
     numbers = architecture.reshape(-1).astype(np.int64)
-    return Examples(codes[used], y[used], cost_s[used], numbers, method[used], seed[used], chosen)
+    return Examples(codes[used], y[used], cost_s[used], numbers, method[used], seed[used], budget)
 
 
 def validation_metric(results: Results) -> Metric:

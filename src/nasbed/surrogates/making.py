@@ -151,9 +151,9 @@ def _exact(results: Results, dataset: str, skeleton: Mapping[str, Any] | None) -
         return names
     rows = next(results.batches())
     recorded = rows.values["parameters"]
-    counted = costs(results.space.canonical_codes(rows.codes[:1000]))[:, names.index("parameters")]
+    parameter_counts = costs(results.space.canonical_codes(rows.codes[:1000]))[:, names.index("parameters")]
     is_recorded = np.isfinite(recorded[:1000])
-    agree = np.mean(counted[is_recorded] == recorded[:1000][is_recorded]) > 0.9 if is_recorded.any() else True
+    agree = np.mean(parameter_counts[is_recorded] == recorded[:1000][is_recorded]) > 0.9 if is_recorded.any() else True
     return names if agree else ()
 
 
@@ -188,11 +188,11 @@ def _fit_runtime(model: str, space: SearchSpace, timed: Examples, seed: int, mem
 
 def _provenance(split: TableSplit, fitted: Examples, test: Examples) -> dict[str, Any]:
     """What the artefact was fitted on, and what :meth:`TableSplit.recorded` needs to make the same split."""
-    about = split.results.about
+    info = split.results.about
     names, counts = np.unique(fitted.method, return_counts=True)
     return {
-        "table": about.name,
-        "table_source": about.source,
+        "table": info.name,
+        "table_source": info.source,
         "table_manifest_sha256": manifest_sha256(split.results),
         "methods": dict(zip(names.tolist(), counts.tolist(), strict=True)),
         "methods_chosen": None if split.methods is None else list(split.methods),

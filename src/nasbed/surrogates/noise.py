@@ -1,7 +1,7 @@
 """How far an evaluation may lie from the prediction of an ensemble, learned from held-out evaluations.
 
-The spread between members is far too small for that. They share their data and their errors, and none of them knows how
-much a second training of the same network differs (KL 69 and 134 for the paper's tree ensembles, section 3.1.6). So two
+The spread between members is far too small for that. They share their data and their errors, and do not know how much a
+second training of the same network differs. The paper's tree ensembles have a KL of 69 and 134 (section 3.1.6). So two
 curves over the predicted value are learned and calibrated:
 
 - the **error** of a prediction, from out-of-fold residuals: the member that did not train on an evaluation predicts it;
@@ -150,24 +150,24 @@ def learn_noise(
     return NoiseModel(error, repeats, max(scale, float(np.finfo(np.float32).tiny)))
 
 
-def _quantile(off: Floats) -> float:
+def _quantile(deviations: Floats) -> float:
     """The smallest bound that holds the share of a new one too, as in conformal prediction."""
-    return float(np.quantile(off, min(LEVEL * (1 + 1 / len(off)), 1.0)))
+    return float(np.quantile(deviations, min(LEVEL * (1 + 1 / len(deviations)), 1.0)))
 
 
 FEWEST_A_POINT = 60
 MOST_POINTS = 16
 
 
-def _learned(predicted: Floats, off: Floats) -> Curve:
+def _learned(predicted: Floats, deviations: Floats) -> Curve:
     """The deviation among as many neighbours in predicted value for each point, each at their median."""
-    points = int(np.clip(len(off) // FEWEST_A_POINT, 1, MOST_POINTS))
+    points = int(np.clip(len(deviations) // FEWEST_A_POINT, 1, MOST_POINTS))
     order = np.argsort(predicted, kind="stable")
     floor = max(float(np.abs(predicted).max()), 1.0) * 1e-9  # a density needs a width, even where all is known
     at, std = [], []
     for part in np.array_split(order, points):
         at.append(float(np.median(predicted[part])))
-        std.append(max(_quantile(off[part]) / HALF_WIDTH, floor))
+        std.append(max(_quantile(deviations[part]) / HALF_WIDTH, floor))
     return Curve(tuple(at), tuple(std))
 
 
@@ -179,5 +179,5 @@ def _repeats(y: Floats, predicted: Floats, architecture: NDArray[np.int64]) -> C
         return None
     means = np.bincount(owner, weights=y) / count
     with np.errstate(divide="ignore", invalid="ignore"):
-        off = np.abs(y - means[owner]) * np.sqrt(count[owner] / (count[owner] - 1))
-    return _learned(predicted[repeated], off[repeated])
+        deviations = np.abs(y - means[owner]) * np.sqrt(count[owner] / (count[owner] - 1))
+    return _learned(predicted[repeated], deviations[repeated])

@@ -1,5 +1,4 @@
-"""The figures of a fitted ensemble on evaluations that it has not seen (Surrogate NAS Benchmarks, sections 3.1.3 to
-3.1.5)."""
+"""The figures of a fitted ensemble on held-out evaluations (Surrogate NAS Benchmarks, sections 3.1.3 to 3.1.5)."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def normals(codes: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(MIX_1)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(MIX_2)
         mixed ^= mixed >> np.uint64(31)
-    drawn: NDArray[np.float64] = ndtri(((mixed >> np.uint64(12)).astype(np.float64) + 0.5) * UNIT)
-    return drawn
+    samples: NDArray[np.float64] = ndtri(((mixed >> np.uint64(12)).astype(np.float64) + 0.5) * UNIT)
+    return samples
 
 
 def reflected(values: NDArray[np.float64], bounds: tuple[float, float]) -> NDArray[np.float64]:

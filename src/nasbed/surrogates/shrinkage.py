@@ -45,8 +45,8 @@ def shrink(difference: Floats, variance: Floats) -> Floats:
 
 
 def noise_variance(y: Floats, owner: NDArray[np.int64], *, label: str) -> Floats:
-    """The variance of one evaluation of each owner, from the scatter of those with several: a curve over their mean,
-    since good architectures scatter less than bad ones (Surrogate NAS Benchmarks, appendix C.7)."""
+    """The variance of one evaluation of each owner, estimated from the scatter of those with several. It is a curve
+    over their mean, since good architectures scatter less (Surrogate NAS Benchmarks, appendix C.7)."""
     count = np.bincount(owner)
     mean = np.bincount(owner, y) / np.maximum(count, 1)
     several = count[owner] > 1

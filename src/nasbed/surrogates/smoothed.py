@@ -45,8 +45,8 @@ class SmoothedSettings:
 
 class Smoothed(Surrogate[SmoothedSettings]):
     """Estimates one value per function: the evaluations of all architectures that compute it
-    (``space.function_codes``), with all seeds, are averaged. A base model that has not seen the function predicts it.
-    The difference between prediction and average is shrunk as far as noise explains it
+    (``space.function_codes``), with all seeds, are averaged. A base model that was not fitted on the function predicts
+    it. The difference between prediction and average is shrunk as far as noise explains it
     (:mod:`nasbed.surrogates.shrinkage`). A function that was never evaluated gets the prediction of the base models.
     """
 

@@ -69,21 +69,21 @@ def _longest_and_shortest(
 ) -> int:
     """The most and the fewest operations on a path, of all labels together and of each."""
     sink = size - 1
-    for counted in range(1, labels + 1):  # the last one is all operations
+    for operation in range(1, labels + 1):  # the last one is all operations
         most = np.full(size, -FAR)
         least = np.full(size, FAR)
         most[0] = least[0] = 0
         for v in range(1, size):
             if not alive[v]:
                 continue
-            own = 1.0 if v != sink and (counted == labels or label[v] == counted) else 0.0
+            own = 1.0 if v != sink and (operation == labels or label[v] == operation) else 0.0
             for u in range(v):
                 if ways[u, v] > 0 and alive[u]:
                     most[v] = max(most[v], most[u] + own)
                     least[v] = min(least[v], least[u] + own)
         if alive[sink]:
-            features[at + 2 * counted] = most[sink]
-            features[at + 2 * counted + 1] = least[sink]
+            features[at + 2 * operation] = most[sink]
+            features[at + 2 * operation + 1] = least[sink]
     return at + 2 * (labels + 1)
 
 
@@ -142,8 +142,8 @@ def describe(
     on_edges: bool,
     features: Features,
 ) -> None:
-    """Fill one row of ``features`` for each graph. A kind is the label of an operation from 2 on, or -1 for what passes
-    its input on unchanged; 0 and 1 are the labels of the source and the sink.
+    """Fill one row of ``features`` for each graph. A kind is the label of an operation, from 2 on, or -1 for one that
+    passes its input on unchanged. The labels of the source and the sink are 0 and 1.
 
     Args:
         node_labels: Of each graph and node slot, ``[n, slots]``; -1 where there is no node.
@@ -213,14 +213,14 @@ def describe(
 PLAIN_ROWS = 100
 """How many graphs a process describes without a compiler, some milliseconds each at the most."""
 
-_described = 0
+_described_count = 0
 
 
 def describe_quickly(*arguments: Any) -> None:
     """:func:`describe`, compiled once there are enough graphs to make that worth it; the numbers are the same."""
-    global _described  # noqa: PLW0603
-    _described = min(_described + len(arguments[0]), PLAIN_ROWS + 1)
-    (describe if _described <= PLAIN_ROWS else _compiled())(*arguments)
+    global _described_count  # noqa: PLW0603
+    _described_count = min(_described_count + len(arguments[0]), PLAIN_ROWS + 1)
+    (describe if _described_count <= PLAIN_ROWS else _compiled())(*arguments)
 
 
 @lru_cache

@@ -38,10 +38,10 @@ class TableSplit:
     """The search methods whose evaluations are split; ``None`` for all."""
 
     def __post_init__(self) -> None:
-        chosen = len(self.rows) if self.methods is None else int(np.isin(self.rows.method, self.methods).sum())
+        evaluations = len(self.rows) if self.methods is None else int(np.isin(self.rows.method, self.methods).sum())
         count = sum(map(len, self.parts.parts))
-        if count != chosen:
-            raise InvalidOption(f"a split has each of the {chosen} evaluations in one part, got {count}")
+        if count != evaluations:
+            raise InvalidOption(f"a split has each of the {evaluations} evaluations in one part, got {count}")
         self.parts.check_architectures(self.rows.architecture)
 
     @classmethod
@@ -68,9 +68,9 @@ class TableSplit:
         if methods is None:
             parts = stratified_split(rows.method, rows.architecture, np.random.default_rng(seed))
             return cls(results, metric, rows, parts, seed)
-        chosen = np.flatnonzero(rows.is_by(methods))
-        parts = stratified_split(rows.method[chosen], rows.architecture[chosen], np.random.default_rng(seed))
-        return cls(results, metric, rows, parts.within(chosen), seed, tuple(methods))
+        indices = np.flatnonzero(rows.is_by(methods))
+        parts = stratified_split(rows.method[indices], rows.architecture[indices], np.random.default_rng(seed))
+        return cls(results, metric, rows, parts.within(indices), seed, tuple(methods))
 
     @classmethod
     def from_data(

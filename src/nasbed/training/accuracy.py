@@ -26,8 +26,7 @@ def check_validation(images: TrainingImages, recipe: Recipe) -> None:
 def accuracy(network: nn.Module, images: TrainingImages, part: str, recipe: Recipe) -> float | None:
     """The images of ``train``, ``valid`` or ``test`` that a network names correctly, in per cent.
 
-    It is put into evaluation mode. The accuracy is NaN if any output is no finite number, and None for a part without
-    images.
+    It is put into evaluation mode. The accuracy is NaN if any output is not finite, and None for a part without images.
     """
     network.eval()
     device = images.labels.device

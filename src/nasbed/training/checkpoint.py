@@ -64,9 +64,9 @@ class CheckpointKind:
         except OSError as error:
             raise BadFile(f"the checkpoint {path} cannot be read: {error.strerror}; check the path") from None
         if not head.startswith(self.head):
-            raise BadFile(f"{path} is no checkpoint of a {self.name}; name another file")
+            raise BadFile(f"{path} is not a checkpoint of a {self.name}; name another file")
         if hashlib.sha256(body).hexdigest().encode() != head.removeprefix(self.head):
-            raise self.damaged(path, "its bytes do not have the SHA-256 it says")
+            raise self.damaged(path, "its content does not have the recorded SHA-256")
         try:
             content: dict[str, Any] = torch.load(io.BytesIO(body), map_location="cpu", weights_only=True)
         except Exception as error:  # whatever torch makes of bytes that it cannot read
@@ -79,9 +79,8 @@ TRAINING = CheckpointKind(b"nasbed checkpoint 1 ", "training", "train")
 
 @dataclass(slots=True)
 class TrainingState:
-    """How far a training is: completed epochs, the seconds they took, the mean loss and the training accuracy of the
-    last, and the validation accuracies of the learning curve, if any. Checkpoints of earlier versions lack the last
-    two."""
+    """The progress of a training: completed epochs, their seconds, the mean loss and the training accuracy of the last,
+    and the validation accuracies of the learning curve, if any. Checkpoints of earlier versions lack the last two."""
 
     epochs: int = 0
     train_time_s: float = 0.0

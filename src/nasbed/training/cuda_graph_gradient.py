@@ -18,8 +18,8 @@ def is_captured(recipe: Recipe, device: torch.device) -> bool:
 
 
 def captured_gradient(network: nn.Module, recipe: Recipe, batch: tuple[Tensor, Tensor]) -> CapturedGradient | None:
-    """The gradient of a network, recorded, or None where steps differ or where the network does what cannot be
-    recorded, such as asking the device for a number; network, chance and device are then as before."""
+    """The recorded gradient of a network. It is None where steps differ, or where the network does what cannot be
+    recorded, such as asking the device for a number. Network, random state and device are then as before."""
     if not is_captured(recipe, batch[0].device):
         return None
     try:

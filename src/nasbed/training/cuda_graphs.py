@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 _FAILED: list[torch.cuda.CUDAGraph] = []
-"""Recordings that broke off: torch's allocators go on asking them whether they record, so they must not be freed."""
+"""Recordings that failed: torch's allocators keep asking them whether they record, so they must not be freed."""
 
 
 class Recording:
@@ -22,8 +22,15 @@ class Recording:
 
     ``loss`` computes it from the inputs, which are on one CUDA device. Recording takes them for their shapes alone, and
     leaves the buffers of the network as they were and its weights without gradients. What ``loss`` does in Python it
-    does now and never again; what layers draw on the device they draw anew each time. Recordings may share a ``pool``
+    does now and never again; what layers draw on the device they draw again each time. Recordings may share a ``pool``
     of memory if what one gives is used up before another is called.
+
+    Args:
+        network: The network whose weights and buffers ``loss`` uses.
+        loss: Computes the loss from the inputs.
+        inputs: Examples of the inputs, for their shapes.
+        weights: Whether to compute the gradient by the weights.
+        pool: The memory pool of another recording; None for a new one.
     """
 
     def __init__(
@@ -58,7 +65,7 @@ class Recording:
         return self._value
 
     def close(self) -> None:
-        """Free the memory of the graph. Its gradients are no longer valid."""
+        """Free the memory of the graph. Its gradients become invalid."""
         self._graph.reset()
         self.by_weights.clear()
         self.by_inputs.clear()
@@ -109,7 +116,7 @@ class Recording:
 @contextmanager
 def buffers_kept(network: nn.Module) -> Iterator[None]:
     """Restore the buffers of a network afterwards; after an error, clear its gradients."""
-    before = [(buffer, buffer.clone()) for buffer in network.buffers()]
+    previous_values = [(buffer, buffer.clone()) for buffer in network.buffers()]
     try:
         yield
     except BaseException:
@@ -117,7 +124,7 @@ def buffers_kept(network: nn.Module) -> Iterator[None]:
         raise
     finally:
         with torch.no_grad():
-            for buffer, value in before:
+            for buffer, value in previous_values:
                 buffer.copy_(value)
 
 

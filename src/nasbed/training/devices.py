@@ -45,14 +45,14 @@ def set_chance(device: torch.device, seed: int) -> None:
 
 @contextmanager
 def threads_used(count: int) -> Iterator[None]:
-    """Inside, torch computes on a CPU with so many threads. The last bits of a result depend on their number; small
+    """Inside, torch computes on a CPU with ``count`` threads. The last bits of a result depend on their number; small
     networks are fastest with one."""
-    before = torch.get_num_threads()
+    previous_count = torch.get_num_threads()
     torch.set_num_threads(checked_threads(count))
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(previous_count)
 
 
 def checked_threads(count: int) -> int:

@@ -1,7 +1,7 @@
 """The training of one network, from its first weights or from a checkpoint to its accuracies.
 
-Chance comes from the seed, the epoch and the step alone: on a CPU the same training gives the same bits each time,
-interrupted or not, in any process with as many threads.
+Random numbers depend on the seed, the epoch and the step only. On a CPU the same training gives the same bits each
+time, interrupted or not, in any process with as many threads.
 """
 
 from __future__ import annotations
@@ -93,30 +93,30 @@ def train_network(
         called: The network's name in its checkpoint; by default a digest of the names and shapes of its weights.
     """
     checkpoint = None if checkpoint is None else Path(checkpoint)
-    chosen = chosen_device(device)
+    torch_device = chosen_device(device)
     budget = recipe.budget(epochs)
     check_drop_path(network, recipe)
-    images = images or TrainingImages(dataset, recipe, chosen)
+    images = images or TrainingImages(dataset, recipe, torch_device)
     if learning_curve:
         check_validation(images, recipe)
-    training = _Training(network.to(chosen), images, recipe, seed, budget)
+    training = _Training(network.to(torch_device), images, recipe, seed, budget)
     state = TrainingState()
     identity = checkpoints.identity(called or _shapes(network), dataset, recipe, seed=seed, epochs=budget)
     if checkpoint is not None and checkpoint.exists():
         state = checkpoints.resume(checkpoint, identity, network, training.optimizer)
         if learning_curve and len(state.curve) < state.epochs:
             raise InvalidOption(
-                f"{checkpoint} is of a training without a learning curve, {state.epochs} epochs on; resume it without "
+                f"{checkpoint} holds {state.epochs} epochs of a training without a learning curve; resume it without "
                 "one, or name another file"
             )
-    with chance_kept(chosen):
+    with chance_kept(torch_device):
         with closing(training):
             while state.epochs < budget:
                 start = perf_counter()
                 loss, train_accuracy = training.epoch(state.epochs)
                 seconds = state.train_time_s + perf_counter() - start
                 if not math.isfinite(loss):
-                    reason = f"the loss of epoch {state.epochs + 1} is no finite number"
+                    reason = f"the loss of epoch {state.epochs + 1} is not a finite number"
                     return TrainingOutcome(Status.DIVERGED, seconds, reason=reason)
                 curve = (*state.curve, accuracy(network, images, "valid", recipe)) if learning_curve else ()
                 state = TrainingState(state.epochs + 1, seconds, loss, train_accuracy, curve)
@@ -144,7 +144,15 @@ class _EpochFigures(NamedTuple):
 
 
 class _Training:
-    """A network with its optimizer, epoch by epoch."""
+    """A network with its optimizer, epoch by epoch.
+
+    Args:
+        network: The network to train, on the device of the images.
+        images: The images of the dataset, divided as the recipe says.
+        recipe: How to train.
+        seed: The seed of all random numbers.
+        epochs: The epochs of the whole training, for the learning rate.
+    """
 
     def __init__(self, network: nn.Module, images: TrainingImages, recipe: Recipe, seed: int, epochs: int) -> None:
         self.network, self.images, self.recipe, self.seed, self.epochs = network, images, recipe, seed, epochs
@@ -154,8 +162,8 @@ class _Training:
         self._is_started = False
 
     def epoch(self, number: int) -> _EpochFigures:
-        """Train for an epoch, counted from 0. On a CPU it ends at the first step whose loss is no finite number;
-        on a GPU asking at each step would cost more than the rest of an epoch."""
+        """Train for an epoch, counted from 0. On a CPU it ends at the first step whose loss is not finite. On a GPU,
+        checking each step would cost more than the rest of an epoch."""
         recipe, images, network = self.recipe, self.images, self.network
         device = images.labels.device
         network.train()
@@ -193,7 +201,7 @@ class _Training:
             self._captured = None
 
     def last_rate(self, epochs: int) -> float:
-        """The learning rate of the last step of so many epochs."""
+        """The learning rate of the last step of ``epochs`` epochs."""
         return self._rate(epochs * self.steps - 1)
 
     def _rate(self, number: int) -> float:

@@ -17,11 +17,19 @@ class TensorFlowRMSprop(torch.optim.Optimizer):
     """RMSProp as TensorFlow 1 has it, with which NAS-Bench-101 was trained.
 
     It differs from torch's in three ways: epsilon is added inside the root, the mean of squares begins at one, and the
-    learning rate enters the momentum, so that an old step keeps the rate it had::
+    learning rate enters the momentum. So an old step keeps its learning rate::
 
         mean_square = decay * mean_square + (1 - decay) * gradient**2
         velocity = momentum * velocity + rate * gradient / sqrt(mean_square + epsilon)
         weight -= velocity
+
+    Args:
+        params: The parameters to train.
+        lr: The learning rate.
+        decay: The decay of the mean of squares.
+        momentum: The factor of the previous step.
+        epsilon: Added to the mean of squares.
+        weight_decay: The factor of the weight that is added to its gradient.
     """
 
     def __init__(

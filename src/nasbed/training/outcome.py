@@ -28,13 +28,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class TrainingOutcome:
-    """The figures of a finished training, accuracies in per cent; of a diverged one there are none but its time.
+    """The figures of a finished training, accuracies in per cent; a diverged one has only its time.
 
     ``train_loss`` is the mean over the last epoch's batches, in nats, as it was trained on. ``train_accuracy`` is the
-    share of the last epoch's training images that were classified correctly while they were trained on: augmented, by
-    the network in training mode, before the step that used them. With MixUp an image counts as the label with the
-    larger share. ``validation_curve`` has the validation accuracy after each epoch where a learning curve was asked
-    for, None where an output of the network was no finite number. ``train_time_s`` excludes evaluation.
+    share of the last epoch's training images that were classified correctly during training. The images are augmented,
+    and the network is in training mode, before the step that used them. With MixUp an image counts as the label with
+    the larger share. ``validation_curve`` has the validation accuracy after each epoch where a learning curve was asked
+    for, None where an output of the network was not finite. ``train_time_s`` excludes evaluation.
     """
 
     status: Status
@@ -61,14 +61,14 @@ class TrainingOutcome:
 
         Args:
             train_time_s: Without evaluation.
-            validation: Accuracy in per cent; NaN where an output is no finite number, None without images.
+            validation: Accuracy in per cent; NaN where an output is not finite, None without images.
             test: The same on the test images.
             train_loss: Mean over the last epoch's batches, in nats.
             train_accuracy: On the last epoch's batches, in per cent.
             curve: The validation accuracy after each epoch, where a learning curve was asked for.
         """
         if any(value is not None and math.isnan(value) for value in (validation, test)):
-            reason = "an output of the trained network is no finite number"
+            reason = "an output of the trained network is not a finite number"
             return cls(Status.DIVERGED, train_time_s, reason=reason)
         points = None if curve is None else tuple(None if math.isnan(point or 0) else point for point in curve)
         return cls(Status.OK, train_time_s, validation, test, train_loss, train_accuracy, validation_curve=points)
@@ -86,8 +86,8 @@ class TrainingOutcome:
 
 @dataclass(frozen=True, slots=True)
 class EpochEnd:
-    """What a training reports after each epoch: how many of how many epochs are done, the mean loss of this one, the
-    learning rate of its last step, the seconds trained so far."""
+    """The report of a training after each epoch: completed and total epochs, the mean loss of this epoch, the learning
+    rate of its last step, the seconds trained so far."""
 
     done: int
     epochs: int

@@ -25,7 +25,7 @@ class Recipe:
     whose learning rate falls along half a cosine from ``learning_rate`` to ``final_learning_rate``, step by step.
 
     ``split`` is how many images of the training part are trained on and validated with, None for four fifths and one.
-    ``epoch_images`` makes an epoch that many images, drawn anew each time, None all of them; a last batch that is not
+    ``epoch_images`` is the number of images per epoch, drawn again each time, None for all; a last batch that is not
     full is left out. ``skeleton`` has the settings of the space's skeleton: what stands around the cells.
     """
 
@@ -126,7 +126,7 @@ class Recipe:
         return epochs
 
     def steps_per_epoch(self, images: int) -> int:
-        """Full batches of an epoch over a training part of so many images."""
+        """Full batches of an epoch over a training part of ``images`` images."""
         steps = min(self.epoch_images or images, images) // self.batch
         if not steps:
             raise InvalidOption(
@@ -135,7 +135,7 @@ class Recipe:
         return steps
 
     def rate(self, step: int, steps: int) -> float:
-        """The learning rate of a step, counted from 0, of a training of so many."""
+        """The learning rate of a step, counted from 0, of a training of ``steps``."""
         span = self.learning_rate - self.final_learning_rate
         cosine = self.final_learning_rate + span * (1 + math.cos(math.pi * step / steps)) / 2
         rising = self.warm_up * steps

@@ -29,7 +29,7 @@ def load_recipe(name: str | Path) -> Recipe:
     except OSError as error:
         raise BadFile(f"the recipe {path} cannot be read: {error.strerror}; check the path") from None
     except UnicodeDecodeError:
-        raise BadFile(f"the recipe {path} is no text in UTF-8; write it anew") from None
+        raise BadFile(f"the recipe {path} is not UTF-8 text; convert it") from None
     return recipe_from_toml(text, source=str(path))
 
 
@@ -38,7 +38,7 @@ def recipe_from_toml(text: str, *, source: str = "the recipe") -> Recipe:
     try:
         settings = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadFile(f"{source} is no TOML: {' '.join(str(error).split())}; mend that line") from None
+        raise BadFile(f"{source} is not TOML: {' '.join(str(error).split())}; fix that line") from None
     for field in settings:
         if field not in FIELDS:
             raise InvalidOption(f"{source}: a recipe has no field {field!r}; {nearest(field, FIELDS)}")

@@ -17,8 +17,8 @@ def sharpness_aware_gradient(network: nn.Module, radius: float, loss: Callable[[
     loss before the move. The weights end as they were. ``loss`` is computed twice, of one batch; the statistics of
     batch normalisations follow only the first.
     """
-    before = loss()
-    before.backward()  # type: ignore[no-untyped-call]
+    first_loss = loss()
+    first_loss.backward()  # type: ignore[no-untyped-call]
     weights = [weight for weight in network.parameters() if weight.grad is not None]
     original = [weight.detach().clone() for weight in weights]
     with torch.no_grad():
@@ -32,7 +32,7 @@ def sharpness_aware_gradient(network: nn.Module, radius: float, loss: Callable[[
     with torch.no_grad():
         for weight, value in zip(weights, original, strict=True):
             weight.copy_(value)
-    return before.detach()
+    return first_loss.detach()
 
 
 @contextmanager

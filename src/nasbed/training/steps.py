@@ -18,7 +18,7 @@ from nasbed.training.recipe import Recipe
 from nasbed.training.sharpness import sharpness_aware_gradient
 
 Targets = Sequence[tuple[float, Tensor]]
-"""Labels, and the share of the loss that is theirs."""
+"""Labels, and their share of the loss."""
 
 
 def recipe_loss(outputs: Any, targets: Targets, recipe: Recipe) -> Tensor:

@@ -122,7 +122,7 @@ def test_campaign_refuses_what_it_cannot_be(old: str, new: str, message: str) ->
         (
             '"support.campaign_functions:quality"',
             '"support.campaign_functions:none"',
-            "support.campaign_functions has nothing called none",
+            "support.campaign_functions has no attribute none",
         ),
         (
             '"support.campaign_functions:quality"',

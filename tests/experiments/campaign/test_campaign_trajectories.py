@@ -162,7 +162,7 @@ def test_campaign_refuses_searches_that_are_none_or_do_not_fit(folder: Path) -> 
 
     assert "no file is" in refusal("nothing/*.json")
     (folder / "odd.json").write_text("{}")
-    assert "no record of a search" in refusal("odd.json")
+    assert "not a record of a search" in refusal("odd.json")
     written(folder / "other.json", "darts", [Architecture("darts", (0, 1))], space="darts")
     assert "a search in the space darts, the campaign is of nb201" in refusal("other.json")
     written(folder / "bad.json", "darts", [Architecture("nb201", (9,) * 6)])

@@ -88,7 +88,7 @@ def test_one_shot_refuses_bad_input_in_one_line_before_working(darts: Path, tmp_
         ((str(darts), "--benchmark", "no/such"), "no benchmark is called"),
         ((str(darts), "--stop", "eigenvalues"), "no stopping rule is called 'eigenvalues'"),
         ((str(darts), "--format", "gif"), "svg, png, pdf"),
-        ((str(tmp_path / "text.json"),), "is no record of a search"),
+        ((str(tmp_path / "text.json"),), "is not a record of a search"),
         ((str(tmp_path / "missing"),), "check the path"),
     ):
         assert words in refusal(*arguments, "--out", str(out)), words

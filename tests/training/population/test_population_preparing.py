@@ -66,7 +66,7 @@ def assert_same(first: PreparedPopulation, second: PreparedPopulation) -> None:
     assert list(first.programs) == list(second.programs)
     np.testing.assert_array_equal(first.weights, second.weights)
     assert first.layout is not None and second.layout is not None
-    assert (first.layout.size, first.layout.chosen) == (second.layout.size, second.layout.chosen)
+    assert (first.layout.size, first.layout.tap_count) == (second.layout.size, second.layout.tap_count)
     launches = [
         [launch for wave in (*layout.forward, *layout.backward) for launch in wave]
         for layout in (first.layout, second.layout)

@@ -192,15 +192,15 @@ class TaskJournal(JournalLines, _ResultsByKey[Key, Result]):
         else:
             self.keep(*self._form.read(line))
 
-    def check_inputs(self, before: Line, now: Line) -> None:
+    def check_inputs(self, previous: Line, now: Line) -> None:
         """Raise if the journal was created from other inputs."""
-        check_same_inputs(f"{self.path} holds {self._form.holds}", before, now, remedy="choose another file")
+        check_same_inputs(f"{self.path} holds {self._form.holds}", previous, now, remedy="choose another file")
 
-    def inputs_changed(self, before: Line, now: Line) -> None:
+    def inputs_changed(self, previous: Line, now: Line) -> None:
         """Called with each line of inputs, the first included, before the results that follow it are kept."""
 
     def renew_inputs(self, inputs: Mapping[str, Any]) -> None:
-        """Write down inputs that the results from now on are made from, where others are no reason to refuse."""
+        """Record changed inputs of the results from now on, where a change is not refused."""
         plain = json.loads(json.dumps(inputs))
         self.add({self._form.inputs: plain})
         self.inputs_changed(plain, plain)
@@ -294,7 +294,7 @@ def _json_object(text: bytes) -> Line | None:
 
 def check_same_inputs(
     holder: str,
-    before: Mapping[str, Any],
+    previous: Mapping[str, Any],
     now: Mapping[str, Any],
     *,
     remedy: str,
@@ -309,32 +309,32 @@ def check_same_inputs(
     nasbed.core.errors.InvalidOption: runs/ holds runs with workers 1, not 2; choose another folder
 
     Args:
-        holder: what holds the results, and of which kind they are.
-        before: the inputs that the results were made from.
+        holder: the name of the file that holds the results, and their kind.
+        previous: the inputs that the results were made from.
         now: the inputs of the work that is to resume.
         remedy: what the user can do.
-        optional: inputs that an older nasbed did not record; where they are absent from ``before``, they are equal.
+        optional: inputs that an older nasbed did not record; where they are absent from ``previous``, they are equal.
         differences: messages for inputs whose values say nothing to a reader, such as checksums.
     """
     for name, value in now.items():
-        if name not in before and name in optional:
+        if name not in previous and name in optional:
             continue
-        difference = _first_difference(name, before.get(name), value)
+        difference = _first_difference(name, previous.get(name), value)
         if difference:
             raise InvalidOption(f"{holder} with {(differences or {}).get(name, difference)}; {remedy}")
 
 
-def _first_difference(name: str, before: Any, now: Any) -> str:
+def _first_difference(name: str, previous: Any, now: Any) -> str:
     """The first input that differs, of mappings the innermost, with both values; nothing where none does."""
-    if before == now:
+    if previous == now:
         return ""
-    if isinstance(before, Mapping) and isinstance(now, Mapping):
-        for key in dict.fromkeys([*before, *now]):
-            if inner := _first_difference(f"{name} {key}", before.get(key), now.get(key)):
+    if isinstance(previous, Mapping) and isinstance(now, Mapping):
+        for key in dict.fromkeys([*previous, *now]):
+            if inner := _first_difference(f"{name} {key}", previous.get(key), now.get(key)):
                 return inner
-    return f"{name} {_shown(before)}, not {_shown(now)}"
+    return f"{name} {_format_value(previous)}, not {_format_value(now)}"
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """A value on one line; a text without its quotes."""
     return shorten(value)[1:-1] if isinstance(value, str) and value else shorten(value)

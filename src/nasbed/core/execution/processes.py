@@ -25,7 +25,7 @@ ORPHANED_S = 1.0
 
 def follow_parent() -> None:
     """Make this process, a child of ``multiprocessing``, end when its parent does, be it killed in the middle of work.
-    Ctrl-C is left to the parent. A process that is no such child is not changed."""
+    Ctrl-C is left to the parent. Other processes are not changed."""
     parent = multiprocessing.parent_process()
     if parent is None or parent.pid is None:
         return
@@ -43,11 +43,11 @@ def without_interrupts() -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()  # starting it, as the first process does, would let signals through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 def _end_with(parent: int) -> None:

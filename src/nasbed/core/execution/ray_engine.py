@@ -60,10 +60,10 @@ class RayWorker(Worker):
 class RayEngine(WorkerEngine[RayWorker]):
     """Runs tasks in Ray actors, as many as the cluster has room for, or ``workers``.
 
-    Each actor holds ``cpus`` cores and ``gpus`` GPUs, of which either may be a fraction. What a function remembers
-    stays in its actor. A task whose actor dies, or whose machine is lost, is tried once more in a new one. One that
-    exceeds its timeout, counted from when its actor takes it, is ended together with its actor. Workers look for
-    modules where this process does, so that functions of a script can be found there too.
+    Each actor holds ``cpus`` cores and ``gpus`` GPUs; either may be a fraction. What a function remembers stays in its
+    actor. A task whose actor dies, or whose machine is lost, is tried once more in a new one. One that exceeds its
+    timeout, counted from when its actor takes it, is ended together with its actor. Workers look for modules where this
+    process does, so that functions of a script can be found there too.
     """
 
     def __init__(

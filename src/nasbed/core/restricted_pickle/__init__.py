@@ -1,11 +1,11 @@
 """Foreign pickles, read without running anything that they hold.
 
-This is an interpreter of its own, not a filter in front of Python's: it knows how to build None, booleans, numbers,
-text, bytes, lists, tuples, dictionaries, sets and numpy arrays, and there is nothing else that it could build. A pickle
-names what it wants to call; the name is looked up in a table of ours, never in ``sys.modules``.
+This is a separate interpreter, not a filter in front of Python's. It can build None, booleans, numbers, text, bytes,
+lists, tuples, dictionaries, sets and numpy arrays, and nothing else. A pickle names what it wants to call; the name is
+looked up in a table of ours, never in ``sys.modules``.
 
-What comes out has been walked over once more: every part is of one of those types, no container holds itself, nesting
-is bounded, and so is the size that the value would have if parts that are shared were written out.
+The result is checked once more: every part is of one of those types, no container holds itself, and nesting is bounded.
+So is the size that the value would have if shared parts were written out.
 """
 
 from nasbed.core.former_names import former

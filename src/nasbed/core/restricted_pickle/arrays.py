@@ -44,8 +44,8 @@ class PendingDtype:
 
 def dtype_called(text: object, _align: object = False, _copy: object = True) -> PendingDtype:
     if type(text) is not str or not _KINDS.fullmatch(text):
-        shown = shorten(text) if type(text) is str else type(text).__name__
-        raise BadFile(f"an array of plain values has no elements of type {shown}")
+        label = shorten(text) if type(text) is str else type(text).__name__
+        raise BadFile(f"an array of plain values has no elements of type {label}")
     return PendingDtype(text)
 
 
@@ -61,7 +61,7 @@ def fill_array(array: NDArray[Any], state: object) -> None:
     _version, shape, dtype, fortran, raw = state
     if type(raw) is str:
         raw = raw.encode("latin-1")  # Python 2 wrote a string
-    kind = _checked(shape, dtype, raw)
+    kind = _validate_dtype(shape, dtype, raw)
     if type(fortran) is not bool:
         raise TypeError("an array is in C or Fortran order")
     array.__setstate__((1, shape, kind, fortran, raw))  # type: ignore[arg-type]
@@ -69,17 +69,17 @@ def fill_array(array: NDArray[Any], state: object) -> None:
 
 def buffer_called(raw: object, dtype: object, shape: object, order: object = "C") -> NDArray[Any]:
     """How protocol 5 writes arrays."""
-    kind = _checked(shape, dtype, raw)
+    kind = _validate_dtype(shape, dtype, raw)
     if type(order) is not str or order not in ("C", "F"):
         raise TypeError("an array is in C or Fortran order")
     return np.frombuffer(raw, dtype=kind).reshape(shape, order=order)  # type: ignore[call-overload, no-any-return]
 
 
 def scalar_called(dtype: object, raw: object) -> Any:
-    return np.frombuffer(raw, dtype=_checked((), dtype, raw))[0]  # type: ignore[call-overload]
+    return np.frombuffer(raw, dtype=_validate_dtype((), dtype, raw))[0]  # type: ignore[call-overload]
 
 
-def _checked(shape: object, dtype: object, raw: object) -> np.dtype[Any]:
+def _validate_dtype(shape: object, dtype: object, raw: object) -> np.dtype[Any]:
     """The dtype, after checking that the bytes are exactly those of an array of this shape."""
     if type(dtype) is not PendingDtype or type(raw) is not bytes or type(shape) is not tuple:
         raise TypeError("an array has a shape, a dtype and bytes")
@@ -87,7 +87,7 @@ def _checked(shape: object, dtype: object, raw: object) -> np.dtype[Any]:
         raise TypeError("an array's shape is a few small numbers")
     kind = dtype.resolve()
     if math.prod(shape) * kind.itemsize != len(raw):
-        raise ValueError(f"an array of shape {shorten(shape)} has {len(raw)} bytes")
+        raise ValueError(f"an array has the shape {shorten(shape)} but {len(raw)} bytes")
     return kind
 
 

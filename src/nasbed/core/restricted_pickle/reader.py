@@ -20,7 +20,7 @@ from nasbed.core.restricted_pickle.values import (
     as_dict,
     as_set,
     built,
-    called,
+    call_function,
     check_plain,
     extend,
     item_set,
@@ -43,6 +43,14 @@ class Pickle:
     ``calls`` adds names that may stand in the pickle: what is called for them, or None for a name that is only
     mentioned. ``records`` names classes whose objects become :class:`PickledObject`. ``persistent`` answers persistent
     ids.
+
+    Args:
+        data: The bytes that hold the pickle.
+        source: The name of the file, for errors.
+        start: Where the pickle begins in ``data``.
+        calls: What is called for each additional name, None for a name that is only mentioned.
+        records: The full names of classes whose objects are recorded.
+        persistent: Gives the value of a persistent id; None refuses such ids.
     """
 
     def __init__(
@@ -148,7 +156,7 @@ class Pickle:
         self.end += count
         return data
 
-    def _counted(self, width: int, signed: bool = False) -> bytes:
+    def _take_sized(self, width: int, signed: bool = False) -> bytes:
         """The bytes after a length of ``width`` bytes."""
         count = int.from_bytes(self._take(width), "little", signed=signed)
         if count < 0:
@@ -294,17 +302,17 @@ _PUSHED: dict[str, Callable[[Pickle], object]] = {
     "BININT": lambda p: int.from_bytes(p._take(4), "little", signed=True),
     "BININT1": lambda p: p._take(1)[0],
     "BININT2": lambda p: int.from_bytes(p._take(2), "little"),
-    "LONG1": lambda p: int.from_bytes(p._counted(1), "little", signed=True),
-    "LONG4": lambda p: int.from_bytes(p._counted(4, signed=True), "little", signed=True),
+    "LONG1": lambda p: int.from_bytes(p._take_sized(1), "little", signed=True),
+    "LONG4": lambda p: int.from_bytes(p._take_sized(4, signed=True), "little", signed=True),
     "UNICODE": lambda p: p._raw_line().decode("raw-unicode-escape"),
-    "BINUNICODE": lambda p: p._counted(4).decode("utf-8", "surrogatepass"),
-    "BINUNICODE8": lambda p: p._counted(8).decode("utf-8", "surrogatepass"),
-    "BINSTRING": lambda p: p._counted(4, signed=True).decode("latin-1"),  # Python 2's, bytes and text alike
-    "SHORT_BINSTRING": lambda p: p._counted(1).decode("latin-1"),
-    "SHORT_BINBYTES": lambda p: p._counted(1),
-    "BINBYTES": lambda p: p._counted(4),
-    "BINBYTES8": lambda p: p._counted(8),
-    "BYTEARRAY8": lambda p: p._counted(8),
+    "BINUNICODE": lambda p: p._take_sized(4).decode("utf-8", "surrogatepass"),
+    "BINUNICODE8": lambda p: p._take_sized(8).decode("utf-8", "surrogatepass"),
+    "BINSTRING": lambda p: p._take_sized(4, signed=True).decode("latin-1"),  # Python 2's, bytes and text alike
+    "SHORT_BINSTRING": lambda p: p._take_sized(1).decode("latin-1"),
+    "SHORT_BINBYTES": lambda p: p._take_sized(1),
+    "BINBYTES": lambda p: p._take_sized(4),
+    "BINBYTES8": lambda p: p._take_sized(8),
+    "BYTEARRAY8": lambda p: p._take_sized(8),
     "GET": lambda p: p._memo[int(p._line())],
     "GLOBAL": lambda p: p._global(p._line(), p._line()),
     "PERSID": lambda p: p._persistent_value(p._line()),
@@ -315,8 +323,8 @@ _REPLACED: dict[str, tuple[int, Callable[..., object]]] = {
     "TUPLE3": (3, lambda *items: items),
     "APPEND": (2, appended),
     "SETITEM": (3, item_set),
-    "REDUCE": (2, called),
-    "NEWOBJ": (2, called),
+    "REDUCE": (2, call_function),
+    "NEWOBJ": (2, call_function),
     "BUILD": (2, built),
 }
 _COLLECTED: dict[str, Callable[[list[Any]], object]] = {

@@ -79,7 +79,7 @@ def _check_keys(keys: list[Any]) -> None:
                 raise TypeError("a key has too many parts")
 
 
-def called(function: object, args: object) -> object:
+def call_function(function: object, args: object) -> object:
     if type(function) is not Global or function.call is None or type(args) is not tuple:
         name = function.name if type(function) is Global else type(function).__name__
         raise BadFile(f"a pickle of plain values does not call {shorten(name)}")

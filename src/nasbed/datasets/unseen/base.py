@@ -104,8 +104,7 @@ class UnseenGenerator(ABC):
         ``as_released`` follows the authors' scripts where they differ from the paper; raises where they do not."""
         if as_released:
             raise InvalidOption(
-                f"--as-released follows scripts that differ from the paper, of {self.name} no difference is known; "
-                "leave it out"
+                f"--as-released does not apply to {self.name}: its scripts have no known difference; omit it"
             )
         return self._generate(source, Draws(seed, self.name), progress)
 
@@ -132,10 +131,10 @@ class UnseenGenerator(ABC):
                     f"images of {self.name} have the shape {self.shape}, {part} has {images_of_part.images.shape}"
                 )
             if not np.array_equal(self.label_of(images_of_part.images, images_of_part.origins), images_of_part.labels):
-                raise BadFile(f"labels of {self.name} are as its rule says, some of {part} are not: {self.rule}")
+                raise BadFile(f"some {part} labels of {self.name} do not follow its rule: {self.rule}")
             if not np.array_equal(np.unique(images_of_part.labels), np.arange(len(self.classes))):
                 raise BadFile(f"every part of {self.name} has all {len(self.classes)} classes, {part} lacks one")
         for origin in self.hygiene:
             parts = [np.unique(images_of_part.origins[origin]) for images_of_part in dataset.parts.values()]
             if len(np.unique(np.concatenate(parts))) != sum(map(len, parts)):
-                raise BadFile(f"no {origin} of {self.name} is in two parts, some are")
+                raise BadFile(f"{self.name} has the same {origin} in two parts")

@@ -67,14 +67,14 @@ class Chesseract(UnseenGenerator):
 
     def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
         chess_package()
-        everything, digests = _games(source, self.needs)
-        games, left_out = games_with_result(everything) if self.copies else distinct_games(everything)
+        all_games, digests = _games(source, self.needs)
+        games, left_out = games_with_result(all_games) if self.copies else distinct_games(all_games)
         boards = list(replayed(games, len(games), progress))
         left_out["that cannot be replayed"] = sum(board is None for board in boards)
         playable = [(game, masks) for game, masks in zip(games, boards, strict=True) if masks is not None]
         if not playable:
-            raise BadFile(f"{source} has games with a result, none of {len(everything)} can be replayed; get it again")
-        notes = [_games_note(len(everything), len(playable), left_out)]
+            raise BadFile(f"{source} has games with a result, none of {len(all_games)} can be replayed; get it again")
+        notes = [_games_note(len(all_games), len(playable), left_out)]
         positions, note = _usable(playable, draws, self.counts, copies=self.copies)
         notes.append(note)
         train, valid, test = (self._part(draws, part, positions) for part in range(3))
@@ -87,23 +87,24 @@ class Chesseract(UnseenGenerator):
         for name, pool, images in zip(self.classes, pools, np.bincount(labels, minlength=len(RESULTS)), strict=True):
             if len(pool) < images:
                 raise BadFile(
-                    f"there is a position for each image, of '{name}' there are {len(pool)} of {images} for "
+                    f"every image needs its own position, '{name}' has {len(pool)} of {images} for "
                     f"{PARTS[part]}; add games"
                 )
-        chosen = draws.without_repeats(labels, pools, _PICKED, part)
-        game = positions.game[chosen]
+        indices = draws.without_repeats(labels, pools, _PICKED, part)
+        game = positions.game[indices]
         origins = {
             "game": game,
-            "position": positions.number[chosen],
-            "ply": positions.ply[chosen],
+            "position": positions.number[indices],
+            "ply": positions.ply[indices],
             "pgn": np.array([item.file for item in positions.games])[game],
             "number": np.array([item.number for item in positions.games])[game],
             "result": np.array(RESULTS)[labels],
         }
-        return GeneratedPart(planes(positions.masks[chosen]), labels, origins)
+        return GeneratedPart(planes(positions.masks[indices]), labels, origins)
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        """The labels of the results; −1 where the planes are no position: a king of each colour, one piece a square."""
+        """The labels of the results; −1 where the planes are not a position: a king of each colour, one piece a
+        square."""
         labels = positions_in(RESULTS, origins["result"])
         kings = images[:, [5, 11]].sum(axis=(2, 3))
         labels[(kings != 1).any(axis=1) | (images.sum(axis=1) > 1).any(axis=(1, 2))] = -1
@@ -114,7 +115,7 @@ class Chesseract(UnseenGenerator):
 
 
 class ChesseractWithCopies(Chesseract):
-    """The dataset without the search for copies: a game between two of the players is in both their files, so it can be
+    """The dataset without the search for copies. A game between two of the players is in both their files, so it can be
     in the training and in the test part. It shows the effect on accuracies (docs/baselines.md); do not use it."""
 
     title = "Chesseract with copies"
@@ -124,8 +125,8 @@ class ChesseractWithCopies(Chesseract):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Positions:
-    """A row a position: its planes as masks, the number of its game, that of the half move before it from 1, the number
-    by which the same position is known in all games, its part and its result."""
+    """One row for each position. It holds its planes as masks, the number of its game, and the number of the half move
+    before it, from 1. Then come the number of the position, the same in all games, its part and its result."""
 
     games: tuple[Game, ...]
     masks: Bitboards
@@ -188,11 +189,11 @@ def _divided(sizes: Integers, results: Integers, draws: Draws, counts: tuple[int
     """The part of each game: for each result, games in random order fill the parts in proportion to the images."""
     parts = np.empty(len(sizes), np.int64)
     for result in range(len(RESULTS)):
-        mine = np.flatnonzero(results == result)
-        order = mine[draws.order(len(mine), _DIVIDED, result)]
-        before = np.cumsum(sizes[order]) - sizes[order]
-        ends = sizes[mine].sum() * np.cumsum(counts) // sum(counts)
-        parts[order] = np.minimum(np.searchsorted(ends, before, side="right"), len(counts) - 1)
+        indices = np.flatnonzero(results == result)
+        order = indices[draws.order(len(indices), _DIVIDED, result)]
+        starts = np.cumsum(sizes[order]) - sizes[order]
+        ends = sizes[indices].sum() * np.cumsum(counts) // sum(counts)
+        parts[order] = np.minimum(np.searchsorted(ends, starts, side="right"), len(counts) - 1)
     return parts
 
 

@@ -13,7 +13,7 @@ class CIFARTile(ComposedDataset):
     """Labels 0 to 3: one to four kinds. Tiles are top left, top right, bottom left, bottom right.
 
     Uniformly drawn tiles would show one kind once in a thousand images; balanced, a quarter does. For a label, the four
-    classes are any of the combinations with so many kinds: 10, 630, 4 320 and 5 040.
+    classes are any of the combinations with that many kinds: 10, 630, 4 320 and 5 040.
     """
 
     name = "cifartile"

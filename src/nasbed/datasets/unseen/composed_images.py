@@ -1,9 +1,9 @@
-"""Datasets whose images are composed of several images of another, and whose label follows from theirs.
+"""Datasets whose images are composed of several images of another, and whose label follows from their labels.
 
 What is decided where the paper is silent:
 
-- Classes are balanced to the image, as the column "Random" of its table 1 implies: each label is asked for equally
-  often, and the labels of the source are drawn from all combinations with that label, each as likely as the others.
+- Classes are balanced to the image, as the column "Random" of its table 1 implies. Each label is drawn equally often.
+  The labels of the source are drawn uniformly from all combinations with that label.
 - Source images are divided before anything is drawn. Those of the source's test part make the test part. Those of its
   training part are divided by chance between training and validation, in proportion to what is made of them.
 - Within a part an image of the source may be used again, but not twice in one composition.
@@ -85,9 +85,9 @@ class ComposedDataset(UnseenGenerator):
         combination_labels = self.label_from(combinations)
         kinds = np.empty((count, self.several), np.int64)
         for label in range(len(self.classes)):
-            where = np.flatnonzero(labels == label)
+            indices = np.flatnonzero(labels == label)
             fitting = combinations[combination_labels == label]
-            kinds[where] = fitting[draws.below(len(fitting), len(where), _COMBINED, part, label)]
+            kinds[indices] = fitting[draws.below(len(fitting), len(indices), _COMBINED, part, label)]
         words = draws.words(count * self.several, _PICKED, part).reshape(count, self.several)
         places = (words % sizes[kinds].astype(np.uint64)).astype(np.int64)
         for later in range(1, self.several):

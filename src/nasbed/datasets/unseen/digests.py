@@ -1,4 +1,4 @@
-"""Digests of the generated datasets, by which anyone can check that theirs are the same."""
+"""Digests of the generated datasets, to check that a generated copy is the same."""
 
 from __future__ import annotations
 

@@ -102,8 +102,8 @@ def preview(dataset: UnseenGenerator, generated: GeneratedDataset) -> Any:
     """The first training images of each class, one row per class."""
     rows = []
     for label in range(len(dataset.classes)):
-        chosen = np.flatnonzero(generated.train.labels == label)[:PREVIEWED]
-        pictures = [dataset.picture(generated.train.images[index]) for index in chosen]
+        indices = np.flatnonzero(generated.train.labels == label)[:PREVIEWED]
+        pictures = [dataset.picture(generated.train.images[index]) for index in indices]
         rows.append(pictures)
     height, width, _ = next(picture for row in rows for picture in row).shape
     larger = max(1, SIDE // max(height, width))

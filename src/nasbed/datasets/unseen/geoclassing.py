@@ -82,8 +82,8 @@ class GeoClassing(UnseenGenerator):
                     picked[part] += patches[end - share[part] : end].tolist()
             parts, digests = [], []
             for part, numbers in enumerate(picked):
-                chosen = [located[numbers[index]] for index in draws.order(len(numbers), _ORDERED, part)]
-                images_of_part, digest = self._part(place, chosen, countries, progress, PARTS[part])
+                patch_names = [located[numbers[index]] for index in draws.order(len(numbers), _ORDERED, part)]
+                images_of_part, digest = self._part(place, patch_names, countries, progress, PARTS[part])
                 parts.append(images_of_part)
                 digests.append(digest)
         train, valid, test = parts

@@ -35,7 +35,7 @@ class Gutenberg(UnseenGenerator):
     - A letter's pixel is 1, the others are 0. Rows are a to z and then the space that words are padded with.
     - Every three words in a row, of 3 to 6 letters each, are a phrase, whatever punctuation was between them; phrases
       may share words. A stretch of such words is wholly in one part, so that phrases of two parts never share a place
-      in a book; a phrase that stretches of two parts have is left out, as is one that two authors have.
+      in a book. A phrase that occurs in two parts is left out, and so is one that occurs with two authors.
     - Authors are balanced to the image and no phrase is used twice. An author whose books have too few phrases is an
       error that says how many there are: none is repeated to make up for it.
     """
@@ -72,10 +72,10 @@ class Gutenberg(UnseenGenerator):
                     f"an author has a phrase for each image, {name} has {len(pool)} of {images} for {PARTS[part]}; "
                     "add books"
                 )
-        chosen = draws.without_repeats(labels, pools, _PICKED, part)
-        strings = phrases.text[chosen]
+        indices = draws.without_repeats(labels, pools, _PICKED, part)
+        strings = phrases.text[indices]
         grids = to_grid(strings, ALPHABET).transpose(0, 2, 1)[:, None]
-        origins = {"phrase": strings, "stretch": phrases.stretch[chosen], "author": np.array(AUTHORS)[labels]}
+        origins = {"phrase": strings, "stretch": phrases.stretch[indices], "author": np.array(AUTHORS)[labels]}
         return GeneratedPart(np.ascontiguousarray(grids), labels, origins)
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
@@ -152,10 +152,10 @@ def _divided(windows: _Windows, draws: Draws, counts: tuple[int, int, int]) -> I
         rows = np.flatnonzero(windows.author == author)
         _, stretch, sizes = np.unique(windows.stretch[rows], return_inverse=True, return_counts=True)
         order = draws.order(len(sizes), _DIVIDED, author)
-        before = np.cumsum(sizes[order]) - sizes[order]
+        starts = np.cumsum(sizes[order]) - sizes[order]
         ends = len(rows) * np.cumsum(counts) // sum(counts)
         part_of = np.empty(len(sizes), np.int64)
-        part_of[order] = np.searchsorted(ends, before, side="right")
+        part_of[order] = np.searchsorted(ends, starts, side="right")
         parts[rows] = part_of[stretch]
     return parts
 

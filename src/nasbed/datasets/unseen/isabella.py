@@ -82,19 +82,19 @@ class Isabella(UnseenGenerator):
         number = np.concatenate([recording.snippets for recording in recordings])
         eras = np.array([recording.row.era for recording in recordings])[owner]
         pools = [np.flatnonzero(eras == era) for era in range(len(ERAS))]
-        chosen = draws.without_repeats(labels, pools, _PICKED, part)
+        indices = draws.without_repeats(labels, pools, _PICKED, part)
         images = np.empty((len(labels), *self.shape), np.uint8)
         for index, recording in enumerate(recordings):
-            places = {int(number[chosen[image]]): image for image in np.flatnonzero(owner[chosen] == index)}
+            places = {int(number[indices[image]]): image for image in np.flatnonzero(owner[indices] == index)}
             for count, (rate, samples) in enumerate(pieces(recording.path) if places else ()):
                 if count in places:
                     images[places[count]] = picture_of(resampled(samples, rate))
             progress(f"{self.name}, transforming {PARTS[part]}", index + 1, len(recordings))
-        rows = [recordings[index].row for index in owner[chosen]]
+        rows = [recordings[index].row for index in owner[indices]]
         origins = {
             "recording": np.array([row.file for row in rows]),
             "work": np.array([row.work for row in rows]),
-            "second": number[chosen] * SECONDS,
+            "second": number[indices] * SECONDS,
             "era": np.array([ERAS[row.era] for row in rows]),
         }
         return GeneratedPart(images, labels, origins)
@@ -111,8 +111,8 @@ class Isabella(UnseenGenerator):
 def _divided(recordings: list[MusicRecording], draws: Draws, counts: tuple[int, int, int]) -> list[int]:
     """The part of each recording.
 
-    The works of an era, in random order, go each to the part that lacks the most snippets of its share; the last ones
-    to parts that would otherwise have none.
+    The works of an era, in random order, each go to the part that lacks the most snippets of its share. The last works
+    go to parts that would otherwise have none.
     """
     part_of: dict[str, int] = {}
     for era in range(len(ERAS)):

@@ -47,8 +47,8 @@ class Language(UnseenGenerator):
 
     - A letter's pixel is 1, the others are 0. The paper draws it black.
     - Words are taken without regard to case. One that two languages have is kept in both.
-    - Words are divided between the parts before anything is drawn, by chance and in proportion to the images of each; a
-      word that two languages have is in the same part for both, so that no string is in two parts.
+    - Words are divided between the parts before anything is drawn, at random and in proportion to the images of each
+      part. A word of two languages is in the same part for both, so that no string is in two parts.
     - Languages are balanced to the image. The four words of an image are distinct.
     """
 
@@ -100,8 +100,8 @@ class Language(UnseenGenerator):
                     f"each part needs {TOGETHER} words of a language, one has {len(pool)} of {LANGUAGES[code]}; "
                     "get a longer list"
                 )
-            where = np.flatnonzero(labels == label)
-            words[where] = pool[draws.distinct(len(pool), (len(where), TOGETHER), _PICKED, part, label)]
+            indices = np.flatnonzero(labels == label)
+            words[indices] = pool[draws.distinct(len(pool), (len(indices), TOGETHER), _PICKED, part, label)]
         codes = np.array(list(pools))[labels]
         return GeneratedPart(to_grid(spelt(words), ALPHABET)[:, None], labels, {"words": words, "language": codes})
 

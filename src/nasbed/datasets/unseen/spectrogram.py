@@ -1,7 +1,7 @@
 """Five seconds of sound as a picture: 64 mel bands by 128 moments, in bytes.
 
-Slaney's mel scale is linear up to 1 000 Hz (a mel is 200/3 Hz) and logarithmic above (27 mels are a factor of 6.4).
-A band is a triangle over three neighbours of the 66 frequencies that divide the mels of 0 to 11 025 Hz evenly; its area
+Slaney's mel scale is linear up to 1 000 Hz (a mel is 200/3 Hz) and logarithmic above (27 mels are a factor of 6.4). A
+band is a triangle over three neighbours of the 66 frequencies that divide the mels of 0 to 11 025 Hz evenly. Its area
 over hertz is 1, so that white noise is equally loud in all bands. librosa has the same definitions.
 """
 

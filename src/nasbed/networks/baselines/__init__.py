@@ -1,4 +1,4 @@
-"""Networks that nobody searched for: the CNNs of the paper on unseen datasets, for images of any shape.
+"""Networks that were not found by a search: the CNNs of the paper on unseen datasets, for images of any shape.
 
 The paper is Geada, Towers et al., "Insights from the use of previously unseen neural architecture search datasets",
 CVPR 2024, section 5.1. To add one: a function in a file and a line below, or an entry point in the group.
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class BaselineBuilder(Protocol):
-    """What is registered: a network for so many classes and channels, in training mode, with its own initial weights.
-    It need not take small images: those are enlarged in front of it."""
+    """The registered function: makes a network for ``classes`` and ``channels_in``, in training mode, with its own
+    initial weights. It need not take small images: those are enlarged in front of it."""
 
     def __call__(self, *, classes: int, channels_in: int) -> nn.Module: ...
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from nasbed.networks.baselines import BaselineBuilder
 
 MOST = 256
-"""A network that cannot do with so many pixels a side fails for another reason."""
+"""A network that cannot use this many pixels a side fails for another reason."""
 
 
 class Upscaled(nn.Module):
-    """A network behind images of one size, to which others are brought by repeating pixels: a letter or a chess piece
-    that is one pixel of value 1 stays a patch of ones."""
+    """A network for images of one size; smaller images are enlarged to it by repeating pixels. So a letter or a chess
+    piece that is one pixel of value 1 stays a patch of ones."""
 
     def __init__(self, network: nn.Module, size: tuple[int, int]) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ def least_side(builder: BaselineBuilder) -> int:
         trial = builder(classes=1, channels_in=USUAL_CHANNELS)
         error = _fails(trial, MOST)
         if error is not None:
-            raise InvalidOption(f"a baseline takes images of {MOST} × {MOST} pixels, this does not: {error}")
+            raise InvalidOption(f"this baseline does not take images of {MOST} × {MOST} pixels: {error}")
         if _fails(trial, 1) is None:
             return 1
         low, high = 1, MOST

@@ -42,7 +42,7 @@ RESNEXT50 = FromTorchvision("resnext50_32x4d", first="conv1")
 
 
 def take_channels(network: nn.Module, place: str, channels: int) -> None:
-    """Put a convolution for so many channels, with torch's initial weights, where there is one for others."""
+    """Replace a convolution by one for this number of channels, with torch's initial weights."""
     from torch.nn import Conv2d
 
     parent, _, name = place.rpartition(".")
@@ -61,9 +61,8 @@ def take_channels(network: nn.Module, place: str, channels: int) -> None:
 def import_torchvision() -> Any:
     """The module ``torchvision``.
 
-    Its wheels are made for torch with CUDA. Beside another torch their library is not loaded, and importing them ends
-    at operators for object detection that are then unknown: these are declared, without a body, and no network for
-    classification misses them.
+    Its wheels are made for torch with CUDA. With a different torch their library is not loaded, and the import fails at
+    unknown operators for object detection. These are declared without a body; no network for classification needs them.
     """
     if find_spec("torchvision") is None:
         raise MissingDependency("this network needs torchvision; get it with: pip install 'nasbed[vision]'")

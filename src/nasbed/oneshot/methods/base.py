@@ -28,7 +28,7 @@ from nasbed.spaces import space as registered_space
 from nasbed.training.recipe import Recipe
 
 Judge = Callable[[Architecture, int | None], float]
-"""The accuracy of an architecture by the weights of the supernet, in per cent, on all validation images or so many."""
+"""The accuracy of an architecture by the supernet's weights, in per cent, on all or the first validation images."""
 
 
 class OneShotMethod(ABC, Generic[SettingsT]):
@@ -84,10 +84,17 @@ class OneShotMethod(ABC, Generic[SettingsT]):
 
 class SupernetMethod(nn.Module, OneShotMethod[SearchSettings]):
     """A strategy for a supernet. Its parameters are the architecture parameters, if any; with its buffers they are all
-    of its state, so that a search goes on from them.
+    of its state, so that a search resumes from them.
 
     A subclass takes its hyperparameters as keywords, with the published values as defaults, beside a seed for its first
     parameters.
+
+    Args:
+        space: The searched space.
+        with_none: Whether the operation ``none`` is a candidate.
+        learning_rate: The learning rate of Adam for the architecture parameters.
+        adam_betas: The two decay rates of Adam.
+        weight_decay: The weight decay of Adam.
     """
 
     settings = SearchSettings
@@ -149,7 +156,7 @@ class SupernetMethod(nn.Module, OneShotMethod[SearchSettings]):
         return self.space.strongest(self.strengths(), self.cells)
 
     def begin(self, epoch: int, epochs: int) -> None:
-        """Get ready for an epoch, counted from 0, of so many."""
+        """Prepare an epoch, counted from 0, of ``epochs``."""
 
     def learns(self, epoch: int, epochs: int) -> bool:
         """Whether the architecture parameters move in an epoch; there may be none."""

@@ -24,18 +24,18 @@ class Darts2(DartsMethod):
         self.radius = radius
 
     def gradients(self, step: Step) -> list[Tensor]:
-        named = dict(step.supernet.named_parameters())
+        parameters = dict(step.supernet.named_parameters())
         state = step.optimizer.state
 
         def loss(batch: tuple[Tensor, Tensor]) -> Loss:
-            return lambda weights: step.loss(batch, self.expected(), dict(zip(named, weights, strict=True)))
+            return lambda weights: step.loss(batch, self.expected(), dict(zip(parameters, weights, strict=True)))
 
         return unrolled_gradient(
             loss(step.train),
             loss(step.valid),
-            [weight.detach() for weight in named.values()],
+            [weight.detach() for weight in parameters.values()],
             list(self.parameters()),
-            velocities=[state[weight].get("momentum_buffer") for weight in named.values()],
+            velocities=[state[weight].get("momentum_buffer") for weight in parameters.values()],
             rate=step.rate,
             momentum=step.recipe.momentum,
             weight_decay=step.recipe.weight_decay,

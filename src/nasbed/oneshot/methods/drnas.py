@@ -23,12 +23,25 @@ from nasbed.oneshot.spaces.base import SearchedSpace
 class DrNAS(SupernetMethod):
     """Each edge has the concentrations elu(beta) + 1 of a Dirichlet distribution, from which every step draws its
     weights; in the end the mean counts. ``anchor`` times the squared distance of the concentrations from 1 is added to
-    the validation loss, which keeps them near the flat distribution; there is no weight decay beside it.
+    the validation loss, which keeps them near the flat distribution; it replaces weight decay.
 
     The search has a stage for each of ``partial``, of equally many epochs. In a stage one channel in ``partial`` goes
-    through the operations. Before each stage but the first, ``kept`` of each edge's candidates stay, rounded up, those
-    with the highest mean; their parameters stay too, and the wider supernet inherits what it can, see ``widen``. In the
-    first ``warm_up`` of a stage (10 of 25 epochs) only weights are trained.
+    through the operations. Before each stage but the first, the share ``kept`` of each edge's candidates stays, rounded
+    up: those with the highest mean. Their parameters stay too, and the wider supernet inherits what it can, see
+    ``widen``. In the first ``warm_up`` of a stage (10 of 25 epochs) only weights are trained.
+
+    Args:
+        space: The searched space.
+        seed: The seed of the first parameters.
+        with_none: Whether the operation ``none`` is a candidate.
+        partial: One channel in this many goes through the operations, for each stage.
+        kept: The share of candidates that stay after a stage.
+        warm_up: The share of a stage's epochs that train weights only.
+        anchor: The weight of the distance from the flat distribution.
+        learning_rate: The learning rate of Adam for the architecture parameters.
+        weight_decay: The weight decay of Adam.
+        deviation: The standard deviation of the first parameters.
+        settings: Other hyperparameters of :class:`SupernetMethod`.
     """
 
     present: Tensor
@@ -107,8 +120,8 @@ class DrNAS(SupernetMethod):
         for kind, edges in enumerate(table):
             for edge, row in enumerate(edges):
                 ranked = sorted(row, key=lambda op: -strengths[kind, edge, op])
-                chosen = ranked[:count]
-                if not set(chosen) & set(self.cells.real):
-                    chosen[-1] = next(op for op in ranked if op in self.cells.real)
-                table[kind][edge] = sorted(chosen)
+                strongest = ranked[:count]
+                if not set(strongest) & set(self.cells.real):
+                    strongest[-1] = next(op for op in ranked if op in self.cells.real)
+                table[kind][edge] = sorted(strongest)
         self.present = torch.tensor(table, device=self.present.device)

@@ -43,9 +43,9 @@ class Gdas(DartsMethod):
     def mixing(self, chance: Chance) -> Mixing:
         alphas = self._on_host()
         noise = torch.empty_like(alphas).exponential_(generator=chance.host_generator()).clamp_min(1e-20).log()
-        chosen = (alphas.log_softmax(dim=-1) - noise).argmax(dim=-1)
+        samples = (alphas.log_softmax(dim=-1) - noise).argmax(dim=-1)
         noisy = self.alphas.log_softmax(dim=-1) - noise.to(self.alphas.device, non_blocking=True)
-        return self._hard((noisy / self.temperature).softmax(dim=-1), chosen)
+        return self._hard((noisy / self.temperature).softmax(dim=-1), samples)
 
     def evaluated(self) -> Mixing:
         """The strongest operation of each edge."""
@@ -58,9 +58,9 @@ class Gdas(DartsMethod):
             self._host_copy = version, self.alphas.detach().cpu()
         return self._host_copy[1]
 
-    def _hard(self, soft: Tensor, chosen: Tensor) -> Mixing:
+    def _hard(self, soft: Tensor, indices: Tensor) -> Mixing:
         """One where chosen and zero elsewhere, with the gradient of the soft weights."""
-        hard = torch.zeros(chosen.shape + soft.shape[-1:], dtype=soft.dtype).scatter_(-1, chosen.unsqueeze(-1), 1.0)
+        hard = torch.zeros(indices.shape + soft.shape[-1:], dtype=soft.dtype).scatter_(-1, indices.unsqueeze(-1), 1.0)
         hard = hard.to(soft.device, non_blocking=True)
-        selected = tuple(tuple(row) for row in chosen.tolist())
+        selected = tuple(tuple(row) for row in indices.tolist())
         return Mixing(hard + (soft - soft.detach()), selected=selected)

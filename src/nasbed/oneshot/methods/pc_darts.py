@@ -18,7 +18,17 @@ from nasbed.oneshot.spaces.base import SearchedSpace, Strengths
 class PCDarts(DartsMethod):
     """One channel in ``partial`` goes through the operations; what each edge into a node carries is weighed by a
     softmax over these edges, which counts in the end too. In the first ``warm_up`` of the epochs (15 of 50) only
-    weights are trained."""
+    weights are trained.
+
+    Args:
+        space: The searched space.
+        seed: The seed of the first parameters.
+        partial: One channel in this many goes through the operations.
+        warm_up: The share of epochs that train weights only.
+        learning_rate: The learning rate of Adam for the architecture parameters.
+        deviation: The standard deviation of the first parameters.
+        settings: Other hyperparameters of :class:`DartsMethod`.
+    """
 
     def __init__(
         self,

@@ -17,7 +17,15 @@ from nasbed.spaces import space as named_space
 class RandomWS(SupernetMethod):
     """Each step trains the weights of one architecture, drawn uniformly. In the end ``samples`` more are drawn and
     judged by the shared weights on ``judged_images`` validation images, None for all; the best is the result. After the
-    other epochs that is done with ``epoch_samples``, to have something to show. There are no parameters."""
+    other epochs that is done with ``epoch_samples``, to report progress. It has no parameters.
+
+    Args:
+        space: The searched space.
+        seed: The seed of the first architecture.
+        samples: How many architectures are evaluated in the end.
+        epoch_samples: How many architectures are evaluated after each other epoch.
+        judged_images: How many validation images evaluate an architecture; None for all.
+    """
 
     best: Tensor
 
@@ -48,8 +56,8 @@ class RandomWS(SupernetMethod):
         return Architecture(self.space.name, tuple(self.best.tolist()))
 
     def judge(self, accuracy: Judge, chance: Chance, *, last: bool) -> None:
-        drawn = self._sample(chance, self.samples if last else self.epoch_samples)
-        best = max(drawn, key=lambda arch: accuracy(arch, self.judged_images))
+        samples = self._sample(chance, self.samples if last else self.epoch_samples)
+        best = max(samples, key=lambda arch: accuracy(arch, self.judged_images))
         self.best.copy_(torch.tensor(best.code))
 
     def _sample(self, chance: Chance, count: int) -> list[Architecture]:

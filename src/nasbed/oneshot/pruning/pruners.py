@@ -21,7 +21,7 @@ def sawtooth(weights: Tensor, teeth: float = TEETH) -> Tensor:
 def gate(weights: Tensor) -> Tensor:
     """1 where a weight is above 0, else 0, with the gradient of the sawtooth.
 
-    The paper adds the sawtooth itself, which vanishes as its teeth grow in number; here it is taken off again without
+    The paper adds the sawtooth itself, which vanishes as its teeth grow in number. Here it is subtracted again without
     its gradient, so that a gate is exactly open or closed.
     """
     soft = sawtooth(weights)

@@ -61,7 +61,7 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
         self.compression_loss = 0.0
 
     def train_epoch(self, number: int) -> float:
-        """The mean cross entropy. On a CPU the steps end at the first loss that is no finite number."""
+        """The mean cross entropy. On a CPU the steps end at the first loss that is not finite."""
         recipe, steps = self.recipe, self.steps
         self.gated.train()
         self.gated.network.set_drop_path(recipe.drop_path_in(number, self.epochs))
@@ -174,14 +174,14 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
 
     def _keep(self, genotype: BonsaiGenotype) -> None:
         """Go on with part of what is present: weights, momenta and all."""
-        before, moved = self.gated, self.optimizer.state
+        previous, moved = self.gated, self.optimizer.state
         network = self._network(genotype).to(self.device)
-        remaining_weights(network, before.network)
-        self.present, self.gated = genotype, GatedNetwork(network, before.pruners)
+        remaining_weights(network, previous.network)
+        self.present, self.gated = genotype, GatedNetwork(network, previous.pruners)
         with torch.no_grad():
             self.gated.pruners.removed.copy_(~torch.tensor(genotype.flags))
         self.optimizer = recipe_optimizer(self.gated, self.recipe)
-        parameters = dict(before.named_parameters())
+        parameters = dict(previous.named_parameters())
         for name, weight in self.gated.named_parameters():
             if parameters[name] in moved:
                 self.optimizer.state[weight] = moved[parameters[name]]

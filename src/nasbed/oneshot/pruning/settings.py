@@ -24,10 +24,11 @@ _NUMBERS = ("target", "least_open", "compression", "input_compression", "gate_st
 class BonsaiSettings(OneShotSettings):
     """``cells``, ``nodes`` and ``channels`` are the network's, see ``Frame``; the defaults are small.
 
-    Pruners start at ``gate_start`` and stay within ``gate_bound`` of 0. Until operations of the share ``target`` are
-    left, the distance of each cell from a little less than that is added to the loss, times ``compression``, and the
-    distance of its inputs from one alone times ``input_compression``; both double every ``cycle`` epochs. An operation
-    whose gate was open in less than ``least_open`` of the steps of the last ``interval`` epochs is removed for good.
+    Pruners start at ``gate_start`` and stay within ``gate_bound`` of 0. Two penalties are added to the loss until
+    operations of the share ``target`` are left. One is the distance of each cell from a little less than that share,
+    times ``compression``. The other is the distance of its inputs from a single one, times ``input_compression``. Both
+    weights double every ``cycle`` epochs. An operation whose gate was open in less than ``least_open`` of the steps of
+    the last ``interval`` epochs is removed for good.
 
     ``split`` is how many training images train and how many validate; weights and pruners learn from the former.
     """
@@ -106,7 +107,7 @@ class BonsaiSettings(OneShotSettings):
 
 
 def bonsai_cells(count: int) -> str:
-    """``count`` cells, of which those at one and two thirds reduce, as in a DARTS network.
+    """``count`` cells; those at one and two thirds reduce, as in a DARTS network.
 
     >>> bonsai_cells(8)
     'nnrnnrnn'

@@ -30,15 +30,15 @@ def format_of(path: Path) -> str | None:
 
 def read_sealed(path: Path, format: str, parse: Callable[[Mapping[str, Any]], T], *, subject: str) -> T:
     """The object in a file, parsed. Raises unless it has that format and is unchanged since it was written.
-    ``subject`` completes the error "is no record of …"."""
+    ``subject`` completes the error "is not a record of …"."""
     content = _content(path)
     data = _object(content)
     if data is None or not str(data.get("format")).startswith(format[:-1]):
-        raise BadFile(f"{path} is no record of {subject}")
+        raise BadFile(f"{path} is not a record of {subject}")
     if data["format"] != format:
         raise BadFile(f"{path} is a {shorten(data['format'])}, this nasbed reads {format!r}; use the one that wrote it")
     if not is_sealed(content, data):
-        raise BadFile(f"{path} does not have its own SHA-256, so that it was changed; search again, or get it anew")
+        raise BadFile(f"{path} has a wrong SHA-256, so it was changed; search again, or get it again")
     try:
         return parse(data)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -46,7 +46,7 @@ def read_sealed(path: Path, format: str, parse: Callable[[Mapping[str, Any]], T]
             f"it lacks {error}" if isinstance(error, KeyError) and not isinstance(error, NasbedError) else str(error)
         )
         raise BadFile(
-            f"{path} is no complete record of a search: {' '.join(reason.split())}; search again, or get it anew"
+            f"{path} is not a complete record of a search: {' '.join(reason.split())}; search again, or get it again"
         ) from None
 
 

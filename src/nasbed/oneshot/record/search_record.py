@@ -28,8 +28,8 @@ _DTYPES = ("float16", "float32", "float64", "int64")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchRecord:
-    """A search that ended. ``options`` are those hyperparameters of the method that were set, as JSON has them;
-    ``device`` is where it ran, in words; ``versions`` are those of the packages that had a part in it."""
+    """A search that ended. ``options`` are the hyperparameters of the method that were set, as JSON values. ``device``
+    describes where it ran; ``versions`` are those of the packages involved."""
 
     method: str
     space: str
@@ -103,7 +103,7 @@ def _earlier_record(data: Mapping[str, Any]) -> SearchRecord:
     searched = record.searched
     last = searched.epochs[-1].architecture if searched.epochs and searched.status == "ok" else None
     if searched.architecture != last or searched.status == "stopped":
-        raise BadFile(f"a search of status {shorten(searched.status)} does not end like this")
+        raise BadFile(f"a search of status {shorten(searched.status)} cannot have this result")
     return record
 
 
@@ -127,7 +127,7 @@ def _read(
     if [epoch.epoch for epoch in epochs] != list(range(1, len(epochs) + 1)):
         raise BadFile("its epochs are not counted from 1")
     if data["status"] not in _STATUSES or (architecture is None) != (data["status"] == "diverged"):
-        raise BadFile(f"a search of status {shorten(data['status'])} does not end like this")
+        raise BadFile(f"a search of status {shorten(data['status'])} cannot have this result")
     method = text(data, "method")
     return SearchRecord(
         method=method,
@@ -191,7 +191,7 @@ def _figure(value: Any) -> float:
 
 
 def _number(value: float) -> float | str:
-    """JSON has no infinity; texts stand for what is no finite number."""
+    """JSON has no infinity; numbers that are not finite are written as texts."""
     return float(value) if math.isfinite(value) else repr(float(value))
 
 

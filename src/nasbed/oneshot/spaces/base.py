@@ -40,7 +40,7 @@ class SupernetSize:
 
 
 class Supernet(nn.Module):
-    """A network that computes every architecture of a space. The weights of the mixing are no parameters of it."""
+    """A network that computes every architecture of a space. The weights of the mixing are not its parameters."""
 
     def forward(self, x: Tensor, mixing: Mixing) -> Tensor:
         """The logits."""
@@ -78,7 +78,7 @@ class SearchedSpace(ABC):
 
     @abstractmethod
     def selected(self, arch: Architecture, cells: CellGraph) -> Selected:
-        """Which candidate each edge of an architecture has, None for an edge that it has not."""
+        """Which candidate each edge of an architecture has, None for an edge that it lacks."""
 
     def skips(self, arch: Architecture) -> dict[str, int]:
         """How many skip connections each kind of cell has."""
@@ -95,10 +95,10 @@ class SearchedSpace(ABC):
         dtype: torch.dtype = torch.float32,
     ) -> Mixing:
         """The mixing at which a supernet computes just this architecture, and nothing else."""
-        chosen = self.selected(arch, cells)
+        selected = self.selected(arch, cells)
         weights = torch.zeros(cells.shape, dtype=dtype)
-        for kind, row in enumerate(chosen):
+        for kind, row in enumerate(selected):
             for edge, op in enumerate(row):
                 if op is not None:
                     weights[kind, edge, op] = 1.0
-        return Mixing(weights.to(device, non_blocking=True), selected=chosen)
+        return Mixing(weights.to(device, non_blocking=True), selected=selected)

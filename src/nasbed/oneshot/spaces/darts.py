@@ -90,12 +90,12 @@ class _Darts(SearchedSpace):
         that carries nothing does not count (DARTS, section 2.4). Of equals the first is kept."""
         code: tuple[int, ...] = ()
         for table in strengths:
-            chosen: list[tuple[int, int]] = []
+            edges: list[tuple[int, int]] = []
             for first, past in cells.incoming:
                 best = [max(cells.real, key=row.__getitem__) for row in table[first:past]]
                 ranked = sorted(range(past - first), key=lambda at: -table[first + at][best[at]])
-                chosen += [(at, best[at]) for at in ranked[:2]]
-            code += with_edges(chosen)
+                edges += [(at, best[at]) for at in ranked[:2]]
+            code += with_edges(edges)
         return Architecture(self.name, code)
 
     def selected(self, arch: Architecture, cells: CellGraph) -> Selected:

@@ -24,11 +24,11 @@ class Density:
         """Bandwidths by the normal reference rule, 1.06 σ n^(-1/(4+d)), as in BOHB's reference implementation,
         HpBandSter, which leaves it to KDEMultivariate of statsmodels.
 
-        There σ of a column with options is the standard deviation of their numbers, so that it depends on their
-        order, and nothing keeps the bandwidth below 1, beyond which a kernel is negative. Here it is
-        sqrt(Σ p (1 - p) / 2) over their shares: for two options the same, for more independent of the order. A
-        bandwidth ends at (k - 1)/k, where the kernel of k options is flat. Their kernel spreads over the options that
-        occur in the data, ours over all that there are.
+        There σ of a column with options is the standard deviation of their numbers, so that it depends on their order.
+        Also, the bandwidth can exceed 1, where a kernel becomes negative. Here it is sqrt(Σ p (1 - p) / 2) over their
+        shares: for two options the same, for more independent of the order. A bandwidth ends at (k - 1)/k, where the
+        kernel of k options is flat. Their kernel spreads over the options that occur in the data, ours over all that
+        there are.
         """
         count, width = data.shape
         spread = data.std(axis=0)

@@ -18,8 +18,8 @@ DECAY, SQUARE_DECAY, TINY = 0.9, 0.99, 1e-7
 class Perceptrons:
     """``members`` networks of ``layers`` hidden layers of ``width`` rectified units, each with its own start and split.
 
-    A tenth of the targets is held out for each member, which keeps the weights that did best there; training ends after
-    ``epochs``, or when no member has improved for ``patience`` of them.
+    A tenth of the targets is held out for each member, which keeps the weights that did best there. Training ends after
+    ``epochs``, or when no member has improved for ``patience`` epochs.
     """
 
     members: int

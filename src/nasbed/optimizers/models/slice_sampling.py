@@ -12,8 +12,8 @@ def slice_sample(
 ) -> float:
     """The next state of a chain whose stationary density on [low, high] is ``exp(log_density)``, up to a factor.
 
-    The first interval is all of [low, high], so that there is nothing to step out or to double; it shrinks towards
-    ``start`` with each value drawn from outside the slice.
+    The first interval is all of [low, high], so stepping out and doubling are not needed. It shrinks towards ``start``
+    with each value drawn from outside the slice.
 
     Args:
         log_density: The logarithm of the density, up to a constant.

@@ -75,8 +75,8 @@ class CacheBuilder:
         cell, repeats = self._cells(architectures, fidelities, len(codes))
         shape = (len(codes), len(fidelities), repeats)
 
-        def save(name: str, parts: Column, nothing: float) -> None:
-            dense = np.full(shape, nothing, dtype=np.result_type(*parts))
+        def save(name: str, parts: Column, fill_value: float) -> None:
+            dense = np.full(shape, fill_value, dtype=np.result_type(*parts))
             flat, start = dense.reshape(-1), 0
             for part in parts:
                 flat[cell[start : start + len(part)]] = part
@@ -113,12 +113,12 @@ class CacheBuilder:
         canonical = self._space.canonical_codes(codes[first])
         multiplier = MULTIPLIER
         while True:
-            keys, chosen, owner = np.unique(code_keys(canonical, multiplier), return_index=True, return_inverse=True)
-            if np.array_equal(canonical, canonical[chosen][owner]):
+            keys, indices, owner = np.unique(code_keys(canonical, multiplier), return_index=True, return_inverse=True)
+            if np.array_equal(canonical, canonical[indices][owner]):
                 break
             multiplier = (multiplier * 6364136223846793005 + 2) & MASK | 1
         ends = np.cumsum([len(batch_keys) for batch_keys in self._keys])
-        return canonical[chosen], keys, multiplier, np.split(owner[same], ends[:-1])
+        return canonical[indices], keys, multiplier, np.split(owner[same], ends[:-1])
 
     def _cells(
         self, architectures: list[NDArray[np.int64]], fidelities: NDArray[np.int64], count: int

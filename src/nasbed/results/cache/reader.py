@@ -72,8 +72,8 @@ class Cache:
 
     def counts(self) -> NDArray[np.int64]:
         """How many repeats each (architecture, fidelity) has, diverged and failed ones included."""
-        counted: NDArray[np.int64] = (self.status >= 0).sum(axis=2)
-        return counted
+        repeats: NDArray[np.int64] = (self.status >= 0).sum(axis=2)
+        return repeats
 
     def mean(self, key: str, fidelity: int) -> NDArray[np.float64]:
         """Each architecture's mean over its repeats that ended well; NaN where it has none."""

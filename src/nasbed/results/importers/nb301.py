@@ -81,7 +81,7 @@ class NB301Importer(Importer):
     def read(self, path: Path) -> Iterator[Draft]:
         files = result_files(path)
         first = [(file, read_run(file, path)) for file in files[:COMPARED]]
-        about = TableInfo(
+        info = TableInfo(
             name=self.settings.get("name", "snb-darts/cifar10"),
             space="darts",
             metrics=METRICS,
@@ -91,7 +91,7 @@ class NB301Importer(Importer):
             source="https://github.com/automl/nasbench301",
             notes=_parameter_note([run for _, run in first]),
         )
-        yield Draft(about, _batches(path, files, first[0][1].network), total=len(files))
+        yield Draft(info, _batches(path, files, first[0][1].network), total=len(files))
 
 
 def result_files(root: Path) -> list[Path]:
@@ -118,43 +118,43 @@ def _raise(error: OSError) -> None:
 
 
 def read_run(file: Path, root: Path) -> NB301Run:
-    where = file.relative_to(root).as_posix()
-    return run_from(read_bytes(file, where, LARGEST_FILE), where)
+    source = file.relative_to(root).as_posix()
+    return run_from(read_bytes(file, source, LARGEST_FILE), source)
 
 
-def run_from(data: bytes, where: str) -> NB301Run:
+def run_from(data: bytes, source: str) -> NB301Run:
     """What one result file says."""
-    result = parse(data, where)
+    result = parse(data, source)
     config = result.get("optimized_hyperparamater_config") if isinstance(result, dict) else None
     if not isinstance(config, dict):
-        raise BadFile(f"{where}: a result has optimized_hyperparamater_config, got {shorten(result)}")
+        raise BadFile(f"{source}: a result has optimized_hyperparamater_config, got {shorten(result)}")
     kind = config.get("NetworkSelectorDatasetInfo:network", "darts")
     if kind != "darts":
-        raise BadFile(f"{where}: nb301 reads networks of the kind darts, got {shorten(kind)}")
+        raise BadFile(f"{source}: nb301 reads networks of the kind darts, got {shorten(kind)}")
     try:
         architecture = space("darts").from_config(
             {name: value for name, value in config.items() if name.startswith(_ARCHITECTURE)}
         )
     except NasbedError as error:
-        raise BadFile(f"{where}: {error}") from None
+        raise BadFile(f"{source}: {error}") from None
     info = result.get("info")
     first = info[0] if isinstance(info, list) and info else {}
     if not isinstance(first, dict) or not isinstance(info, list | None):
-        raise BadFile(f"{where}: info is a list of objects, got {shorten(info)}")
+        raise BadFile(f"{source}: info is a list of objects, got {shorten(info)}")
     published = (first.get("val_accuracy"), result.get("test_accuracy"), first.get("model_parameters"))
     values = tuple(
-        _checked(metric, number(value, metric.key, where), where)
+        _validate_value(metric, number(value, metric.key, source), source)
         for metric, value in zip(METRICS, published, strict=True)
     )
-    train_time_s = number(result.get("runtime"), "runtime", where)
+    train_time_s = number(result.get("runtime"), "runtime", source)
     if train_time_s < 0 or math.isinf(train_time_s):
-        raise BadFile(f"{where}: runtime is a finite number of seconds, not negative, got {train_time_s}")
+        raise BadFile(f"{source}: runtime is a finite number of seconds, not negative, got {train_time_s}")
     status = FAILED if None in published[:2] else DIVERGED if any(map(math.isnan, values[:2])) else OK
     network = NetworkSize(
-        _integer(config.get(f"{CONFIG_PREFIX}init_channels"), "init_channels", where),
-        _integer(config.get(f"{CONFIG_PREFIX}layers"), "layers", where),
+        _integer(config.get(f"{CONFIG_PREFIX}init_channels"), "init_channels", source),
+        _integer(config.get(f"{CONFIG_PREFIX}layers"), "layers", source),
     )
-    epochs = _integer(result.get("budget"), "budget", where)
+    epochs = _integer(result.get("budget"), "budget", source)
     return NB301Run(
         architecture,
         network,
@@ -165,24 +165,24 @@ def run_from(data: bytes, where: str) -> NB301Run:
     )
 
 
-def _checked(metric: Metric, value: float, where: str) -> float:
+def _validate_value(metric: Metric, value: float, source: str) -> float:
     if not math.isnan(value):
         try:
             metric.check(value)
         except NasbedError as error:
-            raise BadFile(f"{where}: {error}") from None
+            raise BadFile(f"{source}: {error}") from None
         if math.isinf(value):
-            raise BadFile(f"{where}: {metric.key} is a finite number, got {value}")
+            raise BadFile(f"{source}: {metric.key} is a finite number, got {value}")
     return value
 
 
-def _integer(value: Any, label: str, where: str) -> int | None:
+def _integer(value: Any, label: str, source: str) -> int | None:
     """A small whole number; budgets are also written as 100.0."""
-    parsed = number(value, label, where)
+    parsed = number(value, label, source)
     if value is None:
         return None
     if not 1 <= parsed <= MOST_EPOCHS or parsed != int(parsed):
-        raise BadFile(f"{where}: {label} is a whole number from 1 to {MOST_EPOCHS}, got {shorten(value)}")
+        raise BadFile(f"{source}: {label} is a whole number from 1 to {MOST_EPOCHS}, got {shorten(value)}")
     return int(parsed)
 
 
@@ -217,17 +217,17 @@ def _parameter_note(runs: list[NB301Run]) -> str:
     """How the published parameter counts of the first runs compare with those computed from their architectures."""
     darts = space("darts")
     assert isinstance(darts, Darts)
-    counted = [run for run in runs if not math.isnan(run.values[2])]
+    sized = [run for run in runs if not math.isnan(run.values[2])]
     equal = 0
-    for run in counted:
+    for run in sized:
         try:
             skeleton = DartsSkeleton(run.network.channels or 32, run.network.cells or 8, auxiliary=True)
         except InvalidOption:
             continue
         equal += int(darts.parameters([run.architecture], skeleton)[0]) == run.values[2]
-    if not counted:
+    if not sized:
         return "No parameter counts are given."
     return (
-        f"parameters are published ones and count the auxiliary head: {equal} of the first {len(counted)} equal those "
+        f"parameters are published ones and count the auxiliary head: {equal} of the first {len(sized)} equal those "
         "computed from the architecture."
     )

@@ -25,13 +25,13 @@ class Reader:
     [('a', 'b', 1), ('a', 'c', [2])]
     """
 
-    def __init__(self, data: bytes, where: str) -> None:
-        self.where = where
+    def __init__(self, data: bytes, source: str) -> None:
+        self.source = source
         self._at = 0
         try:
             self._text = data.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise BadFile(f"{where}: JSON is UTF-8 text, got byte {data[error.start]:#04x} at {error.start}") from None
+            raise BadFile(f"{source}: JSON is UTF-8 text, got byte {data[error.start]:#04x} at {error.start}") from None
 
     def members(self) -> Iterator[str]:
         """The keys of the object that comes next."""
@@ -41,10 +41,10 @@ class Reader:
             if seen_keys:
                 self._take(",")
             if not self._next_is('"'):
-                raise BadFile(f"{self.where}: a JSON object has keys in quotes, got {self._excerpt()}")
+                raise BadFile(f"{self.source}: a JSON object has keys in quotes, got {self._excerpt()}")
             key = self.value()
             if key in seen_keys:
-                raise BadFile(f"{self.where}: a JSON object names each key once, got {shorten(key)} twice")
+                raise BadFile(f"{self.source}: a JSON object names each key once, got {shorten(key)} twice")
             seen_keys.add(key)
             self._take(":")
             yield key
@@ -57,19 +57,19 @@ class Reader:
             value, self._at = _STRICT.raw_decode(self._text, self._at)
         except _DuplicateKey as error:
             raise BadFile(
-                f"{self.where}: a JSON object names each key once, got {shorten(error.args[0])} twice"
+                f"{self.source}: a JSON object names each key once, got {shorten(error.args[0])} twice"
             ) from None
         except RecursionError:
-            raise BadFile(f"{self.where}: this JSON is nested too deeply to be a result") from None
+            raise BadFile(f"{self.source}: this JSON is nested too deeply to be a result") from None
         except ValueError as error:
-            raise BadFile(f"{self.where}: not valid JSON, {' '.join(str(error).split())}; fetch it again") from None
+            raise BadFile(f"{self.source}: not valid JSON, {' '.join(str(error).split())}; fetch it again") from None
         return value
 
     def end(self) -> None:
         """Raise unless the text ends here."""
         self._skip()
         if self._at != len(self._text):
-            raise BadFile(f"{self.where}: JSON ends with its value, got {self._excerpt()} after it")
+            raise BadFile(f"{self.source}: JSON ends with its value, got {self._excerpt()} after it")
 
     def _skip(self) -> None:
         match = _SPACE.match(self._text, self._at)
@@ -81,7 +81,7 @@ class Reader:
 
     def _take(self, symbol: str) -> None:
         if not self._next_is(symbol):
-            raise BadFile(f"{self.where}: JSON has {symbol} at character {self._at}, got {self._excerpt()}")
+            raise BadFile(f"{self.source}: JSON has {symbol} at character {self._at}, got {self._excerpt()}")
         self._at += 1
 
     def _excerpt(self) -> str:
@@ -103,32 +103,32 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _STRICT = json.JSONDecoder(object_pairs_hook=_object)
 
 
-def parse(data: bytes, where: str) -> Any:
+def parse(data: bytes, source: str) -> Any:
     """The value of a whole JSON document."""
-    reader = Reader(data, where)
+    reader = Reader(data, source)
     value = reader.value()
     reader.end()
     return value
 
 
-def read_bytes(path: Path, where: str, most: int) -> bytes:
+def read_bytes(path: Path, source: str, most: int) -> bytes:
     """The bytes of a plain file of bounded size."""
     try:
         size = path.stat().st_size
         if not path.is_file() or size > most:
-            raise BadFile(f"{where}: a result is a plain file of at most {most} bytes, got {size}")
+            raise BadFile(f"{source}: a result is a plain file of at most {most} bytes, got {size}")
         return path.read_bytes()
     except OSError as error:
-        raise BadFile(f"{where}: cannot be read, {error.strerror}") from None
+        raise BadFile(f"{source}: cannot be read, {error.strerror}") from None
 
 
-def number(value: Any, label: str, where: str) -> float:
+def number(value: Any, label: str, source: str) -> float:
     """A JSON number as a float; NaN for null and for NaN, which both mean a missing value."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadFile(f"{where}: {label} is a number, got {shorten(value)}")
+        raise BadFile(f"{source}: {label} is a number, got {shorten(value)}")
     try:
         return float(value)
     except OverflowError:
-        raise BadFile(f"{where}: {label} is a number of a usual size, got {shorten(value)}") from None
+        raise BadFile(f"{source}: {label} is a number of a usual size, got {shorten(value)}") from None

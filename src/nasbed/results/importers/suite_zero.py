@@ -1,9 +1,9 @@
 """NAS-Bench-Suite-Zero: published scores of zero-cost proxies, ``zc_<space>.json`` of the zerocost branch of NASLib.
 
 The file reads ``{dataset: {key: {proxy: {"score": …, "time": …}, …, "val_accuracy": …, "id": …}}}``. A key is the text
-of a Python tuple. What its integers mean was read from NASLib's ``search_spaces/*/conversions.py`` at that branch, and
-agrees with an independent reader of the same files (zc_combine, ``fixes/operations.py``), but for digits 2 and 3 of
-TransNAS micro, which that reader calls the other way round; TransNAS's own text decides:
+of a Python tuple. The meaning of its integers comes from NASLib's ``search_spaces/*/conversions.py`` at that branch. An
+independent reader of the same files (zc_combine, ``fixes/operations.py``) agrees, except that it swaps digits 2 and 3
+of TransNAS micro. TransNAS's own text decides:
 
 - ``zc_nasbench101``: the adjacency matrix row by row, then one number a vertex into input, output, maxpool3x3,
   conv1x1-bn-relu, conv3x3-bn-relu.
@@ -13,9 +13,9 @@ TransNAS micro, which that reader calls the other way round; TransNAS's own text
 - ``zc_transbench101_micro`` and ``_macro``: the digits of TransNAS-Bench-101's own text, from which NASLib builds the
   network; macro keys end in zeros for absent modules.
 
-``val_accuracy`` is what NASLib's query calls so: per cent, but the structural similarity on autoencoder and normal and
-the negative loss on room_layout; for nasbench301 a surrogate's prediction, not a measurement. On ninapro, svhn and
-scifar100 its scale is not stated anywhere, so that the metric has no unit.
+``val_accuracy`` is the value that NASLib's query calls so. It is in per cent, except for the structural similarity on
+autoencoder and normal and the negative loss on room_layout. For nasbench301 it is a surrogate's prediction, not a
+measurement. On ninapro, svhn and scifar100 its scale is not stated anywhere, so that the metric has no unit.
 """
 
 from __future__ import annotations
@@ -116,14 +116,14 @@ class SuiteZeroImporter(Importer):
         searched = self._space(path)
         data = read_bytes(path, path.name, LARGEST_FILE)
         by_dataset = contents(data, path.name, searched)
-        chosen = self.settings.get("dataset")
-        if chosen is not None and chosen not in by_dataset:
-            raise BadFile(f"{path.name} holds the datasets {', '.join(by_dataset)}, not {shorten(chosen)}")
+        requested = self.settings.get("dataset")
+        if requested is not None and requested not in by_dataset:
+            raise BadFile(f"{path.name} holds the datasets {', '.join(by_dataset)}, not {shorten(requested)}")
         prefix = self.settings.get("name", f"suite-zero/{searched}")
         for dataset, content in by_dataset.items():
-            if chosen not in (None, dataset):
+            if requested not in (None, dataset):
                 continue
-            about = TableInfo(
+            info = TableInfo(
                 name=f"{prefix}/{dataset.lower()}",
                 space=searched,
                 metrics=tuple(content.metrics(dataset).values()),
@@ -133,16 +133,16 @@ class SuiteZeroImporter(Importer):
                 source="https://github.com/automl/NASLib/tree/zerocost",
                 notes="params and flops are in millions." if {"params", "flops"} & content.scores.keys() else "",
             )
-            yield Draft(about, _batches(data, path.name, searched, dataset, content), total=content.count)
+            yield Draft(info, _batches(data, path.name, searched, dataset, content), total=content.count)
 
     def _space(self, path: Path) -> str:
         by_file = {f"zc_{stem}": name for name, (stem, _) in ENCODINGS.items()}
-        chosen = self.settings.get("space") or by_file.get(path.stem)
-        if chosen not in ENCODINGS:
+        encoding = self.settings.get("space") or by_file.get(path.stem)
+        if encoding not in ENCODINGS:
             raise InvalidOption(
-                f"the keys of {', '.join(ENCODINGS)} are known here, got {shorten(chosen or path.name)}; set space"
+                f"the keys of {', '.join(ENCODINGS)} are known here, got {shorten(encoding or path.name)}; set space"
             )
-        return chosen
+        return encoding
 
 
 @dataclass
@@ -165,72 +165,72 @@ class DatasetScores:
         return metrics
 
 
-def contents(data: bytes, where: str, searched: str) -> dict[str, DatasetScores]:
+def contents(data: bytes, source: str, searched: str) -> dict[str, DatasetScores]:
     """A first reading of the whole file, which checks all of it: what each dataset holds."""
     by_dataset: dict[str, DatasetScores] = {}
-    for dataset, key, entry in entries(data, where):
+    for dataset, key, entry in entries(data, source):
         content = by_dataset.setdefault(dataset, DatasetScores())
         content.count += 1
-        architecture_of(key, searched, f"{where}, {dataset}")
-        for proxy, value in values_of(entry, f"{where}, {dataset} {key}").items():
+        architecture_of(key, searched, f"{source}, {dataset}")
+        for proxy, value in values_of(entry, f"{source}, {dataset} {key}").items():
             name, _, time = proxy.partition("/")
             metric = _OF_TASK.get(dataset, _ACCURACY) if name == "val_accuracy" else _TIME if time else None
             try:
                 if metric is not None and not math.isnan(value):
                     metric.check(value)
             except NasbedError as error:
-                raise BadFile(f"{where}, {dataset} {key}: {error}") from None
+                raise BadFile(f"{source}, {dataset} {key}: {error}") from None
             if name == "val_accuracy":
                 content.has_accuracy |= not math.isnan(value)
             else:
                 content.scores[name] = content.scores.get(name, False) or bool(time)
     if not by_dataset:
-        raise BadFile(f"{where}: a file of proxy scores holds datasets of architectures, this one holds none")
+        raise BadFile(f"{source}: this file of proxy scores holds no datasets of architectures")
     for dataset, content in by_dataset.items():
         try:
             content.metrics(dataset)
         except NasbedError as error:
-            raise BadFile(f"{where}, {dataset}: {error}") from None
+            raise BadFile(f"{source}, {dataset}: {error}") from None
     return by_dataset
 
 
-def entries(data: bytes, where: str) -> Iterator[tuple[str, str, Any]]:
+def entries(data: bytes, source: str) -> Iterator[tuple[str, str, Any]]:
     """(dataset, key, entry), one after the other; only one entry is held at a time."""
-    reader = Reader(data, where)
+    reader = Reader(data, source)
     for dataset in reader.members():
         for key in reader.members():
             yield dataset, key, reader.value()
     reader.end()
 
 
-def architecture_of(key: str, searched: str, where: str) -> Architecture:
+def architecture_of(key: str, searched: str, source: str) -> Architecture:
     """The architecture that a key of a space's file names."""
     if not _KEY.fullmatch(key):
-        raise BadFile(f"{where}: a key is the text of a tuple of integers, got {shorten(key)}")
+        raise BadFile(f"{source}: a key is the text of a tuple of integers, got {shorten(key)}")
     try:
         numbers = json.loads(key.translate({ord("("): "[", ord(")"): "]"}))
         return ENCODINGS[searched][1](numbers)
     except (NasbedError, ValueError, TypeError, IndexError, RecursionError) as error:
-        reason = str(error) if isinstance(error, NasbedError) else "it has another form"
-        raise BadFile(f"{where}: no {searched} architecture has the key {shorten(key)}; {reason}") from None
+        reason = str(error) if isinstance(error, NasbedError) else "it has the wrong form"
+        raise BadFile(f"{source}: no {searched} architecture has the key {shorten(key)}; {reason}") from None
 
 
-def values_of(entry: Any, where: str) -> dict[str, float]:
+def values_of(entry: Any, source: str) -> dict[str, float]:
     """The numbers of an entry by proxy, by proxy and ``/time``, and as ``val_accuracy``; NaN where there is none."""
     if not isinstance(entry, dict):
-        raise BadFile(f"{where}: an architecture has proxies with score and time, got {shorten(entry)}")
+        raise BadFile(f"{source}: an architecture has proxies with score and time, got {shorten(entry)}")
     values = {}
     for name, value in entry.items():
         if name == "id":
             continue
         if name == "val_accuracy":
-            values[name] = number(value, name, where)
+            values[name] = number(value, name, source)
         elif not name.isidentifier() or not isinstance(value, dict) or "score" not in value:
-            raise BadFile(f"{where}: a proxy is a name with score and time, got {shorten(name)}: {shorten(value)}")
+            raise BadFile(f"{source}: a proxy is a name with score and time, got {shorten(name)}: {shorten(value)}")
         else:
-            values[name] = _finite(number(value["score"], f"the score of {name}", where))
+            values[name] = _finite(number(value["score"], f"the score of {name}", source))
             if "time" in value:
-                values[f"{name}/time"] = _finite(number(value["time"], f"the time of {name}", where))
+                values[f"{name}/time"] = _finite(number(value["time"], f"the time of {name}", source))
     return values
 
 
@@ -238,17 +238,17 @@ def _finite(value: float) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def _batches(data: bytes, where: str, searched: str, dataset: str, content: DatasetScores) -> Iterator[Rows]:
+def _batches(data: bytes, source: str, searched: str, dataset: str, content: DatasetScores) -> Iterator[Rows]:
     metrics = content.metrics(dataset)
-    of_dataset = ((key, entry) for name, key, entry in entries(data, where) if name == dataset)
+    of_dataset = ((key, entry) for name, key, entry in entries(data, source) if name == dataset)
     while chunk := list(islice(of_dataset, BATCH)):
-        values = [values_of(entry, f"{where}, {dataset} {key}") for key, entry in chunk]
+        values = [values_of(entry, f"{source}, {dataset} {key}") for key, entry in chunk]
         columns = {
-            metric.key: np.array([row.get(source, math.nan) for row in values]) for source, metric in metrics.items()
+            metric.key: np.array([row.get(name, math.nan) for row in values]) for name, metric in metrics.items()
         }
         empty = np.all([np.isnan(column) for column in columns.values()], axis=0) if columns else np.ones(len(chunk))
         yield Rows.of(
-            np.array([architecture_of(key, searched, f"{where}, {dataset}").code for key, _ in chunk], dtype=np.int64),
+            np.array([architecture_of(key, searched, f"{source}, {dataset}").code for key, _ in chunk], dtype=np.int64),
             columns,
             status=np.where(empty, FAILED, OK).astype(np.int8),
         )

@@ -51,7 +51,7 @@ def load_torch_file(path: Path, most: int) -> Any:
 def _load_zip(path: Path, archive: BoundedArchive, most: int) -> Any:
     roots = [name.removesuffix("data.pkl") for name in archive.names if name.endswith("/data.pkl")]
     if len(roots) != 1:
-        raise BadFile(f"{path} is a zip file but not one of torch.save: it has {len(roots)} members data.pkl")
+        raise BadFile(f"{path} was not written by torch.save: it has {len(roots)} members data.pkl")
     root = roots[0]
     order = "<"
     if f"{root}byteorder" in archive.names and archive.read(f"{root}byteorder", 16).strip() == b"big":
@@ -62,10 +62,10 @@ def _load_zip(path: Path, archive: BoundedArchive, most: int) -> Any:
     def storage(key: object) -> object:
         nonlocal remaining
         if type(key) is not tuple or len(key) != 5 or type(key[1]) is not Global:
-            raise TypeError("a storage is named as torch does not")
+            raise TypeError("the name of a storage is not as torch writes it")
         kind, name, count = key[1].name, key[2], key[4]
         if type(key[0]) is not str or key[0] != "storage":
-            raise TypeError("a storage is named as torch does not")
+            raise TypeError("the name of a storage is not as torch writes it")
         if kind not in _STORAGES or type(name) is not str or not name.isdigit() or type(count) is not int:
             raise BadFile(f"a storage of {shorten(kind)} has no counterpart in numpy")
         if name not in storages:
@@ -73,7 +73,7 @@ def _load_zip(path: Path, archive: BoundedArchive, most: int) -> Any:
             remaining -= len(raw)
             storages[name] = np.frombuffer(raw, dtype=order + _STORAGES[kind])
         if len(storages[name]) != count:
-            raise ValueError(f"a storage of {count} elements has {len(storages[name])}")
+            raise ValueError(f"a storage should have {count} elements, got {len(storages[name])}")
         return storages[name]
 
     calls: dict[str, Call | None] = {**dict.fromkeys(_STORAGES), **_REBUILDERS}
@@ -98,9 +98,9 @@ def _tensor(
 ) -> NDArray[Any]:
     """A view of a storage, copied out after checking that it lies inside and has no more elements than it."""
     if not isinstance(storage, np.ndarray) or type(size) is not tuple or type(stride) is not tuple:
-        raise TypeError("a tensor is described as torch does not")
+        raise TypeError("the description of a tensor is not as torch writes it")
     if type(offset) is not int or len(size) != len(stride) or len(size) > 32:
-        raise TypeError("a tensor is described as torch does not")
+        raise TypeError("the description of a tensor is not as torch writes it")
     if not all(type(number) is int and 0 <= number < 1 << 40 for number in (offset, *size, *stride)):
         raise ValueError("a tensor has sizes and strides that are not negative")
     count = math.prod(size)

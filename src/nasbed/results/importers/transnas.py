@@ -1,9 +1,9 @@
 """TransNAS-Bench-101: the file ``transnas-bench_v10141024.pth``, seven tasks for 4 096 cells and 3 256 networks.
 
-The saved dictionary has, under ``data``, ``micro`` and ``macro``; there for each architecture and each task
-``total_epochs``, ``model_info`` (parameters, FLOPs, inference time) and ``metrics``: for each name in
-``metrics_dict[task]`` a list with a value for each epoch. The last one is taken, so that all figures of a row are of
-the same network. The published interface takes each metric's own maximum by default.
+The saved dictionary has ``micro`` and ``macro`` under ``data``. There each architecture and task has ``total_epochs``,
+``model_info`` (parameters, FLOPs, inference time) and ``metrics``: for each name in ``metrics_dict[task]`` a list with
+one value per epoch. The last one is taken, so that all figures of a row are of the same network. The published
+interface takes each metric's own maximum by default.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class TransNASImporter(Importer):
                 metrics = _metrics(_inside(names, task, path), task, path)
                 results = [_inside(results, task, f"{path}: {text}") for text, results in table.items()]
                 rows = _rows(codes, results, metrics, f"{path}: {level} {task}")
-                yield Draft(_about(task, searched, metrics), iter([rows]), total=len(rows))
+                yield Draft(_table_info(task, searched, metrics), iter([rows]), total=len(rows))
 
 
-def _inside(holder: object, key: str, where: object) -> Any:
+def _inside(holder: object, key: str, source: object) -> Any:
     if not isinstance(holder, dict) or key not in holder:
-        raise BadFile(f"{where} has no {key}; give the published file of TransNAS-Bench-101")
+        raise BadFile(f"{source} has no {key}; give the published file of TransNAS-Bench-101")
     return holder[key]
 
 
@@ -102,16 +102,16 @@ def _metrics(names: object, task: str, path: Path) -> dict[str, Metric]:
 
 
 def _rows(
-    codes: np.ndarray[Any, np.dtype[np.int64]], results: list[Any], metrics: Mapping[str, Metric], where: str
+    codes: np.ndarray[Any, np.dtype[np.int64]], results: list[Any], metrics: Mapping[str, Metric], source: str
 ) -> Rows:
     columns: dict[str, list[float]] = {metric.key: [] for metric in (*metrics.values(), *_INFO.values())}
     epochs, times = [], []
     for result in results:
-        curves, total = _inside(result, "metrics", where), _inside(result, "total_epochs", where)
+        curves, total = _inside(result, "metrics", source), _inside(result, "total_epochs", source)
         if type(total) is not int or not 0 < total <= MOST_EPOCHS:
-            raise BadFile(f"{where} has a number of epochs, got {shorten(total)}")
+            raise BadFile(f"{source} has a number of epochs, got {shorten(total)}")
         for name, metric in metrics.items():
-            columns[metric.key].append(_last(_inside(curves, name, where), total, where))
+            columns[metric.key].append(_last(_inside(curves, name, source), total, source))
         info = result.get("model_info")
         for name, metric in _INFO.items():
             columns[metric.key].append(figure(info.get(name)) if isinstance(info, dict) else math.nan)
@@ -125,12 +125,12 @@ def _rows(
     )
 
 
-def _last(curve: object, epochs: int, where: str) -> float:
+def _last(curve: object, epochs: int, source: str) -> float:
     """The value after the last epoch; missing where training did not get so far."""
     if isinstance(curve, np.ndarray) and curve.ndim == 1:
         curve = curve.tolist()
     if type(curve) is not list or len(curve) > epochs:
-        raise BadFile(f"{where} has a value for each of {epochs} epochs, got {shorten(curve)}")
+        raise BadFile(f"{source} has a value for each of {epochs} epochs, got {shorten(curve)}")
     return figure(curve[-1]) if len(curve) == epochs else math.nan
 
 
@@ -150,7 +150,7 @@ def _seconds(time: object) -> float:
     return figure(time)
 
 
-def _about(task: str, searched: SearchSpace, metrics: Mapping[str, Metric]) -> TableInfo:
+def _table_info(task: str, searched: SearchSpace, metrics: Mapping[str, Metric]) -> TableInfo:
     return TableInfo(
         name=f"{searched.name}/{task}",
         space=searched.name,

@@ -71,12 +71,12 @@ def _cell_costs(
     frame: Frame, position: int, cell: BonsaiCell, widths: tuple[int, ...], pixels: list[int]
 ) -> tuple[int, int, int]:
     """Weights of convolutions, normalised channels and multiply-adds."""
-    before, width = widths[position], widths[position + 1]
+    previous_width, width = widths[position], widths[position + 1]
     reduces = frame.cells[position] == "r"
     edges = [(source, target, names) for (source, target), names in zip(frame.edges, cell.operations, strict=True)]
     used = {end for source, target, names in edges if names for end in (source, target)}
-    entering = sum(widths[number] * before for number in cell.inputs if widths[number] != before)
-    entering += sum(before * width for entrance in range(ENTRANCES) if reduces and entrance in used)
+    entering = sum(widths[number] * previous_width for number in cell.inputs if widths[number] != previous_width)
+    entering += sum(previous_width * width for entrance in range(ENTRANCES) if reduces and entrance in used)
     weights = normalised = 0
     for source, _, names in edges:
         for name in names:

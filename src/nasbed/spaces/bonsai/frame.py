@@ -1,8 +1,8 @@
 """What an architecture of Bonsai-Net can keep: the inputs of each cell, and the operations of each of its edges.
 
 Every cell is its own. It has two entrances, numbered 0 and 1: the output of the cell before, and the sum of all earlier
-outputs that it keeps as inputs, the stem's among them. Its nodes are numbered from 2; each adds up every operation that
-is kept on an edge from an entrance or an earlier node, and the last node is the output.
+outputs that it keeps as inputs, the stem's among them. Its nodes are numbered from 2, and the last node is the output.
+Each adds up every operation that is kept on an edge from an entrance or an earlier node.
 """
 
 from __future__ import annotations

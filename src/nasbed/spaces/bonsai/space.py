@@ -184,9 +184,9 @@ def _reorder(flags: list[bool], frame: Frame, cell: int) -> None:
     first, last = frame.operations(cell, 0).start, frame.operations(cell, len(frame.edges) - 1).stop
     edges = [flags[start : start + len(OPERATIONS)] for start in range(first, last, len(OPERATIONS))]
     if any(map(any, edges)):
-        nothing = [False] * len(OPERATIONS)
+        no_operations = [False] * len(OPERATIONS)
         forms = (
-            [nothing if edge is None else edges[edge] for edge in order]
+            [no_operations if edge is None else edges[edge] for edge in order]
             for order, turned in _orders(frame)
             if not any(any(edges[edge]) for edge in turned)
         )

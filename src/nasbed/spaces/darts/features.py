@@ -77,8 +77,8 @@ def paths(codes: Codes) -> NDArray[np.float32]:
 
 
 def graphs(codes: Codes) -> Graphs:
-    """Both cells in one graph of fourteen nodes as in appendix E.1 of Surrogate NAS Benchmarks: the output of each cell
-    leads to the inputs of the other, and the normal cell's output to itself."""
+    """Both cells in one graph of fourteen nodes, as in appendix E.1 of Surrogate NAS Benchmarks. The output of each
+    cell leads to the inputs of the other, and the normal cell's output to itself."""
     nodes = np.tile(np.array([0, 0, 1, 1, 1, 1, 2] * 2, dtype=np.int8), (len(codes), 1))
     edges = np.full((len(codes), 2 * CELL_NODES, 2 * CELL_NODES), ABSENT, dtype=np.int8)
     rows = np.arange(len(codes))

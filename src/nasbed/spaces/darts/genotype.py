@@ -74,7 +74,7 @@ def _cell(pairs: Sequence[Any], kind: str) -> CellCode:
         op, source = str(pair[0]), _integer(pair[1])
         if op not in OPERATIONS:
             raise InvalidArchitecture(
-                f"{shorten(op)} is no darts operation, at node {node} of the {kind} cell; {nearest(op, OPERATIONS)}"
+                f"{shorten(op)} is not a darts operation, at node {node} of the {kind} cell; {nearest(op, OPERATIONS)}"
             )
         if source is None or not 0 <= source < node:
             raise InvalidArchitecture(

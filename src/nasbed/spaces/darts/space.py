@@ -191,8 +191,8 @@ class Darts(SearchSpace):
                 inputs = CategoricalHyperparameter(f"{CONFIG_PREFIX}inputs_node_{kind}_{node}", options)
                 space.add(inputs)
                 for source in range(node):
-                    chosen = [f"{a}_{b}" for a, b in PAIRS[node] if source in (a, b)]
-                    space.add(InCondition(edges[EDGE_OFFSET[node] + source], inputs, chosen))
+                    pairs = [f"{a}_{b}" for a, b in PAIRS[node] if source in (a, b)]
+                    space.add(InCondition(edges[EDGE_OFFSET[node] + source], inputs, pairs))
         return space
 
     def to_config(self, arch: Architecture) -> Configuration:

@@ -59,7 +59,7 @@ class FBNetLayer(NamedTuple):
 class FBNetSkeleton:
     """All of an FBNet network that is not searched; by default for CIFAR-100, as in HW-NAS-Bench.
 
-    A 3x3 stem convolution, stages of blocks of which the first one has the stage's stride, a 1x1 header convolution,
+    A 3x3 stem convolution, stages of blocks, the first of which has the stage's stride, a 1x1 header convolution,
     global average pooling and a linear layer with bias. Convolutions have no bias; batch normalisation follows each.
 
     >>> FBNetSkeleton.imagenet().layers()[1]

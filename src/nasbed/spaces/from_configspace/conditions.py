@@ -193,7 +193,7 @@ class _Compiler:
                 for against in _samples(right_parameter):
                     compare(value, against)
         except TypeError as error:
-            raise InvalidOption(f"a relation compares values of one kind, {text} does not: {error}") from None
+            raise InvalidOption(f"{text} compares values of different kinds: {error}") from None
         left_value, right_value = left_parameter.value, right_parameter.value
 
         def holds(code: Sequence[int]) -> bool:

@@ -49,10 +49,10 @@ class Hyperparameter(ABC):
 
     @abstractmethod
     def code(self, value: object) -> int:
-        """The inverse of :meth:`value`, numpy scalars accepted; raises on what is no value."""
+        """The inverse of :meth:`value`, numpy scalars accepted; raises on what is not a value."""
 
     def mark(self, value: object) -> float:
-        """Where a rule's constant stands among the codes; between two of them if it is no value itself."""
+        """Where a rule's constant stands among the codes; between two of them if it is not a value itself."""
         return self.code(value)
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Any ConfigSpace as a search space, so that a benchmark can be made for a space nobody has heard of."""
+"""Any ConfigSpace as a search space, so that a benchmark can be made for any new space."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def space_from_definition(definition: Mapping[str, Any], name: str) -> FromConfi
 class FromConfigSpace(SearchSpace):
     """The valid configurations of a ConfigSpace.
 
-    ``code`` has one integer for each hyperparameter, in the ConfigSpace's own order: the index of the value of a
-    categorical, ordinal or constant; the value minus the lower bound of an integer; of a float, how many doubles lie
-    between the lower bound and the value, so that 0.1 stays 0.1; ``INACTIVE`` where the condition does not hold.
-    Floats that are drawn or stepped to are rounded to the 13 decimal places that ConfigSpace keeps.
+    ``code`` has one integer for each hyperparameter, in the ConfigSpace's own order. For a categorical, ordinal or
+    constant it is the index of the value; for an integer, the value minus the lower bound. For a float it is the number
+    of doubles between the lower bound and the value, so that 0.1 stays 0.1. It is ``INACTIVE`` where the condition does
+    not hold. Floats that are drawn or stepped to are rounded to the 13 decimal places that ConfigSpace keeps.
     """
 
     citation = ""
@@ -163,10 +163,10 @@ class FromConfigSpace(SearchSpace):
     def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
         """Every valid configuration one edit away.
 
-        An edit gives one active hyperparameter another value (categorical), the next or the one before (ordinal,
-        integer), or moves it by 1/16 of its (log-)range (float); all others that are active before and after stay.
-        What is active only before or only after may have any values on either side, if these hyperparameters have
-        at most ``COMPLETIONS`` settings together; where they have more, they all must be at their defaults. So being a
+        An edit gives one active hyperparameter another value (categorical), the next or previous value (ordinal,
+        integer), or moves it by 1/16 of its (log-)range (float). All others that are active before and after stay.
+        Hyperparameters that are active only before or only after may have any values, if they have at most
+        ``COMPLETIONS`` settings together. Where they have more, they all must be at their defaults. So being a
         neighbour is mutual. With floats, it is so up to rounding, and a float that an edit switches on starts at its
         default, whatever it was when it was switched off.
         """
@@ -199,9 +199,9 @@ class FromConfigSpace(SearchSpace):
                         f"{shorten(parameter.value(value))}; drop it"
                     )
             elif value == INACTIVE:
-                why = f" ({rule.text})" if rule else ""
+                condition = f" ({rule.text})" if rule else ""
                 raise InvalidArchitecture(
-                    f"{self.name}'s {parameter.name} is active{why}, got no value; set it: {parameter.describe()}"
+                    f"{self.name}'s {parameter.name} is active{condition}, got no value; set it: {parameter.describe()}"
                 )
         for rule in self._rules.forbidden:
             if rule.holds(code):
@@ -256,7 +256,7 @@ class FromConfigSpace(SearchSpace):
         return self._source
 
     def to_config(self, arch: Architecture) -> Configuration:
-        """The configuration with exactly these values; from its vector, ConfigSpace would compute floats anew."""
+        """The configuration with exactly these values; from its vector, ConfigSpace would compute floats again."""
         from ConfigSpace import Configuration
 
         values = self.to_native(arch)
@@ -271,8 +271,8 @@ class FromConfigSpace(SearchSpace):
     # --- batches -----------------------------------------------------------------------------------------------------
 
     def _encode_onehot(self, codes: Codes) -> NDArray[np.float32]:
-        """A block of indicators for a categorical or constant, all zero where it is inactive; for the rest its place in
-        [0, 1], and before it, where there is a condition, whether it is active (its place is 0 where it is not)."""
+        """A categorical or constant is a block of indicators, all zero where it is inactive. The others are a position
+        in [0, 1], 0 where inactive; one with a condition has, before it, a flag whether it is active."""
         blocks: list[NDArray[Any]] = []
         for parameter, rule, column in zip(self.hyperparameters, self._rules.conditions, codes.T, strict=True):
             if isinstance(parameter, Choice) and not isinstance(parameter, Ordinal):
@@ -348,4 +348,4 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(text: str) -> Any:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")

@@ -1,9 +1,8 @@
 """The published representative of each class of isomorphic cells, for one cell or a batch.
 
-NAS-Bench-101 remaining, of every class, the cell found first when counting the edge bits upward and then the labels in
-product order: the smallest ``(edges, ops)`` over all orders of the interior vertices in which every edge still points
-forward. Parameter counts depend on that choice (who gets a remainder channel follows the vertex order), so no other
-representative would do.
+NAS-Bench-101 keeps, of every class, the first cell when counting the edge bits upward and then the labels in product
+order. This is the smallest ``(edges, ops)`` over all orders of the interior vertices in which every edge still points
+forward. Parameter counts depend on that choice, since the vertex order decides which vertex gets a remainder channel.
 """
 
 from __future__ import annotations

@@ -85,11 +85,11 @@ def check(edges: int) -> None:
     """Raise unless :func:`is_valid`, saying which rule broke."""
     remaining = kept_vertices(edges)
     if not remaining:
-        raise InvalidArchitecture("an nb101 cell needs a path from input to output, this one has none; add edges")
+        raise InvalidArchitecture("this nb101 cell has no path from input to output; add edges")
     count = edges_among(edges, remaining)
     if count > MAX_EDGES:
         raise InvalidArchitecture(
-            f"an nb101 cell has at most {MAX_EDGES} edges after pruning, this one has {count}; remove "
+            f"this nb101 cell has {count} edges after pruning, at most {MAX_EDGES} are allowed; remove "
             f"{count - MAX_EDGES}"
         )
 

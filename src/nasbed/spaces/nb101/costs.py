@@ -1,9 +1,9 @@
 """Parameters and multiply-adds of a NAS-Bench-101 network, in closed form over a batch of cells.
 
-Channels (section 2.3 and the published builder): the vertices that feed the output share its channels evenly, the
-remainder going one each to the earliest; any other interior vertex has as many as the largest it feeds. An edge from
-the input is a 1x1 convolution; every convolution is followed by batch normalisation (two parameters a channel) and has
-no bias.
+Channels (section 2.3 and the published builder): the vertices that feed the output share its channels evenly, and the
+remainder goes one each to the earliest. Any other interior vertex has as many as the largest it feeds. An edge from the
+input is a 1x1 convolution; every convolution is followed by batch normalisation (two parameters a channel) and has no
+bias.
 """
 
 from __future__ import annotations

@@ -24,11 +24,11 @@ def relabelled_pairs(codes: Codes) -> Iterator[tuple[Rows, Rows, Rows, Rows]]:
         rows = np.flatnonzero(remaining >> vertex & 1)
         for step in range(1, len(OPERATIONS)):
             edited = codes[rows]
-            before = edited[:, vertex].copy()
-            edited[:, vertex] = (before + step) % len(OPERATIONS)
+            previous_column = edited[:, vertex].copy()
+            edited[:, vertex] = (previous_column + step) % len(OPERATIONS)
             after = lookup.find(canonical_codes(edited))
             present = after >= 0
-            yield rows[present], after[present], before[present], edited[present, vertex]
+            yield rows[present], after[present], previous_column[present], edited[present, vertex]
 
 
 def neighbor_pairs(codes: Codes) -> Pairs:

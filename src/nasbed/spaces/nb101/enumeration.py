@@ -18,7 +18,7 @@ COUNTS = {2: 1, 3: 6, 4: 84, 5: 2_441, 6: 62_010, 7: 359_082}
 
 
 def unique_codes(vertices: int | None = None) -> NDArray[np.int64]:
-    """The codes of all unique cells, or of those with just so many vertices, in the published order."""
+    """The codes of all unique cells, or of those with exactly ``vertices`` vertices, in the published order."""
     if vertices is None:
         return np.concatenate([unique_codes(count) for count in COUNTS])
     interior = vertices - 2
@@ -48,16 +48,16 @@ def unique_codes(vertices: int | None = None) -> NDArray[np.int64]:
 
 
 def _full_graphs(vertices: int) -> NDArray[np.int64]:
-    """The edge sets over so many vertices of which pruning removes nothing, with at most nine edges, rising."""
+    """The edge sets over ``vertices`` vertices that pruning does not change, with at most nine edges, rising."""
     edges = np.arange(1 << FIRST_BIT[vertices], dtype=np.int64)
     edges = edges[np.bitwise_count(edges) <= MAX_EDGES]
-    everything = (1 << (vertices - 1)) - 1 | 1 << LAST
-    full: NDArray[np.int64] = edges[kept_batch(_padded_edges(edges, vertices)) == everything]
+    all_vertices = (1 << (vertices - 1)) - 1 | 1 << LAST
+    full: NDArray[np.int64] = edges[kept_batch(_padded_edges(edges, vertices)) == all_vertices]
     return full
 
 
 def _padded_edges(edges: NDArray[np.int64], vertices: int) -> NDArray[np.int64]:
-    """Edge sets over so many vertices as seven-vertex ones, the output moved to vertex 6."""
+    """Edge sets over ``vertices`` vertices as seven-vertex ones, the output moved to vertex 6."""
     output_bit = FIRST_BIT[vertices - 1]
     padded: NDArray[np.int64] = edges & ((1 << output_bit) - 1) | edges >> output_bit << FIRST_BIT[LAST]
     return padded

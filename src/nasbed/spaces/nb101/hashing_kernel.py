@@ -29,7 +29,7 @@ def _turn(a, x, mixed, sine, word, shift):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def md5_block(state, words):  # type: ignore[no-untyped-def]
     """Digest one 64-byte block of each lane: ``words [16, LANES]`` into ``state [4, LANES]``."""
-    before = state.copy()
+    previous_state = state.copy()
     for step in range(16):
         a, b, c, d = state[-step & 3], state[(1 - step) & 3], state[(2 - step) & 3], state[(3 - step) & 3]
         word, sine, shift = words[step], SINES[step], SHIFTS[0, step & 3]
@@ -50,7 +50,7 @@ def md5_block(state, words):  # type: ignore[no-untyped-def]
         word, sine, shift = words[(7 * step) & 15], SINES[48 + step], SHIFTS[3, step & 3]
         for i in range(LANES):
             a[i] = _turn(a[i], b[i], np.uint32(c[i] ^ (b[i] | np.uint32(~d[i]))), sine, word[i], shift)
-    state += before
+    state += previous_state
 
 
 GROUP = 256
@@ -100,15 +100,15 @@ def _rank(digests, order, count):  # type: ignore[no-untyped-def]
     for vertex in range(count):
         place = vertex
         while place > 0:
-            before = order[place - 1]
+            previous = order[place - 1]
             smaller = False
             for i in range(32):
-                if digests[vertex, i] != digests[before, i]:
-                    smaller = digests[vertex, i] < digests[before, i]
+                if digests[vertex, i] != digests[previous, i]:
+                    smaller = digests[vertex, i] < digests[previous, i]
                     break
             if not smaller:
                 break
-            order[place] = before
+            order[place] = previous
             place -= 1
         order[place] = vertex
 

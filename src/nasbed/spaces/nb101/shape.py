@@ -45,13 +45,13 @@ def widths(edges: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     sources = pruned_sources(edges)
     widest = np.zeros_like(edges)
-    for chosen in range(1, 1 << LAST, 2):
+    for subset in range(1, 1 << LAST, 2):
         closed = np.ones(len(edges), dtype=bool)
         cut = np.zeros_like(edges)
         for vertex in range(1, MAX_VERTICES):
-            if chosen >> vertex & 1:
-                closed &= (sources[vertex] & ~chosen) == 0
+            if subset >> vertex & 1:
+                closed &= (sources[vertex] & ~subset) == 0
             else:
-                cut += np.bitwise_count(sources[vertex] & chosen)
+                cut += np.bitwise_count(sources[vertex] & subset)
         widest = np.maximum(widest, cut * closed)
     return widest

@@ -68,14 +68,14 @@ class NB101(SearchSpace):
         return sum(COUNTS.values())
 
     def unique_codes(self, vertices: int | None = None) -> Codes:
-        """The codes of all unique cells (of so many vertices), each in canonical form, in the published order."""
+        """The codes of all unique cells (of that many vertices), each in canonical form, in the published order."""
         return unique_codes(vertices)
 
     def all_codes(self) -> Codes:
         return unique_codes()
 
     def codes_up_to(self, limit: str) -> Codes:
-        """The unique cells of up to so many vertices."""
+        """The unique cells of up to ``limit`` vertices."""
         if not limit.isdecimal() or int(limit) not in COUNTS:
             raise InvalidOption(
                 f"{self.name}:N are its cells of up to N vertices, {min(COUNTS)} to {max(COUNTS)}, got "
@@ -199,16 +199,16 @@ class NB101(SearchSpace):
         return text.format_cell(cell.trimmed(arch.code))
 
     def parse(self, text_: str) -> Architecture:
-        return self._checked(text.parse_cell(text_))
+        return self._validate_cell(text.parse_cell(text_))
 
     def to_native(self, arch: Architecture) -> tuple[NDArray[np.int64], list[str]]:
         """(matrix, ops), isolated padding left out, nothing else pruned."""
         return text.to_matrix(cell.trimmed(arch.code))
 
     def from_native(self, obj: Any) -> Architecture:
-        return self._checked(text.from_matrix(obj))
+        return self._validate_cell(text.from_matrix(obj))
 
-    def _checked(self, pruned: Compact) -> Architecture:
+    def _validate_cell(self, pruned: Compact) -> Architecture:
         arch = Architecture(self.name, cell.padded(pruned))
         cell.check(arch.code[0])
         return arch
@@ -289,8 +289,8 @@ class NB101(SearchSpace):
         offsets = path_offsets(len(OPERATIONS), INTERIOR)
         features = np.zeros((len(codes), int(offsets[-1])), dtype=np.float32)
         rows = np.arange(len(codes))
-        for chosen in range(1 << INTERIOR):
-            stops = [vertex for vertex in range(1, LAST) if chosen >> (vertex - 1) & 1]
+        for subset in range(1 << INTERIOR):
+            stops = [vertex for vertex in range(1, LAST) if subset >> (vertex - 1) & 1]
             exists = np.ones(len(codes), dtype=np.int64)
             for source, target in zip([0, *stops], [*stops, LAST], strict=True):
                 exists &= codes[:, 0] >> (FIRST_BIT[target] + source)

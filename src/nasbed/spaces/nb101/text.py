@@ -79,7 +79,7 @@ def _operation(name: object) -> int:
     for names in (OPERATIONS, SHORT_NAMES):
         if isinstance(name, str) and name in names:
             return names.index(name)
-    raise InvalidArchitecture(f"{shorten(name)} is no nb101 operation; {nearest(str(name), OPERATIONS)}")
+    raise InvalidArchitecture(f"{shorten(name)} is not an nb101 operation; {nearest(str(name), OPERATIONS)}")
 
 
 def to_matrix(cell: Compact) -> tuple[NDArray[np.int64], list[str]]:

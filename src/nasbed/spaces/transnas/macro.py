@@ -104,9 +104,9 @@ class TransNASMacro(NativeTextSpace):
         """Reads ``64-4111-basic`` or ``4111``."""
         limits, names = f"{_FEWEST} to {_MOST} digits 1 to 4", ", ".join(_MODULES)
         rule = f"a {self.name} text reads 64-4111-basic or 4111, with {limits} ({names})"
-        return self._checked(matched_digits(_MACRO_TEXT, text, rule=rule))
+        return self._validate_modules(matched_digits(_MACRO_TEXT, text, rule=rule))
 
-    def _checked(self, modules: tuple[int, ...]) -> Architecture:
+    def _validate_modules(self, modules: tuple[int, ...]) -> Architecture:
         code = modules + (0,) * (_MOST - len(modules))
         self._check_code(code)
         return Architecture(self.name, code)
@@ -166,7 +166,7 @@ class TransNASMacro(NativeTextSpace):
                 raise InvalidArchitecture(
                     f"{self.name}'s {label} has no option {shorten(values[label])}; {nearest(values[label], _MODULES)}"
                 )
-        return self._checked(tuple(_MODULES.index(values[label]) + 1 for label in labels))
+        return self._validate_modules(tuple(_MODULES.index(values[label]) + 1 for label in labels))
 
     # --- batches -----------------------------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class TransNASMacro(NativeTextSpace):
         return np.hstack([depth, modules]).astype(np.float32)
 
     def graphs(self, archs: Batch) -> Graphs:
-        """Chains over eight node slots: the input, six modules of which the absent ones are missing, the output."""
+        """Chains over eight node slots: the input, six modules without the absent ones, the output."""
         codes = self.codes(archs)
         nodes = np.empty((len(codes), _MOST + 2), dtype=np.int8)
         nodes[:, 0], nodes[:, 1:-1], nodes[:, -1] = len(_MODULES), codes - 1, len(_MODULES) + 1
@@ -212,8 +212,8 @@ def _modules(code: tuple[int, ...]) -> tuple[int, ...]:
 def _edits(modules: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """The codes, in the space or not, that one edit of these modules gives, each once.
 
-    A module is taken out only at the start of a run of equals, and put in only where it does not precede an equal one:
-    at the other places of the run the result would be the same.
+    A module is removed only at the start of a run of equals, and inserted only where it does not precede an equal one.
+    Elsewhere in the run the result would be the same.
     """
     depth = len(modules)
     padding = (0,) * (_MOST - depth)

@@ -26,8 +26,8 @@ CHUNK = 256
 
 @dataclass(frozen=True, slots=True)
 class GINSettings:
-    """Table 6 of Surrogate NAS Benchmarks, but for the learning rate (there 0.0777, outside of its own range), the
-    batch size (51) and the epochs (128), and with weight decay, which the paper lacks.
+    """Table 6 of Surrogate NAS Benchmarks, except the learning rate (there 0.0777, outside of its own range), the batch
+    size (51) and the epochs (128). Weight decay is added; the paper has none.
 
     On 16 000 cells of NAS-Bench-101 these give Kendall 0.893 and R² 0.96 on held-out cells. The table's learning rate
     and batch size in 40 epochs, without weight decay and the residual updates of this network, give 0.881 and 0.93.
@@ -51,8 +51,8 @@ class GINSettings:
 
 
 class GIN(Surrogate[GINSettings]):
-    """Squared error on the scaled log target plus the pairwise hinge of GATES, by Adam with decoupled weight decay and
-    a learning rate that falls to 0 along a cosine (appendix E.2).
+    """The loss is squared error on the scaled log target plus the pairwise hinge of GATES. Adam has decoupled weight
+    decay and a learning rate that falls to 0 along a cosine (appendix E.2).
 
     ``device`` may be set to another of torch's devices before :meth:`fit` or :meth:`predict`.
     """
@@ -117,9 +117,9 @@ class GIN(Surrogate[GINSettings]):
     @classmethod
     def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> GIN:
         torch = load_torch(cls.name)
-        arrays, about = load_model(files)
+        arrays, description = load_model(files)
         model = cls(space, seed=seed, settings=settings)
-        model._target = TargetScale.from_json(about["target"])
+        model._target = TargetScale.from_json(description["target"])
         model._columns = ColumnScale(arrays.pop("columns.mean"), arrays.pop("columns.std"))
         network = model._empty_network(np.random.default_rng(0))
         network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})

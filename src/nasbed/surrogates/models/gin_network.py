@@ -122,9 +122,9 @@ class Layer(nn.Module):
         count, _, hidden = x.shape
         states = (x + virtual[:, None]) * batch.is_node
         messages = torch.relu(states[:, None] + self.edges[:, None]).reshape(count, -1, hidden)
-        heard = torch.baddbmm((1 + self.epsilon) * states, batch.incoming, messages).view(-1, hidden)
+        combined = torch.baddbmm((1 + self.epsilon) * states, batch.incoming, messages).view(-1, hidden)
         mask = batch.is_node.reshape(-1, 1)
-        update = self.outer(torch.relu(self.inner(heard, mask)), mask)
+        update = self.outer(torch.relu(self.inner(combined, mask)), mask)
         if self.virtual is None:
             return (x + dropout(update).view(x.shape)) * batch.is_node, virtual
         inner, outer = self.virtual
@@ -146,7 +146,17 @@ class Dropout:
 
 
 class GINNetwork(nn.Module):
-    """Scores graphs: label and degree embeddings, rounds of messages, the mean over the nodes, a linear readout."""
+    """Scores graphs: label and degree embeddings, rounds of messages, the mean over the nodes, a linear readout.
+
+    Args:
+        labels: How many node labels there are.
+        kinds: How many kinds of messages there are.
+        slots: How many nodes a graph has at most.
+        columns: How many additional features a graph has.
+        hidden: The width of the node states.
+        layers: The rounds of messages.
+        rng: Draws the initial weights.
+    """
 
     def __init__(
         self,
@@ -181,7 +191,7 @@ class GINNetwork(nn.Module):
 
 
 def ranking_loss(scores: Tensor, targets: Tensor, margin: float) -> Tensor:
-    """The mean hinge over all pairs of which the first has the higher target (GATES, Ning et al. 2020)."""
+    """The mean hinge over all pairs whose first has the higher target (GATES, Ning et al. 2020)."""
     first = (targets[:, None] > targets[None, :]).to(scores.dtype)
     hinge = torch.relu(margin - (scores[:, None] - scores[None, :]))
     return (hinge * first).sum() / first.sum().clamp(min=1)

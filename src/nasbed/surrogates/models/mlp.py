@@ -50,8 +50,8 @@ class MLPSettings:
 
 
 class MLP(Surrogate[MLPSettings]):
-    """Rectified layers, squared error on the scaled log target, Adam with decoupled weight decay and a learning rate
-    that falls to 0 along a cosine. torch fits it; predictions need numpy alone."""
+    """It has rectified layers and squared error on the scaled log target. Adam has decoupled weight decay and a
+    learning rate that falls to 0 along a cosine. torch fits it; predictions need numpy alone."""
 
     name = "mlp"
     summary = "feed-forward network on the path encoding"
@@ -117,11 +117,11 @@ class MLP(Surrogate[MLPSettings]):
 
     @classmethod
     def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> MLP:
-        arrays, about = load_model(files)
+        arrays, description = load_model(files)
         model = cls(space, seed=seed, settings=settings)
-        model._target = TargetScale.from_json(about["target"])
+        model._target = TargetScale.from_json(description["target"])
         model._mean, model._scale = arrays["columns.mean"], arrays["columns.scale"]
-        model._weights = [(arrays[f"layer{i}.weight"], arrays[f"layer{i}.bias"]) for i in range(about["layers"])]
+        model._weights = [(arrays[f"layer{i}.weight"], arrays[f"layer{i}.bias"]) for i in range(description["layers"])]
         return model
 
     def _start(self, rng: np.random.Generator) -> Weights:

@@ -161,11 +161,11 @@ class SupportVectors(Surrogate[C]):
 
     @classmethod
     def restore(cls, files: Files, space: SearchSpace, settings: Mapping[str, Any], seed: int) -> SupportVectors[C]:
-        arrays, about = load_model(files)
+        arrays, description = load_model(files)
         model = cls(space, seed=seed, settings=settings)
-        model._machine = SVRModel(arrays["vectors"], arrays["weights"], **about["machine"])
+        model._machine = SVRModel(arrays["vectors"], arrays["weights"], **description["machine"])
         model._columns = ColumnScale(arrays["columns.mean"], arrays["columns.std"])
-        model._target = TargetScale.from_json(about["target"])
+        model._target = TargetScale.from_json(description["target"])
         return model
 
 

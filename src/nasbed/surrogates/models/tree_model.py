@@ -122,8 +122,8 @@ def with_stopping(
     numbers = np.unique(train.architecture)
     if len(numbers) < STOPPING_SHARE:
         return train, None
-    chosen = np.random.default_rng(seed).permutation(numbers)[: len(numbers) // STOPPING_SHARE]
-    held_out = np.isin(train.architecture, chosen)
+    validation_numbers = np.random.default_rng(seed).permutation(numbers)[: len(numbers) // STOPPING_SHARE]
+    held_out = np.isin(train.architecture, validation_numbers)
     return train.take(~held_out), train.take(held_out)
 
 

@@ -142,13 +142,13 @@ class Forest:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 stored = {name: file[name] for name in ARRAYS}
         except Exception as error:  # zipfile, zlib and numpy each raise their own
-            raise BadFile(f"a forest is an npz file of arrays, got one that is not: {error}") from None
+            raise BadFile(f"the forest is not an npz file of arrays: {error}") from None
         forest = cls(**unpacked_arrays(stored))
         forest._check()
         return forest
 
     def _check(self) -> None:
-        wanted: dict[str, tuple[type[np.generic], tuple[int | None, ...]]] = {
+        expected: dict[str, tuple[type[np.generic], tuple[int | None, ...]]] = {
             "splits": (np.uint32, (None,)),
             "columns": (np.int32, (None, 2)),
             "sets": (np.uint32, (None,)),
@@ -159,7 +159,7 @@ class Forest:
             "divisor": (np.float64, (len(self.start),)),
             "narrow": (np.bool_, (len(self.start),)),
         }
-        for name, (kind, shape) in wanted.items():
+        for name, (kind, shape) in expected.items():
             array = getattr(self, name)
             fits = array.ndim == len(shape) and all(w in (None, s) for w, s in zip(shape, array.shape, strict=True))
             if array.dtype != kind or not fits or not array.flags.c_contiguous:
@@ -198,6 +198,6 @@ class Forest:
 
 
 def _moved(children: Words, at_split: int, at_leaf: int) -> Words:
-    """Children after other splits and leaves were put before theirs."""
+    """The numbers of the children after other splits and leaves were put before them."""
     moved: Words = children + np.where(children >= TOP, np.uint32(at_leaf), np.uint32(at_split))
     return moved

@@ -13,7 +13,7 @@ BLOCK = 64
 """Rows that share a pass over the trees, so that a tree is still in the cache for the next row."""
 
 LANES = 8
-"""Walks side by side: while one waits for memory, others go on."""
+"""Walks side by side: while one waits for memory, others continue."""
 
 TOP = np.uint32(1 << 31)
 ALL = np.uint32(0xFFFFFFFF)

@@ -31,10 +31,10 @@ RULES = np.array([[NAN_ZERO, NAN_ZERO], [ZERO_RIGHT, ZERO_LEFT], [NAN_RIGHT, NAN
 def forest_from_lightgbm(text: str) -> Forest:
     """The model of ``Booster.model_to_string``: a regression whose answer is the sum of its trees."""
     head, _, trees = text.partition("\nTree=0\n")
-    about = dict(_pairs(head))
-    if about.get("num_class") != "1" or about.get("num_tree_per_iteration") != "1":
-        raise BadFile("a LightGBM model of one output is needed, got one of several or no LightGBM model at all")
-    objective = about.get("objective", "")
+    header = dict(_pairs(head))
+    if header.get("num_class") != "1" or header.get("num_tree_per_iteration") != "1":
+        raise BadFile("a LightGBM model of one output is needed, got several outputs or another kind of file")
+    objective = header.get("objective", "")
     if objective != "regression" or "average_output" in head.splitlines():
         raise BadFile(f"a LightGBM model with the objective regression is needed, got {objective!r}")
     builder = Builder()
@@ -68,8 +68,8 @@ def _add(builder: Builder, tree: dict[str, str]) -> None:
     if categorical.any():
         bounds, words = _integers(tree["cat_boundaries"]), _integers(tree["cat_threshold"])
         for at in np.flatnonzero(categorical):
-            mine = words[bounds[int(values[at])] : bounds[int(values[at]) + 1]]
-            bits = np.unpackbits(mine.astype("<u4").view(np.uint8), bitorder="little").astype(bool)
+            mask_words = words[bounds[int(values[at])] : bounds[int(values[at]) + 1]]
+            bits = np.unpackbits(mask_words.astype("<u4").view(np.uint8), bitorder="little").astype(bool)
             threshold[at] = builder.categories(bits, beyond_left=False, missing_left=False, unknown_left=False)
     children = np.stack([_integers(tree["left_child"]), _integers(tree["right_child"])], axis=1)
     builder.tree(feature, rule, threshold, children, leaves)

@@ -23,10 +23,10 @@ def forest_from_xgboost(text: bytes) -> Forest:
     try:
         learner = json.loads(text)["learner"]
         booster, objective = learner["gradient_booster"], learner["objective"]["name"]
-        about = learner["learner_model_param"]
-        base = np.array(about["base_score"].strip("[]").split(","), dtype=np.float32)
+        parameters = learner["learner_model_param"]
+        base = np.array(parameters["base_score"].strip("[]").split(","), dtype=np.float32)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadFile(f"an XGBoost model in JSON is needed, got something else: {error!r}") from None
+        raise BadFile(f"this is not an XGBoost model in JSON: {error!r}") from None
     if booster.get("name") != "gbtree" or objective not in OBJECTIVES or len(base) != 1:
         raise BadFile(f"an XGBoost gbtree regression of one output is needed, got {booster.get('name')} {objective}")
     builder = Builder()

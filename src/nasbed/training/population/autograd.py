@@ -96,9 +96,9 @@ class _Pass:
         self.executor, self.parameters, self.training = executor, parameters, training
         count, batch, channels = images.shape[:3]
         self.tensors = [images.transpose(0, 1).reshape(batch, count * channels, *images.shape[3:])]
-        self.where = [np.zeros((len(program.sides), 2), dtype=np.int64) for program in executor.programs]
-        for number, where in enumerate(self.where):
-            where[:channels, 1] = np.arange(channels) + number * channels
+        self.plane_places = [np.zeros((len(program.sides), 2), dtype=np.int64) for program in executor.programs]
+        for number, places in enumerate(self.plane_places):
+            places[:channels, 1] = np.arange(channels) + number * channels
         shape = executor.running_mean.shape
         self.scale, self.shift = (parameters.new_zeros(shape).view(-1) for _ in range(2))
 
@@ -116,16 +116,16 @@ class _Pass:
 
     def _gathered(self, inputs: Sequence[tuple[int, Planes]]) -> Tensor:
         """Planes of networks as channels, in this order."""
-        places = np.concatenate([self.where[number][list(planes)] for number, planes in inputs])
+        places = np.concatenate([self.plane_places[number][list(planes)] for number, planes in inputs])
         sources = [int(source) for source in np.unique(places[:, 0])]
         if len(sources) == 1:
             return self.tensors[sources[0]].index_select(1, self._index(places[:, 1]))
         parts, order, start = [], np.empty(len(places), dtype=np.int64), 0
         for source in sources:
-            mine = np.flatnonzero(places[:, 0] == source)
-            parts.append(self.tensors[source].index_select(1, self._index(places[mine, 1])))
-            order[mine] = start + np.arange(len(mine))
-            start += len(mine)
+            rows = np.flatnonzero(places[:, 0] == source)
+            parts.append(self.tensors[source].index_select(1, self._index(places[rows, 1])))
+            order[rows] = start + np.arange(len(rows))
+            start += len(rows)
         return torch.cat(parts, dim=1).index_select(1, self._index(order))
 
     def _index(self, places: NDArray[np.int64]) -> Tensor:
@@ -134,8 +134,8 @@ class _Pass:
     def _keep(self, tensor: Tensor, outputs: Sequence[tuple[int, Planes]]) -> None:
         start = 0
         for number, planes in outputs:
-            self.where[number][list(planes), 0] = len(self.tensors)
-            self.where[number][list(planes), 1] = start + np.arange(len(planes))
+            self.plane_places[number][list(planes), 0] = len(self.tensors)
+            self.plane_places[number][list(planes), 1] = start + np.arange(len(planes))
             start += len(planes)
         self.tensors.append(tensor)
 

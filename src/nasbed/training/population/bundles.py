@@ -48,8 +48,8 @@ class Slots:
 class Bundling:
     """Which planes of a program begin a bundle; the others follow in the lanes after them.
 
-    Planes that are added up or pooled into each other have to agree in their lanes, so they begin bundles at the same
-    places, and whatever is read begins with a first lane.
+    Planes that are added up or pooled into each other have to agree in their lanes. So they begin bundles at the same
+    places, and every read begins with a first lane.
     """
 
     def __init__(self, program: NetworkProgram, lanes: int) -> None:
@@ -78,14 +78,14 @@ class Bundling:
         """Begin bundles until all that must agree agree, and none has more planes than lanes."""
         places = np.arange(len(self.begins))
         while True:
-            before = self.begins.copy()
+            previous_begins = self.begins.copy()
             for sequences in alike:
                 together = np.logical_or.reduce([self.begins[planes] for planes in sequences])
                 for planes in sequences:
                     self.begins[planes] |= together
             since = places - np.maximum.accumulate(np.where(self.begins, places, 0))
             self.begins |= since % self.lanes == 0
-            if (before == self.begins).all():
+            if (previous_begins == self.begins).all():
                 return
 
     def slots(self, planes: Planes) -> Slots:

@@ -43,7 +43,7 @@ class Memory:
     packed: Tensor
     sums: Tensor
     partials: Tensor
-    chosen: Tensor
+    taps: Tensor
     running: tuple[Tensor, Tensor]
     norms: tuple[Tensor, Tensor, Tensor, Tensor]
     """Scale, shift, mean and inverse of the deviation of each channel."""
@@ -172,7 +172,7 @@ class Calls:
         ci, co, kernel, *_ = shape = launch.shape[:9]
         bci, bco = (min(max(power_of_two(count), 16), _LARGEST_BLOCK) for count in (ci, co))
         blocks_in, blocks_out = triton.cdiv(ci, bci), triton.cdiv(co, bco)
-        about, inputs, *planes = tables
+        operations, inputs, *planes = tables
         memory = self.memory
         inner = launch.kernel == "conv_backward_inputs"
         values = self._values(*shape[3:5]) if inner else self._values(*shape[5:7])
@@ -182,16 +182,16 @@ class Calls:
             block = min(block, 64) if small else block
             return Call(
                 kernels.conv_backward_weights, (launch.rows, memory.chunks, kernel * kernel * blocks_in * blocks_out),
-                memory.arena, memory.sums, inputs, planes[0], about, values, memory.weights.numel(), *shape, bci, bco,
-                block, memory.chunks, memory.precision, num_warps=1 if small else 4, num_stages=2,
+                memory.arena, memory.sums, inputs, planes[0], operations, values, memory.weights.numel(), *shape, bci,
+                bco, block, memory.chunks, memory.precision, num_warps=1 if small else 4, num_stages=2,
             )  # fmt: skip
         if inner:
             grid = (launch.rows, triton.cdiv(values, block), blocks_in)
-            arguments = (memory.arena, memory.weights, inputs, *planes, about, values)
+            arguments = (memory.arena, memory.weights, inputs, *planes, operations, values)
             return Call(kernels.conv_backward_inputs, grid, *arguments, *shape, bci, bco, block, memory.precision)
         tile = launch.shape[10]
         grid = (launch.rows, triton.cdiv(values, tile), blocks_out)
-        arguments = (memory.arena, memory.weights, inputs, *planes, about, memory.partials, values)
+        arguments = (memory.arena, memory.weights, inputs, *planes, operations, memory.partials, values)
         return Call(kernels.conv_forward, grid, *arguments, *shape, bci, bco, tile, memory.precision)
 
     def _window(self, launch: Launch, tables: tuple[Tensor, ...]) -> Call:
@@ -223,7 +223,7 @@ class Calls:
         grid = (launch.rows, triton.cdiv(values, block))
         shape = (kernel, height_in, width_in, height, width, stride, padding, block, self.lanes)
         code = kernels.largest_forward if forward else kernels.largest_backward
-        return Call(code, grid, self.memory.arena, self.memory.chosen, tables[0], values, *shape)
+        return Call(code, grid, self.memory.arena, self.memory.taps, tables[0], values, *shape)
 
 
 def _block(values: int, most: int) -> int:

@@ -9,8 +9,8 @@ from nasbed.training.population.program import Combine, Conv, Depthwise, Operati
 
 
 def simplified(operations: Sequence[Operation]) -> tuple[Operation, ...]:
-    """The operations, where a normalised map that is needed both as it is and without its negative part is computed
-    once, as it is: convolutions cut the negative part off when they read it."""
+    """The operations without duplicates. A normalised map that is needed both with and without its negative part is
+    computed once; convolutions cut off the negative part when they read it."""
     single = {
         operation.terms[0]: operation
         for operation in operations

@@ -4,7 +4,7 @@ Bytes are counted for kernels that run one operation of many networks at a time,
 statistics fused into the operations around them:
 
 - What must be stored is every image, every output of a convolution or pooling, and every sum of two terms or more. One
-  normalised or rectified plane is no sum: whoever reads it computes it from the plane underneath.
+  normalised or rectified plane is not a sum: its readers compute it from the plane underneath.
 - A stored plane moves five times: written and read in the forward pass, read in the backward pass, its gradient written
   and read. Images have no gradient and move three times.
 - Planes that do not lead to the logits need not be stored.

@@ -47,7 +47,7 @@ class FusedExecutor:
             packed=weights if dtype == torch.float32 else weights.to(dtype),
             sums=zeros(4 if count >= _MANY else kernels.CHUNKS, layout.parameters),
             partials=zeros(max(layout.partials, 1)),
-            chosen=zeros(max(layout.chosen, 1), dtype=torch.int8),
+            taps=zeros(max(layout.tap_count, 1), dtype=torch.int8),
             running=(self.running_mean, self.running_var),
             norms=(per_channel(), per_channel(), per_channel(), per_channel()),
         )

@@ -46,20 +46,20 @@ Waves = list[list[Launch]]
 
 
 class PopulationLayout(PopulationMemory):
-    """Where the planes of a population are, of values of so many bytes, and what a training step launches:
+    """The places of the planes of a population, with ``value_bytes`` per value, and the launches of a training step,
     ``forward`` and ``backward``.
 
     ``features`` has, for each bundle that the classifier averages, its place, that of its gradient, its first feature
-    and how many it holds; ``side`` is their resolution. ``chosen`` is how many windows of maximum pooling there are,
+    and how many it holds; ``side`` is their resolution. ``tap_count`` is how many windows of maximum pooling there are,
     ``partials`` how many sums convolutions leave for the normalisations after them.
     """
 
     def __init__(self, programs: Sequence[NetworkProgram], batch: int, *, value_bytes: int = 2) -> None:
         super().__init__(programs, batch)
         self.value_bytes = value_bytes
-        self.chosen = self.partials = 0
+        self.tap_count = self.partials = 0
         self._summed: dict[tuple[int, int], tuple[int, int, int]] = {}
-        self._chosen: dict[tuple[int, int], int] = {}
+        self._tap_starts: dict[tuple[int, int], int] = {}
         self._shared = [_read_as_they_are(program) for program in programs]
         plan = stages(programs)
         forward: Waves = [[launch for stage in wave for launch in self._forward(stage)] for wave in plan]
@@ -74,7 +74,7 @@ class PopulationLayout(PopulationMemory):
             backward.append([launch for stage in wave for launch in self._backward(stage)])
         backward.append(self._weights())
         self.forward, self.backward = ([wave for wave in waves if wave] for waves in (forward, backward))
-        del self._summed, self._chosen, self._parts, self._norm_parts, self._late
+        del self._summed, self._tap_starts, self._parts, self._norm_parts, self._late
 
     # --- forward -----------------------------------------------------------------------------------------------------
 
@@ -93,8 +93,8 @@ class PopulationLayout(PopulationMemory):
             span = self.span(first.side_out)
             for number, operation in stage.rows:
                 for plane in self.slots(number, operation.outputs).planes:  # type: ignore[union-attr]
-                    self._chosen[number, int(plane)] = self.chosen
-                    self.chosen += span
+                    self._tap_starts[number, int(plane)] = self.tap_count
+                    self.tap_count += span
         table, owners = self._window_tables(stage, backward=False)
         return [Launch(f"{self._window(first)}_forward", owners, (table,), _window_shape(first))]
 
@@ -118,25 +118,25 @@ class PopulationLayout(PopulationMemory):
         pixels = self.batch * shape[5] * shape[6]
         tiles = -(-pixels // tile)
         channels = shape[1] * self.lanes
-        about = self._about(rows)
+        operations = self._operation_table(rows)
         for place, (number, operation) in enumerate(rows):
-            about[place, 2] = self.partials
+            operations[place, 2] = self.partials
             for slot, plane in enumerate(self.slots(number, operation.outputs).planes):
                 partials = self.partials + slot * self.lanes * tiles
                 self._summed[number, int(plane)] = partials, channels * tiles, tiles
             self.partials += 2 * channels * tiles
         inputs = np.stack([self.places_of(number, operation.inputs) for number, operation in rows])
         outputs = np.stack([self.places_of(number, operation.outputs) for number, operation in rows])
-        return Launch(self._conv("forward"), _owners(rows), (about, inputs, outputs), (*shape, tile))
+        return Launch(self._conv("forward"), _owners(rows), (operations, inputs, outputs), (*shape, tile))
 
     def _conv(self, name: str) -> str:
         return f"conv_{name}" if self.lanes == 1 else f"bundled_{name}"
 
-    def _about(self, rows: list[tuple[int, Conv]]) -> Table:
-        about = np.zeros((len(rows), 3), dtype=np.int64)
-        about[:, 0] = [self.parameter(number, operation.weight) for number, operation in rows]
-        about[:, 1] = [operation.relu for _, operation in rows]
-        return about
+    def _operation_table(self, rows: list[tuple[int, Conv]]) -> Table:
+        operations = np.zeros((len(rows), 3), dtype=np.int64)
+        operations[:, 0] = [self.parameter(number, operation.weight) for number, operation in rows]
+        operations[:, 1] = [operation.relu for _, operation in rows]
+        return operations
 
     def _window(self, operation: Depthwise | Pool) -> str:
         if isinstance(operation, Pool) and operation.largest:
@@ -144,8 +144,9 @@ class PopulationLayout(PopulationMemory):
         return "window" if self.lanes == 1 else "bundled_mean"
 
     def _window_tables(self, stage: Stage, *, backward: bool) -> tuple[Table, Table]:
-        """One row a bundle: source, target, the weights' place or that of the choices, dilation, nothing, whether the
-        negative part is cut off, where the gradient is and where the input's goes. And the owner of each row."""
+        """The table with one row per bundle, and the owner of each row. A row has source, target, the place of the
+        weights or of the choices, dilation and an unused entry. Then come whether the negative part is cut off, and the
+        places of the output's and the input's gradients."""
         tables, owners = [], []
         for number, operation in stage.rows:
             assert isinstance(operation, Depthwise | Pool)
@@ -159,7 +160,7 @@ class PopulationLayout(PopulationMemory):
                 table[:, 3], table[:, 5] = operation.dilation, operation.relu
             elif operation.largest:
                 planes = self.slots(number, operation.outputs).planes
-                table[:, 2] = [self._chosen[number, int(plane)] for plane in planes]
+                table[:, 2] = [self._tap_starts[number, int(plane)] for plane in planes]
             else:
                 table[:, 3] = 1
             if backward:
@@ -335,17 +336,17 @@ class PopulationLayout(PopulationMemory):
         ]
 
     def _conv_backward(self, rows: list[tuple[int, Conv]]) -> list[Launch]:
-        about, shape, owners = self._about(rows), self._conv_shape(rows), _owners(rows)
+        operations, shape, owners = self._operation_table(rows), self._conv_shape(rows), _owners(rows)
         inputs = np.stack([self.places_of(number, operation.inputs) for number, operation in rows])
         gradients = np.stack([self._gradients(number, operation.outputs) for number, operation in rows])
-        tables: tuple[Table, ...] = about, inputs, gradients
+        tables: tuple[Table, ...] = operations, inputs, gradients
         if self.lanes > 1:
             tables = *tables, np.stack([self.slots(number, operation.inputs).counts for number, operation in rows])
         self._late.append(Launch(self._conv("backward_weights"), owners, tables, shape))
         if all(operation.inputs[-1] < self.programs[number].images for number, operation in rows):
             return []
         results = np.stack([self._new_parts(number, operation.inputs) for number, operation in rows])
-        return [Launch(self._conv("backward_inputs"), owners, (about, inputs, gradients, results), shape)]
+        return [Launch(self._conv("backward_inputs"), owners, (operations, inputs, gradients, results), shape)]
 
     def _weights(self) -> list[Launch]:
         """The gradients of all weights, one launch for each shape: they wait for the end of the backward pass, since

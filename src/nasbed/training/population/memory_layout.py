@@ -81,7 +81,7 @@ class GradientParts:
         self.values = np.zeros((planes, 4), dtype=np.int64)
 
     def add(self, planes: Table, values: Table) -> None:
-        """One more for each of these planes, none of which comes twice."""
+        """One more for each of these distinct planes."""
         counts = self.counts[planes]
         if len(counts) and counts.max() >= self.values.shape[1]:
             self.values = np.concatenate([self.values, np.zeros_like(self.values)], axis=1)

@@ -37,11 +37,11 @@ def check_population_training(
         population: The number of networks in a population.
     """
     recipe.check_population()
-    chosen = chosen_device(device)
-    if chosen.type == "cuda":
+    torch_device = chosen_device(device)
+    if torch_device.type == "cuda":
         check_kernels()
         memory = of_samples(space, lambda arch: network_bytes(traced(arch, dataset, recipe), recipe))
-        return _check_memory(memory, space, dataset, recipe, device=chosen, population=population)
+        return _check_memory(memory, space, dataset, recipe, device=torch_device, population=population)
     of_samples(space, lambda arch: traced(arch, dataset, recipe), needed=1)
     return []
 
@@ -74,7 +74,7 @@ def network_bytes(program: NetworkProgram, recipe: Recipe) -> int:
     """What one network takes of a GPU's memory at least: its activations, their gradients, and its parameters."""
     layout = PopulationLayout([program], recipe.batch)
     value = 2 if recipe.precision == "bfloat16" else 4
-    return layout.size * value + layout.chosen + 4 * layout.partials + _COPIES * 4 * layout.parameters
+    return layout.size * value + layout.tap_count + 4 * layout.partials + _COPIES * 4 * layout.parameters
 
 
 def _check_memory(

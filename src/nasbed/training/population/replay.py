@@ -20,7 +20,7 @@ def replayed(
     if device.type != "cuda":
         yield work
         return
-    before = [tensor.clone() for tensor in state]
+    previous_values = [tensor.clone() for tensor in state]
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -29,7 +29,7 @@ def replayed(
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         work()
-    for tensor, old in zip(state, before, strict=True):
+    for tensor, old in zip(state, previous_values, strict=True):
         tensor.copy_(old)
     yield graph.replay
     torch.cuda.synchronize()

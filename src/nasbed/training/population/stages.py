@@ -37,8 +37,8 @@ def stages(programs: Sequence[NetworkProgram]) -> list[list[Stage]]:
     need each other.
 
     Of the kinds that have operations ready, the next is always the one that has the largest share of all that are left
-    of it. So each network waits where others of the kind are still to come, and stages are few and large: half as many
-    as if every operation ran as soon as it could.
+    of it. So each network waits where others of the kind are still to come, and stages are few and large. They are half
+    as many as if every operation ran as soon as it could.
     """
     graphs = [_Graph(program) for program in programs]
     remaining = Counter(kind for graph in graphs for kind in graph.kinds)

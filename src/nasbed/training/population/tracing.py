@@ -34,7 +34,7 @@ def trace(network: nn.Module, *, channels: int, side: Image) -> NetworkProgram:
     logits = network(TracedMap(tracer, [Term(images)], sides(side)))
     if not isinstance(logits, Logits):
         raise InvalidOption(
-            "a population trains networks that end in global average pooling and one linear layer, this one does not"
+            "this network does not end in global average pooling and one linear layer, which a population needs"
         )
     return NetworkProgram(
         simplified(tracer.operations),
@@ -70,7 +70,7 @@ class _Tracer:
     def place(self, parameter: Tensor | None) -> int:
         if parameter is None or id(parameter) not in self.places:
             raise InvalidOption(
-                "a population trains layers with parameters of their own, this one borrows or lacks them"
+                "a population trains layers with their own parameters, but this layer shares or lacks them"
             )
         return self.places[id(parameter)]
 
@@ -138,8 +138,8 @@ class TracedMap:
 
     def __getitem__(self, key: Any) -> TracedMap:
         parts = key if isinstance(key, tuple) else (key,)
-        everything = slice(None)
-        if len(parts) == 2 and parts[0] == everything:
+        full_slice = slice(None)
+        if len(parts) == 2 and parts[0] == full_slice:
             planes = self.planes()
             selection = tuple(planes[place] for place in range(*parts[1].indices(self.channels)))
             return TracedMap(self.tracer, [Term(selection)], self.side)
@@ -161,8 +161,7 @@ class TracedMap:
 
 
 class PaddedMap:
-    """A map with a row and a column of zeros where its sides are odd, of which the first row and column are to be cut
-    off."""
+    """A map with a row and a column of zeros where its sides are odd; its first row and column are to be cut off."""
 
     def __init__(self, inside: TracedMap) -> None:
         self.inside = inside

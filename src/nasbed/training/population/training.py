@@ -79,7 +79,16 @@ def train_population(
 
 
 class Population:
-    """Networks that are trained together, from their initial weights on."""
+    """Networks that are trained together, from their initial weights on.
+
+    Args:
+        jobs: Architecture, seed and epochs of each network.
+        dataset: The images as published.
+        recipe: How to train.
+        images: Those of the dataset as the recipe divides it, on the device.
+        device: A CPU or a CUDA device.
+        prepared: The traced programs of these jobs; None traces them now.
+    """
 
     def __init__(
         self,
@@ -97,7 +106,7 @@ class Population:
         self.finite = torch.ones(len(jobs), dtype=torch.bool, device=device)
 
     def train(self, epochs: int, progress: Progress | None, *, learning_curve: bool = False) -> list[TrainingOutcome]:
-        """Train for so many epochs, then measure; with a learning curve also after each epoch, while no training time
+        """Train for ``epochs``, then measure; with a learning curve also after each epoch, while no training time
         passes."""
         recipe = self.recipe
         if learning_curve:

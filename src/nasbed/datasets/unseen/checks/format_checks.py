@@ -94,7 +94,7 @@ def _metadata(path: Path, findings: list[Finding]) -> dict[str, Any]:
 
 def _shapes(arrays: Arrays, findings: list[Finding]) -> bool:
     """Whether images are [n, channels, height, width], alike in all parts, with a label each."""
-    before = len(findings)
+    previous_count = len(findings)
     images = {name: array for name, array in arrays.items() if name.endswith("x.npy")}
     for name, array in images.items():
         if array.ndim != 4 or not array.size:
@@ -108,7 +108,7 @@ def _shapes(arrays: Arrays, findings: list[Finding]) -> bool:
             count = len(pixels) if pixels.ndim else 0
             text = f"labels are a row, one for each of {count} images, got {list(labels.shape)}"
             findings.append(error(f"{part}_y.npy", text))
-    return len(findings) == before
+    return len(findings) == previous_count
 
 
 def _agreement(metadata: dict[str, Any], arrays: Arrays, findings: list[Finding]) -> int:
@@ -136,14 +136,14 @@ def _agreement(metadata: dict[str, Any], arrays: Arrays, findings: list[Finding]
 
 def _labels(arrays: Arrays, classes: int, findings: list[Finding]) -> bool:
     """Whether all labels are in range; with that, how the classes are spread."""
-    before = len(findings)
+    previous_count = len(findings)
     for part in PARTS:
         labels = arrays[f"{part}_y.npy"]
         wrong = np.flatnonzero((labels < 0) | (labels >= classes))
         if len(wrong):
             text = f"labels are 0 to {classes - 1}, {len(wrong)} are not: the first is {labels[wrong[0]]} at {wrong[0]}"
             findings.append(error(f"{part}_y.npy", text))
-    if len(findings) > before:
+    if len(findings) > previous_count:
         return False
     shares = {}
     for part in PARTS:

@@ -1,12 +1,12 @@
 """Images of different parts that are almost the same.
 
-The measure is the root mean square of the differences of all values, as a share of what it is between two images drawn
-at random (the median over many pairs). At or under a tenth they are near duplicates: noise of ±2 on pictures of bytes
-is a hundredth or so, one letter exchanged in a grid of letters is a fifth, one chess piece moved is a third. An image
-that was shifted, mirrored or cut is another image by this measure.
+The measure is the root mean square of the differences of all values. It is divided by its median over many pairs of
+random images. At or under a tenth they are near duplicates. For comparison, noise of ±2 on pictures of bytes is about a
+hundredth, one exchanged letter in a grid of letters a fifth, and one moved chess piece a third. An image that was
+shifted, mirrored or cut is another image by this measure.
 
-Every pair is compared, first by 32 random projections, which keep distances up to chance (one pair in ten thousand of
-those wanted is lost there), then candidates by all their values.
+Every pair is compared by 32 random projections, which approximately keep distances; one near duplicate in ten thousand
+is lost there. The candidates are then compared by all their values.
 """
 
 from __future__ import annotations
@@ -107,9 +107,9 @@ def close(first: Points, second: Points, distance: float, most: int) -> NDArray[
         lengthened = np.concatenate([rows, np.ones((len(rows), 1), np.float32)], axis=1)
         limits = (distance**2 - (rows**2).sum(axis=1)).astype(np.float32)
         for column in range(0, len(second), COLUMNS):
-            under = lengthened @ extended[column : column + COLUMNS].T <= limits[:, None]
-            if under.any():
-                pairs = np.argwhere(under)[: most - count] + np.array([top, column])
+            is_near = lengthened @ extended[column : column + COLUMNS].T <= limits[:, None]
+            if is_near.any():
+                pairs = np.argwhere(is_near)[: most - count] + np.array([top, column])
                 results.append(pairs)
                 count += len(pairs)
                 if count >= most:

@@ -1,4 +1,4 @@
-"""How far very simple rules get: a label that can be read off one pixel is no task."""
+"""How far very simple rules get: a label that can be read off one pixel is not a task."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Labels = NDArray[np.int64]
 
 def sample(images: NDArray[Any], labels: NDArray[Any]) -> tuple[NDArray[np.float32], Labels]:
     """Up to 4 000 images spread evenly over a part, as rows of values, and their labels."""
-    chosen = np.unique(np.linspace(0, len(images) - 1, min(SAMPLE, len(images))).astype(np.int64))
-    rows = np.stack([np.asarray(images[index], np.float32).ravel() for index in chosen])
-    return rows, np.asarray(labels[chosen], np.int64)
+    indices = np.unique(np.linspace(0, len(images) - 1, min(SAMPLE, len(images))).astype(np.int64))
+    rows = np.stack([np.asarray(images[index], np.float32).ravel() for index in indices])
+    return rows, np.asarray(labels[indices], np.int64)
 
 
 def nearest_mean(train: tuple[NDArray[np.float32], Labels], test: tuple[NDArray[np.float32], Labels]) -> float:

@@ -65,7 +65,7 @@ def read_games(name: str, data: bytes) -> Iterator[Game]:
         if tag := _TAG.match(line):
             tags[tag[1]] = tag[2]
     if not number:
-        raise BadFile(f"{name} is a PGN file of games, this has none; get it again")
+        raise BadFile(f"{name} is a PGN file without games; get it again")
 
 
 def _game(name: str, number: int, tags: Mapping[str, str], body: str) -> Game:

@@ -49,7 +49,7 @@ def read_table(folder: Path) -> tuple[Path, list[Row]]:
     """The folder of ``eras.csv`` and what it says, in the order of the files' names."""
     table_folder = folder_with(folder, [TABLE])
     if table_folder is None:
-        raise BadFile(f"recordings come with a table {TABLE} of the columns file,era, {folder} has none; write one")
+        raise BadFile(f"{folder} lacks the table {TABLE} with the columns file,era; write one")
     path = table_folder / TABLE
     reader = csv.DictReader(io.StringIO(text(path, content(path))))
     columns = [(name or "").strip().lower() for name in reader.fieldnames or ()]
@@ -59,28 +59,28 @@ def read_table(folder: Path) -> tuple[Path, list[Row]]:
     rows: dict[str, Row] = {}
     works: dict[str, int] = {}
     for record in reader:
-        where = f"{path}, line {reader.line_num}"
-        file, era = (record["file"] or "").strip(), _era(record["era"], where)
+        position = f"{path}, line {reader.line_num}"
+        file, era = (record["file"] or "").strip(), _era(record["era"], position)
         parts = PurePosixPath(file).parts
         if not parts or ".." in parts or file.startswith("/") or not (table_folder / file).is_file():
-            raise BadFile(f"{where}: a file is named relative to the table's folder and exists, got {shorten(file)}")
+            raise BadFile(f"{position}: a file is named relative to the table's folder and exists, got {shorten(file)}")
         if file in rows:
-            raise BadFile(f"{where}: a recording has one line, {shorten(file)} has two; remove one")
+            raise BadFile(f"{position}: a recording has one line, {shorten(file)} has two; remove one")
         work = (record.get("work") or "").strip() or file
         if works.setdefault(work, era) != era:
-            raise BadFile(f"{where}: a work is of one era, {shorten(work)} is of two; correct the table")
+            raise BadFile(f"{position}: a work is of one era, {shorten(work)} is of two; correct the table")
         rows[file] = Row(file, era, work)
     if not rows:
-        raise BadFile(f"{path} names recordings, it has no line but its first; add them")
+        raise BadFile(f"{path} names no recordings; add a line for each")
     return table_folder, [rows[file] for file in sorted(rows)]
 
 
-def _era(value: str | None, where: str) -> int:
+def _era(value: str | None, position: str) -> int:
     plain = "".join(filter(str.isalnum, value or "")).lower()
     for number, era in enumerate(ERAS):
         if plain == "".join(filter(str.isalnum, era)).lower():
             return number
-    raise BadFile(f"{where}: an era is one of {', '.join(ERAS)}, got {shorten(value)}; correct the table")
+    raise BadFile(f"{position}: an era is one of {', '.join(ERAS)}, got {shorten(value)}; correct the table")
 
 
 def read_recordings(folder: Path, rows: list[Row], progress: Progress) -> list[MusicRecording]:

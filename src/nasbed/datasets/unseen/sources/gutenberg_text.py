@@ -1,4 +1,4 @@
-"""Words of a book of Project Gutenberg: licence, structure and everything that is no letter taken away."""
+"""Words of a book of Project Gutenberg: without licence, structure and everything that is not a letter."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def book(text: str) -> str:
 def words(text: str) -> list[str]:
     """Its words in small letters, as they follow each other.
 
-    Letters with diacritics become their base, apostrophes vanish, anything else that is no letter parts two words.
-    Numbers, in digits or Roman, are structure and vanish too; small Roman ones from three letters on, but not "mix".
+    Letters with diacritics become their base, apostrophes vanish, anything else that is not a letter separates two
+    words. Numbers, in digits or Roman, are structure and vanish too; small Roman ones from three letters on, but not
+    "mix".
 
     >>> words("CHAPTER XIV. Don’t, said Anna Pávlovna (Part 2): a part of star-cross'd act III")
     ['dont', 'said', 'anna', 'pavlovna', 'a', 'part', 'of', 'star', 'crossd', 'act']

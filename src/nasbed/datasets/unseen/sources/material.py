@@ -56,7 +56,7 @@ def text(path: Path, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadFile(f"{path} is text in UTF-8, its byte {error.start} is not; convert it or get it again") from None
+        raise BadFile(f"{path} is not UTF-8 text at byte {error.start}; convert it or get it again") from None
 
 
 def sha256(data: bytes) -> str:

@@ -78,22 +78,22 @@ def _packaged() -> Path | None:
     return None
 
 
-def _countries(table: str, where: str, classes: tuple[str, ...]) -> dict[str, int]:
+def _countries(table: str, source: str, classes: tuple[str, ...]) -> dict[str, int]:
     reader = csv.reader(io.StringIO(table))
     head = [name.strip().lower() for name in next(reader, [])]
     patch = next((head.index(name) for name in ("patch", "s2_name") if name in head), None)
     if patch is None or "country" not in head:
-        raise BadFile(f"{where} has the columns patch (or s2_name) and country, got {shorten(head)}; name them so")
+        raise BadFile(f"{source} has the columns patch (or s2_name) and country, got {shorten(head)}; rename them")
     country = head.index("country")
     numbers = {name: number for number, name in enumerate(classes)}
     country_of: dict[str, int] = {}
     for row in reader:
         if len(row) != len(head) or row[country] not in numbers:
             raise BadFile(
-                f"{where}, line {reader.line_num}: a country is one of {', '.join(classes)}, got {shorten(row)}"
+                f"{source}, line {reader.line_num}: a country is one of {', '.join(classes)}, got {shorten(row)}"
             )
         if country_of.setdefault(row[patch], numbers[row[country]]) != numbers[row[country]]:
-            raise BadFile(f"{where}, line {reader.line_num}: a patch is in one country, {row[patch]} is in two")
+            raise BadFile(f"{source}, line {reader.line_num}: a patch is in one country, {row[patch]} is in two")
     return country_of
 
 

@@ -44,7 +44,7 @@ class NB101Importer(Importer):
     options: ClassVar[Mapping[str, str]] = {"name": "What to call the table; the default is nb101."}
 
     def read(self, path: Path) -> Iterator[Draft]:
-        about = TableInfo(
+        info = TableInfo(
             name=self.settings.get("name", "nb101"),
             space="nb101",
             metrics=(TRAIN, VALIDATION, TEST, PARAMETERS),
@@ -58,7 +58,7 @@ class NB101Importer(Importer):
                 "and 18 are half-way through 4, 12 and 36. Repeats are in file order, their seeds were not published"
             ),
         )
-        yield Draft(about, _batches(path))
+        yield Draft(info, _batches(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,9 @@ def _batches(path: Path) -> Iterator[Rows]:
         for records in read_records(path, at_once=RECORDS_AT_ONCE):
             waiting.append(pool.submit(_parse, records))
             if len(waiting) > workers:
-                yield modules.checked(waiting.popleft().result()).rows()
+                yield modules.verify(waiting.popleft().result()).rows()
         while waiting:
-            yield modules.checked(waiting.popleft().result()).rows()
+            yield modules.verify(waiting.popleft().result()).rows()
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -171,7 +171,7 @@ class _Modules:
         self._places: dict[int, int] = {}  # by packed code
         self._modules = np.empty(0, dtype=MODULE)  # with room to grow
 
-    def checked(self, parsed: _Parsed) -> _Parsed:
+    def verify(self, parsed: _Parsed) -> _Parsed:
         """The same, or raise for the first record that says something else than the cell itself."""
         codes = parsed.codes[::2]
         keys = codes[:, 0].copy()

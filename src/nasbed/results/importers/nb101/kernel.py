@@ -42,7 +42,7 @@ for _digit, _symbol in enumerate(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
     DIGITS[_symbol] = _digit
 SHIFTS = np.array([[18], [12], [6], [0]], dtype=np.uint32)
 SHIFTED_DIGITS = np.where(DIGITS < 64, DIGITS << SHIFTS, 1 << 24).astype(np.uint32)
-"""The four digits of a group where they belong in its 24 bits; a bit above those for what is no digit."""
+"""The four digits of a group where they belong in its 24 bits; a bit above those for what is not a digit."""
 
 VARINT, FIXED64, TEXT, FIXED32 = 0, 1, 2, 5
 MEASURED = 0b111100
@@ -305,28 +305,28 @@ def _read_metrics(data, end, bits, record, parameters):  # type: ignore[no-untyp
 def _read_record(data, before, record, hashes, epochs, codes, parameters, bits, scratch):  # type: ignore[no-untyped-def]
     """Read the record ``data``; ``before`` is the text of the cell in the record before it, ``codes`` its code. Returns
     the text of this one's cell, empty if the record is declined."""
-    nothing = data[:0]
+    empty = data[:0]
     at = _after(data, 0, 91)
     if at + HASH_LENGTH + 2 > len(data) or data[at] != QUOTE:
-        return nothing
+        return empty
     for i in range(HASH_LENGTH):
         symbol = data[at + 1 + i]
         if not (48 <= symbol <= 57 or 97 <= symbol <= 102):
-            return nothing
+            return empty
         hashes[record, i] = symbol
     if data[at + HASH_LENGTH + 1] != QUOTE:
-        return nothing
+        return empty
     at = _after(data, at + HASH_LENGTH + 2, COMMA)
     number, first = 0, at
     while at < len(data) and at - first < 4 and 48 <= data[at] <= 57:
         number = 10 * number + data[at] - 48
         at += 1
     if data[min(first, len(data) - 1)] == 48 or not (number == 4 or number == 12 or number == 36 or number == 108):
-        return nothing
+        return empty
     epochs[record] = number
     at = _after(data, at, COMMA)
     if at >= len(data) or data[at] != QUOTE:
-        return nothing
+        return empty
     first = at + 1
     if len(before) and len(data) - first >= len(before) and _same(before, data[first : first + len(before)]):
         at = first + len(before)  # repeats often stand together
@@ -334,17 +334,17 @@ def _read_record(data, before, record, hashes, epochs, codes, parameters, bits, 
     else:
         at = _read_cell(data, first, codes[2 * record])
     if at < 0:
-        return nothing
+        return empty
     cell = data[first:at]
     _copy_code(codes, 2 * record, 2 * record + 1)
     at = _after(data, at, COMMA)
     if at >= len(data) or data[at] != QUOTE:
-        return nothing
+        return empty
     at, size = _read_base64(data, at + 1, scratch)
     if at < 0 or _after(data, at, 93) != len(data):
-        return nothing
+        return empty
     if not _read_metrics(scratch, size, bits, record, parameters):
-        return nothing
+        return empty
     return cell
 
 

@@ -95,7 +95,7 @@ def _read_metrics(binary: bytes) -> tuple[int, Evaluation, Evaluation]:
     if len(evaluations) != 3:
         raise BadFile(f"the metrics hold three evaluations (start, half-way, end), got {len(evaluations)}")
     if parameters is None:
-        raise BadFile("the metrics hold trainable_parameters, these do not")
+        raise BadFile("the metrics lack trainable_parameters")
     return parameters, evaluations[1], evaluations[2]
 
 
@@ -124,7 +124,7 @@ def _fields(message: bytes, known_fields: dict[int, tuple[str, int]]) -> Iterato
         elif wire == GROUP and len(groups) < DEEPEST_GROUP:
             groups.append(number)
         elif wire != END_GROUP or not groups or groups.pop() != number:
-            raise BadFile(f"field {number} of the metrics has the wire type {wire}, which cannot stand there")
+            raise BadFile(f"field {number} of the metrics has the wire type {wire}, which is not allowed there")
         if groups or wire == END_GROUP or number not in known_fields:
             continue
         name, expected = known_fields[number]

@@ -68,9 +68,9 @@ class TableFile:
 
     def batches(self, columns: Sequence[str]) -> Iterator[CellBatch]:
         """The rows, some ten thousand at a time, with the columns asked for."""
-        wanted, start = list(dict.fromkeys(columns)), 0
+        distinct_columns, start = list(dict.fromkeys(columns)), 0
         with _readable(self.path):
-            for batch in self._csv(wanted) if self.is_csv else self._parquet(wanted):
+            for batch in self._csv(distinct_columns) if self.is_csv else self._parquet(distinct_columns):
                 yield CellBatch(self.path.name, batch, np.arange(start + 1, start + 1 + len(batch)))
                 start += len(batch)
 
@@ -108,7 +108,7 @@ def _readable(path: Path) -> Iterator[None]:
 class CellBatch:
     """Some rows of a file, and their numbers in it, from 1, the header not counted."""
 
-    where: str
+    source: str
     batch: pa.RecordBatch
     numbers: NDArray[np.int64]
 
@@ -116,12 +116,12 @@ class CellBatch:
         return len(self.numbers)
 
     def refuse(self, index: int, column: str, rule: str, value: Any) -> NoReturn:
-        raise BadFile(f"{self.where}, row {self.numbers[index]}, column {column}: {rule}, got {shorten(value)}")
+        raise BadFile(f"{self.source}, row {self.numbers[index]}, column {column}: {rule}, got {shorten(value)}")
 
     def only(self, column: str, value: str) -> CellBatch:
         """The rows in which a column has a value."""
         matches = np.array([text == value for text in self.texts(column)], dtype=bool)
-        return CellBatch(self.where, self.batch.filter(pa.array(matches)), self.numbers[matches])
+        return CellBatch(self.source, self.batch.filter(pa.array(matches)), self.numbers[matches])
 
     def texts(self, column: str) -> list[str]:
         """A column as text, empty where it is missing; a number in Parquet reads as in CSV."""

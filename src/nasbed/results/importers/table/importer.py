@@ -67,7 +67,7 @@ class TableImporter(Importer):
         searched = space_of(self.settings["space"])
         texts = ("dataset", "recipe", "fidelity_unit", "licence", "citation", "source", "notes")
         metrics = parse_metrics(self.settings["metrics"])
-        about = TableInfo(
+        info = TableInfo(
             name=self.settings["name"],
             space=searched.name,
             metrics=tuple(column.metric for column in metrics),
@@ -76,7 +76,7 @@ class TableImporter(Importer):
         source = TableFile.open(path)
         layout = _Layout.of(self.settings, source, searched, metrics)
         total = source.rows if layout.where is None else None
-        yield Draft(about, layout.rows(source), total=total, space=searched)
+        yield Draft(info, layout.rows(source), total=total, space=searched)
 
 
 @dataclass
@@ -121,14 +121,14 @@ class _Layout:
         return layout
 
     def rows(self, source: TableFile) -> Iterator[Rows]:
-        wanted = [*self.code, *self.columns.values(), *(metric_column.column for metric_column in self.metrics)]
-        wanted += [self.architecture] if self.architecture else []
-        wanted += [self.where[0]] if self.where else []
+        columns = [*self.code, *self.columns.values(), *(metric_column.column for metric_column in self.metrics)]
+        columns += [self.architecture] if self.architecture else []
+        columns += [self.where[0]] if self.where else []
         parsed_codes: dict[str, tuple[int, ...]] = {}
-        for cells in source.batches(wanted):
-            chosen = cells.only(*self.where) if self.where else cells
-            if len(chosen):
-                yield self._batch(chosen, parsed_codes)
+        for cells in source.batches(columns):
+            selected = cells.only(*self.where) if self.where else cells
+            if len(selected):
+                yield self._batch(selected, parsed_codes)
 
     def _batch(self, cells: CellBatch, parsed_codes: dict[str, tuple[int, ...]]) -> Rows:
         values = {metric_column.metric.key: self._values(cells, metric_column) for metric_column in self.metrics}

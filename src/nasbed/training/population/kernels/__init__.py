@@ -1,9 +1,9 @@
 """The operations of many programs as Triton kernels, forward and backward.
 
-Bundles of planes lie one after the other in one array, ``arena``; tables, a row for each operation or bundle, say where
-each is, so that one launch runs operations of any networks and nothing is gathered before. Lanes of a bundle that hold
-no channel are zero, in values and in gradients. Gradients of convolution weights are sums over many pixels: each of
-``CHUNKS`` parts of them is summed by one program and kept apart, so that results do not depend on the order in which
+Bundles of planes lie one after the other in one array, ``arena``. Tables with a row for each operation or bundle say
+where each is. So one launch runs operations of any networks, and nothing is gathered before. Lanes of a bundle that
+hold no channel are zero, in values and in gradients. Gradients of convolution weights are sums over many pixels. Each
+of ``CHUNKS`` parts is summed by one program and stored separately, so that results do not depend on the order in which
 programs run.
 """
 

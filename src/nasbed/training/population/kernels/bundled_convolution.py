@@ -18,7 +18,7 @@ from nasbed.training.population.kernels.pixels import pixel, rectified
 
 @triton.jit
 def bundled_forward(
-    arena, packed, about, inputs, outputs, partials, M, NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr,
+    arena, packed, operations, inputs, outputs, partials, M, NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr,
     HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr,
     PRECISION: tl.constexpr,
@@ -27,7 +27,7 @@ def bundled_forward(
 
     Args:
         arena, packed: All bundles, and all weights, packed.
-        about, inputs, outputs: Tables of the operations, and of the bundles that are read and written.
+        operations, inputs, outputs: Tables of the operations, and of the bundles that are read and written.
         partials: Gets the sums of each channel over the pixels of a program, and of its squares: ``[2, channels,
             tiles]`` for each row.
         M: The pixels of an output bundle.
@@ -36,7 +36,7 @@ def bundled_forward(
         LANES, RELU, PRECISION: Channels of a bundle, whether the input is rectified, how float32 is multiplied.
     """
     row = tl.program_id(0).to(tl.int64)
-    weight = aligned(about + row * 3)
+    weight = aligned(operations + row * 3)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     image, h, w = pixel(m, HO, WO)
     h = h * STRIDE + SHIFT
@@ -72,7 +72,7 @@ def bundled_forward(
         mask=(m < M)[:, None, None] & (slot < NO)[None, :, None],
     )
     tiles = tl.num_programs(1)
-    address = partials + tl.load(about + row * 3 + 2) + co * tiles + tl.program_id(1)
+    address = partials + tl.load(operations + row * 3 + 2) + co * tiles + tl.program_id(1)
     values = tl.where((m < M)[None, :], y.to(tl.float32), 0.0)
     tl.store(address, tl.sum(values, axis=1), mask=co < NO * LANES)
     tl.store(address + NO * LANES * tiles, tl.sum(values * values, axis=1), mask=co < NO * LANES)
@@ -80,7 +80,7 @@ def bundled_forward(
 
 @triton.jit
 def bundled_backward_inputs(
-    arena, packed, about, inputs, gradients, results, M, NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr,
+    arena, packed, operations, inputs, gradients, results, M, NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr,
     HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr,
     PRECISION: tl.constexpr,
@@ -91,13 +91,13 @@ def bundled_backward_inputs(
 
     Args:
         arena, packed: All bundles, and all weights, packed.
-        about, inputs, gradients, results: Tables of the operations, of the bundles that were read, of the gradients of
-            those that were written, and of the bundles for the result.
+        operations, inputs, gradients, results: Tables of the operations, of the bundles that were read, of the
+            gradients of those that were written, and of the bundles for the result.
         M: The number of squares that cover the input.
         NI to PRECISION: As of :func:`bundled_forward`.
     """
     row = tl.program_id(0).to(tl.int64)
-    weight = aligned(about + row * 3)
+    weight = aligned(operations + row * 3)
     slot = tl.program_id(2) * BI + tl.arange(0, BI)
     ci = tl.program_id(2) * (BI * LANES) + tl.arange(0, BI * LANES)
     source = places(inputs, row, slot, NI)
@@ -146,7 +146,7 @@ def bundled_backward_inputs(
 
 @triton.jit
 def bundled_backward_weights(
-    arena, sums, about, inputs, gradients, counts, M, size, NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr,
+    arena, sums, operations, inputs, gradients, counts, M, size, NI: tl.constexpr, NO: tl.constexpr, K: tl.constexpr,
     HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BI: tl.constexpr, BO: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr, RELU: tl.constexpr, CHUNKS: tl.constexpr,
     PRECISION: tl.constexpr,
@@ -157,7 +157,7 @@ def bundled_backward_weights(
 
     Args:
         arena, sums: All bundles, and the parts of all gradients.
-        about, inputs, gradients: Tables of the operations, of the bundles that were read, and of the gradients.
+        operations, inputs, gradients: Tables of the operations, of the bundles that were read, and of the gradients.
         counts: How many channels of each input bundle are read.
         M, size: The pixels of an output bundle, and the number of all parameters.
         NI to PRECISION: As of :func:`bundled_forward`.
@@ -171,7 +171,7 @@ def bundled_backward_weights(
     block_out = number // (K * blocks_in) % blocks_out
     chunk = number // (K * blocks_in * blocks_out) % CHUNKS
     row = (number // (K * blocks_in * blocks_out * CHUNKS)).to(tl.int64)
-    weight = tl.load(about + row * 3)
+    weight = tl.load(operations + row * 3)
     slot = block_in * BI + tl.arange(0, BI)
     slot_out = block_out * BO + tl.arange(0, BO)
     bundle = places(inputs, row, slot, NI)

@@ -12,10 +12,10 @@ from nasbed.training.population.kernels.pixels import pixel
 
 
 @triton.jit
-def _operation(about):
+def _operation(operations):
     """The row of this program's convolution, the place of its weights, and whether it rectifies its input."""
     row = tl.program_id(0).to(tl.int64)
-    return row, tl.load(about + row * 3), tl.load(about + row * 3 + 1) != 0
+    return row, tl.load(operations + row * 3), tl.load(operations + row * 3 + 1) != 0
 
 
 @triton.jit
@@ -38,7 +38,7 @@ def _input_place(
 
 @triton.jit
 def conv_forward(
-    arena, weights, inputs, outputs, about, partials, M, CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr,
+    arena, weights, inputs, outputs, operations, partials, M, CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr,
     HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -46,14 +46,14 @@ def conv_forward(
 
     Args:
         arena, weights: All planes, and all parameters.
-        inputs, outputs, about: Tables of the planes that are read and written, and of the operations.
+        inputs, outputs, operations: Tables of the planes that are read and written, and of the operations.
         partials: Gets the sums of each channel over the pixels of a program, and of its squares: ``[2, channels,
             tiles]`` for each row.
         M: The pixels of an output plane.
         CI to SHIFT: The shape of the convolution.
         BCI, BCO, BM, PRECISION: Channels and pixels of a block, and how products of float32 are taken.
     """
-    row, weight, relu = _operation(about)
+    row, weight, relu = _operation(operations)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     co = tl.program_id(2) * BCO + tl.arange(0, BCO)
     total = tl.zeros((BCO, BM), tl.float32)
@@ -74,7 +74,7 @@ def conv_forward(
     y = total.to(arena.dtype.element_ty)
     tl.store(arena + planes_out[:, None] + m[None, :], y, mask=(co < CO)[:, None] & (m < M)[None, :])
     tiles = tl.num_programs(1)
-    address = partials + tl.load(about + row * 3 + 2) + co * tiles + tl.program_id(1)
+    address = partials + tl.load(operations + row * 3 + 2) + co * tiles + tl.program_id(1)
     values = tl.where((m < M)[None, :], y.to(tl.float32), 0.0)
     tl.store(address, tl.sum(values, axis=1), mask=co < CO)
     tl.store(address + CO * tiles, tl.sum(values * values, axis=1), mask=co < CO)
@@ -82,7 +82,7 @@ def conv_forward(
 
 @triton.jit
 def conv_backward_inputs(
-    arena, weights, inputs, gradients, results, about, M, CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr,
+    arena, weights, inputs, gradients, results, operations, M, CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr,
     HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -90,12 +90,12 @@ def conv_backward_inputs(
 
     Args:
         arena, weights: All planes, and all parameters.
-        inputs, gradients, results, about: Tables of the planes that were read, of the gradients of those that were
+        inputs, gradients, results, operations: Tables of the planes that were read, of the gradients of those that were
             written, of the planes for the result, and of the operations.
         M: The pixels of an input plane.
         CI to PRECISION: As of :func:`conv_forward`.
     """
-    row, weight, relu = _operation(about)
+    row, weight, relu = _operation(operations)
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     image, h, w = pixel(m, HI, WI)
     ci = tl.program_id(2) * BCI + tl.arange(0, BCI)
@@ -132,7 +132,7 @@ def conv_backward_inputs(
 
 @triton.jit
 def conv_backward_weights(
-    arena, sums, inputs, gradients, about, M, size, CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr,
+    arena, sums, inputs, gradients, operations, M, size, CI: tl.constexpr, CO: tl.constexpr, K: tl.constexpr,
     HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr, STRIDE: tl.constexpr, SHIFT: tl.constexpr,
     BCI: tl.constexpr, BCO: tl.constexpr, BM: tl.constexpr, CHUNKS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -140,11 +140,11 @@ def conv_backward_weights(
 
     Args:
         arena, sums: All planes, and the parts of all gradients.
-        inputs, gradients, about: Tables of the planes that were read, of the gradients, and of the operations.
+        inputs, gradients, operations: Tables of the planes that were read, of the gradients, and of the operations.
         M, size: The pixels of an output plane, and the number of all parameters.
         CI to PRECISION: As of :func:`conv_forward`; ``CHUNKS`` is the number of parts.
     """
-    row, weight, relu = _operation(about)
+    row, weight, relu = _operation(operations)
     chunk = tl.program_id(1)
     tap = tl.program_id(2) % (K * K)
     block = tl.program_id(2) // (K * K)

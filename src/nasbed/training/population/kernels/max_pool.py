@@ -13,13 +13,13 @@ from nasbed.training.population.kernels.pixels import pixel
 
 @triton.jit
 def largest_forward(
-    arena, chosen, table, M, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr,
+    arena, taps, table, M, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr,
     STRIDE: tl.constexpr, PADDING: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     """The largest pixel of every window.
 
     Args:
-        arena, chosen: All bundles, and the tap of the largest pixel of every window, the first of equals.
+        arena, taps: All bundles, and the tap of the largest pixel of every window, the first of equals.
         table: A row for each bundle that is read.
         M: The pixels of an output bundle.
         K to PADDING: The shape of the windows.
@@ -44,18 +44,18 @@ def largest_forward(
             tap = tl.where(better, i * K + j, tap)
     place = m[:, None] * LANES + lane
     tl.store(arena + target + place, best.to(arena.dtype.element_ty), mask=(m < M)[:, None])
-    tl.store(chosen + choices + place, tap.to(tl.int8), mask=(m < M)[:, None])
+    tl.store(taps + choices + place, tap.to(tl.int8), mask=(m < M)[:, None])
 
 
 @triton.jit
 def largest_backward(
-    arena, chosen, table, M, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr,
+    arena, taps, table, M, K: tl.constexpr, HI: tl.constexpr, WI: tl.constexpr, HO: tl.constexpr, WO: tl.constexpr,
     STRIDE: tl.constexpr, PADDING: tl.constexpr, BM: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     """The gradient of :func:`largest_forward`, whose parameters it has.
 
     Args:
-        arena, chosen, table, K to LANES: As there.
+        arena, taps, table, K to LANES: As there.
         M: The pixels of an input bundle.
     """
     row = table_row(table, 8)
@@ -68,7 +68,7 @@ def largest_backward(
         for j in tl.static_range(K):
             ow, inside = reading_window(row_inside, w, j, WO, STRIDE, PADDING)
             place = ((image * (HO * WO) + oh * WO + ow) * LANES)[:, None] + lane
-            tap = tl.load(chosen + choices + place, mask=inside[:, None], other=-1)
+            tap = tl.load(taps + choices + place, mask=inside[:, None], other=-1)
             g = tl.load(arena + gradient + place, mask=inside[:, None], other=0.0)
             total += tl.where(tap == i * K + j, g.to(tl.float32), 0.0)
     tl.store(arena + target + (m[:, None] * LANES + lane), total.to(arena.dtype.element_ty), mask=(m < M)[:, None])

@@ -1,8 +1,8 @@
 """Depthwise convolutions and means of windows, as products with band matrices. ``PADDING`` is in steps of the
 dilation.
 
-A plane is a matrix whose rows hold some rows of its images, at least 16 pixels, so that one row of every window is a
-product of that matrix with a band matrix. Tensor cores do it, and nothing is read at odd places."""
+A plane is a matrix whose rows hold some rows of its images, at least 16 pixels. So one row of every window is a product
+of that matrix with a band matrix. Tensor cores do it, and nothing is read at odd places."""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 
@@ -20,9 +20,8 @@ def _band(
     WO: tl.constexpr, WIDE_IN: tl.constexpr, WIDE_OUT: tl.constexpr, STRIDE: tl.constexpr,
     PADDING: tl.constexpr, MEAN: tl.constexpr,
 ):  # fmt: skip
-    """Row ``i`` of a window as a matrix from ``R`` rows of the input to ``R`` of the output, or, where not
-    ``rows_first``, the other way round: what each pixel of one gives to each of the other. A mean has ones for
-    weights."""
+    """Row ``i`` of a window as a matrix from ``R`` rows of the input to ``R`` of the output; the other way round where
+    not ``rows_first``. An entry is what a pixel of one gives to a pixel of the other. A mean has ones for weights."""
     if rows_first:
         a = tl.arange(0, R * WIDE_IN)[:, None]
         b = tl.arange(0, R * WIDE_OUT)[None, :]

@@ -333,4 +333,4 @@ def test_import_lists_the_formats_with_their_options(user: User) -> None:
 @pytest.mark.parametrize("word", ["fetch", "import"])
 def test_help_teaches_by_examples(user: User, word: str) -> None:
     shown = user.ok(word, "--help")
-    assert shown.count(f"Example: nasbed {word}") == 3 and "where benchmarks look for them" in shown
+    assert shown.count(f"Example: nasbed {word}") == 3 and "in which benchmarks look for them" in shown

@@ -57,7 +57,9 @@ def run(
     campaign: CampaignFile = Path("campaign.toml"),
     journal: Annotated[
         Path | None,
-        typer.Option("--journal", "-j", show_default="beside the campaign, .sqlite", help="The file of the results."),
+        typer.Option(
+            "--journal", "-j", show_default="next to the campaign, .sqlite", help="The journal that stores the results."
+        ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an existing journal.")] = False,
     engine: Annotated[
@@ -66,13 +68,13 @@ def run(
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, show_default="1, for a function all cores; ray: the whole cluster", help="Tasks at the same time."
+            min=1, show_default="1; for a function, all cores; ray: the whole cluster", help="Number of parallel tasks."
         ),
     ] = None,
     accept_changes: Annotated[
         bool,
         typer.Option(
-            "--accept-changes", help="Continue although the code of your function, space or method has changed."
+            "--accept-changes", help="Continue even if the code of your function, space or method has changed."
         ),
     ] = False,
     gpus_per_task: Annotated[
@@ -138,7 +140,7 @@ def export(
     name: Annotated[str | None, typer.Option(show_default="the campaign's", help="The table's name.")] = None,
     fidelity: Annotated[
         list[int] | None,
-        typer.Option(show_default="all", help="Only results at this fidelity; may be given several times."),
+        typer.Option(show_default="all", help="Export only results at this fidelity; may be given several times."),
     ] = None,
 ) -> None:
     """Write the results of one or several journals as a table: Parquet with a manifest, ready for nasbed fit.

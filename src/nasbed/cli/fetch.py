@@ -26,7 +26,7 @@ def fetch(
     ] = None,
     out: TablesFolder = None,
     sha256: Annotated[
-        str | None, typer.Option(metavar="HEX", help="The expected SHA-256, where the list has none.")
+        str | None, typer.Option(metavar="HEX", help="The expected SHA-256, if the list has none.")
     ] = None,
     unverified: Annotated[
         bool, typer.Option("--unverified", help="Accept the file without checking its SHA-256.")

@@ -33,13 +33,14 @@ def fit(
     table: tuning.Table,
     model: tuning.Model = "lgb",
     ensemble: Annotated[
-        int, typer.Option(min=1, help="The number of members; each leaves out another part of the data.")
+        int, typer.Option(min=1, help="The number of members; each is fitted without a different part of the data.")
     ] = 10,
     tune: Annotated[
-        int | None, typer.Option(min=1, metavar="TRIALS", help="First tune the settings by so many trials.")
+        int | None, typer.Option(min=1, metavar="TRIALS", help="Tune the settings first, with this many trials.")
     ] = None,
     settings_file: Annotated[
-        Path | None, typer.Option("--settings", metavar="FILE", help="Settings found by 'nasbed tune': DIR/best.json.")
+        Path | None,
+        typer.Option("--settings", metavar="FILE", help="A file of settings from 'nasbed tune': DIR/best.json."),
     ] = None,
     settings: tuning.Set = None,
     metric: MetricKey = None,
@@ -48,14 +49,16 @@ def fit(
     runtime: Annotated[bool, typer.Option(help="Also fit a model of the training time.")] = True,
     runtime_method: Annotated[
         str | None,
-        typer.Option(help="Fit that model on this method's evaluations only, for instance where hardware differed."),
+        typer.Option(
+            help="Fit the model of the training time on this method's evaluations only, if hardware differed."
+        ),
     ] = None,
     score: tuning.ScoreName = "skt",
     seed: tuning.Seed = 0,
     compact: Annotated[
         bool,
         typer.Option(
-            "--compact", help="Write a small file: trees in single precision, without the library's own format."
+            "--compact", help="Write a smaller file: trees in single precision, without the library's own format."
         ),
     ] = False,
     version: Annotated[str, typer.Option(metavar="X.Y", help="The version in the surrogate's name.")] = "1.0",
@@ -74,7 +77,7 @@ def fit(
 ) -> None:
     """Make a surrogate benchmark: fit an ensemble on 90 % of a table, calibrate its noise, judge it on the rest.
 
-    Writes the surrogate and, beside it, a page of its figures.
+    Writes the surrogate and a report page next to it.
 
     Example: nasbed fit nb201/cifar10 --model lgb --ensemble 10 --out surrogates/mine.snb
     """
@@ -87,7 +90,7 @@ def fit(
     from nasbed.surrogates.making import RUNTIME_MODEL, make_surrogate
 
     if tune is not None and settings_file is not None:
-        raise InvalidOption("settings are tuned or read from a file, got --tune and --settings; leave one out")
+        raise InvalidOption("settings are either tuned or read from a file, got --tune and --settings; omit one")
     tuning.check_model(model)
     results = tuning.results_of(table)
     chosen = settings_by_key(settings or [])

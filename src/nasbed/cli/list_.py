@@ -19,7 +19,7 @@ app = typer.Typer(help="List spaces, benchmarks, optimizers, surrogates or recip
 
 @app.command()
 def spaces(
-    pattern: Annotated[str, typer.Argument(help="Only names that match this glob.")] = "*",
+    pattern: Annotated[str, typer.Argument(help="List only names that match this glob.")] = "*",
     json: Json = False,
 ) -> None:
     """List the search spaces with their exact sizes."""

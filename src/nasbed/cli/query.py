@@ -30,7 +30,7 @@ def query(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print what was measured for an architecture: validation metrics, cost and parameters. Test metrics are not shown.
+    """Print the measurements of an architecture: validation metrics, cost and parameters. Test metrics are not shown.
 
     Example: nasbed query nb201/cifar10 "$(nasbed space sample nb201)"
     """

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 DEFAULT = "rs,re,ls"
 WARM_START_HELP = (
-    "Also run each method from the START best of N architectures, as a zero-cost proxy scores them. By default START "
-    "is the number that the method begins with. May be given several times."
+    "Also run each method from the START best of N architectures, as a zero-cost proxy scores them. "
+    "By default, START is the method's own number of initial architectures. May be given several times."
 )
 FILTER_HELP = (
     "Also run each method with a filter: each draw and mutation is the best of M candidates by a proxy. May be given "
@@ -38,7 +38,8 @@ def run(
     optimizers: Annotated[
         str | None,
         typer.Option(
-            show_default=DEFAULT, help="Ids with commas, from 'nasbed list optimizers'; your own as file.py:ClassName."
+            show_default=DEFAULT,
+            help="Comma-separated ids from 'nasbed list optimizers'; your own as file.py:ClassName.",
         ),
     ] = None,
     optimizer: Annotated[
@@ -52,15 +53,18 @@ def run(
     budget: Budget = "300ev",
     workers: Annotated[int, typer.Option(min=1, help="Parallel evaluations on the simulated clock.")] = 1,
     processes: Processes = None,
-    engine: Annotated[str, typer.Option(help="The engine that carries out runs: local, serial or ray.")] = "local",
+    engine: Annotated[str, typer.Option(help="The engine that runs the methods: local, serial or ray.")] = "local",
     warm_start: WarmStarts = None,
     filter: Filters = None,
     only_guided: Annotated[bool, typer.Option("--only-guided", help="Omit the unguided baselines.")] = False,
     scores: Annotated[
-        Path | None, typer.Option(help="A file of scores. params and flops need none where the space counts them.")
+        Path | None, typer.Option(help="A file of scores; not needed for params and flops if the space counts them.")
     ] = None,
     proxy_dataset: Annotated[
-        str, typer.Option(show_default=False, help="Without --scores: the dataset whose images pools are scored on.")
+        str,
+        typer.Option(
+            show_default=False, help="Without --scores: the dataset whose images are used to score architectures."
+        ),
     ] = "",
     charge_thinking: Annotated[
         bool, typer.Option("--charge-thinking", help="Charge a method's own computing time to the simulated clock.")

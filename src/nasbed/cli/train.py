@@ -57,7 +57,7 @@ def train(
     from nasbed.spaces import space
 
     if (arch is None) == (sample_seed is None):
-        raise InvalidOption("a training is that of one architecture; give its text or --sample-seed, and not both")
+        raise InvalidOption("give one architecture: either its text or --sample-seed")
     options.check_checkpoint(checkpoint, resume)
     check_torch()
     from nasbed import datasets

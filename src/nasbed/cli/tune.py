@@ -30,7 +30,8 @@ Table = Annotated[
 ]
 Model = Annotated[str, typer.Option(help="The model, from 'nasbed list surrogates'.")]
 Methods = Annotated[
-    str | None, typer.Option(show_default="all", help="Only evaluations of these search methods, ids with commas.")
+    str | None,
+    typer.Option(show_default="all", help="Use only evaluations of these search methods: comma-separated ids."),
 ]
 Set = Annotated[
     list[str] | None,
@@ -49,9 +50,7 @@ def tune(
         Path, typer.Option("--out", "-o", help="The folder of the trials; an interrupted command resumes there.")
     ],
     model: Model = "xgb",
-    trials: Annotated[
-        int, typer.Option(min=1, help="The number of fits, including one with the default settings.")
-    ] = 50,
+    trials: Annotated[int, typer.Option(min=1, help="The number of fits, one of them with the default settings.")] = 50,
     score: ScoreName = "skt",
     metric: MetricKey = None,
     fidelity: Fidelity = None,
@@ -227,7 +226,7 @@ def split_of(results: Results, metric: str | None, fidelity: int | None, methods
         results: the table.
         metric: what is predicted; the table's objective by default.
         fidelity: the budget; the highest by default.
-        methods: names with commas of the search methods whose evaluations count; all by default.
+        methods: the comma-separated names of the search methods whose evaluations count; all by default.
         seed: of the split.
     """
     from nasbed.surrogates.table_split import TableSplit

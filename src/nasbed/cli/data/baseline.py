@@ -37,7 +37,7 @@ def baseline(
     resume: options.Resume = False,
     paper: Annotated[
         str | None,
-        typer.Option(show_default="DATASET", help="Which of the paper's datasets it is, if its name is another."),
+        typer.Option(show_default="DATASET", help="The paper's name of this dataset, if it differs."),
     ] = None,
     out: Annotated[
         Path | None,

@@ -126,11 +126,12 @@ def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="addnist, language, multnist, cifartile, gutenberg, …")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The new folder for the dataset.")],
     source: Annotated[
-        Path | None, typer.Option(metavar="DIR|FILE", help="The raw material, as 'nasbed data unseen' lists it.")
+        Path | None,
+        typer.Option(metavar="DIR|FILE", help="The source data; 'nasbed data unseen' lists what is needed."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the images. The hashes of seed 0 are published.")] = 0,
     as_released: Annotated[
-        bool, typer.Option("--as-released", help="Follow the authors' scripts where they differ from the paper.")
+        bool, typer.Option("--as-released", help="Follow the authors' scripts if they differ from the paper.")
     ] = False,
     json: Json = False,
 ) -> None:

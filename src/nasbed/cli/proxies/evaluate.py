@@ -109,5 +109,5 @@ def _check(pairs: Sequence[str], out: Path, formats: Sequence[str], resamples: i
             f"scores and tables come in pairs, SCORES TABLE, got {len(pairs)}; name a table after each file"
         )
     if resamples < 1:
-        raise InvalidOption(f"an interval takes 1 resample or more, got {resamples}; 1000 will do")
+        raise InvalidOption(f"an interval takes 1 resample or more, got {resamples}; 1000 is enough")
     check_report(out, formats)

@@ -34,21 +34,25 @@ def unseen(
     out: OptionalOut = None,
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, show_default="the most there are", help="Only results of this budget; --nas trains it."),
+        typer.Option(
+            min=1,
+            show_default="the most available",
+            help="Show only results with this many epochs; with --nas, train this many.",
+        ),
     ] = None,
     format: Formats = ["svg", "png"],  # noqa: B006
     nas: Annotated[
         str | None,
         typer.Option(
             metavar="METHOD,...",
-            help="Run these: pc-darts, drnas, bonsai-net, rs-darts, rs-bonsai, or a method of 'nasbed oneshot list'.",
+            help="Run these: pc-darts, drnas, bonsai-net, rs-darts, rs-bonsai, or any method of 'nasbed oneshot list'.",
         ),
     ] = None,
     data: Annotated[
         list[str] | None,
         typer.Option(
             metavar="DIR|NAME",
-            help="With --nas: a folder of the competition, called as the paper calls the dataset, or a name from "
+            help="With --nas: a folder in the competition's format, named as in the paper, or a name from "
             "'nasbed data list'; may be given several times.",
         ),
     ] = None,
@@ -66,7 +70,7 @@ def unseen(
     search_epochs: Annotated[int, typer.Option(min=1, help="Epochs per search.")] = 50,
     search_images: Annotated[
         int | None,
-        typer.Option(min=1, show_default="all", help="Images per epoch of a search, drawn anew each epoch."),
+        typer.Option(min=1, show_default="all", help="Images per epoch of a search, redrawn each epoch."),
     ] = None,
     search_channels: Annotated[int, typer.Option(min=1, help="Channels of the first cells in a search.")] = 16,
     search_cells: Annotated[
@@ -99,7 +103,7 @@ def unseen(
         int,
         typer.Option(
             min=1,
-            help="Searches and trainings at a time, each in a process, except those trained with --together. They "
+            help="Number of parallel searches and trainings, except those trained with --together. They "
             "share a GPU well under NVIDIA's MPS.",
         ),
     ] = 1,

@@ -35,7 +35,7 @@ def validate(
     ],
     out: Out,
     model: Annotated[
-        str, typer.Option(help="The models to fit on a table, ids with commas, such as lgb,xgb,gin.")
+        str, typer.Option(help="The models to fit on a table: comma-separated ids, such as lgb,xgb,gin.")
     ] = "lgb",
     ensemble: Annotated[int, typer.Option(min=1, help="Also fit each model as an ensemble of this many members.")] = 1,
     settings: Annotated[
@@ -46,7 +46,7 @@ def validate(
         str,
         typer.Option(
             show_default="all that apply",
-            help="fits, table, size, looo, random, best, free, depth, tsne, trajectories; with commas.",
+            help="Comma-separated: fits, table, size, looo, random, best, free, depth, tsne, trajectories.",
         ),
     ] = "",
     results: Annotated[
@@ -56,10 +56,10 @@ def validate(
     metric: MetricKey = None,
     fidelity: Fidelity = None,
     sizes: Annotated[
-        str, typer.Option(show_default="8 up to all", help="Training sizes for the part size, with commas.")
+        str, typer.Option(show_default="8 sizes, up to all", help="Comma-separated training sizes for the part size.")
     ] = "",
     repeats: Annotated[int, typer.Option(min=1, help="Fits at each training size.")] = 3,
-    methods: Annotated[str, typer.Option(help="Search methods for the part trajectories, with commas.")] = (
+    methods: Annotated[str, typer.Option(help="Comma-separated search methods for the part trajectories.")] = (
         "rs,re,ls,bananas"
     ),
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each search method.")] = 10,
@@ -83,7 +83,7 @@ def validate(
     try:
         numbers = tuple(int(size) for size in _listed(sizes))
     except ValueError:
-        raise InvalidOption(f"training sizes are whole numbers with commas, got {sizes!r}") from None
+        raise InvalidOption(f"training sizes are comma-separated whole numbers, got {sizes!r}") from None
     options = ValidationOptions(
         seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_listed(methods)), seeds=seeds, budget=budget
     )

@@ -27,7 +27,9 @@ def zero_cost(
     resamples: Annotated[
         int, typer.Option(min=1, help="The number of bootstrap resamples of the architectures, for intervals.")
     ] = 500,
-    repeats: Annotated[int, typer.Option(min=2, help="How often a surrogate's training set is drawn.")] = 10,
+    repeats: Annotated[
+        int, typer.Option(min=2, help="The number of training sets that are drawn for each surrogate.")
+    ] = 10,
     format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Check the statements of "Zero-Cost Benchmarks" one by one: does Spearman mislead about the best architectures?

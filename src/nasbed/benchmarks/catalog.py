@@ -98,7 +98,7 @@ def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:
         rule: what needs a table, the beginning of the refusal: "a surrogate is fitted on a table".
         remedy: the end of the refusal: "name one".
     """
-    return as_table(load(name), f"{rule}, {name} is none; {remedy}")
+    return as_table(load(name), f"{rule}, {name} is not a table; {remedy}")
 
 
 def _registered(name: str) -> Benchmark:

@@ -82,7 +82,7 @@ def free_user() -> int:
         except KeyError:
             if number not in used:
                 return number
-    raise InvalidOption(f"users {USERS[0]} to {USERS[-1]} are all taken, none is left for a submission; free one")
+    raise InvalidOption(f"users {USERS[0]} to {USERS[-1]} are all in use, a submission needs one; free one")
 
 
 @cache

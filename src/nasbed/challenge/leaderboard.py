@@ -41,7 +41,7 @@ def leaderboard(results: Sequence[SubmissionResult]) -> Leaderboard:
     for name in datasets:
         if len({(item.labels_sha256, item.benchmark) for item in results if item.dataset == name}) > 1:
             raise InvalidOption(
-                f"a dataset has one set of labels and one benchmark, the runs of {name} have several; leave some out"
+                f"a dataset has one set of labels and one benchmark, the runs of {name} have several; omit some"
             )
     by_name: dict[str, dict[str, SubmissionResult]] = {}
     for result in results:

@@ -101,6 +101,6 @@ def _unpacked(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], NDArray[A
         raise ValueError(f"predictions are class numbers, got an array of {one_line(kind)}")
     data = content[file.tell() :]
     if any(side < 0 for side in shape) or math.prod(shape) * kind.itemsize != len(data):
-        raise ValueError("predictions are an array of numbers, its size is not what it says")
+        raise ValueError("predictions are an array of numbers, this one's size differs from its header")
     numbers = np.frombuffer(data, dtype=kind)
     return shape, kind, numbers.reshape(shape, order="F" if fortran else "C").ravel()

@@ -102,7 +102,7 @@ def _line(result: SubmissionResult) -> str:
 
 @contextmanager
 def _time_bar(title: str, time_s: float) -> Iterator[Callable[[str, float], None]]:
-    """A bar of the seconds that a dataset has; the function given names a new one or says how many have passed."""
+    """A bar of the time of a dataset; the yielded function names a new dataset or sets the elapsed seconds."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -169,12 +169,12 @@ def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer
     from nasbed.core.execution import LocalEngine, SerialEngine
 
     if gpus is not None and name != "ray":
-        raise InvalidOption(f"--gpus-per-task is for the engine ray, got {name}; leave it out")
+        raise InvalidOption(f"--gpus-per-task is for the engine ray, got {name}; omit it")
     if name == "local":
         return LocalEngine(workers or trainer.usual_workers)
     if name == "serial":
         if trainer.timeout_s is not None:
-            note("the engine serial has no time-out; a trial that hangs hangs the campaign")
+            note("the engine serial has no timeout; a trial that hangs blocks the campaign")
         return SerialEngine()
     if name == "ray":
         from nasbed.core.execution.ray_engine import RayEngine
@@ -188,7 +188,7 @@ def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer
 
 @contextmanager
 def _progress_bar(title: str) -> Iterator[Callable[[CampaignProgress], None]]:
-    """A bar with rate, time to go, the best so far and what went wrong; a line now and then where nobody watches."""
+    """A bar with rate, remaining time, incumbent and failures; without a terminal, a line from time to time."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
@@ -209,7 +209,7 @@ def _progress_bar(title: str) -> Iterator[Callable[[CampaignProgress], None]]:
                     if bad <= MOST_PRINTED:
                         note(f"trial {trial.number} {evaluation.status}: {evaluation.reason}")
                     elif bad == MOST_PRINTED + 1:
-                        note("more trials did not end well; see: nasbed collect status")
+                        note("more trials failed or diverged; see: nasbed collect status")
             if not console.is_terminal and monotonic() - last > LINE_S:
                 last = monotonic()
                 note(f"{progress.done} of {progress.total}, {_line(progress)}")

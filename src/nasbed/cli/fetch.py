@@ -58,7 +58,7 @@ def fetch(
         check_folder(out, "tables go")
     address = url or _address(source)
     expected = _expected(source, sha256, unverified)
-    on_interrupt(lambda: "what was downloaded is kept; the same command resumes from there")
+    on_interrupt(lambda: "the downloaded part is kept; the same command resumes it")
     tables = _fetch(source, address, expected, out, keep)
     print_written(tables, json)
 
@@ -102,7 +102,8 @@ def _import(source: Source, path: Path, out: Path | None, *, keep: bool, trusted
 def _address(source: Source) -> str:
     if source.url is None:
         raise DownloadFailed(
-            f"{source.id} cannot be fetched by a program; get {source.file} from {source.page} by hand, then run: "
+            f"{source.id} cannot be downloaded automatically; download {source.file} from {source.page} yourself, "
+            "then run: "
             f"nasbed import {source.format} {source.file}"
         )
     return source.url
@@ -111,13 +112,13 @@ def _address(source: Source) -> str:
 def _expected(source: Source, sha256: str | None, unverified: bool) -> str | None:
     """The SHA-256 that the file must have; ``None`` only if the user said so."""
     if sha256 and unverified:
-        raise InvalidOption("a file is either checked or not: give --sha256 or --unverified, not both")
+        raise InvalidOption("a file is either checked or not: give either --sha256 or --unverified")
     if unverified:
         return None
     if sha256 or source.sha256:
         return sha256 or source.sha256
     raise InvalidOption(
-        f"the SHA-256 of {source.file} is not known here; give it with --sha256, or take the file on trust with "
+        f"the SHA-256 of {source.file} is not known here; give it with --sha256, or accept the file unchecked with "
         "--unverified"
     )
 

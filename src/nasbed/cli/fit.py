@@ -158,9 +158,7 @@ def _new_path(out: Path | None, results: Results, model: str, variant: str, vers
     name = artefact_name(results.about.space, dataset, model, variant=variant, version=version)
     path = surrogate_paths().get(name, surrogates_folder() / f"{name}{SUFFIX}") if out is None else out
     if path.exists():
-        raise InvalidOption(
-            f"{path} exists, and a surrogate once written is not changed; give another --out or --version"
-        )
+        raise InvalidOption(f"{path} exists, and surrogates are never overwritten; give another --out or --version")
     check_folder(path.parent, "a surrogate goes")
     return path
 
@@ -177,8 +175,8 @@ def _warn_of_leaks(file: Path, split: TableSplit) -> None:
     tuned_on = read_json(file).get("data_sha256")
     if tuned_on is not None and tuned_on != split.fitted_sha256:
         note(
-            f"{file} was tuned on other evaluations (table, --seed, --methods, --metric or --fidelity differ): it may "
-            "have seen the test part, and figures may flatter"
+            f"{file} was tuned on other evaluations (table, --seed, --methods, --metric or --fidelity differ): it "
+            "may have seen the test part, so figures may be too good"
         )
 
 

@@ -61,7 +61,7 @@ def print_report(folders: list[Path], out: Path) -> None:
         typer.echo(f"Traceback: {path}")
     typer.echo(f"Report: {out / 'report.html'}")
     if runs.found_nothing:
-        typer.echo("No run found anything; the reasons are above.", err=True)
+        typer.echo("No run found an architecture; the reasons are above.", err=True)
         raise typer.Exit(1)
 
 

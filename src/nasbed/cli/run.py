@@ -143,7 +143,7 @@ def _guidance(starts: list[str], filters: list[str], only_guided: bool) -> list[
 
     guided = [*map(Guidance.warm_start, starts), *map(Guidance.filter, filters)]
     if only_guided and not guided:
-        raise InvalidOption("--only-guided goes with --warm-start or --filter, got neither; give one or leave it out")
+        raise InvalidOption("--only-guided needs --warm-start or --filter, got neither; add one or omit it")
     return [*([] if only_guided else [None]), *guided]
 
 

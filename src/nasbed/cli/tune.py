@@ -149,7 +149,7 @@ def run_tuning(
         )
     if tuned.setup.budget and not any(trial.values and trial.budget == tuned.best.budget for trial in tuned.trials):
         note(
-            f"no trial but that of the defaults had the highest budget, {tuned.best.budget} {tuned.setup.budget}; "
+            f"only the trial with default settings had the highest budget, {tuned.best.budget} {tuned.setup.budget}; "
             "raise the number of trials"
         )
     for line in tuned.notes():
@@ -215,7 +215,7 @@ def metric_of(results: Results, key: str | None) -> Metric | None:
 def names_of(methods: str | None) -> list[str] | None:
     names = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
     if names == []:
-        raise InvalidOption("--methods names at least one search method, got none; leave it out for all")
+        raise InvalidOption("--methods names at least one search method, got none; omit it for all")
     return names
 
 

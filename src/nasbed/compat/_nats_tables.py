@@ -60,7 +60,7 @@ class View:
             raise InvalidOption(f"{self.name} has trainings of hp={available}, got hp={str(hp)!r}; pass one of them")
         if iepoch is not None and iepoch != epochs - 1:
             raise InvalidOption(
-                f"{self.name} has results after the last epoch only, got iepoch={iepoch} of {epochs}; leave iepoch out"
+                f"{self.name} has results after the last epoch only, got iepoch={iepoch} of {epochs}; omit iepoch"
             )
         return epochs
 
@@ -127,7 +127,7 @@ class Tables:
         if required not in (None, *view.splits):
             alternative = {"cifar10-valid": "cifar10", "cifar10": "cifar10-valid"}[dataset]
             raise UnknownName(
-                f"{dataset} is about {required} results, the table {view.name} has none; ask for {alternative}, or "
+                f"{dataset} needs {required} results, the table {view.name} has none; query {alternative}, or "
                 "import NATS-Bench's own folder"
             )
         return view

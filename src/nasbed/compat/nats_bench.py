@@ -211,7 +211,7 @@ class _Api:
             if limit is not None:
                 costs = self._cost(view, name, epochs)
                 if np.isnan(costs).all():
-                    raise UnknownName(f"{view.name} has no {name} for {dataset}; leave that limit out")
+                    raise UnknownName(f"{view.name} has no {name} for {dataset}; omit that limit")
                 means = np.where(costs <= limit, means, np.nan)
         rows = view.cache.find_many(self._codes)
         by_index = np.where(rows >= 0, means[rows], np.nan)
@@ -237,7 +237,7 @@ class _Api:
         print(self.query_info_str_by_arch(index, str(self.full_train_epochs)))
 
     def get_net_param(self, index: int, dataset: str, seed: int | None, hp: str = "12") -> NoReturn:
-        raise InvalidOption("trained weights are in no table; take them from NATS-Bench's full archive")
+        raise InvalidOption("tables have no trained weights; get them from NATS-Bench's full archive")
 
     # --- time --------------------------------------------------------------------------------------------------------
 

@@ -108,7 +108,7 @@ def _sizes(nodes: Sequence[Node]) -> dict[Node, Size]:
 
 
 def _colours(labels: Iterable[str]) -> dict[str, str]:
-    """The fill that a label's checksum names, or the next one free: it hardly depends on the other labels."""
+    """The fill that a label's checksum names, or the next free one, so that it depends little on the other labels."""
     chosen: dict[str, str] = {}
     for rank, label in enumerate(sorted(set(labels))):
         used = list(chosen.values())[rank - rank % len(PALETTE) :]

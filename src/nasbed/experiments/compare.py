@@ -318,8 +318,7 @@ def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, A
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidOption(
-            f"each method is named once, got {twice} {names.count(twice)} times; leave one out, or change the name of "
-            "a class of your own"
+            f"each method is named once, got {twice} {names.count(twice)} times; omit one, or rename your own class"
         )
     for name in settings:
         if name not in names:
@@ -358,14 +357,14 @@ def _check_guidance(methods: Sequence[str], guidance: Sequence[Guidance | None])
     if len(set(names)) < len(names) or not names:
         twice = next((guide.proxy for guide in guidance if guide and names.count(guide.name("")) > 1), "none")
         raise InvalidOption(
-            f"methods are run once with each proxy as a start, as a filter, and without, got {twice}; leave one out"
+            f"methods are run once with each proxy as a start, as a filter, and without, got {twice}; omit one"
         )
     if any(guide is not None and guide.kind == "filter" for guide in guidance):
         for method in methods:
             if optimizer_class(method).filtered == "never":
                 raise InvalidOption(
-                    f"a filter acts where a method draws from the space, {short_name(method)} proposes by a model of "
-                    "its own; leave it out, or give it a start with --warm-start"
+                    f"a filter needs a method that samples from the space, {short_name(method)} proposes by its "
+                    "own model; omit it, or give it a start with --warm-start"
                 )
 
 

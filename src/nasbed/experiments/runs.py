@@ -218,7 +218,7 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     keys = [(run.method, run.seed) for run in runs]
     if len(set(keys)) < len(keys):
         twice = next(name for name in keys if keys.count(name) > 1)
-        raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} occurs twice; leave one folder out")
+        raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} occurs twice; omit one folder")
     settings: dict[str, Mapping[str, Any]] = {}
     for part in sets:
         for method in part.methods:

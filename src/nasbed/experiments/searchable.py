@@ -40,8 +40,8 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
         for method, kind in methods.items():
             if not kind.draws_from_space:
                 raise InvalidOption(
-                    f"{method} makes architectures from parameters of its own and would rarely propose one that "
-                    f"{benchmark.name} holds; leave it out, or {instead}"
+                    f"{method} builds architectures from its own parameters and would rarely propose one that "
+                    f"{benchmark.name} holds; omit it, or {instead}"
                 )
         return
     rng = np.random.default_rng(0)

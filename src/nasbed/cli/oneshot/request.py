@@ -58,13 +58,13 @@ def read_settings(
     """
     names = set(kind.settings.names())
     if refused := [name for name in options if name not in names]:
-        raise InvalidOption(f"{method} has no setting {refused[0]}; leave --{refused[0].replace('_', '-')} out")
+        raise InvalidOption(f"{method} has no setting {refused[0]}; omit --{refused[0].replace('_', '-')}")
     settings, method_options = _split_settings(method, kind, names, texts)
     _check_method_options(kind, method_options)
     if stop is not None and stop not in STOPPING_RULES:
         raise InvalidOption(f"a search is stopped by {' or '.join(STOPPING_RULES)}, got {stop!r}; choose one of them")
     if stop == "eigenvalue" and not settings.setdefault("eigenvalue_images", options.get("batch", BATCH)):
-        raise InvalidOption("--stop eigenvalue needs eigenvalues; leave supernet.eigenvalue_images=0 out")
+        raise InvalidOption("--stop eigenvalue needs eigenvalues; omit supernet.eigenvalue_images=0")
     try:
         return kind.settings(**options, **settings), method_options
     except TypeError as error:

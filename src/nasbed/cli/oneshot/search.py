@@ -122,7 +122,7 @@ def run_search(request: SearchRequest, *, quiet: bool) -> SearchRecord:
 def _reporter(
     wording: SearchWording, move_bar: Callable[[int, str], None], *, quiet: bool
 ) -> Callable[[SearchEpoch], None]:
-    """Moves the bar, and prints a line when the architecture is another; a line now and then where there is no bar."""
+    """Move the bar, and print a line when the architecture changes; without a bar, a line from time to time."""
     has_terminal = sys.stderr.isatty()
     before: Architecture | None = None
     last = monotonic()

@@ -241,7 +241,7 @@ def _architectures(
     from nasbed.spaces import space
 
     if sum(option is not None for option in (name, table, like)) != 1:
-        raise InvalidOption("architectures come from --space, --table or --like, one of them; name one")
+        raise InvalidOption("architectures come from --space, --table or --like; give exactly one")
     rng = np.random.default_rng(seed)
     if name is not None:
         return random_architectures(space(name), 1000 if count is None else count, rng)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EMBEDDED = ("darts-cifar10-16", "darts-cifar10-16")
 """The scores and the table that come with the package."""
-LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Holm); RBO by chance: {chance}"
+LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Holm); RBO of random scores: {chance}"
 
 
 def evaluate(

@@ -137,7 +137,7 @@ class NASBench:
         self.total_epochs_spent = 0
 
     def evaluate(self, model_spec: ModelSpec, model_dir: str) -> NoReturn:
-        raise InvalidOption("this drop-in answers from a table and trains nothing; query a cell that is_valid instead")
+        raise InvalidOption("this drop-in answers from a table and does not train; query a cell that is_valid instead")
 
     # --- for analysis ------------------------------------------------------------------------------------------------
 

@@ -114,7 +114,7 @@ def judge_proxies(
     Args:
         task: The architectures with their scores and true values.
         rng: Draws the resamples.
-        top_percent: The best so many per cent by truth are the top.
+        top_percent: The share of truly best architectures that counts as the top, in per cent.
         weight: The weight of the top in rank-biased overlap, by equation 4.
         k: How many architectures a search could train.
         resamples: The number of bootstrap resamples.
@@ -289,7 +289,7 @@ def _notes(
     rivals = len(judged) - 1
     if rivals and 2 * rivals / (resamples + 1) >= LEVEL:
         most = int(2 * rivals / LEVEL)
-        notes.append(f"with {resamples} resamples no difference can be significant; take more than {most}")
+        notes.append(f"with {resamples} resamples no difference can be significant; use more than {most}")
     for proxy in judged:
         if proxy.empty_seeds:
             notes.append(f"{proxy.name} has no score at all with {proxy.empty_seeds} of its seeds: left out")

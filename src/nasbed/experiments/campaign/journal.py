@@ -150,7 +150,7 @@ class Journal(Closeable):
 
     def _check_version(self, tables: set[str]) -> None:
         if not tables:
-            raise BadFile(f"{self.path} holds no campaign yet; begin it: nasbed collect with --resume")
+            raise BadFile(f"{self.path} holds no campaign yet; start it: nasbed collect with --resume")
         if not {"facts", "trials", "results", "rounds"} <= tables:
             raise BadFile(f"{self.path} is not a journal of a campaign; name another file")
         version = self.facts().get("schema_version")

@@ -128,7 +128,7 @@ class Campaign:
     def _check_shares(self) -> None:
         for name, share in self.shares.items():
             if name in NOT_METHODS:
-                raise InvalidOption(f"a share is for a method or {POOR}, {name!r} means something else; leave it out")
+                raise InvalidOption(f"a share is for a method or {POOR}, {name!r} has another meaning; omit it")
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
                 raise InvalidOption(f"a share lies above 0 and up to 1, got {shorten(share)} for {name}")
         total = math.fsum(self.shares.values())
@@ -160,7 +160,7 @@ class Campaign:
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise BadFile(f"there is no campaign file {path}; docs/collecting.md has one to begin with") from None
+            raise BadFile(f"there is no campaign file {path}; docs/collecting.md has an example") from None
         except (OSError, ValueError) as error:
             raise BadFile(f"{path} cannot be read as TOML: {next(iter(str(error).splitlines()), '')}; fix it") from None
         try:

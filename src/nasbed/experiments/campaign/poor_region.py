@@ -20,8 +20,7 @@ def operations_of(space: SearchSpace) -> Operations:
     operations = space.operations
     if operations is None or not operations.without_parameters:
         raise InvalidOption(
-            f"a known-poor region needs operations without parameters, {space.name} declares none; leave the share "
-            "poor out"
+            f"a known-poor region needs operations without parameters, {space.name} declares none; omit the share poor"
         )
     return operations
 

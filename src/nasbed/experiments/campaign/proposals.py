@@ -114,8 +114,8 @@ class Rounds:
         version = self._journal.facts().get("nasbed_version")
         raise InvalidOption(
             f"{self._journal.path} cannot be resumed: trial {odd} of round {current.number} differs from the "
-            f"recorded one, so a method, the trainer or a package has changed since; use those that began it (nasbed "
-            f"{version}), or export it and begin another"
+            "recorded one, so a method, the trainer or a package has changed since; use the original ones (nasbed "
+            f"{version}), or export it and start another"
         )
 
     # --- the grid, the trajectories and the noise study --------------------------------------------------------------
@@ -132,7 +132,7 @@ class Rounds:
         missing = len(self._searched) - len(current.trials)
         if missing:
             current.notes.append(
-                f"{missing} architectures of the trajectories are in the grid, and not evaluated again"
+                f"{missing} architectures of the trajectories are in the grid and are not evaluated again"
             )
 
     def _propose_repeats(self, current: _Round, repeats: Repeats) -> None:
@@ -165,7 +165,7 @@ class Rounds:
                     # a method's own failure must not end the campaign: random architectures take its place
                     self._broken.add(name)
                     reason = with_place(exception_line(error), error)
-                    current.notes.append(f"{name} broke, random architectures take its place: {reason}")
+                    current.notes.append(f"{name} failed, random architectures replace its proposals: {reason}")
         self._fill(current, due.total() - len(current.trials))
 
     def _tell(self, name: str) -> None:
@@ -218,7 +218,7 @@ class Rounds:
                     current.add(arch, self._top, seed, FILL)
                     break
             else:
-                current.notes.append(f"{missing} trials were left out: no new architecture was found in the space")
+                current.notes.append(f"{missing} trials were omitted: the space has no new architecture")
                 return
 
 

@@ -82,7 +82,7 @@ class Trainer(ABC):
         if not self.fidelities or list(self.fidelities) != sorted(set(self.fidelities)):
             raise InvalidOption(f"the fidelities of a trainer rise, got {self.fidelities}")
         if self.timeout_s is not None and not self.timeout_s > 0:
-            raise InvalidOption(f"a time-out is a number of seconds above 0, got {self.timeout_s}")
+            raise InvalidOption(f"a timeout is a number of seconds above 0, got {self.timeout_s}")
         if self.trials_per_task < 1:
             raise InvalidOption(f"a task has at least one trial, got {self.trials_per_task}")
 

@@ -59,8 +59,7 @@ def _check(record: SearchRecord, path: Path, campaign: Campaign, space: SearchSp
         raise InvalidOption(f"{path} is a search in the space {record.space}, the campaign is of {space.name}")
     if record.method in NOT_METHODS or record.method in campaign.shares:
         raise InvalidOption(
-            f"{path} is a search by {record.method!r}, which means something else in this campaign; leave one of the "
-            "two out"
+            f"{path} is a search by {record.method!r}, which has another meaning in this campaign; omit one of the two"
         )
     for epoch in record.searched.epochs:
         try:

@@ -133,7 +133,7 @@ def _without(space: FromConfigSpace, fixed: Mapping[str, Any]) -> FromConfigSpac
     reduced = ConfigurationSpace()
     reduced.add(*(hyperparameter for name, hyperparameter in source.items() if name not in fixed))
     if not len(reduced) or source.conditions or source.forbidden_clauses:
-        raise InvalidOption(f"these settings leave nothing to tune: {', '.join(fixed)}; leave one out")
+        raise InvalidOption(f"these settings leave nothing to tune: {', '.join(fixed)}; omit one")
     return space_from_configspace(reduced, space.name)
 
 

@@ -138,7 +138,7 @@ def headline_table(task: JudgedTask) -> NumberTable:
     note = (
         f"Intervals hold 95 % of {task.resamples} bootstrap resamples of the architectures. p: of the difference from "
         f"{task.baseline} on the same resamples, two-sided, Holm\u2019s correction for the number of proxies; + is "
-        f"significantly better, \u2212 worse. An overlap by chance is {fixed(task.chance_rbo, 3)}."
+        f"significantly better, \u2212 worse. The overlap of random scores is {fixed(task.chance_rbo, 3)}."
     )
     return NumberTable(tuple(columns), tuple(rows), note=note)
 

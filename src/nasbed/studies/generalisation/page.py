@@ -18,14 +18,15 @@ from nasbed.studies.generalisation.study import GeneralisationStudy, SpaceResult
 
 WIDTH, HEIGHT = 360, 250
 SPAN = 20
-"""Evolution begins at random, so figures omit the first twentieth of the time."""
+"""Evolution starts with random architectures, so figures omit the first twentieth of the time."""
 TEXTS = {
     "methods": "Random search (RS), evolution that removes the worst (NRE) and evolution that removes the oldest (RE). "
     "Lines are medians over seeds, bands reach from the lower to the upper quartile; the regret of the incumbent is "
     "against the best architecture of each space.",
-    "mutation rates": "Regularized evolution with so many edits a mutation; at 0.5 every other child is its parent "
-    "evaluated again.",
-    "tournament sizes": "Regularized evolution whose parent is the best of so many members of the population.",
+    "mutation rates": "Regularized evolution by the number of edits per mutation; at 0.5 every other child is its "
+    "parent evaluated again.",
+    "tournament sizes": "Regularized evolution by the number of members of the population among which the best is "
+    "the parent.",
 }
 PUBLISHED = "RS < NRE < RE in both spaces, medians of 100 runs (NAS-Bench-101, figure 8)"
 

@@ -23,7 +23,7 @@ PREDICTED, SUPERNET, SKIPS = COLOURS[0], COLOURS[2], (COLOURS[1], COLOURS[3])
 SHAPES = ("triangle-up", "diamond", "square", "cross")
 REFERENCES = {"random, mean": [5, 4], "random, best": [1, 3]}
 FEW = 12
-"""With at most so many epochs, each is drawn as a dot."""
+"""Up to this number of epochs, each epoch is drawn as a dot."""
 Column = Callable[[WatchedSearch], NDArray[np.generic]]
 Row = dict[str, Any]
 

@@ -120,7 +120,7 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
         elif epochs is None or result.epochs == epochs:
             same = settings.setdefault(result.setting, {})
             if result.seeds in same:
-                notes.append(f"{_named(result)}, {_seeded(result)}: there twice, the last counts")
+                notes.append(f"{_named(result)}, {_seeded(result)}: occurs twice, the last counts")
             same[result.seeds] = result
     if epochs is not None and results and not any(result.epochs == epochs for result in results):
         had = ", ".join(map(str, sorted({result.epochs for result in results})))

@@ -203,8 +203,8 @@ def _checks(
 
 
 def _search_split(split: TableSplit) -> TableSplit:
-    """The split of what searches optimise: the table's own objective at the highest fidelity. Other rows than those of
-    the validation are split anew, with the same seed."""
+    """The split of what searches optimise: the table's own objective at the highest fidelity. Rows that are not those
+    of the validation get a new split, with the same seed."""
     results = split.results
     searched = validation_metric(results), results.cache().fidelities[-1], None
     if (split.metric, split.fidelity, split.methods) == searched:

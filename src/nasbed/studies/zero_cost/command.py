@@ -75,7 +75,7 @@ def _tasks(names: Sequence[str]) -> tuple[list[RankedTask], dict[str, str]]:
     from nasbed.proxies.table import ScoreTable, open_scores
 
     if len(names) % 2:
-        raise InvalidOption(f"scores come with their table, SCORES TABLE, got {len(names)} names; name both")
+        raise InvalidOption(f"scores and tables come in pairs, SCORES TABLE, got {len(names)} names; name both")
     names = names or [TABLE, TABLE]
     scores_by_path: dict[str, ScoreTable] = {}
     tasks, remarks = [], {}

@@ -73,7 +73,7 @@ class ScoreFeatures:
             return self.columns[[self._rows[code.tobytes()] for code in np.asarray(codes, dtype=np.int64)]]
         except KeyError:
             raise UnknownName(
-                f"every architecture has been scored, got one of {searched.name} that has not; score it first"
+                f"every architecture needs scores, one of {searched.name} lacks them; score it first"
             ) from None
 
 
@@ -163,8 +163,9 @@ def few_points(
     allowed = tuple(size for size in sorted(set(sizes)) if size <= len(distinct) - aside)
     if repeats < 2 or not allowed or aside < 2:
         raise InvalidOption(
-            f"a comparison with few points takes 2 repeats and a table with {min(sizes, default=0)} architectures to "
-            f"learn from beside those held out, got {repeats} repeats and {len(distinct)} architectures; give more"
+            f"a comparison with few points needs 2 repeats and a table with {min(sizes, default=0)} training "
+            f"architectures besides the held-out ones, got {repeats} repeats and {len(distinct)} architectures; "
+            "give more"
         )
     encoded = Features(searched, ENCODING)(task.codes[distinct])
     scored = ScoreFeatures(task.codes, task.scores)(searched, task.codes[distinct])

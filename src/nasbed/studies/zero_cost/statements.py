@@ -160,8 +160,8 @@ def best_varies(tasks: Sequence[SampledMeasures], measure: str) -> Statement:
     claim = f"The best proxy varies with the task, by {name}."
     criterion = (
         "On two tasks different proxies are best, and each is ahead of the other on its own task on "
-        f"{100 * SURE:g} % of resamples or more. It does not hold where one proxy is best on all; otherwise chance may "
-        "have made the difference. Needs 2 tasks."
+        f"{100 * SURE:g} % of resamples or more. It does not hold where one proxy is best on all; otherwise the "
+        "difference may be due to chance. Needs 2 tasks."
     )
     best = {task.task: task.order(measure)[0] for task in tasks}
     shown = ", ".join(f"{proxy} on {task}" for task, proxy in best.items())
@@ -178,7 +178,7 @@ def best_varies(tasks: Sequence[SampledMeasures], measure: str) -> Statement:
         for first, second in combinations(tasks, 2)
         if best[first.task] != best[second.task] and _share_proxies(first, second, best)
     )
-    why = f"Best are {shown}" + ("." if sure else "; the difference may be chance.")
+    why = f"Best are {shown}" + ("." if sure else "; the difference may be due to chance.")
     return Statement(key, claim, criterion, HOLDS if sure else OPEN, why, numbers)
 
 
@@ -247,7 +247,13 @@ def beyond_range(tasks: Sequence[SampledMeasures]) -> Statement:
                 deeper += [proxy] if observed < expected.low else []
     if not rows:
         return Statement(
-            "R top", claim, criterion, OPEN, _small_top(tasks) if not usable else "Nothing drops.", numbers, True
+            "R top",
+            claim,
+            criterion,
+            OPEN,
+            _small_top(tasks) if not usable else "No correlation drops significantly.",
+            numbers,
+            True,
         )
     below = len(deeper)
     above = sum(observed > expected.high for _, observed, expected in rows)

@@ -43,12 +43,20 @@ def live_benchmark(name: str) -> LiveBenchmark:
 
 
 class LiveBenchmark(Benchmark):
-    """A query trains the network of an architecture, in canonical form, as a recipe says; its cost is the seconds that
-    this took. Fidelities are the recipe's budgets of epochs.
+    """A query trains the network of an architecture, in canonical form, by a recipe. Its cost is the training time in
+    seconds. Fidelities are the recipe's budgets of epochs.
 
-    Answers are remembered while the process lives: the same architecture, fidelity and seed is trained once. On a CPU
-    a query uses ``threads`` threads, on whose number the last bits of an answer depend, and no other torch setting
-    changes. Test accuracies are measured and kept back for :meth:`mean_test`.
+    Answers are cached in the process: the same architecture, fidelity and seed is trained once. Queries do not return
+    test accuracies, which are measured for :meth:`mean_test`.
+
+    Args:
+        space: the search space.
+        dataset: the images to train on.
+        recipe: how networks are trained.
+        device: where networks are trained.
+        threads: CPU threads of a query. The last bits of an answer depend on their number. No other torch setting
+            changes.
+        name: the id of the benchmark; ``live:SPACE/DATASET/RECIPE`` by default.
     """
 
     metrics = tuple(metric for metric in METRICS if metric.split != "test")

@@ -84,6 +84,18 @@ def _store_result(
     seed: int,
     device: str,
 ) -> SubmissionResult:
+    """Judge a run and write its result.
+
+    Args:
+        folder: The folder of the result.
+        submission: The submission.
+        data: The dataset.
+        process: How the process of the submission ended.
+        isolation: How the submission was isolated.
+        limits: Its limits.
+        seed: The seed of its process.
+        device: The device that it trained on.
+    """
     if not read_reply(process.sent).started and not process.stopped:
         lines = process.log.decode(errors="replace").strip().splitlines() or [f"status {process.status}"]
         raise InvalidOption(
@@ -119,7 +131,16 @@ def _store_result(
 def _stored_result(
     folder: Path, submission: Submission, data: ContestData, limits: Limits, seed: int, device: str
 ) -> SubmissionResult:
-    """The stored result, if it was run with the same settings."""
+    """The stored result; raises if it was run with other settings.
+
+    Args:
+        folder: The folder of the result.
+        submission: The submission.
+        data: The dataset.
+        limits: The limits of the run.
+        seed: The seed of its process.
+        device: The device that it trains on.
+    """
     result = read_result(folder / FILE)
     for setting, stored, requested in (
         ("submission", result.submission_sha256, submission.sha256),

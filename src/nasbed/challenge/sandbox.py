@@ -140,7 +140,16 @@ DRAIN_S = 5.0
 
 
 class _Watch:
-    """Reads what a process writes and ends it when it breaks a limit."""
+    """Reads what a process writes and ends it when it breaks a limit.
+
+    Args:
+        process: The process of the submission.
+        isolation: How the submission is isolated.
+        limits: Its limits.
+        folder: The folder that the submission can write to.
+        start: When the process started, on the monotonic clock.
+        most_sent: The largest number of bytes that the submission may send.
+    """
 
     def __init__(
         self,

@@ -204,6 +204,16 @@ def _last_evaluation(results: Results) -> str:
 def _surrogates(
     plan: ReleasePlan, table: TablePlan, results: Results, draft: Path, processes: int, on_progress: OnProgress
 ) -> list[ReleasedPart]:
+    """Fit and save the surrogates of a table.
+
+    Args:
+        plan: the release.
+        table: the plan of the table.
+        results: the exported table.
+        draft: the folder of the release until it is complete.
+        processes: how many fit the members of an ensemble at once.
+        on_progress: called with the name of what is fitted next.
+    """
     methods_used = {name for rows in results.batches() for name in np.unique(rows.method).tolist()}
     ExactCosts(results.space, results.about.dataset, table.skeleton)  # raises before any fit
     if not table.surrogates:

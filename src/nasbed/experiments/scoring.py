@@ -139,7 +139,16 @@ def random_architectures(searched: SearchSpace, count: int, rng: np.random.Gener
 def _checked(
     archs: Sequence[Architecture], dataset: str, proxies: Sequence[str], seeds: Sequence[int], batch: int, recipe: str
 ) -> ScoresInfo:
-    """What all scores have in common. What would fail for every network fails now."""
+    """What all scores have in common. Raises before any network is scored if scoring would fail for all of them.
+
+    Args:
+        archs: the architectures.
+        dataset: the name of the dataset.
+        proxies: ids of proxies.
+        seeds: the seeds of weights and images.
+        batch: how many images.
+        recipe: the name of the recipe that builds networks, or empty.
+    """
     from nasbed.training.network_factory import recipe_skeleton
     from nasbed.training.recipe_files import load_recipe
 

@@ -101,7 +101,16 @@ def paired_bootstrap(
 def _resampled(
     truth: Floats, scorings: list[Floats], rng: np.random.Generator, measure: Measure, level: float, resamples: int
 ) -> Floats:
-    """The measure of each scoring on each resample."""
+    """The measure of each scoring on each resample.
+
+    Args:
+        truth: The true values.
+        scorings: The scores of the same items, by each scoring.
+        rng: Draws the resamples.
+        measure: From true values and scores to a number.
+        level: The level of the interval, which is only checked here.
+        resamples: The number of resamples.
+    """
     if not 0 < level < 1 or resamples < 1:
         raise InvalidOption(
             f"an interval has a level in (0, 1) and 1 resample or more, got {shorten(level)} and {shorten(resamples)}"

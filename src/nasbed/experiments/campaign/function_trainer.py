@@ -29,13 +29,22 @@ TIME = "train_time_s"
 
 
 class FunctionTrainer(Trainer):
-    """``function(architecture, fidelity, seed)`` gives the objective, or a mapping of metric keys to values, in which
-    ``train_time_s`` may say how long it took; otherwise the clock does.
+    """Evaluates architectures by ``function(architecture, fidelity, seed)``.
 
-    A function is given as itself, or by name (``module:name``, ``file.py:name``), so that other processes can find one
-    that is in no module. The space is a :class:`~nasbed.spaces.base.SearchSpace`, a ``ConfigSpace``, or the name of
-    either; :meth:`~nasbed.spaces.base.SearchSpace.to_native` gives an architecture of a ``ConfigSpace`` as a dict. The
-    first of ``metrics`` that is not of the test split is the objective.
+    The function returns the objective, or a mapping of metric keys to values. The mapping may contain ``train_time_s``;
+    otherwise the clock measures the time. :meth:`~nasbed.spaces.base.SearchSpace.to_native` gives an architecture of a
+    ``ConfigSpace`` as a dict.
+
+    Args:
+        function: the function, or its name (``module:name``, ``file.py:name``), by which other processes can find it.
+        space: a :class:`~nasbed.spaces.base.SearchSpace`, a ``ConfigSpace``, or the name of either.
+        metrics: the metrics that the function returns. The objective is the first of the validation split, or else the
+            first that is not of the test split.
+        fidelities: the budgets that the function accepts, rising.
+        fidelity_unit: the unit of the fidelities.
+        timeout_s: wall-clock timeout per task, in seconds.
+        dataset: the name of the dataset, for the table.
+        folder: the folder to which file names are relative.
     """
 
     kind = "function"

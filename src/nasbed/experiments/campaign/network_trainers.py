@@ -24,7 +24,15 @@ POPULATION = 32
 
 class NetworkTrainer(Trainer):
     """Trains the network of an architecture with a recipe. The budgets of the recipe are the fidelities.
-    ``learning_curve`` measures the validation accuracy after every epoch as well."""
+
+    Args:
+        space: the name of the search space.
+        dataset: the name of the dataset.
+        recipe: the recipe, or its name.
+        device: where networks are trained.
+        timeout_s: wall-clock timeout per task, in seconds.
+        learning_curve: whether to measure the validation accuracy after every epoch as well.
+    """
 
     kind = "training"
 
@@ -131,8 +139,13 @@ class NetworkTrainer(Trainer):
 
 
 class PopulationTrainer(NetworkTrainer):
-    """Trains ``population`` networks at once on one device. A population that cannot be trained, as when it does not
-    fit into memory, is halved until it can, so that one bad network costs no other."""
+    """Trains many networks at once on one device. A population that cannot be trained, for example because it does not
+    fit into memory, is halved until it can. So one bad network does not affect the others.
+
+    Args:
+        space, dataset, recipe, device, timeout_s, learning_curve: as for :class:`NetworkTrainer`.
+        population: how many networks are trained at once.
+    """
 
     kind = "population"
     _optional = ("device", "timeout_s", "learning_curve", "population")

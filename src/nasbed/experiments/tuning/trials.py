@@ -138,8 +138,16 @@ def _without(space: FromConfigSpace, fixed: Mapping[str, Any]) -> FromConfigSpac
 
 
 class Trials(Sequence[Mapping[str, Any]]):
-    """The settings of the trials still to be made, as the tasks of an engine. A proposal is made when an engine takes
-    it, which is when a process is free, so that it knows of all that ended before."""
+    """The settings of the remaining trials, as the tasks of an engine. A proposal is made when a process is free, so
+    that it can use all earlier results.
+
+    Args:
+        search: proposes settings.
+        journal: the proposals and results so far.
+        score: the score that is maximised.
+        trials: the number of trials in all.
+        progress: called with each trial that ended.
+    """
 
     def __init__(
         self,

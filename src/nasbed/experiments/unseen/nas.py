@@ -165,6 +165,16 @@ def _diverged(run: NasRun, search: SearchOutcome, seed: int) -> UnseenResult:
 def _result(
     run: NasRun, search: SearchOutcome, seed: int, outcome: TrainingOutcome, network: nn.Module, device: str
 ) -> UnseenResult:
+    """The result of a trained network.
+
+    Args:
+        run: The method, the dataset and how to train.
+        search: What the search ended with.
+        seed: The seed of the training.
+        outcome: The outcome of the training.
+        network: The trained network.
+        device: The device in words.
+    """
     assert search.architecture is not None
     split = recipe_split(run.dataset, run.recipe)
     return replace(

@@ -65,7 +65,16 @@ def ordered_proxies(judged: Sequence[JudgedTask]) -> list[str]:
 def _heat_map(
     judged: Sequence[JudgedTask], names: Sequence[str], order: Sequence[str], measure: str, title: str, *, across: bool
 ) -> Chart:
-    """``across`` colours from 0 to the highest value, otherwise colours are from -1 to 1."""
+    """Proxies by tasks, coloured by a measure.
+
+    Args:
+        judged: the tasks.
+        names: their names.
+        order: the proxies in the order of the rows.
+        measure: the name of the measure.
+        title: the title of the figure.
+        across: whether colours run from 0 to the highest value; otherwise they run from -1 to 1.
+    """
     rows: list[dict[str, Any]] = []
     for name, task in zip(names, judged, strict=True):
         values = {judged_proxy.name: judged_proxy.value(measure) for judged_proxy in task.proxies}

@@ -142,6 +142,15 @@ def _rows(method: WatchedMethod, column: Column) -> tuple[list[Row], list[Row]]:
 
 
 def _lines(method: WatchedMethod, column: Column, x: Any, y: Any, colour: str, *, dots: bool) -> list[Chart]:
+    """A thin line per seed and a thick one for their mean.
+
+    Args:
+        method: the method and its searches.
+        column: the values of a search, one per epoch.
+        x, y: the encodings of the axes.
+        colour: the colour of the lines.
+        dots: whether each epoch of the mean is a dot.
+    """
     rows, means = _rows(method, column)
     thin = alt.Chart(inline(rows)).encode(x, y, alt.Detail("seed:N"))
     point: Any = {"size": 22, "color": colour, "filled": True} if dots else False

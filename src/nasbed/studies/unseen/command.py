@@ -210,7 +210,17 @@ def _print(study: UnseenStudy) -> None:
 def _measure(
     plan: NasPlan, data: list[str], file: Path, checkpoints: Path, *, device: str, threads: int, processes: int
 ) -> None:
-    """Run the part of a plan that has no result in the file yet."""
+    """Run the part of a plan that has no result in the file yet.
+
+    Args:
+        plan: The methods, and how they are trained.
+        data: The datasets, by name or folder.
+        file: The file that results are added to.
+        checkpoints: The folder of interrupted searches and trainings.
+        device: Where to search and train.
+        threads: CPU threads per process.
+        processes: The number of parallel searches and trainings.
+    """
     from nasbed.datasets.opening import open_dataset
     from nasbed.experiments.unseen.results import check_results_file
     from nasbed.experiments.unseen.runs import measure

@@ -126,6 +126,19 @@ def _of_table(
     fidelity: int | None,
     noted: dict[str, str],
 ) -> Validation:
+    """The validation of models on a table.
+
+    Args:
+        subject: The id or the folder of the table.
+        recipes: The models.
+        parts: The parts to check.
+        options: The seed, sizes and budgets of the parts.
+        out: The folder that keeps the runs of the searches.
+        processes: The number of processes; all cores by default.
+        metric: The key of the metric to predict; the validation metric by default.
+        fidelity: The fidelity of the evaluations; the highest by default.
+        noted: The omitted parts that were printed already, with reasons. It gets those that this call prints.
+    """
     from nasbed.studies.validation.data import ValidationData
     from nasbed.studies.validation.study import cannot_be_checked, steps, validate_results
     from nasbed.surrogates import SURROGATES
@@ -158,7 +171,17 @@ def _of_artefact(
     processes: int | None,
     noted: dict[str, str],
 ) -> Validation | None:
-    """The validation of a surrogate; ``None`` where the subject is not a surrogate."""
+    """The validation of a surrogate; ``None`` if the subject is not a surrogate.
+
+    Args:
+        subject: The id, the folder or the file of the surrogate.
+        results: The table to validate on; the one that it was fitted on by default.
+        parts: The parts to check.
+        options: The seed, sizes and budgets of the parts.
+        out: The folder that keeps the runs of the searches.
+        processes: The number of processes; all cores by default.
+        noted: The omitted parts that were printed already, with reasons. It gets those that this call prints.
+    """
     from nasbed.benchmarks.places import surrogate_paths
     from nasbed.studies.validation.artefact_validation import cannot_be_checked, validate_artefact
     from nasbed.surrogates.artefact import Artefact, is_artefact
@@ -183,7 +206,7 @@ def _of_artefact(
 
 
 def _note_left_out(reasons: Mapping[str, str], noted: dict[str, str]) -> None:
-    """Print the parts that are left out, with reasons, unless that was done before."""
+    """Print the omitted parts that were not printed before, with reasons."""
     for part, reason in reasons.items():
         if part not in noted:
             noted[part] = reason

@@ -147,6 +147,16 @@ def parameter_free(data: ValidationData, design: ReplacementDesign, predicted: M
 def _line(
     kind: str, label: str, design: ReplacementDesign, values: Floats, rows: NDArray[np.bool_], ratios: tuple[float, ...]
 ) -> RatioLine:
+    """The mean of values by ratio, and its deviation over repeats.
+
+    Args:
+        kind: The inserted operation.
+        label: The name of the line.
+        design: The changed architectures.
+        values: Their predictions or evaluations.
+        rows: Which of them count.
+        ratios: The ratios of parameter-free operations.
+    """
     means, deviations = [], []
     for ratio in ratios:
         at = rows & (design.ratio == ratio)

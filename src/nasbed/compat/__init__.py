@@ -21,10 +21,8 @@ PACKAGES = {
 
 
 def install(*packages: str, replace: bool = False) -> None:
-    """Let the imports of this process find the drop-ins under their published names: all of them, or those named.
-
-    Where the published package itself is installed this raises, and changes nothing, unless ``replace`` says that the
-    drop-in takes its place.
+    """Let the imports of this process find the drop-ins under their published names: all of them, or those named. If
+    the published package itself is installed, this raises and changes nothing, unless ``replace`` is true.
     """
     chosen = packages or tuple(PACKAGES)
     for package in chosen:
@@ -43,7 +41,7 @@ def install(*packages: str, replace: bool = False) -> None:
 
 
 def _is_installed(package: str) -> bool:
-    """Whether an import would find something else than the drop-in."""
+    """Whether an import would find another package than the drop-in."""
     loaded = sys.modules.get(package)
     if loaded is not None:
         return loaded.__name__ != f"nasbed.compat.{package}"

@@ -1,4 +1,4 @@
-"""Which table answers for which of NATS-Bench's datasets, and for which splits of it.
+"""The tables that answer for NATS-Bench's datasets and their splits.
 
 NATS-Bench trained on CIFAR-10 twice: ``cifar10-valid`` networks saw half of the training set and are validated on the
 rest, ``cifar10`` networks saw all of it and are tested. A table named ``…/cifar10`` that has validation results holds
@@ -85,7 +85,7 @@ class View:
 
 
 class Tables:
-    """The tables of one search space, each opened when it is first asked for."""
+    """The tables of one search space, each opened on first access."""
 
     def __init__(self, source: Source, space: SearchSpace) -> None:
         self.space = space
@@ -106,7 +106,7 @@ class Tables:
             self._find(source)
 
     def view(self, dataset: str) -> View:
-        """What is known on a dataset, by NATS-Bench's name for it."""
+        """The table of a dataset, by NATS-Bench's name for it."""
         if dataset not in DATASETS:
             raise InvalidOption(f"a dataset is one of {', '.join(DATASETS)}, got {shorten(dataset)}")
         if dataset not in self._views:
@@ -140,7 +140,7 @@ class Tables:
         return self._open_tables.get(dataset)
 
     def complete(self) -> Results | None:
-        """A table in the published order, which those read from NATS-Bench's own folder have if they lack nothing."""
+        """A table in the published order. A complete table from NATS-Bench's own folder has it already."""
         for dataset in DATASETS if self._family != "nb201" else ():
             results = self._table(dataset.lower())
             if results and results.about.name.startswith("nats-") and results.manifest.architectures == self.space.size:
@@ -148,7 +148,8 @@ class Tables:
         return None
 
     def _find_default(self) -> None:
-        """nasbed's own tables, else the published folder where NATS-Bench looks for it, else what a package holds."""
+        """nasbed's own tables, or else the published folder where NATS-Bench looks for it, or else those of an
+        installed package."""
         families = FAMILIES[self.space.name]
         torch_home = Path(os.environ.get("TORCH_HOME", Path.home() / ".torch"))
         published = torch_home / PUBLISHED[self.space.name]

@@ -17,7 +17,7 @@ SUFFIX = ".nasbed"
 
 
 def is_table(folder: Path) -> bool:
-    """Whether a results folder is there."""
+    """Whether a results folder exists."""
     return (folder / FILE_NAME).is_file()
 
 

@@ -33,7 +33,8 @@ def on_grid(nodes: Sequence[Node], edges: Sequence[Edge], sizes: Sizes) -> Place
 
 
 def _cells(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, Point]:
-    """The (column, row) of each node; one without goes right of what it reads, or left of what it feeds."""
+    """The (column, row) of each node. A node without a position is placed right of its inputs, or left of its
+    outputs."""
     cells: dict[str, Point] = {}
     for node in nodes:
         if node.at is not None:

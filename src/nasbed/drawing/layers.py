@@ -63,7 +63,7 @@ def _neighbours(edges: Iterable[tuple[T, T]]) -> tuple[defaultdict[T, list[T]], 
 
 
 def _layering(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]) -> dict[str, int]:
-    """The column of each node: by the longest path to it, or later where that shortens edges or finds room."""
+    """The column of each node: by the longest path to it, or later if that shortens edges or uses free space."""
     before, after = _neighbours(edges)
     layer: dict[str, int] = {}
     for name in order:
@@ -83,7 +83,7 @@ def _layering(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]
 
 
 def _uncrossed(columns: list[list[int]], segments: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """The orders with the fewest crossings found, then the shortest edges, then the first column as it was given."""
+    """The orders with the fewest crossings, then the shortest edges, then the first column in its input order."""
     count = sum(map(len, columns))
     before, after = _neighbours(segments)
 
@@ -182,8 +182,8 @@ def _levelled(
 ) -> tuple[list[float], list[list[float]]]:
     """The height of each node, and of each chain in every column that it touches.
 
-    Level edges come first (lanes above all), then nodes amid their neighbours, then a low drawing. Edges that share a
-    side of a node have a port each, in the order of their other ends.
+    The first goal is level edges, lanes above all; the second, nodes centred between their neighbours; the third, a low
+    drawing. Edges that share a side of a node have a port each, in the order of their other ends.
     """
     program = _Program()
     for _ in heights:

@@ -78,7 +78,7 @@ def expected_best(
 def best_quantile(
     values: ArrayLike, draws: ArrayLike, *, direction: Direction, fraction: float, weights: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """An exact quantile of the best of so many draws, over all random searches.
+    """An exact quantile of the best of each number of draws, over all random searches.
 
     It is the first value of the table, from the worst, that the best does not exceed in a ``fraction`` of the searches.
     NaN where that many searches have found nothing.

@@ -1,4 +1,4 @@
-"""Runs judged by what their benchmark knows and the methods did not (NAS-Bench-101, section 2.6)."""
+"""Runs judged by values that their benchmark hides from methods (NAS-Bench-101, section 2.6)."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _own_statements(group: MethodRuns) -> Iterator[str]:
 
 
 def _in_start(group: MethodRuns) -> Iterator[str]:
-    """A method is ranked by what it learned only if its runs go on after its start."""
+    """A method is ranked by what it learned only if its runs continue after its start."""
     with_start = [run for run in group.runs if run.random_start is not None and len(run)]
     if not with_start:
         return
@@ -178,7 +178,7 @@ def _repeating(group: MethodRuns) -> Iterator[str]:
 
 
 def percent(share: float) -> str:
-    """A share as text, never rounded to nothing."""
+    """A share as text, never rounded to zero."""
     return "under 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
 
 

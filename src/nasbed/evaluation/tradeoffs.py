@@ -1,4 +1,4 @@
-"""How good the architectures of a search are for what they cost: its objective against parameters or latency."""
+"""The trade-off between the objective of a search and a cost, such as parameters or latency."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Front:
 class Tradeoffs:
     """The fronts of a set of runs, of evaluations at the highest fidelity that any of them used.
 
-    A front's hypervolume is the share that it dominates of the box between the lowest cost and regret on any front
-    here and the highest, its reference point. It compares the runs of one set, and no others.
+    The box reaches from the lowest cost and regret on any front here to the highest, which are the reference point. A
+    front's hypervolume is the share of the box that it dominates. It compares the runs of one set only.
     """
 
     second: Metric

@@ -1,8 +1,8 @@
 """NAS-Bench-101's query interface over a nasbed table: opened in milliseconds, without TensorFlow.
 
-What differs from the published package: repeats are drawn by the object's own generator, so that no global seed is set
-or used up; a cell of more than seven vertices is outside the domain instead of an internal error; the adjacency and
-operations in an answer are those of the cell that was asked for, pruned. Training new networks is not offered.
+It differs from the published package in four ways. The object's own generator draws repeats, so that no global seed is
+set or used. A cell of more than seven vertices is outside the domain, not an internal error. The adjacency and
+operations in an answer are those of the queried cell, pruned. New networks cannot be trained.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class NASBench:
         self._found: dict[Compact, int] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the columns: a copy opens the table again and draws the same repeats from here on."""
+        """Everything except the columns: a copy reopens the table and then draws the same repeats."""
         return {name: value for name, value in vars(self).items() if name not in _OF_COLUMNS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -176,7 +176,7 @@ class NASBench:
         return model_spec.hash_spec(OPERATIONS)
 
     def _row(self, model_spec: ModelSpec) -> int:
-        """Where the table has a cell; raises if it lacks it, saying why."""
+        """The row of a cell; raises with the reason if the table lacks it."""
         try:
             cell = compact(model_spec, OPERATIONS)
         except InvalidArchitecture as error:
@@ -198,7 +198,7 @@ class NASBench:
         return row
 
     def _count(self, row: int, fidelity: int) -> int:
-        """How many repeats of a cell there are at a fidelity."""
+        """The number of repeats of a cell at a fidelity."""
         if fidelity not in self._position:
             return 0
         return int((self._status[row, self._position[fidelity]] >= 0).sum())
@@ -228,7 +228,8 @@ class NASBench:
         }
 
     def _trainable_parameters(self, row: int) -> int:
-        """The table's number; where it has none, the count of the canonical cell, which is the published one."""
+        """The number of parameters from the table, or else the count of the canonical cell, which equals the published
+        one."""
         if self._parameters is not None:
             stored = float(self._parameters[row, -1, 0])
             if stored == stored:
@@ -253,7 +254,7 @@ class NASBench:
 
 
 class _ByHash(Mapping[str, Any]):
-    """Statistics by module hash, each made when it is asked for."""
+    """Statistics by module hash, each computed on access."""
 
     def __init__(self, rows: dict[str, int], make: Callable[[int], Any]) -> None:
         self._rows = rows

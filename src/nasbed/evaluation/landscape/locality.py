@@ -75,10 +75,10 @@ def random_walk_autocorrelation(
     falls more slowly than in the whole space. :func:`space_walk_autocorrelation` corrects for that.
 
     The step between two architectures with ``d`` and ``e`` neighbours has weight ``1 / max(d, e)``. Where all have the
-    same number of neighbours, every step is equally likely. Elsewhere, an architecture that thousands of others are one
-    edit from (many NAS-Bench-101 cells lose all but a short path with one edge) is not visited thousands of times as
-    often. Many parallel walks, each started in the stationary distribution, estimate the same as a single long one, and
-    their spread gives the error.
+    same number of neighbours, every step is equally likely. Elsewhere, an architecture with thousands of neighbours is
+    not visited thousands of times as often. NAS-Bench-101 has such cells, as many cells lose all but a short path with
+    one edge. Many parallel walks, each started in the stationary distribution, estimate the same as a single long one,
+    and their spread gives the error.
 
     Args:
         graph: The neighbours of each row, from :func:`neighbor_graph`.
@@ -118,10 +118,10 @@ def space_walk_autocorrelation(
     """:func:`random_walk_autocorrelation` of a whole space, estimated from a table that is a sample of it.
 
     Walks visit every architecture of the space; two visits ``lag`` steps apart count if both were measured. A walk that
-    returned to where it was has two measured visits more often than one that did not, so such pairs are weighted by the
-    fraction of the space that was measured. If the table is a uniform sample, the result estimates the correlation of
-    the full table. Its error is the spread between walks and does not include the choice of the sample, which at short
-    lags can be the larger part: with a tenth of NAS-Bench-201, 0.04 at lag 1.
+    returns to a node has two measured visits more often than one that does not. So such pairs are weighted by the
+    measured fraction of the space. If the table is a uniform sample, the result estimates the correlation of the full
+    table. Its error is the spread between walks and does not include the choice of the sample, which at short lags can
+    be the larger part: with a tenth of NAS-Bench-201, 0.04 at lag 1.
 
     Args:
         graph: The neighbours of every architecture of the space.

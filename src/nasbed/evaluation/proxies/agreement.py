@@ -25,7 +25,7 @@ class ProxyAgreement:
 
     ``correlation`` is Spearman's, of the mean scores over the ``count`` architectures that have both. ``equal`` says
     whether the scores are equal up to a constant factor, such as millions. ``own`` and ``other_own`` are the mean
-    correlations between the seeds of each file, NaN with one seed: no other implementation can exceed them by much.
+    correlations between the seeds of each file, NaN with one seed. Another implementation cannot exceed them by much.
     """
 
     proxy: str

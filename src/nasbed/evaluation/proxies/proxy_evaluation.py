@@ -29,8 +29,8 @@ FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class MeasureEstimate:
-    """A measure: its mean over seeds, its standard deviation between them (NaN for a single one), the ends of a 95 %
-    bootstrap interval over architectures where it is a headline, and why it is missing where it is NaN."""
+    """The mean of a measure over seeds and its standard deviation, NaN for a single seed. Headline measures have a 95 %
+    bootstrap interval over architectures. ``reason`` says why a value is NaN."""
 
     value: float
     std: float = float("nan")
@@ -252,7 +252,7 @@ def _estimate(by_seed: Sequence[Mapping[str, float]], measure: str) -> float:
 def _comparisons(
     baseline: str, by_seed: Mapping[str, Sequence[Mapping[str, float]]], resampled: Mapping[str, Floats]
 ) -> dict[str, dict[str, BaselineComparison]]:
-    """By proxy and headline measure; a measure that either proxy lacks is absent."""
+    """The differences by proxy and headline measure, without measures that either proxy lacks."""
     comparisons: dict[str, dict[str, BaselineComparison]] = {name: {} for name in by_seed}
     for place, measure in enumerate(HEADLINES):
         differences = {}

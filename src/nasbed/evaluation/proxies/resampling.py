@@ -1,7 +1,7 @@
 """The bootstrap of the headline measures over architectures, of all proxies on the same resamples.
 
-The same numbers as :func:`nasbed.evaluation.ranking.paired_bootstrap` gives one pair at a time. Here a resample is
-ranked once by the truth and once by each column of scores, by a sort of small integers, and all measures are read off.
+The numbers equal those of :func:`nasbed.evaluation.ranking.paired_bootstrap`, which computes one pair at a time. Here a
+resample is ranked once by the truth and once by each column of scores. All measures follow from these ranks.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How far a measure of a ranking depends on which items happen to be ranked: the bootstrap over items.
+"""The bootstrap over items: how much a measure of a ranking depends on the sample of items.
 
-Items are drawn with replacement, each with its true value and all its scores. Copies of an item are equal to each
-other in every column; under the rule ``index`` they also stay in one order, so a measure that looks at the top sees
-the same ranking, only thinner here and denser there. Under ``average`` copies disagree like any other equal items.
+Items are drawn with replacement, each with its true value and all its scores. Copies of an item are equal to each other
+in every column; under the rule ``index`` they also stay in one order, so a measure of the top sees the same ranking
+with other densities. Under ``average`` copies disagree like any other equal items.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _draws(items: int, resamples: int, rng: np.random.Generator) -> Iterator[Int
 
 
 class _WeightedSpearman:
-    """Spearman's correlation of items of which each is there so many times, without sorting them again."""
+    """Spearman's correlation of items with repetitions, without sorting them again."""
 
     def __init__(self, truth: Floats, scores: Floats) -> None:
         self.columns = []

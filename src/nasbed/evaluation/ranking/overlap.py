@@ -129,8 +129,8 @@ def _entered(ranks: Integers, other_ranks: Integers) -> Integers:
 
 
 def _mean_overlaps(first: RankRange, second: RankRange) -> Floats:
-    """At each depth a single block of equal items a ranking is cut. With counts of the items that are wholly within
-    both, within one and in the cut block of the other, or in both cut blocks, the mean is exact at any length."""
+    """At each depth a single block of equal items a ranking is cut. Three counts give the exact mean at any length:
+    items wholly within both, items within one and in the cut block of the other, and items in both cut blocks."""
     inside = _entered(first.last, second.last)
     only_other = _spans(np.maximum(first.first, second.last), first.last - 1)
     only_one = _spans(np.maximum(second.first, first.last), second.last - 1)

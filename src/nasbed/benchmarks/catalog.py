@@ -1,4 +1,4 @@
-"""The catalogue of named benchmarks: what each is, whether it is present, and how to get it."""
+"""The catalogue of named benchmarks: their descriptions, whether they are present, and how to get them."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _all_names() -> set[str]:
 
 
 def _is_known(name: str) -> bool:
-    """Whether :func:`load` has a benchmark under a name or in a folder."""
+    """Whether :func:`load` finds a benchmark under a name or in a folder."""
     if name in _all_names():
         return True
     path = Path(name)

@@ -83,12 +83,12 @@ class TabularBenchmark(Benchmark):
         return self.results.about.dataset
 
     def _answered_fidelities(self) -> tuple[int, ...]:
-        """The fidelities that can be asked for: some evaluation has the objective, or did not end well."""
+        """The fidelities that can be queried: some evaluation has the objective, or failed or diverged."""
         answered = [fidelity for fidelity in self._position if self._answers(fidelity).any()]
         return tuple(answered) or self.cache.fidelities
 
     def _answers(self, fidelity: int) -> NDArray[np.bool_]:
-        """Of each row and repeat at a fidelity, whether it has the objective or says that it did not end well."""
+        """Of each row and repeat at a fidelity, whether it has the objective, or failed or diverged."""
         position = self._position[fidelity]
         status = self.cache.status[:, position]
         measured = ~np.isnan(self.cache.values[self.objective.key][:, position])

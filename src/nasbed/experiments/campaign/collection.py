@@ -1,4 +1,4 @@
-"""Carrying a campaign out: rounds of trials through an engine into the journal."""
+"""Running a campaign: an engine evaluates rounds of trials, and the journal stores the results."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ FAILED_IN_A_ROW = 100
 
 @dataclass(frozen=True, slots=True)
 class CampaignProgress:
-    """How far a campaign is, after each task: of ``total`` trials ``done`` have ended, ``new`` of them since it was
-    started or resumed ``seconds`` ago. ``best`` is of the highest fidelity."""
+    """The progress of a campaign after each task. Of ``total`` trials, ``done`` have ended, ``new`` of them since it
+    was started or resumed ``seconds`` ago. ``best`` is the incumbent at the highest fidelity."""
 
     done: int
     total: int
@@ -71,13 +71,13 @@ def collect(
     """Carry out a campaign. An existing journal is resumed.
 
     First the trainer is checked where its trials will run. If it can evaluate nothing there, this raises
-    :class:`~nasbed.core.errors.NotReady` and writes nothing. What the check has to say otherwise goes to ``on_note``.
+    :class:`~nasbed.core.errors.NotReady` and writes nothing. Other messages of the check go to ``on_note``.
 
     Each round is in the journal before any of its trials runs, and each result before it counts. Which trials there are
     depends on the campaign and its results alone, so a campaign that was killed ends with the same trials; none is
     evaluated twice. A trial that raises, dies twice or exceeds the trainer's timeout has failed, and the campaign
-    continues. A hundred failures in a row stop it, since something else must be wrong then. So does a first task that
-    the trainer refuses as a whole; nothing of it is recorded.
+    continues. A hundred failures in a row stop it, since the trainer is probably at fault. So does a first task that
+    the trainer refuses as a whole; none of it is recorded.
 
     Each result records the version of nasbed and the user's code that made it. A journal whose results were made by
     another content of that code is refused, unless ``accept_changes``: then it holds both kinds of results, and its

@@ -136,7 +136,7 @@ def _check_fidelities(facts: Mapping[str, Any], fidelities: Collection[int] | No
 
 
 def _not_ok(rows: Iterable[FinishedTrial]) -> str:
-    """What a table has no column for: why trials failed or diverged."""
+    """The reasons why trials failed or diverged, for which a table has no column."""
     reasons = Counter(
         f"{row.evaluation.status.value}: {row.evaluation.reason or 'no reason given'}"
         for row in rows

@@ -100,7 +100,7 @@ class FunctionTrainer(Trainer):
         return self._found
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a file of the user's defines is looked up again where it is needed."""
+        """Objects from a user's file are looked up again in each process."""
         state = self.__dict__ | {"_found": None}
         if isinstance(self._space, str):
             del state["space"]
@@ -157,8 +157,8 @@ class FunctionTrainer(Trainer):
 
     @classmethod
     def of_file(cls, space: str, settings: Mapping[str, Any], folder: Path) -> FunctionTrainer:
-        """As ``[trainer]`` of a campaign's file describes it. Where that comes without metrics, the function's own
-        attribute ``metrics`` has them, or there is one, ``validation_value``."""
+        """The trainer that ``[trainer]`` of a campaign's file describes. Without metrics there, they are the function's
+        attribute ``metrics``, or else the single metric ``validation_value``."""
         optional = ("metrics", "fidelities", "fidelity_unit", "timeout_s", "dataset")
         check_keys(cls.kind, settings, ("function",), optional)
         if not space:

@@ -44,7 +44,7 @@ _MAKERS = """
 CREATE TABLE IF NOT EXISTS makers (maker INTEGER PRIMARY KEY, nasbed_version TEXT NOT NULL, code TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS made_by (number INTEGER PRIMARY KEY REFERENCES trials (number), maker INTEGER NOT NULL)
 """
-"""Made with the first result; journals of an older nasbed have none for theirs."""
+"""Created with the first result; journals of older versions of nasbed lack it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,10 @@ class Journal(Closeable):
     def writing(
         cls, path: str | Path, facts: Mapping[str, Any], *, code: Code | None = None, accept_changes: bool = False
     ) -> Journal:
-        """Open a journal to go on with, or a new one. Only one process can at a time; and ``facts``, which say what the
-        campaign is, must be those that it was begun with. So must the user's ``code`` be what made the latest results,
-        unless changes of it are accepted.
-
-        Whatever is written is on the disk when the call returns: SQLite's write-ahead log with a sync at each commit.
+        """Open a journal to resume it, or a new one. Only one process can at a time. ``facts``, which describe the
+        campaign, must be those that it was created with. The user's ``code`` must be that of the latest results, unless
+        changes are accepted. Writes are on the disk when the call returns: SQLite's write-ahead log with a sync at each
+        commit.
         """
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -172,7 +171,7 @@ class Journal(Closeable):
         return int(self._scalar("SELECT count(*) FROM rounds"))
 
     def notes(self) -> list[str]:
-        """What is to be known of the rounds, in their order."""
+        """The notes on the rounds, in order."""
         with _sqlite_errors(self.path):
             rows = self._connection.execute("SELECT round, notes FROM rounds ORDER BY round").fetchall()
         return [f"round {number}: {note}" for number, text in rows for note in json.loads(text)]
@@ -182,7 +181,7 @@ class Journal(Closeable):
         return int(self._scalar("SELECT count(*) FROM trials")), int(self._scalar("SELECT count(*) FROM results"))
 
     def makers(self) -> list[Maker]:
-        """What made the results, in the order in which it first did, those without a record before all others."""
+        """The makers of results, in the order of their first results; results without a record come first."""
         with _sqlite_errors(self.path):
             recorded = []
             if "makers" in self._tables():
@@ -235,7 +234,7 @@ class Journal(Closeable):
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def propose(self, round_: int, trials: Sequence[Trial], notes: Sequence[str] = ()) -> None:
-        """Write down a round's trials, all or none."""
+        """Store the trials of a round, all or none."""
         rows = [
             (trial.number, trial.round, trial.method, json.dumps(trial.architecture.code), trial.fidelity, trial.seed)
             for trial in trials
@@ -246,7 +245,7 @@ class Journal(Closeable):
             self._connection.executemany("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def end(self, results: Iterable[tuple[Trial, Evaluation]]) -> None:
-        """Write down what came of trials that were evaluated together, all or none."""
+        """Store the results of trials that were evaluated together, all or none."""
         now, results = _now_us(), list(results)
         rows = [
             (
@@ -274,7 +273,7 @@ class Journal(Closeable):
                 self._connection.executemany("INSERT INTO curves VALUES (?, ?)", curves)
 
     def _noted_maker(self) -> int:
-        """The number of what makes results now, written down with the first of them."""
+        """The number of the current maker of results, stored with its first result."""
         if self._maker is None:
             for statement in _MAKERS.split(";\n"):
                 self._connection.execute(statement)
@@ -326,7 +325,7 @@ def _now_us() -> int:
 
 @contextmanager
 def _sqlite_errors(path: Path) -> Iterator[None]:
-    """What SQLite or the disk refuses, as one line that names the journal and says what to do."""
+    """Errors of SQLite and of the disk as one line that names the journal and a remedy."""
     try:
         yield
     except sqlite3.Error as error:

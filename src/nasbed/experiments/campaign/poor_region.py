@@ -26,8 +26,8 @@ def operations_of(space: SearchSpace) -> Operations:
 
 
 def sample_poor(space: SearchSpace, rng: np.random.Generator) -> Architecture:
-    """A random architecture of which at least half the operations have no parameters: any number from half to all of
-    them is as likely, at random places; all else is as the space draws it."""
+    """A random architecture with at least half of its operations free of parameters. Each number from half to all is
+    equally likely, at random places. The space draws the rest."""
     operations = operations_of(space)
     places, poor = operations.places, operations.without_parameters
     code = list(space.sample(rng).code)

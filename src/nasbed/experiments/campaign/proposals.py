@@ -22,16 +22,16 @@ from nasbed.experiments.campaign.trial import Key, Trial, observed
 from nasbed.optimizers import Proposal
 
 ASKED_A_TRIAL = 20
-"""How many proposals a method may make for each trial that is due from it in a round: what has been evaluated before is
-no new trial. Then random architectures fill its place."""
+"""The number of proposals that a method may make per trial of its share in a round, as known architectures are not new
+trials. After that, random architectures fill its share."""
 DRAWN_A_TRIAL = 1000
-"""How many random architectures are drawn for one that is new before a space counts as used up."""
+"""The number of random draws without a new architecture after which a space counts as exhausted."""
 FILL, GRID, REPEATS = "fill", "grid", "repeats"
 
 
 @dataclass(slots=True)
 class _Round:
-    """A round as it is being put together."""
+    """A round under construction."""
 
     number: int
     first: int
@@ -48,11 +48,11 @@ class _Round:
 class Rounds:
     """Proposes round after round: the grid, then the trajectories of searches, then the shares, then the noise study.
 
-    A round of shares first tells every method all results of its proposals of the round before, in the order of the
-    proposals, then asks each for its part. A proposal of what has been evaluated before, or is in this round already,
-    is not a new trial and does not count towards the share: the method is asked for another, and is told the known
-    result after the round. Where a method proposes nothing new, random architectures labelled ``fill`` take its place;
-    where the space has no new one either, the round is shorter.
+    A round of shares first gives every method the results of its proposals of the previous round, in order. Then it
+    asks each method for its share. A proposal that was evaluated before, or is in this round already, is not a new
+    trial and does not count towards the share. The method is asked for another, and gets the known result after the
+    round. If a method proposes nothing new, random architectures labelled ``fill`` replace its proposals. If the space
+    has no new one either, the round is shorter.
     """
 
     def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal) -> None:
@@ -70,14 +70,14 @@ class Rounds:
 
     @property
     def most(self) -> int:
-        """How many trials there will be, if nothing is proposed twice and the space is not used up."""
+        """The number of trials, if nothing is proposed twice and the space is not exhausted."""
         repeats = self._campaign.repeats
         extra = 0 if repeats is None else repeats.architectures * (repeats.seeds - 1)
         return self._campaign.trials + extra + len(self._grid) + len(self._searched)
 
     def proposed(self) -> Iterator[list[Trial]]:
-        """The trials of each round, written down before they are given. To ask for the next is to say that all of them
-        have ended."""
+        """The trials of each round, stored before they are yielded. Ask for the next round when all of them have
+        ended."""
         stored, first = self._journal.rounds(), 0
         for number, propose in enumerate(self._plan()):
             current = _Round(number, first)
@@ -190,7 +190,7 @@ class Rounds:
                 accepted += self._take(current, name, proposal)
 
     def _take(self, current: _Round, name: str, proposal: Proposal) -> bool:
-        """Make a proposal a trial, or answer it; whether it is a new trial."""
+        """Make a proposal a trial, or answer it if it is known; returns whether it is a new trial."""
         source, arch = self._sources[name], proposal.architecture
         fidelity = self._top if proposal.fidelity is None else proposal.fidelity
         try:

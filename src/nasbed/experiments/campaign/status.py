@@ -1,4 +1,4 @@
-"""How a campaign stands, from its journal alone, also while it runs."""
+"""The status of a campaign from its journal, also while it runs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from nasbed.experiments.campaign.provenance import maker_notes
 RECENT = 200
 """The number of latest results that give the rate."""
 GAP_US = 600e6
-"""Between two results that lie further apart than this, the campaign was not running, or its trials take so long that
-the time counts no more than so much."""
+"""The longest gap in seconds between two results that counts. In a longer gap the campaign was probably not running, so
+only this much counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignStatus:
-    """What a journal holds. ``planned`` counts what is to come too; a space that is used up leaves some out."""
+    """What a journal holds. ``planned`` includes future trials; an exhausted space has fewer."""
 
     name: str
     path: Path
@@ -52,7 +52,7 @@ class CampaignStatus:
 
     @property
     def complete(self) -> bool:
-        """Whether all that was planned has ended."""
+        """Whether all planned trials have ended."""
         return self.done >= self.planned
 
     @property
@@ -67,7 +67,7 @@ class CampaignStatus:
 
 
 def campaign_status(path: Path | str) -> CampaignStatus:
-    """How the campaign in a journal stands."""
+    """The status of the campaign in a journal."""
     with Journal.reading(Path(path)) as journal:
         return status_of(journal)
 
@@ -121,8 +121,8 @@ def status_of(journal: Journal) -> CampaignStatus:
 
 
 def _planned(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
-    """What is proposed, and what the rounds to come would add; a grid and trajectories are proposed first, each
-    whole."""
+    """The number of proposed trials and of those that later rounds would add. A grid and trajectories are proposed
+    first, as a whole."""
     campaign = facts["campaign"]
     searched = campaign.get("trajectories")
     before = (campaign["grid"] is not None) + (searched is not None)

@@ -18,8 +18,8 @@ Searched = tuple[str, Architecture]
 
 
 def searched_architectures(campaign: Campaign, space: SearchSpace) -> list[Searched]:
-    """The different architectures of all searches that a campaign names, each with the method that had it first: the
-    files as they are named, those of one pattern by their path, epochs in their order. A journal evaluates an
+    """The different architectures of all searches that a campaign names, each with the method that had it first. Files
+    are in the order of their names in the plan, those of one pattern by path, epochs in order. A journal evaluates an
     architecture once, so one that two methods had belongs to the first."""
     architectures: dict[Architecture, str] = {}
     for path in _paths(campaign):

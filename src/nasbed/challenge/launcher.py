@@ -1,7 +1,7 @@
 """The process between the runner and a submission: it takes rights away, then starts the submission.
 
-``python -m nasbed.challenge.launcher``, with a plan as JSON on standard input. It adopts what the
-submission leaves behind, and everything it started ends with it.
+``python -m nasbed.challenge.launcher``, with a plan as JSON on standard input. It adopts orphaned processes of the
+submission, and everything it started ends with it.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _become(user: int) -> None:
 
 
 def _guarded(work: Any) -> NoReturn:
-    """In a forked process: whatever happens, it ends here."""
+    """Run in a forked process, which always ends here."""
     status = FAILED
     try:
         status = work()

@@ -24,7 +24,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """All submissions, the best first; ``notes`` are what a reader has to know before comparing them."""
+    """All submissions, the best first; ``notes`` are warnings for comparing them."""
 
     datasets: tuple[str, ...]
     standings: tuple[Standing, ...]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LINES_BYTES = 65_536
-"""Room for what is not predictions."""
+"""The bytes reserved for everything except predictions."""
 MOST_REASON = 300
 WIDEST = 16
 """Bytes of the widest number."""
@@ -88,7 +88,7 @@ def checked_predictions(content: bytes, count: int) -> NDArray[np.int64]:
 
 
 def _unpacked(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], NDArray[Any]]:
-    """An array of numbers from the bytes of a ``.npy`` file. Nothing is made of a size that is not there."""
+    """An array of numbers from the bytes of a ``.npy`` file. No memory is allocated beyond the size of the bytes."""
     file = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(file)

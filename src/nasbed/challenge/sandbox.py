@@ -216,7 +216,7 @@ class _Watch:
         return bool(data)
 
     def _drain(self, result: int, log: int) -> None:
-        """Read the remaining output. A process that escaped is not waited for."""
+        """Read the remaining output, without waiting for escaped processes."""
         until = time.monotonic() + DRAIN_S
         for descriptor in (result, log):
             while time.monotonic() < until:

@@ -86,8 +86,8 @@ def _plain(error: Exception) -> str:
 
 
 def main() -> None:
-    """Run the command line. What a user got wrong is one line on standard error and exit status 2, never a
-    traceback. Ctrl-C is exit status 130."""
+    """Run the command line. A user error is one line on standard error and exit status 2, never a traceback. Ctrl-C is
+    exit status 130."""
     try:
         with forced_end():
             app()

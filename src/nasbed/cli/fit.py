@@ -182,7 +182,7 @@ def _warn_of_leaks(file: Path, split: TableSplit) -> None:
 
 @contextmanager
 def _share_bar(title: str) -> Iterator[Callable[[float], None]]:
-    """A bar of what is done, from 0 to 1."""
+    """A bar of the completed share, from 0 to 1."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

@@ -65,7 +65,7 @@ def import_(
 
 
 def print_written(tables: list[Results], json: bool) -> None:
-    """Say what tables there are now."""
+    """Print the new tables."""
     if json:
         print_json(
             [

@@ -1,4 +1,4 @@
-"""``nasbed network``: what the network of an architecture is made of."""
+"""``nasbed network``: the layers of the network of an architecture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``nasbed query``: ask a benchmark about one architecture."""
+"""``nasbed query``: query a benchmark for one architecture."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def query(
 
 
 def _draw(repeats: Sequence[Observation], position: int, seed: int, *, json: bool) -> dict[str, Any]:
-    """Which of the stored repeats a seed draws: in numbers for JSON, else in words."""
+    """The stored repeat that a seed draws: numbers for JSON, otherwise text."""
     stored = [repeat.seed for repeat in repeats]
     if json:
         return {"asked_seed": seed, "repeat": position + 1, "stored_seeds": stored}

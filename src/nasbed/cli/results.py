@@ -1,4 +1,4 @@
-"""``nasbed results …``: look into tables of results, check, export and merge them."""
+"""``nasbed results …``: inspect, check, export and merge tables of results."""
 
 from __future__ import annotations
 

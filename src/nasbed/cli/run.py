@@ -1,4 +1,4 @@
-"""``nasbed run``: let methods search on a benchmark, and see who wins."""
+"""``nasbed run``: run search methods on a benchmark and compare them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def run(
         Path, typer.Option("--out", "-o", help="The folder of the runs; an interrupted command resumes there.")
     ] = Path("runs"),
 ) -> None:
-    """Run search methods with many seeds and compare what they find. A stored run is kept, unless its method, its
+    """Run search methods with many seeds and compare their results. A stored run is kept, unless its method, its
     settings or nasbed's version has changed.
 
     Example: nasbed run nb201/cifar10 --optimizers rs,re,ls --seeds 50 --budget 1e6s --out my-runs

@@ -150,7 +150,7 @@ def draw(
 
 
 def _described(searched: SearchSpace, arch: Architecture) -> dict[str, Any]:
-    """An architecture and everything its space can say of it."""
+    """An architecture and all its properties."""
     return {
         "space": searched.name,
         "text": searched.format(arch),

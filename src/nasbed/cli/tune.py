@@ -96,7 +96,7 @@ def tune(
 
 
 def trials_kept(out: Path) -> str:
-    """What an interrupted tuning says."""
+    """The message of an interrupted tuning."""
     from nasbed.experiments.tuning.journal import JOURNAL
 
     journal = out / JOURNAL
@@ -220,7 +220,7 @@ def names_of(methods: str | None) -> list[str] | None:
 
 
 def split_of(results: Results, metric: str | None, fidelity: int | None, methods: str | None, seed: int) -> TableSplit:
-    """The one split of a table that a command passes on; raises unless each part has some evaluations.
+    """The split of a table for a command; raises unless each part has some evaluations.
 
     Args:
         results: the table.

@@ -40,15 +40,15 @@ from nasbed.optimizers import OPTIMIZERS, Optimizer
 
 _LOG = logging.getLogger(__name__)
 NAME = re.compile(r"\w[\w .()-]{0,59}")
-"""What a method may be called: its runs are files of this name."""
+"""The valid names of methods: runs are files of this name."""
 SEED_BYTES = 16
 """The length of the number that separates the random numbers of methods. Ids up to this length are that number."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunTask:
-    """One run: a method with its settings and its guidance by a proxy, a seed, a benchmark by name. ``name`` is what
-    its run is called."""
+    """One run: a method with its settings and its guidance by a proxy, a seed, a benchmark by name. ``name`` is the
+    name of the run."""
 
     name: str
     benchmark: str
@@ -71,7 +71,7 @@ def optimizer_class(name: str) -> type[Optimizer]:
 
 
 def settings_of(method: str) -> list[str]:
-    """The names of the settings that a method has: what its class takes beside problem and random generator."""
+    """The names of a method's settings: the parameters of its class except problem and random generator."""
     takes = list(signature(optimizer_class(method)).parameters.values())[2:]
     return [
         parameter.name
@@ -95,7 +95,7 @@ def _benchmark_of(task: RunTask) -> Benchmark:
 
 
 def run_task(task: RunTask) -> Run:
-    """Carry out one run. It is bound to the source of its method as that is now, in the process that runs it."""
+    """Carry out one run. It is bound to the current source of its method, in the process that runs it."""
     benchmark = _benchmark_of(task)
     made_by = task.made_by
     if made_by is not None and made_by.origin:
@@ -128,14 +128,14 @@ def _carried_out(task: RunTask, benchmark: Benchmark) -> Run:
 
 
 def _identity(method: str) -> str:
-    """What the random numbers of a method depend on: its id, or the name of the file and of the class of a user's own,
-    wherever the file lies and however its path is written."""
+    """The identity that determines the random numbers of a method: its id, or the names of the file and the class of a
+    user's own. The folder of the file does not matter."""
     file = named_file(method)
     return method if file is None else f"{file.name}:{method.rpartition(':')[2]}"
 
 
 def _stable_number(identity: str) -> int:
-    """128 bits, the same on every machine: a short identity itself, the digest of a longer one."""
+    """128 bits, the same on every machine: a short identity itself, or the digest of a longer one."""
     encoded = identity.encode()
     if len(encoded) > SEED_BYTES:
         encoded = blake2b(encoded, digest_size=SEED_BYTES).digest()
@@ -162,13 +162,13 @@ def compare(
     scoring_progress: Callable[[int, int], None] | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> Runs:
-    """Run every method with every seed and keep each run in a file as it ends; a stored run that still holds is not
-    made again.
+    """Run every method with every seed and store each run in a file when it ends. A stored run that is still valid is
+    not repeated.
 
-    A run holds as long as the source of its method, its settings, its benchmark and nasbed's version are those that
-    made it (:mod:`nasbed.experiments.provenance`). Stored runs of these methods that no longer hold are made again,
-    whatever their seed. A benchmark whose content has changed is refused, as the old runs could not be made again. Of
-    live training another version of nasbed alone is no reason to train again.
+    A run is valid as long as the source of its method, its settings, its benchmark and nasbed's version are unchanged
+    (:mod:`nasbed.experiments.provenance`). Stored runs of these methods that are out of date are repeated, whatever
+    their seed. A benchmark whose content has changed is refused, as the old runs could not be repeated. For live
+    training, another version of nasbed alone does not repeat a run.
 
     Args:
         benchmark: what :func:`nasbed.load` takes, as processes open it by name.
@@ -259,8 +259,8 @@ def compare(
 
 
 def short_name(method: str) -> str:
-    """What runs of this method are called: the id of a registered one; of a user's own the ``name`` that its class
-    sets, or the name of a class that sets none."""
+    """The name of this method's runs: the id of a registered one. For a user's own it is the ``name`` that its class
+    sets, or else the name of the class."""
     file, _, attribute = method.rpartition(":")
     if named_file(method) is None:
         return attribute
@@ -278,7 +278,7 @@ def short_name(method: str) -> str:
 
 
 def run_name(method: str, guidance: Guidance | None) -> str:
-    """What runs of this method are called, guided or not."""
+    """The name of this method's runs, guided or not."""
     return _guided_name(short_name(method), guidance)
 
 
@@ -287,7 +287,7 @@ def _guided_name(name: str, guidance: Guidance | None) -> str:
 
 
 def _settings_by_name(settings: Mapping[str, Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Settings by the names of runs; those of a user's own method may be given by the name of its class too."""
+    """Settings by the names of runs; for a user's own method, the name of its class is accepted too."""
     by_class = {method.rpartition(":")[2]: name for method, name in names.items()}
     by_name: dict[str, dict[str, Any]] = {}
     for owner, values in settings.items():
@@ -313,7 +313,7 @@ def _broken(task: RunTask, benchmark: Benchmark, error: str) -> Run:
 
 
 def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], benchmark: Benchmark) -> None:
-    """Raise before any run for what would be wrong with all runs of a method."""
+    """Raise before any run for errors that would affect all runs of a method."""
     names = [short_name(method) for method in methods]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -1,4 +1,4 @@
-"""What a stored run is bound to, and whether that still holds."""
+"""The provenance of stored runs, and whether they are out of date."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ UNRECORDED = "the nasbed that made them recorded neither its code nor its data"
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a run depends on beside its seed and the setup of its folder. Another value of any field is another run.
+    """What a run depends on, apart from its seed and the setup of its folder. Another value of any field is another
+    run.
 
     ``source`` is empty for a method of nasbed's own, which has the version ``nasbed``. ``origin`` says where the source
     of another is: ``/path/to/file.py:ClassName``, or the id of a plug-in.
@@ -37,7 +38,7 @@ class Provenance:
 
 
 def provenance_of(method: str, settings: Mapping[str, Any], benchmark: Benchmark) -> Provenance:
-    """What a run of a method would depend on if it were made now."""
+    """The provenance of a run of a method if it were made now."""
     origin = method_origin(method)
     source = source_fingerprint(origin)
     return Provenance(
@@ -69,8 +70,8 @@ def benchmark_fingerprint(benchmark: Benchmark) -> str:
 
 
 def check_benchmark(setup: Setup, benchmark: Benchmark, folder: Path) -> None:
-    """Raise where runs would be judged by another benchmark than the one that they were made on. What an older nasbed
-    stored names no content; its runs are out of date, see :func:`changes`."""
+    """Raise if runs would be judged by another benchmark than the one that they were made on. Runs of older versions of
+    nasbed record no content and are out of date, see :func:`changes`."""
     check_content(setup, benchmark_fingerprint(benchmark), folder)
 
 
@@ -85,7 +86,8 @@ def check_content(setup: Setup, fingerprint: str, folder: Path) -> None:
 
 
 def changes(before: Provenance | None, now: Provenance) -> list[str]:
-    """What differs between a stored run and one that would be made now, a clause each; nothing where it still holds."""
+    """The differences between a stored run and one that would be made now, a clause each; empty if it is still
+    valid."""
     if before is None:
         return [UNRECORDED]
     reasons = []
@@ -101,7 +103,7 @@ def changes(before: Provenance | None, now: Provenance) -> list[str]:
 
 
 def stale_methods(runs: Runs, benchmark: Benchmark) -> dict[str, str]:
-    """Why runs of a method are out of date, a sentence by method; methods whose runs all hold are left out."""
+    """Why runs of a method are out of date, a sentence by method; methods with valid runs only are omitted."""
     counts: dict[str, Counter[str]] = {}
     sources: dict[str, str] = {}
     for run in runs.runs:

@@ -18,7 +18,7 @@ ScoreKey = tuple[Code, int]
 
 
 def journal_of(out: Path) -> Path:
-    """Where scores are kept until their file is written."""
+    """The path of the journal that keeps scores until their file is written."""
     return out.with_name(f"{out.name}.journal")
 
 
@@ -37,8 +37,8 @@ _FORMAT: LineFormat[ScoreKey, Scores] = LineFormat("scores", "about", _line, _en
 
 
 class ScoreJournal(TaskJournal[ScoreKey, Scores]):
-    """The scores that came since the file was written. Scores by a proxy of the user's whose code has changed since are
-    left out; those of another version of nasbed are kept, and both are reported."""
+    """The scores since the file was written. Scores by a user's proxy whose code has changed are dropped; those of
+    another version of nasbed are kept. Both are reported."""
 
     def __init__(self, out: Path, about: ScoresInfo, on_note: Callable[[str], None]) -> None:
         """
@@ -88,7 +88,8 @@ def check_same_scores(before: ScoresInfo, now: ScoresInfo, path: Path) -> None:
 def report_stale(
     before: ScoresInfo, now: ScoresInfo, proxies: Iterable[str], path: Path, on_note: Callable[[str], None]
 ) -> set[str]:
-    """The proxies that are to score again since their code has changed. Each gets a note, and so does another version.
+    """The proxies whose scores must be repeated because their code has changed. Each gets a note, and so does another
+    version.
 
     Args:
         before: what existing scores have in common.

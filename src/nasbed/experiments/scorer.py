@@ -1,4 +1,4 @@
-"""One network scored by zero-cost proxies, in whatever process it happens."""
+"""One network scored by zero-cost proxies, in any process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NetworkScore:
 @dataclass(frozen=True, slots=True)
 class Scorer:
     """Builds the network of an architecture with the initial weights of a seed, and scores it on the images of that
-    seed: a training with the same recipe and seed would begin from these weights."""
+    seed. A training with the same recipe and seed starts from the same weights."""
 
     space: str
     dataset: str
@@ -86,7 +86,7 @@ _BATCHES: dict[tuple[Scorer, int], tuple[Tensor, Tensor]] = {}
 
 
 def dataset_of(name: str, expected: str = "") -> Dataset:
-    """Opened once a process, and again where it does not have the hash that is expected."""
+    """The dataset, opened once per process, and again if its hash is not the expected one."""
     from nasbed.datasets import load
 
     if name not in _DATASETS or _DATASETS[name].hash != expected:

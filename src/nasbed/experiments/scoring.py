@@ -1,4 +1,4 @@
-"""Scoring many architectures by zero-cost proxies: in parallel, each score kept as it comes, none made twice."""
+"""Scoring many architectures by zero-cost proxies: in parallel, each score stored at once, none computed twice."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def score_architectures(
 ) -> ScoreTable:
     """Score every architecture with every seed and write ``out``, adding to an existing file.
 
-    A file is of one dataset and recipe, to the byte; others are refused. Scores by a proxy of the user's whose code has
-    changed are made again. Those that another version of nasbed made are kept, and the file says so.
+    A file is of one dataset and recipe, to the byte; others are refused. Scores by a user's proxy whose code has
+    changed are repeated. Those of another version of nasbed are kept, and the file says so.
 
-    A CPU computes each network with one thread, so that scores do not depend on how many processes there are. What is
-    scored goes into a journal beside it at once, so that the same call resumes after a kill. A network that cannot be
-    built, or that exceeds the timeout, has a reason in the place of a score.
+    A CPU computes each network with one thread, so that scores do not depend on how many processes there are. Each
+    score is stored at once in a journal next to the file, so that the same call resumes after a kill. A network that
+    cannot be built, or that exceeds the timeout, has a reason in the place of a score.
 
     Args:
         archs: the architectures, of one space.
@@ -130,8 +130,8 @@ def random_architectures(searched: SearchSpace, count: int, rng: np.random.Gener
         idle = 0 if len(drawn) > before else idle + 1
     if len(drawn) < count:
         raise InvalidOption(
-            f"{count} different architectures were asked for, draws from {searched.name} gave {len(drawn)}; ask for "
-            "fewer"
+            f"{count} different architectures were requested, draws from {searched.name} gave {len(drawn)}; "
+            "request fewer"
         )
     return list(drawn)
 
@@ -185,8 +185,8 @@ Rows = defaultdict[ScoreKey, Scores]
 
 
 def _already(out: Path, about: ScoresInfo, on_note: OnNote) -> tuple[Rows, ScoresInfo]:
-    """The cells of the file that still hold, if there is one, and what it is about together with what comes; it has to
-    be of the same kind."""
+    """The valid cells of an existing file, and the combined description of old and new scores, which must be of the
+    same kind."""
     rows: Rows = defaultdict(dict)
     if not out.exists():
         return rows, about

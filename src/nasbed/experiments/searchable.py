@@ -1,4 +1,4 @@
-"""Whether methods can search a benchmark at all: a table that holds next to nothing of its space cannot be."""
+"""Whether methods can search a benchmark: a table that holds almost nothing of its space cannot be searched."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MOST_NAMED = 3
 
 
 def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type[Optimizer]]) -> None:
-    """Refuse a table that holds few of the architectures that methods draw, and name what can be searched instead;
-    refuse methods that cannot keep to a list of architectures where the benchmark is one.
+    """Refuse a table that holds few of the architectures that methods draw, and name alternatives. If the benchmark is
+    a list of architectures, refuse methods that cannot keep to it.
 
     Args:
         name: What the benchmark is loaded by.
@@ -56,7 +56,7 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
 
 
 def check_budget(benchmark: Benchmark, budget: Budget) -> None:
-    """Refuse a budget in seconds where no evaluation has a time: it would never be used up."""
+    """Refuse a budget in seconds if no evaluation has a time: it would never be exhausted."""
     if math.isfinite(budget.seconds) and not benchmark.has_times:
         raise InvalidOption(
             f"a budget in seconds needs evaluations that take time, {benchmark.name} has no times; give a number of "

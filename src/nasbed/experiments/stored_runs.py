@@ -1,4 +1,4 @@
-"""The runs that a folder holds already: which of them still hold, and which are made again."""
+"""The stored runs of a folder: which of them are valid, and which are repeated."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class StoredRuns:
-    """``finished`` are neither broken nor out of date. ``notes`` say why others are made again, a line a method."""
+    """``finished`` are neither broken nor out of date. ``notes`` give the reason why others are repeated, one line per
+    method."""
 
     finished: frozenset[Key]
     stale: frozenset[Key]
     notes: tuple[str, ...]
 
     def is_needed(self, name: str, seed: int, seeds: int) -> bool:
-        """Whether a run is to be made: it is out of date, or one of the first ``seeds`` that is not finished."""
+        """Whether a run is needed: it is out of date, or an unfinished one of the first ``seeds``."""
         return (name, seed) in self.stale or (seed < seeds and (name, seed) not in self.finished)
 
 

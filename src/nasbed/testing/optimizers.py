@@ -1,4 +1,4 @@
-"""What every search method must satisfy, whatever it does. Needs no test framework but plain ``assert``."""
+"""The rules of every search method. Only plain ``assert`` is needed, no test framework."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class OptimizerConformance(ABC):
                 optimizer.tell(())
 
     def test_the_same_generator_gives_the_same_proposals(self) -> None:
-        """Whatever state numpy's and Python's global generators are in."""
+        """Proposals do not depend on numpy's and Python's global generators."""
         for small_space in small_spaces():
             _seed_globally(1)
             first = self.run(small_space, measured, outstanding=3)
@@ -153,7 +153,7 @@ class OptimizerConformance(ABC):
             assert self._lines_after(3_000) < 1.5 * self._lines_after(500)
 
     def _lines_after(self, history: int) -> int:
-        """The lines of Python that 40 evaluations take after so many answers."""
+        """The lines of Python that 40 evaluations take after this many answers."""
         large, rng = space("fbnet"), np.random.default_rng(0)
         optimizer = self.make_optimizer(problem_on(large), rng)
         optimizer.tell([measured(Proposal(large.sample(rng))) for _ in range(history)])

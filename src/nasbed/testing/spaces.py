@@ -1,4 +1,4 @@
-"""What every search space must satisfy, whatever it describes. Needs no test framework but plain ``assert``."""
+"""The rules of every search space. Only plain ``assert`` is needed, no test framework."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _progress_text(loss: float, valid: float | None) -> str:
 
 
 def _shown(result: UnseenResult, published_accuracy: float | None, *, recipe: str) -> dict[str, object]:
-    """Name and value, a line each; nothing where nothing was measured."""
+    """Names and values, without values that were not measured."""
     train, valid, test = result.images
     fields: dict[str, object] = {
         "model": f"{result.model}, {readable(result.parameters)} parameters",

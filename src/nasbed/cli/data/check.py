@@ -1,4 +1,4 @@
-"""``nasbed data check``: whether a dataset in the competition's format can be trusted."""
+"""``nasbed data check``: check a dataset in the competition's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``nasbed data …``: image datasets, made from their published files and looked at."""
+"""``nasbed data …``: make image datasets from published files, and inspect them."""
 
 from __future__ import annotations
 

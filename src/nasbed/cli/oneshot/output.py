@@ -1,4 +1,4 @@
-"""What ``nasbed oneshot`` prints: a search that ended, and the methods there are."""
+"""The output of ``nasbed oneshot``: a finished search, and the available methods."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _training_fields(outcome: dict[str, Any]) -> dict[str, object]:
 
 
 def print_methods(*, json: bool) -> None:
-    """The methods, what each is, and its settings with their defaults."""
+    """The methods with their descriptions, settings and defaults."""
     methods = []
     for name in METHODS:
         kind = METHODS.get(name)

@@ -1,4 +1,4 @@
-"""The search behind ``nasbed oneshot``: read if it has ended, resumed or started, reported, and stored."""
+"""The search of ``nasbed oneshot``: loaded if it has ended, otherwise started or resumed, reported and stored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RECORD, CHECKPOINT, CELLS, RESULTS, TRAINED = "search.json", "search.ckpt", "cel
 
 
 def check_recipe(space: str, images: Dataset, recipe: Recipe) -> None:
-    """Raise, before anything is searched, where what is found could not be trained by a recipe."""
+    """Raise before the search if its result could not be trained by a recipe."""
     network = recipe_network(named_space(space).sample(np.random.default_rng(0)), images, recipe)
     check_drop_path(network, recipe)
 
@@ -70,7 +70,7 @@ def finished_search(request: SearchRequest) -> SearchRecord | None:
 
 
 def _check_same(folder: Path, pairs: dict[str, tuple[Any, Any]]) -> None:
-    """Raise unless the two of every pair, what was searched and what is asked for, are equal."""
+    """Raise unless the stored and the requested value of every pair are equal."""
     for name, (old, new) in pairs.items():
         if old != new:
             raise InvalidOption(
@@ -146,7 +146,7 @@ def _device_name(device: torch.device) -> str:
 
 
 def _print_beside_bar(text: str, *, err: bool) -> None:
-    """On a terminal the bar makes room for what is printed; elsewhere it must not be met."""
+    """On a terminal, lines are printed above the bar."""
     stream = sys.stderr if err else sys.stdout
     if stream.isatty():
         print(text, file=stream)
@@ -155,7 +155,7 @@ def _print_beside_bar(text: str, *, err: bool) -> None:
 
 
 def train_architecture(arch: Architecture, request: SearchRequest, recipe: Recipe) -> dict[str, Any]:
-    """Train what was found from its first weights, and write the result; the same command resumes that too."""
+    """Train the architecture from scratch, and write the result; the same command resumes the training too."""
     epochs = recipe.budget(None)
     with epoch_bar(epochs) as move_bar:
         trained = train(

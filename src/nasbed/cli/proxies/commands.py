@@ -1,4 +1,4 @@
-"""``nasbed proxies …``: score untrained networks, and judge what the scores are worth."""
+"""``nasbed proxies …``: score untrained networks, and judge the scores."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def _names(text: str) -> list[str]:
 def _architectures(
     name: str | None, table: str | None, like: Path | None, count: int | None, seed: int
 ) -> list[Architecture]:
-    """Random ones of a space, of a table or of a file; all of a table or a file where no number is given."""
+    """Random architectures of a space, a table or a file; without a number, all of a table or a file."""
     import numpy as np
 
     from nasbed.benchmarks.catalog import load_table
@@ -258,7 +258,7 @@ def _architectures(
 
 
 def _print_scores(scored: ScoreTable, names: Sequence[str], out: Path, json: bool) -> None:
-    """A line a proxy: how many have a score, in what range, and what a network takes."""
+    """A line per proxy: how many networks have a score, its range, and the time per network."""
     import numpy as np
 
     rows: list[tuple[object, ...]] = []

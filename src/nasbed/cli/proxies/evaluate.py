@@ -1,4 +1,4 @@
-"""``nasbed proxies evaluate``: what the scores of zero-cost proxies are worth."""
+"""``nasbed proxies evaluate``: the quality of zero-cost proxies."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _task(scores: str, table: str, metric: str | None) -> RankedTask:
 
 
 def _check(pairs: Sequence[str], out: Path, formats: Sequence[str], resamples: int) -> None:
-    """What would fail at the end fails now."""
+    """Raise now for errors that would otherwise occur at the end."""
     if len(pairs) % 2:
         raise InvalidOption(
             f"scores and tables come in pairs, SCORES TABLE, got {len(pairs)}; name a table after each file"

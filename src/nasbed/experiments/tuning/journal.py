@@ -91,11 +91,11 @@ class TuningJournal(TaskJournal[int, TuningTrial]):
             super().take(line, inputs)
 
     def keep(self, key: int, result: TuningTrial) -> None:
-        """Where the journal has two results of a trial, the first holds."""
+        """If the journal has two results of a trial, the first counts."""
         self._results.setdefault(key, result)
 
     def propose(self, trial: TuningTrial) -> None:
-        """Write down a proposal. It outlives the end of this process; the next result makes it outlive a power cut."""
+        """Store a proposal. It survives the end of this process, and after the next result also a power cut."""
         line = {"asked": trial.number, "settings": trial.settings, "budget": trial.budget, "values": trial.values}
         self.add(line, durable=False)
         self.proposals[trial.number] = trial

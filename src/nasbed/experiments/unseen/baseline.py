@@ -34,7 +34,7 @@ def measured_baseline(
         model: The name of the baseline.
         dataset: The images.
         recipe: How to train.
-        paper: Which of the paper's datasets this one is; by default the one of its name.
+        paper: The paper's name of this dataset; by default its own name.
         checkpoint: The training is saved in this file after every epoch, and resumes from there if the file exists.
         progress: Called after every epoch.
         options: ``seed``, ``epochs`` and ``device`` of the training.

@@ -1,4 +1,4 @@
-"""A cell of table 2 of the paper on unseen datasets, measured: a NAS method searches, and what it finds is trained from
+"""A cell of table 2 of the paper on unseen datasets, measured: a NAS method searches, and its result is trained from
 scratch. Needs torch."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def measured_nas(
         search_seed: The seed of the search.
         seed: The seed of the training.
         epochs: One of the recipe's budgets; by default the largest.
-        paper: Which of the paper's datasets this one is; by default the one of its name.
+        paper: The paper's name of this dataset; by default its own name.
         device: Where to search and train.
         checkpoints: The folder in which both resume; another training seed reuses the search.
         progress: Called after each epoch with the part, ``search`` or ``train``, the number of epochs and their loss.

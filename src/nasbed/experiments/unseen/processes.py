@@ -1,6 +1,6 @@
 """Searches and trainings of table 2 in several processes at a time: one alone fills neither a GPU nor many cores.
 
-They come before :func:`~nasbed.experiments.unseen.runs.measure`, which then does the rest: what is trained together.
+They come before :func:`~nasbed.experiments.unseen.runs.measure`, which then trains the remaining networks together.
 Needs torch.
 """
 
@@ -93,8 +93,8 @@ def measure_ahead(
 def planned_tasks(
     datasets: Mapping[str, Dataset], plan: NasPlan, results: ResultsFile, searches: Path
 ) -> tuple[list[UnseenTask], dict[Search, SearchOutcome]]:
-    """What is planned and has no result, all searches before the trainings; and what the searches behind earlier
-    results ended with."""
+    """The planned tasks without a result, all searches before the trainings; and the outcomes of the searches of
+    earlier results."""
     first, second = [], []
     earlier: dict[Search, SearchOutcome] = {}
     for name, dataset in datasets.items():

@@ -21,11 +21,10 @@ Setting = tuple[str, str, tuple[str, int, str, str]]
 
 @dataclass(frozen=True, slots=True)
 class UnseenResult:
-    """One training. Accuracies are in per cent; a diverged one has none. ``dataset`` is the paper's name of it in small
-    letters where it is one of the eight, ``model`` an id of a column of table 1 or 2 where it is one of those.
-
-    Where a network was searched for, ``search`` has all that decides what is found but the dataset and the
-    ``search_seed``, and ``architecture`` is what was found; ``seed`` is that of its training.
+    """One training. Accuracies are in per cent; a diverged one has none. ``dataset`` is the paper's name in lower case
+    if it is one of the eight. ``model`` is the id of a column of table 1 or 2 if it is one of those. For a searched
+    network, ``search`` has everything that determines the result except the dataset and the ``search_seed``, and
+    ``architecture`` is the result. ``seed`` is that of the training.
     """
 
     dataset: str
@@ -52,13 +51,13 @@ class UnseenResult:
 
     @property
     def training(self) -> tuple[str, int, str, str]:
-        """What results of networks that are trained alike have in common: dataset, epochs, bytes, recipe."""
+        """The common values of networks that are trained alike: dataset, epochs, bytes, recipe."""
         settings = {name: value for name, value in self.recipe.items() if name not in ("name", "source", "epochs")}
         return self.dataset, self.epochs, self.dataset_hash, json.dumps(settings, sort_keys=True)
 
     @property
     def setting(self) -> Setting:
-        """What results that differ in nothing but their seeds have in common."""
+        """The common values of results that differ only in their seeds."""
         return self.model, json.dumps(self.search, sort_keys=True), self.training
 
     @property
@@ -89,8 +88,8 @@ def _line(result: UnseenResult) -> dict[str, Any]:
 
 
 class ResultsFile(SharedJournal[ResultKey, UnseenResult]):
-    """The results of a file, and those that are added to it. What is in the file is not measured again; where it has
-    two of one key, the first holds."""
+    """The results of a file, and those that are added to it. Existing results are not measured again; if a key occurs
+    twice, the first counts."""
 
     def __init__(self, path: Path) -> None:
         stored = read_results([path]) if path.exists() else []

@@ -1,4 +1,4 @@
-"""Many cells of table 2 into one file of results, on one device: what is in the file is not done again. Needs torch."""
+"""Many cells of table 2 in one file of results, on one device; existing results are not repeated. Needs torch."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class _MeasurementRun:
             self.results.add(result)
 
     def _images(self, run: NasRun) -> TrainingImages:
-        """Made once for all: a dataset is divided and augmented alike for every method."""
+        """The images, prepared once: a dataset is split and augmented alike for every method."""
         if self.images is None:
             self.images = TrainingImages(run.dataset, run.recipe, self.device)
         return self.images
@@ -190,7 +190,7 @@ def check_folders(*folders: Path | None) -> None:
 
 
 def earlier_outcome(run: NasRun, results: Sequence[UnseenResult]) -> SearchOutcome | None:
-    """What the search of a run ended with, where a result has it: whatever it was trained for."""
+    """The outcome of a run's search, if any result has it, whatever its training."""
     planned = run.planned(0)
     for result in results:
         same = (result.model, result.dataset_hash, result.search_seed) == (

@@ -26,7 +26,7 @@ OnEpoch = Callable[[int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search ended with; no architecture only where it diverged, for a ``reason``."""
+    """The outcome of a search; it has no architecture only if it diverged, with the ``reason``."""
 
     architecture: Architecture | None
     search_time_s: float
@@ -41,7 +41,7 @@ def searched(
     record: Path | None = None,
     progress: OnEpoch | None = None,
 ) -> SearchOutcome:
-    """What a method finds with a seed. A random search takes one random architecture.
+    """The outcome of a method's search with a seed. A random search takes one random architecture.
 
     Args:
         run: The method, the dataset and the seed.
@@ -101,7 +101,7 @@ def _check_same(path: Path, run: NasRun, stored: SearchRecord) -> None:
 
 
 def recorded_outcome(result: UnseenResult) -> SearchOutcome:
-    """What the search behind a result ended with; Bonsai-Net's were stored in another form once."""
+    """The outcome of the search of a result; older files have another form for Bonsai-Net."""
     stored = json.loads(result.architecture)
     earlier = isinstance(stored, dict) and "kept" in stored
     architecture = read_earlier_architecture(stored) if earlier else Architecture.from_json(result.architecture)

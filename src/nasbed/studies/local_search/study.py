@@ -1,7 +1,7 @@
 """The case study of the Surrogate NAS Benchmarks (section 4, figure 6): local search against others, early and late.
 
-White et al. ran it for 10⁶ s on the DARTS space with poor results. On the surrogate, and then by real training, it went
-from the worst method, behind random search, to one of the best when run ten times as long.
+White et al. ran it for 10⁶ s on the DARTS space with poor results. With a budget ten times as long, it went from the
+worst method, behind random search, to one of the best. This holds on the surrogate and with real training.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ GRID = 200
 
 @dataclass(frozen=True, slots=True)
 class BudgetComparison:
-    """All methods after a share of the budget: mean regrets and mean ranks over seeds with 95 % bootstrap intervals,
-    and Wilcoxon's test of local search against each other method, corrected by Holm's method for their number."""
+    """All methods after a share of the budget: mean regrets and mean ranks over seeds with 95 % bootstrap intervals.
+    Wilcoxon's test compares local search with each other method; Holm's method corrects for their number."""
 
     share: float
     at: float  # evaluations or simulated seconds

@@ -1,8 +1,8 @@
 """Do scores of zero-cost proxies help a surrogate that has seen only a few trained architectures?
 
-Two models are fitted on 25 to 800 architectures, on the encoding, on the scores, and on both, and judged by Kendall's
-tau on architectures that none of them saw. What differs between variants is the columns and nothing else. Shuffled
-scores beside the encoding are the control.
+Two models are fitted on 25 to 800 architectures: on the encoding, on the scores, and on both. They are judged by
+Kendall's tau on held-out architectures. Variants differ only in the columns. The control is the encoding with shuffled
+scores.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Codes = NDArray[np.int64]
 SIZES = (25, 50, 100, 200, 400, 800)
 HELD_OUT = 1000
 ENCODING = "onehot+costs+structure"
-"""What the package's surrogates see: so parameters and multiply-adds are part of the encoding, not news."""
+"""The encoding of the package's surrogates, which includes parameters and multiply-adds."""
 ALONE, BOTH, SCORES, SHUFFLED = "encoding", "encoding + proxies", "proxies", "encoding + shuffled proxies"
 VARIANTS = (ALONE, BOTH, SCORES, SHUFFLED)
-"""The last is a control: each architecture has the scores of another. Columns that say nothing can still change a
-model, as trees that see a random part of the columns are kept from learning by heart."""
+"""The last is a control: each architecture has the scores of another. Uninformative columns can still change a model,
+as they regularise trees that use a random part of the columns."""
 
 BOOSTING = {
     "objective": "regression",
@@ -51,17 +51,17 @@ BOOSTING = {
 }
 ROUNDS = 200
 """LightGBM's usual 20 examples a leaf cannot split 25 of them. Trees are small instead, and all rounds are run: there
-is nothing to spare for early stopping."""
+are too few examples for early stopping."""
 
 Model = Callable[[Floats, Floats, Floats, int], Floats]
 """From training rows, their targets, the rows to predict and a seed to predictions."""
 
 
 class ScoreFeatures:
-    """The scores of known architectures as columns of features, looked up by code: one a proxy, its rank among all that
-    were scored as a standard normal quantile, so that no column has a tail; what has no score is lowest.
-
-    No truth goes into them. Called as the blocks of :data:`nasbed.surrogates.features.BLOCKS` are.
+    """The scores of known architectures as feature columns, looked up by code. Each proxy has one column: the rank
+    among all scored architectures as a standard normal quantile, so that no column has a tail. Architectures without a
+    score rank lowest. True values are not used. It is called like the blocks of
+    :data:`nasbed.surrogates.features.BLOCKS`.
     """
 
     def __init__(self, codes: Codes, scores: Mapping[str, Floats]) -> None:
@@ -102,8 +102,8 @@ MODELS: dict[str, Model] = {"lgb": boosted_trees, "svr": support_vectors}
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Kendall's tau of one variant less that of another over repeats: the mean, its 95 % bootstrap interval, and
-    Wilcoxon's test, corrected by Holm's method for the number of sizes and models."""
+    """Kendall's tau of one variant less that of another over repeats: the mean with its 95 % bootstrap interval, and
+    Wilcoxon's test. Holm's method corrects for the number of sizes and models."""
 
     mean: Interval
     p: float
@@ -146,8 +146,7 @@ def few_points(
     """Fit every model on every variant and measure it on held-out architectures.
 
     The held-out architectures are drawn once. Each repeat draws a training set, the same for all variants; smaller sets
-    are parts of larger ones. Architectures that the space takes for one are one here, so none is both learnt from and
-    predicted.
+    are parts of larger ones. Isomorphic architectures count as one, so none is both trained on and predicted.
 
     Args:
         task: The architectures with their scores and true values.

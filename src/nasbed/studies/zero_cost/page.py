@@ -33,7 +33,8 @@ AVERAGES = (
 FEW = (
     "Two models learn from few trained architectures: from the encoding, from the scores, and from both. Each line is "
     "the mean over repeats, its band one standard deviation either way. The encoding includes parameters and "
-    "multiply-adds, so scores by these two add nothing. The dashed control has the scores of other architectures: "
+    "multiply-adds, so scores by these two add no information. The dashed control has the scores of other "
+    "architectures: "
     "its gain is not information. LightGBM has trees of at most {leaves} leaves with {least} examples or more, and "
     "{rounds} rounds without early stopping: 25 examples cannot be split with the usual 20 a leaf. The support vectors "
     "have the settings of the package\u2019s svr. The lines differ only in the columns that a model sees."

@@ -1,9 +1,8 @@
 """The reference for the top of a ranking: a proxy whose errors are the same everywhere.
 
-Among the best few percent, true values differ little, so any error weighs more and every correlation falls:
-restriction of range. The reference draws truth and scores as two normal variables with the correlation that a proxy has
-over all architectures (a Gaussian copula) and measures them in the same way. A proxy below the reference fails at the
-top by itself.
+Among the best few percent, true values differ little, so any error weighs more and every correlation falls: restriction
+of range. The reference is a Gaussian copula: truth and scores are two normal variables with the proxy's correlation
+over all architectures. They are measured in the same way. A proxy below the reference fails at the top by itself.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from nasbed.studies.zero_cost.statements import Statement, statements
 class StudiedTask:
     """One task: the judged proxies, their measures on resamples, and their combinations.
 
-    ``few_points`` is None where there are too few architectures to learn from. ``remark`` says what a reader has to
-    know about the scores.
+    ``few_points`` is None where there are too few architectures to learn from. ``remark`` is a warning about the
+    scores.
     """
 
     judged: JudgedTask

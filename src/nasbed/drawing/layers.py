@@ -142,7 +142,7 @@ def _between(column: list[int], sides: Iterable[Mapping[int, list[int]]], positi
     return order
 
 
-class _Program:
+class _LinearProgram:
     """A linear program over heights, none negative, gathered piece by piece."""
 
     def __init__(self) -> None:
@@ -185,7 +185,7 @@ def _levelled(
     The first goal is level edges, lanes above all; the second, nodes centred between their neighbours; the third, a low
     drawing. Edges that share a side of a node have a port each, in the order of their other ends.
     """
-    program = _Program()
+    program = _LinearProgram()
     for _ in heights:
         program.variable()
     bottom = program.variable(cost=0.02)

@@ -33,7 +33,7 @@ SHOW_CURSOR = "\x1b[?25h"
 """A bar that is killed leaves the terminal's cursor hidden."""
 
 
-class _Statement:
+class _ExitMessage:
     """The line that the running command prints, once, when it is interrupted."""
 
     def __init__(self) -> None:
@@ -59,13 +59,13 @@ class _Statement:
         return f"interrupted; {statement}" if statement else "interrupted"
 
 
-_STATEMENT = _Statement()
+_EXIT_MESSAGE = _ExitMessage()
 
 
 def on_interrupt(describe: Callable[[], str]) -> None:
     """Register the line for a Ctrl-C from now on: what is kept and how to resume. ``describe`` may be called from
     another thread, so it must only read files."""
-    _STATEMENT.describe = describe
+    _EXIT_MESSAGE.describe = describe
 
 
 def runs_kept(out: Path) -> str:
@@ -89,13 +89,13 @@ class InterruptibleGroup(TyperGroup):
     """The group of all commands; an interrupted one prints its registered line."""
 
     def invoke(self, ctx: Any) -> Any:
-        _STATEMENT.begin()
+        _EXIT_MESSAGE.begin()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             if sys.stderr.isatty():
                 print(file=sys.stderr)  # the terminal has shown ^C
-            _STATEMENT.print_once(note)
+            _EXIT_MESSAGE.print_once(note)
             raise typer.Exit(INTERRUPTED) from None
 
 
@@ -116,7 +116,7 @@ def forced_end() -> Iterator[None]:
     try:
         yield
     finally:
-        if pressed.is_set() and _STATEMENT.is_printed:
+        if pressed.is_set() and _EXIT_MESSAGE.is_printed:
             atexit._run_exitfuncs()
             sys.stdout.flush()
             os._exit(INTERRUPTED)
@@ -131,7 +131,7 @@ def _watch(reader: int, pressed: Event) -> None:
         return
     pressed.set()
     again = _next_interrupt(reader, SILENCE_S)
-    _STATEMENT.print_once(_write_past_bars)
+    _EXIT_MESSAGE.print_once(_write_past_bars)
     if not again:
         _next_interrupt(reader, PATIENCE_S - SILENCE_S)
     os._exit(INTERRUPTED)

@@ -56,7 +56,8 @@ TEXTS = {
     "the best that its benchmark knows. \u201cWithout its data\u201d: each method searches on a surrogate that was "
     "fitted on what the other methods evaluated when they ran on the table. Kendall\u2019s correlation of the order "
     "compares the methods\u2019 mean final regrets; that over time, their medians at each time. A pair of methods is "
-    "settled if they differ significantly on the table (Wilcoxon\u2019s test over seeds, Holm\u2019s correction). It is "
+    "settled if they differ significantly on the table (Wilcoxon\u2019s test over seeds, Holm\u2019s correction). "
+    "It is "
     "kept if the surrogate has them in the same order.",
 }
 

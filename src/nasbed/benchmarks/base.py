@@ -137,8 +137,8 @@ class Benchmark(ABC):
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
         """:meth:`expected` of a batch, by default one by one."""
         self._check_knows_means()
-        chosen = self._fidelity(fidelity)
-        return self._one_by_one(archs, chosen, lambda arch: self.expected(arch, fidelity=chosen))
+        budget = self._fidelity(fidelity)
+        return self._one_by_one(archs, budget, lambda arch: self.expected(arch, fidelity=budget))
 
     def _one_by_one(self, archs: Batch, fidelity: int, answer: Callable[[Architecture], Observation]) -> Observations:
         """The answers for a batch, each queried singly."""

@@ -174,26 +174,26 @@ def card(name: str) -> Card:
         return Card(entry.name, entry.space, entry.architectures, entry.summary, False, get, installed)
     manifest = Manifest.read(table_path(table))
     benchmark = TabularBenchmark.open(table_path(table))
-    about = manifest.about
+    info = manifest.about
     return Card(
         name=name,
-        space=about.space,
+        space=info.space,
         architectures=entry.architectures if entry and entry.part else manifest.architectures,
         space_size=_size(benchmark.space),
-        what=entry.summary if entry else _trained(about),
+        what=entry.summary if entry else _trained(info),
         present=True,
         get="",
-        metrics=tuple(metric.key for metric in about.metrics),
+        metrics=tuple(metric.key for metric in info.metrics),
         fidelities=benchmark.fidelities,
         repeats=benchmark.cache.repeats,
-        licence=about.licence,
-        citation=about.citation,
+        licence=info.licence,
+        citation=info.citation,
     )
 
 
-def _trained(about: TableInfo) -> str:
+def _trained(info: TableInfo) -> str:
     """The summary of a table that is not a published one."""
-    return f"{about.dataset}, recipe {about.recipe}" if about.recipe else about.dataset
+    return f"{info.dataset}, recipe {info.recipe}" if info.recipe else info.dataset
 
 
 def _is_installed(entry: PublishedTable) -> bool:
@@ -214,25 +214,25 @@ def _size(space: SearchSpace) -> int:
 
 
 def _surrogate_card(name: str, path: Path) -> Card:
-    about = read_manifest(path)
-    members = len(about.members.seeds)
-    fitted_on = int(about.provenance.get("architectures", 0))
+    manifest = read_manifest(path)
+    members = len(manifest.members.seeds)
+    fitted_on = int(manifest.provenance.get("architectures", 0))
     count = f"{fitted_on:_}".replace("_", " ")
-    data = f"{about.dataset or 'an unnamed dataset'}, fitted on {count} architectures"
-    size = _size(artefact_space(about))
+    data = f"{manifest.dataset or 'an unnamed dataset'}, fitted on {count} architectures"
+    size = _size(artefact_space(manifest))
     return Card(
         name=name,
-        space=about.space,
+        space=manifest.space,
         architectures=size,
         space_size=size,
         fitted_on=fitted_on,
-        what=f"surrogate: {members} × {about.members.model} on {data}",
+        what=f"surrogate: {members} × {manifest.members.model} on {data}",
         present=True,
         get="",
-        metrics=(about.metric.key, *about.exact),
-        fidelities=(about.fidelity,),
-        licence=about.licence,
-        citation=about.citation,
+        metrics=(manifest.metric.key, *manifest.exact),
+        fidelities=(manifest.fidelity,),
+        licence=manifest.licence,
+        citation=manifest.citation,
     )
 
 

@@ -43,18 +43,18 @@ class SurrogateBenchmark(Benchmark):
     """
 
     def __init__(self, artefact: Artefact) -> None:
-        about = artefact.manifest
+        manifest = artefact.manifest
         self.artefact = artefact
-        self.name = about.name
+        self.name = manifest.name
         self.space = artefact.space
-        self.objective = about.metric
-        self.fidelities = (about.fidelity,)
-        self._shown = about.fidelity if about.fidelity >= 0 else None
+        self.objective = manifest.metric
+        self.fidelities = (manifest.fidelity,)
+        self._shown = manifest.fidelity if manifest.fidelity >= 0 else None
         self._ensemble = artefact.ensemble
         self._timed = artefact.runtime is not None
         self._predict_all = _joint_models(artefact)
-        skeleton = about.provenance.get("skeleton")
-        self._costs = ExactCosts(self.space, about.dataset, skeleton) if about.exact else None
+        skeleton = manifest.provenance.get("skeleton")
+        self._costs = ExactCosts(self.space, manifest.dataset, skeleton) if manifest.exact else None
         self._cost_metrics = self._costs.metrics if self._costs is not None else ()
         self.metrics = (self.objective, *self._cost_metrics)
 
@@ -75,9 +75,9 @@ class SurrogateBenchmark(Benchmark):
     def fingerprint(self) -> str:
         if not self.artefact.manifest.files:  # fitted just now and in no file yet
             return ""
-        about = asdict(self.artefact.manifest)
+        facts = asdict(self.artefact.manifest)
         decides = ("space", "dataset", "metric", "fidelity", "members", "runtime", "exact", "space_definition", "files")
-        return values_sha256(({name: about[name] for name in decides}, about["provenance"].get("skeleton")))
+        return values_sha256(({name: facts[name] for name in decides}, facts["provenance"].get("skeleton")))
 
     # --- one ---------------------------------------------------------------------------------------------------------
 
@@ -128,8 +128,8 @@ class SurrogateBenchmark(Benchmark):
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         codes, canonical = self._checked(archs)
         prediction, cost_s = self._predicted(canonical)
-        drawn = self._bounded(prediction.mean, prediction.noise * normals(canonical, seed))
-        return self._observations(codes, canonical, drawn, cost_s, seed)
+        values = self._bounded(prediction.mean, prediction.noise * normals(canonical, seed))
+        return self._observations(codes, canonical, values, cost_s, seed)
 
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
         """:meth:`expected` of a batch."""

@@ -100,10 +100,10 @@ class TabularBenchmark(Benchmark):
 
     def _is_held(self, fidelity: int | None = None) -> NDArray[np.bool_]:
         """Which rows have an answer at a fidelity, by default the highest."""
-        chosen = self._fidelity(fidelity)
-        if chosen not in self._held:
-            self._held[chosen] = np.asarray(self._answers(chosen).any(axis=1))
-        return self._held[chosen]
+        budget = self._fidelity(fidelity)
+        if budget not in self._held:
+            self._held[budget] = np.asarray(self._answers(budget).any(axis=1))
+        return self._held[budget]
 
     @cached_property
     def has_times(self) -> bool:
@@ -134,15 +134,15 @@ class TabularBenchmark(Benchmark):
 
     def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
         """The place, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
-        chosen = self._fidelity(fidelity)
+        budget = self._fidelity(fidelity)
         row, key = self._row(arch)
-        return _pick(key, chosen, seed, len(self._cells(row, chosen, arch)))
+        return _pick(key, budget, seed, len(self._cells(row, budget, arch)))
 
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
         """All stored evaluations of an architecture at one fidelity."""
-        chosen = self._fidelity(fidelity)
+        budget = self._fidelity(fidelity)
         row, _ = self._row(arch)
-        return [self._observation(arch, chosen, cell) for cell in self._cells(row, chosen, arch)]
+        return [self._observation(arch, budget, cell) for cell in self._cells(row, budget, arch)]
 
     def _row(self, arch: Architecture) -> tuple[int, int]:
         """The row and the key of an architecture; results of a lookup are cached."""
@@ -260,32 +260,32 @@ class TabularBenchmark(Benchmark):
 
     def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
         """The means over the repeats that ended well; diverged where none did."""
-        chosen = self._fidelity(fidelity)
-        repeats = [repeat for repeat in self.repeats(arch, fidelity=chosen) if repeat.status is Status.OK]
+        budget = self._fidelity(fidelity)
+        repeats = [repeat for repeat in self.repeats(arch, fidelity=budget) if repeat.status is Status.OK]
         if not repeats:
-            return Observation(arch, fidelity=chosen, status=Status.DIVERGED)
+            return Observation(arch, fidelity=budget, status=Status.DIVERGED)
         values = {}
         for metric in self.metrics:
             measured = [repeat.values[metric] for repeat in repeats if metric in repeat.values]
             if measured:
                 values[metric] = float(np.mean(measured))
         costs = [repeat.cost_s for repeat in repeats if repeat.cost_s is not None]
-        return Observation(arch, values, fidelity=chosen, cost_s=float(np.mean(costs)) if costs else None)
+        return Observation(arch, values, fidelity=budget, cost_s=float(np.mean(costs)) if costs else None)
 
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
         """:meth:`expected` of a batch."""
-        chosen = self._fidelity(fidelity)
+        budget = self._fidelity(fidelity)
         codes = self.space.codes(archs)
         rows, _ = self._find_many(codes)
         timed = "train_time_s" in self.cache.values
-        ended_well = (self.cache.status[rows, self._position[chosen]] == OK).any(axis=1)
+        ended_well = (self.cache.status[rows, self._position[budget]] == OK).any(axis=1)
         return Observations(
             space=self.space.name,
             codes=codes,
-            values={metric: self.cache.mean(metric.key, chosen)[rows] for metric in self.metrics},
-            fidelity=chosen,
+            values={metric: self.cache.mean(metric.key, budget)[rows] for metric in self.metrics},
+            fidelity=budget,
             seeds=np.full(len(rows), -1),
-            cost_s=self.cache.mean("train_time_s", chosen)[rows] if timed else np.full(len(rows), np.nan),
+            cost_s=self.cache.mean("train_time_s", budget)[rows] if timed else np.full(len(rows), np.nan),
             status=np.where(ended_well, OK, DIVERGED).astype(np.int8),
         )
 

@@ -55,20 +55,20 @@ def run_challenge(
         raise InvalidOption(f"a challenge has datasets of different names, got {twice or 'none'}; rename a folder")
     results = []
     with open_submission(submission, out) as entry:
-        chosen = None
+        applied = None
         hidden = (entry.origin, out, home(), *(data.folder for data in contests))
         for data in contests:
             folder = out / entry.name / data.name
             if (folder / FILE).is_file():
                 result = _stored_result(folder, entry, data, limits, seed, device)
             else:
-                if chosen is None:
-                    chosen = choose_isolation(isolation, [item.labels_path for item in contests])
-                on_start(data.name, chosen)
+                if applied is None:
+                    applied = choose_isolation(isolation, [item.labels_path for item in contests])
+                on_start(data.name, applied)
                 process = run_isolated(
-                    entry, data, isolation=chosen, limits=limits, seed=seed, device=device, hidden=hidden, tick=tick
+                    entry, data, isolation=applied, limits=limits, seed=seed, device=device, hidden=hidden, tick=tick
                 )
-                result = _store_result(folder, entry, data, process, chosen, limits, seed, device)
+                result = _store_result(folder, entry, data, process, applied, limits, seed, device)
             on_result(result)
             results.append(result)
     return results

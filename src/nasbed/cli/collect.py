@@ -92,18 +92,21 @@ def run(
     planned = Campaign.read(campaign)
     path = journal or campaign.with_suffix(".sqlite")
     if path.is_file() and not resume:
-        before = campaign_status(path)
+        status_before = campaign_status(path)
         raise InvalidOption(
-            f"{path} holds {before.done} of {before.planned} results; resume it with --resume, or name another file "
+            f"{path} holds {status_before.done} of {status_before.planned} results; resume it with --resume, or "
+            "name another file "
             "with --journal"
         )
     trainer = trainer_of(planned)
-    chosen = _engine(engine, workers, gpus_per_task, trainer)
-    again = shlex.join(["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"])
-    on_interrupt(lambda: _results_kept(path, again))
+    runner = _engine(engine, workers, gpus_per_task, trainer)
+    resume_command = shlex.join(
+        ["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"]
+    )
+    on_interrupt(lambda: _results_kept(path, resume_command))
     with _progress_bar(planned.name) as report_progress:
         status_ = collect(
-            planned, trainer, path, engine=chosen, progress=report_progress, on_note=note, accept_changes=accept_changes
+            planned, trainer, path, engine=runner, progress=report_progress, on_note=note, accept_changes=accept_changes
         )
     _print_status(status_)
     if status_.all_failed:
@@ -156,13 +159,13 @@ def export(
     typer.echo(f"Look at it: nasbed results info {shlex.quote(str(out))}")
 
 
-def _results_kept(journal: Path, again: str) -> str:
+def _results_kept(journal: Path, resume_command: str) -> str:
     from nasbed.experiments.campaign import campaign_status
 
     if not journal.is_file():
         return "nothing was started; run the same command again"
     state = campaign_status(journal)
-    return f"{state.done} of {state.planned} results are in {journal}; resume with: {again}"
+    return f"{state.done} of {state.planned} results are in {journal}; resume with: {resume_command}"
 
 
 def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer) -> Engine:

@@ -93,10 +93,10 @@ def fit(
         raise InvalidOption("settings are either tuned or read from a file, got --tune and --settings; omit one")
     tuning.check_model(model)
     results = tuning.results_of(table)
-    chosen = settings_by_key(settings or [])
+    model_settings = settings_by_key(settings or [])
     if settings_file is not None:
-        chosen = load_settings(settings_file, model) | chosen
-    tuning.check_settings(model, results, chosen)
+        model_settings = load_settings(settings_file, model) | model_settings
+    tuning.check_settings(model, results, model_settings)
     chosen_methods = tuning.names_of(methods)
     variant = "rand" if chosen_methods == RANDOM else ""
     path = _new_path(out, results, model, variant, version)
@@ -108,16 +108,16 @@ def fit(
     on_interrupt(lambda: _interruption_note(path, None if tune is None else trials))
     if tune is not None:
         tuned = tuning.run_tuning(
-            split, model, tune, trials, score, chosen, seed=seed, processes=processes, timeout=timeout
+            split, model, tune, trials, score, model_settings, seed=seed, processes=processes, timeout=timeout
         )
-        chosen = dict(tuned.best.settings)
+        model_settings = dict(tuned.best.settings)
     start = perf_counter()
     with _share_bar(f"Fitting {ensemble} × {model}") as report_share:
         artefact = make_surrogate(
             split,
             model,
             members=ensemble,
-            settings=chosen,
+            settings=model_settings,
             runtime=RUNTIME_MODEL if runtime else None,
             runtime_method=runtime_method,
             variant=variant,

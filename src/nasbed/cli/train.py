@@ -65,7 +65,7 @@ def train(
     from nasbed.training.devices import chosen_device, threads_used
     from nasbed.training.loop import train as trained
 
-    searched, chosen_recipe, where = space(name), load_recipe(recipe), chosen_device(device)
+    searched, chosen_recipe, torch_device = space(name), load_recipe(recipe), chosen_device(device)
     architecture = searched.sample(np.random.default_rng(sample_seed)) if arch is None else searched.parse(arch)
     images = datasets.load(dataset)
     on_interrupt(lambda: checkpoint_kept(checkpoint))
@@ -76,24 +76,24 @@ def train(
             chosen_recipe,
             seed=seed,
             epochs=epochs,
-            device=where,
+            device=torch_device,
             checkpoint=checkpoint,
             learning_curve=learning_curve,
             progress=lambda end: report_epoch(end.done, f"loss {end.loss:.3f}  rate {end.learning_rate:.2g}"),
         )
-    about = {
+    setup = {
         "space": searched.name,
         "architecture": searched.format(architecture),
         "dataset": images.name,
         "recipe": chosen_recipe.name,
         "epochs": chosen_recipe.budget(epochs),
         "seed": seed,
-        "device": str(where),
+        "device": str(torch_device),
     }
     if json:
-        print_json(about | asdict(outcome))
+        print_json(setup | asdict(outcome))
     else:
-        print_fields(about | _shown(outcome))
+        print_fields(setup | _shown(outcome))
 
 
 def _shown(outcome: TrainingOutcome) -> dict[str, str]:

@@ -77,11 +77,11 @@ def tune(
     check_settings(model, results, fixed)
     split = split_of(results, metric, fidelity, methods, seed)
     tuned = run_tuning(split, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
-    chosen = ["nasbed", "fit", table, "--model", model, "--settings", str(out / BEST)]
+    fit_command = ["nasbed", "fit", table, "--model", model, "--settings", str(out / BEST)]
     options = {"--metric": metric, "--fidelity": fidelity, "--methods": methods, "--seed": seed or None}
     for option, value in options.items():
-        chosen += [] if value is None else [option, str(value)]
-    following = shlex.join(chosen)
+        fit_command += [] if value is None else [option, str(value)]
+    following = shlex.join(fit_command)
     write_tuning_report(
         out / "report.html", tuned, command=shlex.join(["nasbed", *sys.argv[1:]]), next_command=following
     )
@@ -231,8 +231,8 @@ def split_of(results: Results, metric: str | None, fidelity: int | None, methods
     """
     from nasbed.surrogates.table_split import TableSplit
 
-    chosen = metric_of(results, metric)
-    split = TableSplit.of(results, metric=chosen, fidelity=fidelity, methods=names_of(methods), seed=seed)
+    target = metric_of(results, metric)
+    split = TableSplit.of(results, metric=target, fidelity=fidelity, methods=names_of(methods), seed=seed)
     split.check_parts()
     return split
 

@@ -24,8 +24,8 @@ def install(*packages: str, replace: bool = False) -> None:
     """Let the imports of this process find the drop-ins under their published names: all of them, or those named. If
     the published package itself is installed, this raises and changes nothing, unless ``replace`` is true.
     """
-    chosen = packages or tuple(PACKAGES)
-    for package in chosen:
+    names = packages or tuple(PACKAGES)
+    for package in names:
         if package not in PACKAGES:
             raise UnknownName(f"there is no drop-in for {package!r}; {nearest(package, PACKAGES)}")
         if not replace and _is_installed(package):
@@ -33,7 +33,7 @@ def install(*packages: str, replace: bool = False) -> None:
                 f"the package {package} itself is installed and would be hidden; uninstall it, or let the drop-in take "
                 "its place with install(replace=True) or --replace"
             )
-    for package in chosen:
+    for package in names:
         for name in [name for name in sys.modules if name.split(".")[0] == package]:
             del sys.modules[name]
         for name in PACKAGES[package]:

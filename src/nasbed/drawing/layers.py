@@ -55,28 +55,28 @@ def in_layers(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]
 
 
 def _neighbours(edges: Iterable[tuple[T, T]]) -> tuple[defaultdict[T, list[T]], defaultdict[T, list[T]]]:
-    before, after = defaultdict(list), defaultdict(list)
+    predecessors, successors = defaultdict(list), defaultdict(list)
     for source, target in edges:
-        before[target].append(source)
-        after[source].append(target)
-    return before, after
+        predecessors[target].append(source)
+        successors[source].append(target)
+    return predecessors, successors
 
 
 def _layering(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]) -> dict[str, int]:
     """The column of each node: by the longest path to it, or later if that shortens edges or uses free space."""
-    before, after = _neighbours(edges)
+    predecessors, successors = _neighbours(edges)
     layer: dict[str, int] = {}
     for name in order:
-        layer[name] = max((layer[neighbour] + 1 for neighbour in before[name]), default=0)
+        layer[name] = max((layer[neighbour] + 1 for neighbour in predecessors[name]), default=0)
     last = max(layer.values(), default=0)
     kinds = {node.id: node.kind for node in nodes}
     for name in reversed(order):
-        latest = min((layer[neighbour] - 1 for neighbour in after[name]), default=last)
-        if kinds[name] == "output" and not after[name]:
+        latest = min((layer[neighbour] - 1 for neighbour in successors[name]), default=last)
+        if kinds[name] == "output" and not successors[name]:
             layer[name] = last
-        elif kinds[name] != "input" and len(after[name]) > len(before[name]):
+        elif kinds[name] != "input" and len(successors[name]) > len(predecessors[name]):
             layer[name] = latest
-        elif kinds[name] == "operation" and len(after[name]) == len(before[name]):
+        elif kinds[name] == "operation" and len(successors[name]) == len(predecessors[name]):
             crowd = Counter(layer[neighbour] for neighbour in order if neighbour != name)
             layer[name] = min(range(layer[name], latest + 1), key=lambda column: crowd[column])
     return layer
@@ -85,12 +85,14 @@ def _layering(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]
 def _uncrossed(columns: list[list[int]], segments: Sequence[tuple[int, int]]) -> list[list[int]]:
     """The orders with the fewest crossings, then the shortest edges, then the first column in its input order."""
     count = sum(map(len, columns))
-    before, after = _neighbours(segments)
+    predecessors, successors = _neighbours(segments)
 
     def cost(order: list[list[int]]) -> tuple[int, float, int]:
         position = {item: index - (len(column) - 1) / 2 for column in order for index, item in enumerate(column)}
         pairs = [pair for column in order for pair in combinations(column, 2)]
-        crossings = sum(position[a] > position[b] for upper, lower in pairs for a in after[upper] for b in after[lower])
+        crossings = sum(
+            position[a] > position[b] for upper, lower in pairs for a in successors[upper] for b in successors[lower]
+        )
         length = sum(abs(position[left] - position[right]) for left, right in segments)
         return crossings, length, sum(upper > lower for column in order[:1] for upper, lower in combinations(column, 2))
 
@@ -100,13 +102,13 @@ def _uncrossed(columns: list[list[int]], segments: Sequence[tuple[int, int]]) ->
         for column in order if attempt else ():
             rng.shuffle(column)
         position = _places(order)
-        for near, indices in ((before, range(len(order))), (after, range(len(order))[::-1])) * _SWEEPS:
+        for near, indices in ((predecessors, range(len(order))), (successors, range(len(order))[::-1])) * _SWEEPS:
             for index in indices:
                 means = {item: sum(position[n] for n in near[item]) / max(len(near[item]), 1) for item in order[index]}
                 order[index].sort(key=lambda item: means[item] if near[item] else position[item])
                 position |= _places(order[index : index + 1])
             for index in [*indices, *indices[::-1]]:
-                order[index] = _between(order[index], (before, after), position)
+                order[index] = _between(order[index], (predecessors, successors), position)
                 position |= _places(order[index : index + 1])
             best = min(best, [list(column) for column in order], [column[::-1] for column in order], key=cost)
     return best
@@ -197,11 +199,11 @@ def _levelled(
 
     place, lines = _places(columns), [list(chain) for chain in chains]
     fans: dict[tuple[int, int], int] = {}
-    for end, beside in ((0, 1), (-1, -2)):
+    for end, neighbour in ((0, 1), (-1, -2)):
         for node in dict.fromkeys(chain[end] for chain in chains):
             fans[node, end] = program.variable(cost=0.3)
             indices = [index for index, chain in enumerate(chains) if chain[end] == node]
-            indices.sort(key=lambda index: place[chains[index][beside]])
+            indices.sort(key=lambda index: place[chains[index][neighbour]])
             gap = min(_PORT_GAP, heights[node] * 0.6 / max(len(indices) - 1, 1))
             for rank, index in enumerate(indices if len(indices) > 1 else ()):
                 port = lines[index][end] = program.variable()

@@ -56,9 +56,9 @@ class MethodRuns:
     def evaluations(self) -> int:
         return sum(len(run) for run in self.runs)
 
-    def share(self, chosen: Callable[[Run], Any]) -> float:
+    def share(self, mask: Callable[[Run], Any]) -> float:
         """The share of all evaluations that a mask chooses; 0 without any evaluation."""
-        return sum(int(np.sum(chosen(run))) for run in self.runs) / max(self.evaluations, 1)
+        return sum(int(np.sum(mask(run))) for run in self.runs) / max(self.evaluations, 1)
 
 
 def remarks_on(runs: Runs, *, repeated: Mapping[str, float], top_fidelity: int, order: Sequence[str]) -> list[Remark]:

@@ -73,8 +73,8 @@ def tradeoffs(runs: Runs, benchmark: Benchmark, *, best: float) -> Tradeoffs | N
     cost = np.concatenate([*(item.cost for item in fronts), np.empty(0)])
     loss = np.concatenate([*(item.regret for item in fronts), np.empty(0)])
     if not len(cost):
-        nothing = (float("nan"), float("nan"))
-        return Tradeoffs(second, fronts, nothing, nothing)
+        no_range = (float("nan"), float("nan"))
+        return Tradeoffs(second, fronts, no_range, no_range)
     ideal, reference = (float(cost.min()), float(loss.min())), (float(cost.max()), float(loss.max()))
     return Tradeoffs(second, fronts, ideal, reference)
 
@@ -90,8 +90,8 @@ def cheapest_first(cost: ArrayLike, loss: ArrayLike) -> NDArray[np.int64]:
     present = np.flatnonzero(~(np.isnan(costs) | np.isnan(losses)))
     order = present[np.lexsort((losses[present], costs[present]))]
     falling = losses[order]
-    before = np.concatenate([[np.inf], np.minimum.accumulate(falling)[:-1]])[: len(order)]
-    front: NDArray[np.int64] = order[falling < before]
+    best_so_far = np.concatenate([[np.inf], np.minimum.accumulate(falling)[:-1]])[: len(order)]
+    front: NDArray[np.int64] = order[falling < best_so_far]
     return front
 
 

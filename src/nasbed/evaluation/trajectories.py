@@ -44,8 +44,8 @@ def incumbent_index(values: ArrayLike, direction: Direction, *, fidelity: ArrayL
     index = np.full(len(loss), -1, dtype=np.int64)
     for level in np.unique(levels[present]):
         entered = np.where(present & (levels == level), loss, np.inf)
-        before = np.concatenate([[np.inf], np.minimum.accumulate(entered)[:-1]])
-        best = np.maximum.accumulate(np.where(entered < before, np.arange(len(loss)), -1))
+        best_so_far = np.concatenate([[np.inf], np.minimum.accumulate(entered)[:-1]])
+        best = np.maximum.accumulate(np.where(entered < best_so_far, np.arange(len(loss)), -1))
         index = np.where(reached == level, best, index)
     return index
 

@@ -297,16 +297,16 @@ def _settings_by_name(settings: Mapping[str, Mapping[str, Any]], names: Mapping[
 
 
 def _broken(task: RunTask, benchmark: Benchmark, error: str) -> Run:
-    nothing = np.empty(0)
+    empty = np.empty(0)
     return Run(
         method=task.name,
         seed=task.seed,
         codes=np.empty((0, benchmark.space.code_length), dtype=np.int64),
-        fidelity=nothing.astype(np.int64),
-        value=nothing,
-        status=nothing.astype(np.int8),
-        start_s=nothing,
-        end_s=nothing,
+        fidelity=empty.astype(np.int64),
+        value=empty,
+        status=empty.astype(np.int8),
+        start_s=empty,
+        end_s=empty,
         error=error,
         made_by=task.made_by,
     )
@@ -374,11 +374,11 @@ def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
     if not (out / "setup.json").is_file():
         return setup
     old = load_setup(out)
-    before, now = (
+    stored_key, new_key = (
         {name: getattr(either, name) for name in ("benchmark", "budget", "workers", "charge_thinking")}
         for either in (old, setup)
     )
-    check_same_inputs(f"{out} holds runs", before, now, remedy="choose another folder")
+    check_same_inputs(f"{out} holds runs", stored_key, new_key, remedy="choose another folder")
     check_content(old, setup.benchmark_sha256, out)
     kept_settings = {name: values for name, values in old.settings.items() if name not in names}
     commands = dict.fromkeys([*old.command.splitlines(), *setup.command.splitlines()])

@@ -85,20 +85,20 @@ def check_content(setup: Setup, fingerprint: str, folder: Path) -> None:
         )
 
 
-def changes(before: Provenance | None, now: Provenance) -> list[str]:
+def changes(old: Provenance | None, new: Provenance) -> list[str]:
     """The differences between a stored run and one that would be made now, a clause each; empty if it is still
     valid."""
-    if before is None:
+    if old is None:
         return [UNRECORDED]
     reasons = []
-    if before.benchmark != now.benchmark:
+    if old.benchmark != new.benchmark:
         reasons.append("the benchmark has changed")
-    if before.source != now.source:
-        reasons.append(f"{_called(now.origin or before.origin)} or a module that it imports has changed")
-    if before.settings != now.settings:
+    if old.source != new.source:
+        reasons.append(f"{_called(new.origin or old.origin)} or a module that it imports has changed")
+    if old.settings != new.settings:
         reasons.append("its settings have changed")
-    if before.nasbed != now.nasbed:
-        reasons.append(f"nasbed {before.nasbed} made them, this is {now.nasbed}")
+    if old.nasbed != new.nasbed:
+        reasons.append(f"nasbed {old.nasbed} made them, this is {new.nasbed}")
     return reasons
 
 
@@ -112,34 +112,34 @@ def stale_methods(runs: Runs, benchmark: Benchmark) -> dict[str, str]:
             counts.setdefault(run.method, Counter())["; ".join(reasons)] += 1
     return {
         method: " ".join(
-            f"{count} of {len(runs.of(method))} runs of {method} are out of date: {why}."
-            for why, count in counted.items()
+            f"{count} of {len(runs.of(method))} runs of {method} are out of date: {reason}."
+            for reason, count in counted.items()
         )
         for method, counted in counts.items()
     }
 
 
 def _stored_changes(run: Run, setup: Setup, benchmark: Benchmark, sources: dict[str, str]) -> list[str]:
-    before = run.made_by
-    if before is None:
+    old = run.made_by
+    if old is None:
         return [UNRECORDED]
-    source = before.source
-    if before.origin and before.origin not in sources:
+    source = old.source
+    if old.origin and old.origin not in sources:
         try:
-            sources[before.origin] = source_fingerprint(before.origin)
+            sources[old.origin] = source_fingerprint(old.origin)
         except (OSError, NasbedError):
-            sources[before.origin] = ""
-    if before.origin:
-        source = sources[before.origin]
-    unknown = [f"{_called(before.origin)} is not here to compare with"] if before.origin and not source else []
-    now = Provenance(
+            sources[old.origin] = ""
+    if old.origin:
+        source = sources[old.origin]
+    unknown = [f"{_called(old.origin)} is not here to compare with"] if old.origin and not source else []
+    new = Provenance(
         nasbed=nasbed.__version__,
         benchmark=benchmark_fingerprint(benchmark),
         settings=values_sha256(dict(setup.settings.get(run.method, {}))),
-        source=source or before.source,
-        origin=before.origin,
+        source=source or old.source,
+        origin=old.origin,
     )
-    return [*unknown, *changes(before, now)]
+    return [*unknown, *changes(old, new)]
 
 
 def _called(origin: str) -> str:

@@ -242,10 +242,10 @@ def _surrogates(
                 processes=min(processes, plan.members),
             )
             fit_s = perf_counter() - start
-            about = replace(artefact.manifest, created=results.manifest.created)
-            path = replace(artefact, manifest=about).save(surrogates_folder(draft) / f"{about.name}{SUFFIX}")
+            manifest = replace(artefact.manifest, created=results.manifest.created)
+            path = replace(artefact, manifest=manifest).save(surrogates_folder(draft) / f"{manifest.name}{SUFFIX}")
             surrogates.append(
-                ReleasedPart(about.name, path.stat().st_size, about.provenance["rows"], fit_s, about.figures)
+                ReleasedPart(manifest.name, path.stat().st_size, manifest.provenance["rows"], fit_s, manifest.figures)
             )
     return surrogates
 

@@ -135,11 +135,11 @@ def save_run(folder: Path, run: Run) -> None:
     arrays |= {f"{OTHER}{key}": column for key, column in run.others.items()}
     facts = {name: getattr(run, name) for name in FACTS}
     facts["made_by"] = None if run.made_by is None else asdict(run.made_by)
-    beside = traceback_file(folder, run.method, run.seed)
+    traceback_path = traceback_file(folder, run.method, run.seed)
     if run.traceback:
-        beside.write_text(run.traceback)
+        traceback_path.write_text(run.traceback)
     else:
-        beside.unlink(missing_ok=True)
+        traceback_path.unlink(missing_ok=True)
     with complete_file(folder / f"{run.method}-{run.seed}.npz") as draft, draft.open("wb") as file:
         np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
 

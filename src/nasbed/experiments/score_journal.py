@@ -51,11 +51,11 @@ class ScoreJournal(TaskJournal[ScoreKey, Scores]):
         self._recorded = about
         self._stale: set[str] = set()
         super().__init__(journal_of(out), asdict(about), form=_FORMAT)
-        before = self._recorded
-        if (before.source, before.code) != (about.source, about.code):
-            report_stale(before, about, about.code, self.path, on_note)
+        old = self._recorded
+        if (old.source, old.code) != (about.source, about.code):
+            report_stale(old, about, about.code, self.path, on_note)
             self.renew_inputs(asdict(about))
-        self.about = together(before, about)
+        self.about = together(old, about)
 
     def check_inputs(self, before: dict[str, Any], now: dict[str, Any]) -> None:
         check_same_scores(ScoresInfo(**before), ScoresInfo(**now), self.path)
@@ -70,46 +70,45 @@ class ScoreJournal(TaskJournal[ScoreKey, Scores]):
         self._results.setdefault(key, {}).update(current)
 
 
-def check_same_scores(before: ScoresInfo, now: ScoresInfo, path: Path) -> None:
+def check_same_scores(old: ScoresInfo, new: ScoresInfo, path: Path) -> None:
     """Raise unless scores are of one space, dataset, recipe and number of images, to the byte."""
     names = ("space", "dataset", "dataset_hash", "recipe", "recipe_sha256", "batch")
-    recorded = {name: getattr(before, name) for name in names}
-    if not before.recipe_sha256:
+    recorded = {name: getattr(old, name) for name in names}
+    if not old.recipe_sha256:
         del recorded["recipe_sha256"]
     check_same_inputs(
         f"{path} holds scores",
         recorded,
-        {name: getattr(now, name) for name in names},
+        {name: getattr(new, name) for name in names},
         remedy="choose another file",
         optional=("recipe_sha256",),
     )
 
 
 def report_stale(
-    before: ScoresInfo, now: ScoresInfo, proxies: Iterable[str], path: Path, on_note: Callable[[str], None]
+    old: ScoresInfo, new: ScoresInfo, proxies: Iterable[str], path: Path, on_note: Callable[[str], None]
 ) -> set[str]:
     """The proxies whose scores must be repeated because their code has changed. Each gets a note, and so does another
     version.
 
     Args:
-        before: what existing scores have in common.
-        now: what new ones have.
+        old: what existing scores have in common.
+        new: what new scores have.
         proxies: those that have existing scores.
         path: where these are.
         on_note: called with each note, one line.
     """
-    stale = {name for name in proxies if name in now.code and before.code.get(name) != now.code[name]}
+    stale = {name for name in proxies if name in new.code and old.code.get(name) != new.code[name]}
     for name in sorted(stale):
         on_note(f"scores by {name} in {path} are made again: its code has changed")
-    if before.source != now.source:
+    if old.source != new.source:
         on_note(
-            f"{path} has scores by {before.source}, this is {now.source}; they are kept, score into another file to "
-            "redo"
+            f"{path} has scores by {old.source}, this is {new.source}; they are kept, score into another file to redo"
         )
     return stale
 
 
-def together(before: ScoresInfo, now: ScoresInfo) -> ScoresInfo:
+def together(old: ScoresInfo, new: ScoresInfo) -> ScoresInfo:
     """What the scores of a file have in common once new ones are added."""
-    sources = dict.fromkeys([*before.source.split("; "), *now.source.split("; ")])
-    return replace(now, source="; ".join(sources), code={**before.code, **now.code})
+    sources = dict.fromkeys([*old.source.split("; "), *new.source.split("; ")])
+    return replace(new, source="; ".join(sources), code={**old.code, **new.code})

@@ -117,8 +117,8 @@ def scoring_batch(
     rows = recipe_split(data, load_recipe(recipe)).train if recipe else np.arange(len(data.train))
     if not 1 <= size <= len(rows):
         raise InvalidOption(f"a batch has 1 to {len(rows)} images of {data.name}, got {size}; choose another size")
-    chosen = np.sort(rows[np.argsort(words(seed, _IMAGES, count=len(rows)), kind="stable")[:size]])
+    image_rows = np.sort(rows[np.argsort(words(seed, _IMAGES, count=len(rows)), kind="stable")[:size]])
     mean, std = (torch.tensor(values).view(1, -1, 1, 1) for values in (data.mean, data.std))
-    images = torch.from_numpy(data.train.images[chosen].copy()).float() / data.scale
-    labels = torch.from_numpy(data.train.labels[chosen].copy()).long()
+    images = torch.from_numpy(data.train.images[image_rows].copy()).float() / data.scale
+    labels = torch.from_numpy(data.train.labels[image_rows].copy()).long()
     return ((images - mean) / std).float().to(device), labels.to(device)

@@ -80,14 +80,14 @@ def score_architectures(
     check_torch()
     check_suffix(out)
     on_note = on_note or _LOG.warning
-    first_about = _checked(archs, dataset, proxies, seeds, batch, recipe)
-    rows, about = _already(out, first_about, on_note)
+    first_info = _checked(archs, dataset, proxies, seeds, batch, recipe)
+    rows, info = _already(out, first_info, on_note)
     engine = engine or LocalEngine()
-    with ScoreJournal(out, about, on_note) as journal:
+    with ScoreJournal(out, info, on_note) as journal:
         try:
             for key, scores in journal.items():
                 rows[key].update(scores)
-            about = journal.about
+            info = journal.about
             keys = [(arch.code, seed) for arch in dict.fromkeys(archs) for seed in seeds]
             tasks = [
                 (*key, missing)
@@ -97,7 +97,7 @@ def score_architectures(
             finished = len(keys) - len(tasks)
             if progress is not None:
                 progress(finished, len(keys))
-            scorer = Scorer(about.space, dataset, recipe, batch, device, about.dataset_hash)
+            scorer = Scorer(info.space, dataset, recipe, batch, device, info.dataset_hash)
             for outcome in engine.map_unordered(scorer, tasks, timeout_s=timeout_s):
                 code, seed, missing = tasks[outcome.task]
                 scores = outcome.result or {name: NetworkScore(None, 0.0, outcome.error) for name in missing}
@@ -107,8 +107,8 @@ def score_architectures(
                 if progress is not None:
                     progress(finished, len(keys))
             if not tasks and out.exists():  # this version has added nothing
-                about = replace(about, source=about.source.removesuffix(f"; {first_about.source}"))
-            table = _table(about, rows)
+                info = replace(info, source=info.source.removesuffix(f"; {first_info.source}"))
+            table = _table(info, rows)
             table.write(out)
         except BaseException:
             if journal.is_new and not len(journal):
@@ -122,18 +122,18 @@ def random_architectures(searched: SearchSpace, count: int, rng: np.random.Gener
     """``count`` different architectures, none isomorphic to another."""
     if count > searched.size:
         raise InvalidOption(f"{searched.name} has {searched.size} architectures, got {count}; ask for fewer")
-    drawn: dict[Architecture, None] = {}
+    unique: dict[Architecture, None] = {}
     idle = 0
-    while len(drawn) < count and idle < MOST_IDLE:
-        before = len(drawn)
-        drawn[searched.canonical(searched.sample(rng))] = None
-        idle = 0 if len(drawn) > before else idle + 1
-    if len(drawn) < count:
+    while len(unique) < count and idle < MOST_IDLE:
+        old_count = len(unique)
+        unique[searched.canonical(searched.sample(rng))] = None
+        idle = 0 if len(unique) > old_count else idle + 1
+    if len(unique) < count:
         raise InvalidOption(
-            f"{count} different architectures were requested, draws from {searched.name} gave {len(drawn)}; "
+            f"{count} different architectures were requested, draws from {searched.name} gave {len(unique)}; "
             "request fewer"
         )
-    return list(drawn)
+    return list(unique)
 
 
 def _checked(
@@ -184,15 +184,15 @@ Rows = defaultdict[ScoreKey, Scores]
 """All scores of a file."""
 
 
-def _already(out: Path, about: ScoresInfo, on_note: OnNote) -> tuple[Rows, ScoresInfo]:
+def _already(out: Path, info: ScoresInfo, on_note: OnNote) -> tuple[Rows, ScoresInfo]:
     """The valid cells of an existing file, and the combined description of old and new scores, which must be of the
     same kind."""
     rows: Rows = defaultdict(dict)
     if not out.exists():
-        return rows, about
+        return rows, info
     table = ScoreTable.read(out)
-    check_same_scores(table.about, about, out)
-    stale = report_stale(table.about, about, table.proxies, out, on_note)
+    check_same_scores(table.about, info, out)
+    stale = report_stale(table.about, info, table.proxies, out, on_note)
     codes = [tuple(code) for code in table.codes.tolist()]
     for row, code in enumerate(codes):
         for column, seed in enumerate(table.seeds):
@@ -208,7 +208,7 @@ def _already(out: Path, about: ScoresInfo, on_note: OnNote) -> tuple[Rows, Score
                         None if name in reasons else value, seconds, reasons.get(name, ""), remarks.get(name, "")
                     )
                     rows[code, seed][name] = cell
-    return rows, together(table.about, about)
+    return rows, together(table.about, info)
 
 
 def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
@@ -217,14 +217,14 @@ def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
     return dict(part.split(": ", 1) for part in text.split("; ")) if text else {}
 
 
-def _table(about: ScoresInfo, rows: Rows) -> ScoreTable:
+def _table(info: ScoresInfo, rows: Rows) -> ScoreTable:
     keys = sorted(rows)
     names = [name for name in PROXIES if any(name in cells for cells in rows.values())]
     names += sorted({name for cells in rows.values() for name in cells} - set(names))
-    nothing = NetworkScore(None, np.nan)
-    columns = {name: [rows[key].get(name, nothing) for key in keys] for name in names}
+    missing_score = NetworkScore(None, np.nan)
+    columns = {name: [rows[key].get(name, missing_score) for key in keys] for name in names}
     return table_of_rows(
-        about,
+        info,
         [code for code, _ in keys],
         [seed for _, seed in keys],
         {name: [np.nan if cell.value is None else cell.value for cell in column] for name, column in columns.items()},

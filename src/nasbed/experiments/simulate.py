@@ -138,9 +138,9 @@ class _Meter:
     def passed(self, start: float) -> float:
         """The simulated seconds of a call that began at ``start`` and ends now."""
         spent = perf_counter() - start
-        before, self.scoring = self.scoring, self._scoring_s()
+        old_scoring, self.scoring = self.scoring, self._scoring_s()
         self.thinking += spent
-        return self.scoring - before + (spent if self._charge_thinking else 0.0)
+        return self.scoring - old_scoring + (spent if self._charge_thinking else 0.0)
 
 
 class _Log:

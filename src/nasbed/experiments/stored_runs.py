@@ -39,7 +39,7 @@ def stored_runs(out: Path, made_by: Mapping[str, Provenance], *, keep_versions: 
     """
     finished: set[Key] = set()
     stale: set[Key] = set()
-    why: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for path in run_files(out):
         try:
             run = load_run(path)
@@ -53,12 +53,12 @@ def stored_runs(out: Path, made_by: Mapping[str, Provenance], *, keep_versions: 
         reasons = changes(run.made_by, now)
         if reasons:
             stale.add((run.method, run.seed))
-            why.setdefault(run.method, Counter())["; ".join(reasons)] += 1
+            counts.setdefault(run.method, Counter())["; ".join(reasons)] += 1
         elif not run.error:
             finished.add((run.method, run.seed))
     notes = [
         f"{count} run{'s' if count != 1 else ''} of {name} {'are' if count != 1 else 'is'} made again: {reason}"
-        for name, counted in why.items()
+        for name, counted in counts.items()
         for reason, count in counted.items()
     ]
     return StoredRuns(frozenset(finished), frozenset(stale), tuple(notes))

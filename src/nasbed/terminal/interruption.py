@@ -110,7 +110,7 @@ def forced_end() -> Iterator[None]:
         return
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    old_descriptor = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     pressed = Event()
     Thread(target=_watch, args=(reader, pressed), daemon=True).start()
     try:
@@ -120,7 +120,7 @@ def forced_end() -> Iterator[None]:
             atexit._run_exitfuncs()
             sys.stdout.flush()
             os._exit(INTERRUPTED)
-        signal.set_wakeup_fd(before)
+        signal.set_wakeup_fd(old_descriptor)
         os.close(writer)
 
 
@@ -130,17 +130,17 @@ def _watch(reader: int, pressed: Event) -> None:
         os.close(reader)
         return
     pressed.set()
-    again = _next_interrupt(reader, SILENCE_S)
+    second = _next_interrupt(reader, SILENCE_S)
     _EXIT_MESSAGE.print_once(_write_past_bars)
-    if not again:
+    if not second:
         _next_interrupt(reader, PATIENCE_S - SILENCE_S)
     os._exit(INTERRUPTED)
 
 
 def _write_past_bars(line: str) -> None:
-    before = f"{SHOW_CURSOR}\n" if os.isatty(STDERR) else ""
+    prefix = f"{SHOW_CURSOR}\n" if os.isatty(STDERR) else ""
     with suppress(OSError):
-        os.write(STDERR, f"{before}nasbed: {line}\n".encode())
+        os.write(STDERR, f"{prefix}nasbed: {line}\n".encode())
 
 
 def _next_interrupt(reader: int, patience_s: float | None) -> bool:

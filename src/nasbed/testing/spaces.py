@@ -58,8 +58,10 @@ class SpaceConformance(ABC):
 
     def test_sampling_depends_on_the_generator_alone(self) -> None:
         space = self.make_space()
-        drawn = [[space.sample(rng) for _ in range(5)] for rng in (np.random.default_rng(7), np.random.default_rng(7))]
-        assert drawn[0] == drawn[1]
+        samples = [
+            [space.sample(rng) for _ in range(5)] for rng in (np.random.default_rng(7), np.random.default_rng(7))
+        ]
+        assert samples[0] == samples[1]
 
     def test_text_round_trip(self) -> None:
         space, archs = self.architectures()
@@ -171,8 +173,8 @@ class SpaceConformance(ABC):
             return
         places, names = space.operations.places, space.operations.names
         assert set(space.operations.parameter_free) <= set(names)
-        chosen = space.codes(archs)[:, places]
-        assert chosen.min() >= 0 and chosen.max() < len(names)
+        operations = space.codes(archs)[:, places]
+        assert operations.min() >= 0 and operations.max() < len(names)
         assert space.operations_present(archs).shape == (len(archs), len(places))
 
     def test_edits_of_a_table_find_every_listed_neighbor(self) -> None:

@@ -70,7 +70,7 @@ def baseline(
     from nasbed.training import load_recipe
     from nasbed.training.devices import chosen_device, threads_used
 
-    chosen_recipe, where = load_recipe(recipe), chosen_device(device)
+    chosen_recipe, torch_device = load_recipe(recipe), chosen_device(device)
     chosen_recipe = replace(chosen_recipe, precision="bfloat16") if bfloat16 else chosen_recipe
     budget = chosen_recipe.budget(epochs)
     if out is not None:
@@ -85,7 +85,7 @@ def baseline(
             paper=paper,
             seed=seed,
             epochs=epochs,
-            device=where,
+            device=torch_device,
             checkpoint=checkpoint,
             progress=lambda end, valid: report_epoch(end.done, _progress_text(end.loss, valid)),
         )

@@ -124,7 +124,7 @@ def oneshot(
     options: dict[str, Any] = {"epochs": epochs, "channels": channels, "batch": batch, "precision": precision}
     options |= {"epoch_images": epoch_images, "cells": cells}
     options = {name: value for name, value in options.items() if value is not None}
-    chosen = chosen_device(device)
+    torch_device = chosen_device(device)
     settings, method_options = read_settings(method, kind, options, set_ or [], stop)
     name = kind.searched_space(space, settings)
     recipe = None if train is None else kind.training_recipe(load_recipe(train), settings)
@@ -133,7 +133,7 @@ def oneshot(
         check_recipe(name, images, recipe)
     parts = (method, name, images.name, str(seed)) if kind.chooses_space else (method, images.name, str(seed))
     folder = out or Path("searches") / "-".join(parts)
-    request = SearchRequest(method, kind, name, images, seed, settings, method_options, stop, chosen, folder)
+    request = SearchRequest(method, kind, name, images, seed, settings, method_options, stop, torch_device, folder)
     with resumable(folder, threads):
         record = finished_search(request) or run_search(request, quiet=json)
         outcome = None

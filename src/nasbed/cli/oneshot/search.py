@@ -167,8 +167,8 @@ def train_architecture(arch: Architecture, request: SearchRequest, recipe: Recip
             checkpoint=request.folder / f"train-{recipe.name}.ckpt",
             progress=lambda end: move_bar(end.done, f"loss {end.loss:.3f}"),
         )
-    about = {"recipe": recipe.name, "epochs": epochs, "seed": request.seed, "device": str(request.device)}
-    outcome = about | asdict(trained)
+    setup = {"recipe": recipe.name, "epochs": epochs, "seed": request.seed, "device": str(request.device)}
+    outcome = setup | asdict(trained)
     with complete_file(request.folder / TRAINED) as draft:
         draft.write_text(json.dumps(outcome, indent=1) + "\n")
     return outcome

@@ -128,8 +128,8 @@ def judge_proxies(
     columns = {name: _columns(scores) for name, scores in task.scores.items()}
     by_seed = {name: [yardstick.measured(task.truth, column) for column in seeds] for name, seeds in columns.items()}
     resampled = _resampled_means(task, columns, yardstick, rng, resamples)
-    chosen = baseline if columns.get(baseline) else _best(by_seed)
-    against = _comparisons(chosen, by_seed, resampled)
+    baseline_name = baseline if columns.get(baseline) else _best(by_seed)
+    against = _comparisons(baseline_name, by_seed, resampled)
     judged = tuple(
         JudgedProxy(
             name,
@@ -154,11 +154,11 @@ def judge_proxies(
         task.left_out,
         yardstick,
         yardstick.chance,
-        chosen,
+        baseline_name,
         resamples,
         judged,
         ceiling,
-        tuple(_notes(yardstick, judged, requested=baseline, chosen=chosen, resamples=resamples)),
+        tuple(_notes(yardstick, judged, requested=baseline, baseline=baseline_name, resamples=resamples)),
     )
 
 
@@ -278,14 +278,14 @@ def _difference(estimate: float, resampled: Floats) -> Difference:
 
 
 def _notes(
-    yardstick: Yardstick, judged: Sequence[JudgedProxy], *, requested: str, chosen: str, resamples: int
+    yardstick: Yardstick, judged: Sequence[JudgedProxy], *, requested: str, baseline: str, resamples: int
 ) -> list[str]:
     notes = []
     if 2 <= yardstick.top < FEW:
         notes.append(f"the top {yardstick.top_percent:g} % are {yardstick.top} architectures: too few to say much")
     notes += dict.fromkeys(yardstick.missing[name] for name in HEADLINES if name in yardstick.missing)
-    if requested != chosen:
-        notes.append(f"there are no scores by {requested}; the baseline is {chosen}, which has the highest Spearman")
+    if requested != baseline:
+        notes.append(f"there are no scores by {requested}; the baseline is {baseline}, which has the highest Spearman")
     rivals = len(judged) - 1
     if rivals and 2 * rivals / (resamples + 1) >= LEVEL:
         most = int(2 * rivals / LEVEL)

@@ -102,8 +102,8 @@ class SplitHalfResult:
 
     def shares(self) -> dict[str, float]:
         """In what share of the halves each proxy was chosen, the most frequent first."""
-        names = sorted({name for chosen in self.chosen_names for name in chosen})
-        counts = {name: sum(name in chosen for chosen in self.chosen_names) for name in names}
+        names = sorted({name for names_of_half in self.chosen_names for name in names_of_half})
+        counts = {name: sum(name in names_of_half for names_of_half in self.chosen_names) for name in names}
         return {name: counts[name] / len(self.chosen_names) for name in sorted(names, key=lambda n: -counts[n])}
 
 

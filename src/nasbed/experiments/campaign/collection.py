@@ -99,16 +99,16 @@ def collect(
     _check_space(campaign, trainer)
     campaign = replace(campaign, round=campaign.round or trainer.usual_round)
     facts = facts_of(campaign, trainer)
-    chosen = engine or _usual_engine(trainer)
+    runner = engine or _usual_engine(trainer)
     collection: _Collection | None = None
 
     def tasks() -> Iterator[Any]:
         yield CheckReady()
         while collection is None:
             yield WAIT
-        yield from collection.tasks(chosen.slots)
+        yield from collection.tasks(runner.slots)
 
-    outcomes = chosen.map_unordered(TaskRunner(trainer), tasks(), timeout_s=trainer.timeout_s)
+    outcomes = runner.map_unordered(TaskRunner(trainer), tasks(), timeout_s=trainer.timeout_s)
     try:
         with _closing(outcomes):
             _report_check(next(outcomes), on_note)

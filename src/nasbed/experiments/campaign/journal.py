@@ -129,18 +129,18 @@ class Journal(Closeable):
                 self._connection.executemany("INSERT INTO facts VALUES (?, ?)", rows)
             return
         self._check_version(tables)
-        before = self.facts()
+        stored_facts = self.facts()
         check_same_inputs(
             f"{self.path} holds a campaign",
-            before,
+            stored_facts,
             {name: plain.get(name) for name in ("campaign", "trainer")},
             remedy="put it back or name another file",
         )
 
     def _go_on_with(self, code: Code, accept_changes: bool) -> None:
         self._code = code
-        before = [maker for maker in self.makers() if maker.version and maker.results]
-        changed = changed_code(before[-1].code, code) if before else []
+        makers = [maker for maker in self.makers() if maker.version and maker.results]
+        changed = changed_code(makers[-1].code, code) if makers else []
         if changed and not accept_changes:
             raise InvalidOption(
                 f"{self.path} holds {self.counts()[1]} results made before {changed[0]} was changed; put it back, name "
@@ -205,7 +205,7 @@ class Journal(Closeable):
 
     def finished(self, round_: int | None = None) -> Iterator[FinishedTrial]:
         """All trials with results (of a round), in the order of the trials."""
-        where, arguments = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
+        condition, arguments = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
         name = self._space
         with _sqlite_errors(self.path):
             curve, joined = (
@@ -213,7 +213,7 @@ class Journal(Closeable):
             )
             query = (
                 'SELECT number, round, method, code, fidelity, seed, status, "values", train_time_s, reason, ended_us, '
-                f"{curve} FROM trials JOIN results USING (number) {joined}{where}ORDER BY number"
+                f"{curve} FROM trials JOIN results USING (number) {joined}{condition}ORDER BY number"
             )
             for row in self._connection.execute(query, arguments):
                 status, values, seconds, reason, ended_us, points = row[6:]
@@ -240,8 +240,8 @@ class Journal(Closeable):
             for trial in trials
         ]
         with self._transaction():
-            about = round_, len(rows), json.dumps(list(notes))
-            self._connection.execute("INSERT INTO rounds VALUES (?, ?, ?)", about)
+            round_row = round_, len(rows), json.dumps(list(notes))
+            self._connection.execute("INSERT INTO rounds VALUES (?, ?, ?)", round_row)
             self._connection.executemany("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def end(self, results: Iterable[tuple[Trial, Evaluation]]) -> None:

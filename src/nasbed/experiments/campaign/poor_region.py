@@ -32,9 +32,9 @@ def sample_poor(space: SearchSpace, rng: np.random.Generator) -> Architecture:
     places, poor = operations.places, operations.without_parameters
     code = list(space.sample(rng).code)
     count = int(rng.integers((len(places) + 1) // 2, len(places) + 1))
-    chosen = set(rng.permutation(len(places))[:count].tolist())
+    positions = set(rng.permutation(len(places))[:count].tolist())
     good = [index for index in range(len(operations.names)) if index not in poor]
     for position, place in enumerate(places):
-        options = poor if position in chosen else good
+        options = poor if position in positions else good
         code[place] = options[int(rng.integers(len(options)))]
     return Architecture(space.name, tuple(code))

@@ -105,11 +105,11 @@ class Rounds:
         if campaign.repeats is not None:
             yield partial(self._propose_repeats, repeats=campaign.repeats)
 
-    def _check_same(self, current: _Round, before: Sequence[Trial]) -> None:
-        if list(before) == current.trials:
+    def _check_same(self, current: _Round, stored_trials: Sequence[Trial]) -> None:
+        if list(stored_trials) == current.trials:
             return
-        pairs = zip(before, current.trials, strict=False)
-        shared = min(len(before), len(current.trials))
+        pairs = zip(stored_trials, current.trials, strict=False)
+        shared = min(len(stored_trials), len(current.trials))
         odd = next((old.number for old, new in pairs if old != new), current.first + shared)
         version = self._journal.facts().get("nasbed_version")
         raise InvalidOption(

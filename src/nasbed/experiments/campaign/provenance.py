@@ -44,10 +44,10 @@ def code_of(stored: Mapping[str, Any]) -> dict[str, CodeVersion]:
     return {name: CodeVersion(**version) for name, version in stored.items()}
 
 
-def changed_code(before: Code, now: Code) -> list[str]:
+def changed_code(old: Code, new: Code) -> list[str]:
     """The names whose code differs, and those that only one of the two has."""
-    names = dict.fromkeys([*before, *now])
-    return [name for name in names if name not in before or name not in now or before[name].sha256 != now[name].sha256]
+    names = dict.fromkeys([*old, *new])
+    return [name for name in names if name not in old or name not in new or old[name].sha256 != new[name].sha256]
 
 
 def maker_notes(makers: Sequence[Maker]) -> list[str]:

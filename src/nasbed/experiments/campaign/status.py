@@ -125,15 +125,15 @@ def _planned(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
     first, as a whole."""
     campaign = facts["campaign"]
     searched = campaign.get("trajectories")
-    before = (campaign["grid"] is not None) + (searched is not None)
+    first_rounds = (campaign["grid"] is not None) + (searched is not None)
     size, trials = campaign["round"], campaign["trials"]
     of_shares = math.ceil(trials / size)
-    completed_rounds = min(max(rounds - before, 0), of_shares)
+    completed_rounds = min(max(rounds - first_rounds, 0), of_shares)
     remaining = trials - min(trials, completed_rounds * size)
     repeats = campaign["repeats"]
-    if repeats is not None and rounds < before + of_shares + 1:
+    if repeats is not None and rounds < first_rounds + of_shares + 1:
         remaining += repeats["architectures"] * (repeats["seeds"] - 1)
-    if searched is not None and rounds < before:
+    if searched is not None and rounds < first_rounds:
         remaining += searched["architectures"]
     return int(proposed + remaining)
 

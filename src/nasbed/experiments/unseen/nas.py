@@ -89,7 +89,7 @@ def trained(
         progress: Called after each epoch.
         images: The images of the dataset, where they are loaded already.
     """
-    where = chosen_device(device)
+    torch_device = chosen_device(device)
     if search.architecture is None:
         return _diverged(run, search, seed)
     network = network_of(search.architecture, run.dataset, run.recipe)
@@ -100,13 +100,13 @@ def trained(
         run.recipe,
         seed=seed,
         epochs=run.epochs,
-        device=where,
+        device=torch_device,
         checkpoint=checkpoint,
         progress=progress and (lambda end: progress(end.done, f"loss {end.loss:.3f}")),
         images=images,
         called=search.architecture.to_json(),
     )
-    return _result(run, search, seed, outcome, network, device_name(where))
+    return _result(run, search, seed, outcome, network, device_name(torch_device))
 
 
 def trained_together(
@@ -118,7 +118,7 @@ def trained_together(
 ) -> list[UnseenResult]:
     """Results of architectures with their seeds, in order, all trained at once on one dataset by one recipe: as alone
     but for rounding, and without checkpoints. Each has its share of the time."""
-    where = chosen_device(device)
+    torch_device = chosen_device(device)
     successful = [(run, search, seed) for run, search, seed in jobs if search.architecture is not None]
     results = {place: _diverged(run, search, seed) for place, (run, search, seed) in enumerate(jobs)}
     if not successful:
@@ -138,12 +138,12 @@ def trained_together(
             population,
             first.dataset,
             first.recipe,
-            device=where,
+            device=torch_device,
             images=images,
             progress=progress and (lambda epoch, _, losses: progress(epoch, f"mean loss {losses.mean():.3f}")),
         )
     )
-    called = f"{device_name(where)}, {len(successful)} networks together"
+    called = f"{device_name(torch_device)}, {len(successful)} networks together"
     for place, (run, search, seed) in enumerate(jobs):
         if search.architecture is not None:
             with torch.device("meta"):

@@ -75,7 +75,7 @@ def measure_ahead(
     tasks, earlier = planned_tasks({name: open_dataset(name) for name in names}, plan, results, searches)
     if not tasks:
         return 0
-    before = len(results)
+    old_count = len(results)
     queue = _Queue(tasks)
     with bar(f"{len(tasks)} searches and trainings, several at a time", len(tasks)) as report_progress:
         work = _Work(plan, checkpoints, searches, device, threads, earlier)
@@ -87,7 +87,7 @@ def measure_ahead(
     if queue.failures:
         task, reason = next(iter(queue.failures.items()))
         raise NasbedError(f"{len(queue.failures)} of {len(tasks)} searches and trainings failed, {task}: {reason}")
-    return len(results) - before
+    return len(results) - old_count
 
 
 def planned_tasks(

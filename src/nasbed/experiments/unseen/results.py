@@ -154,13 +154,13 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def _result(line: str, where: str) -> UnseenResult:
+def _result(line: str, origin: str) -> UnseenResult:
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):
-        raise BadFile(f"{where}: a result is an object of JSON, got {shorten(line)}; remove the line") from None
+        raise BadFile(f"{origin}: a result is an object of JSON, got {shorten(line)}; remove the line") from None
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise BadFile(f"{where}: a result has the format {FORMAT}, got {shorten(line)}; remove the line")
+        raise BadFile(f"{origin}: a result has the format {FORMAT}, got {shorten(line)}; remove the line")
     names = {item.name for item in fields(UnseenResult)}
     wrong = [name for name, kinds in _KINDS.items() if name in content and not isinstance(content[name], kinds)]
     wrong += [name for name in ("dataset", "model", "epochs", "seed", "status", "test_accuracy") if name not in content]
@@ -171,7 +171,7 @@ def _result(line: str, where: str) -> UnseenResult:
         wrong = ["test_accuracy"]
     if wrong or set(content) - names:
         name = (wrong or sorted(set(content) - names))[0]
-        raise BadFile(f"{where}: the field {name} of a result is {shorten(content.get(name))}; remove the line")
+        raise BadFile(f"{origin}: the field {name} of a result is {shorten(content.get(name))}; remove the line")
     if content.get("train_time_s") is None:
         content["train_time_s"] = math.nan
     content["images"] = tuple(content.get("images", ()))

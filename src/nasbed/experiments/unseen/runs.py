@@ -142,8 +142,8 @@ class _MeasurementRun:
             self._train_together(jobs)
 
     def _outcome(self, run: NasRun) -> SearchOutcome:
-        if (before := earlier_outcome(run, self.results.results)) is not None:
-            return before
+        if (stored_outcome := earlier_outcome(run, self.results.results)) is not None:
+            return stored_outcome
         if is_random(run.method):
             return searched(run)
         with self.bar(f"{_called(run)}: search", run.planned(0).search_epochs) as report_epoch:

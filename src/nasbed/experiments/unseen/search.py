@@ -57,13 +57,13 @@ def searched(
         _check_same(record, run, stored)
         outcome = stored.searched
     else:
-        chosen = chosen_device(device)
+        torch_device = chosen_device(device)
         outcome = search(
             run.method,
             run.dataset,
             run.budget.settings(run.method),
             seed=run.search_seed,
-            device=chosen,
+            device=torch_device,
             checkpoint=checkpoint,
             progress=progress and (lambda epoch: progress(epoch.epoch, _numbers(epoch))),
         )
@@ -76,7 +76,7 @@ def searched(
                 seed=run.search_seed,
                 settings=run.budget.settings(run.method),
                 options={},
-                device=device_name(chosen),
+                device=device_name(torch_device),
                 versions=versions_used(),
                 searched=outcome,
             )

@@ -46,8 +46,8 @@ def task_titles(judged: Sequence[JudgedTask]) -> list[str]:
     """The names of tasks, repeated ones with a number."""
     titles: list[str] = []
     for task in judged:
-        again = sum(earlier.name == task.name for earlier in judged[: len(titles)])
-        titles.append(f"{task.name} ({again + 1})" if again else task.name)
+        repeats = sum(earlier.name == task.name for earlier in judged[: len(titles)])
+        titles.append(f"{task.name} ({repeats + 1})" if repeats else task.name)
     return titles
 
 

@@ -48,8 +48,8 @@ def outcome(task: JudgedTask) -> str:
     elif any(isfinite(proxy.value("top_spearman")) for proxy in ranked):
         high = [proxy for proxy in ranked if proxy.value("spearman") >= HIGH]
         parts.append(f"All proxies with a Spearman of {HIGH} or more keep a correlation within {top}." if high else "")
-    where = ("Over all", f"Within {top}", "By RBO")
-    parts += [_beside_baseline(task, measure, begin) for measure, begin in zip(HEADLINES, where, strict=True)]
+    openings = ("Over all", f"Within {top}", "By RBO")
+    parts += [_beside_baseline(task, measure, begin) for measure, begin in zip(HEADLINES, openings, strict=True)]
     if task.ceiling is not None:
         numbers = ", ".join(
             f"{title} {fixed(getattr(task.ceiling, measure), 2)}" for measure, title in headline_names(task).items()

@@ -129,7 +129,7 @@ def write_generalisation_report(
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     facts = generalisation_facts(study)
-    about: dict[str, object] = {
+    summary: dict[str, object] = {
         "small space": f"{study.small.benchmark}, {study.small.architectures} architectures",
         "full space": f"{study.full.benchmark}, {study.full.architectures} architectures",
         "runs": f"{study.seeds} seeds of each variant, {study.budget} each",
@@ -137,10 +137,10 @@ def write_generalisation_report(
         "published": PUBLISHED,
     }
     for place in (study.small, study.full):
-        about[f"evaluations that failed, {place.benchmark}"] = "{} of {}".format(*place.failed)
+        summary[f"evaluations that failed, {place.benchmark}"] = "{} of {}".format(*place.failed)
     if study.small.broken or study.full.broken:
-        about["runs that broke"] = study.small.broken + study.full.broken
-    sections = [Section("Does a small space predict a large one?", about)]
+        summary["runs that broke"] = study.small.broken + study.full.broken
+    sections = [Section("Does a small space predict a large one?", summary)]
     figures = {}
     for group in study.full.groups:
         key = group.replace(" ", "-")

@@ -140,8 +140,8 @@ def _replacements(study: LandscapeStudy) -> dict[str, Chart]:
             for j, after in enumerate(names)
             if replacement.counts[i, j]
         ]
-        where = f", {' and '.join(replacement.where)}" if len(study.replacements) > 1 else ""
-        panels = [_pairs(rows, names, "change", title=f"change of {metric_label(study.metric)}{where}")]
+        suffix = f", {' and '.join(replacement.where)}" if len(study.replacements) > 1 else ""
+        panels = [_pairs(rows, names, "change", title=f"change of {metric_label(study.metric)}{suffix}")]
         if np.isfinite(replacement.relative_time).any():
             panels.append(_pairs(rows, names, "time", title="change of training time [%]"))
         charts["operations" if len(study.replacements) == 1 else f"operations-{index}"] = beside(*panels)

@@ -137,9 +137,9 @@ def local_search_study(
     table = load(benchmark)
     stored = compare(benchmark, methods, seeds=seeds, budget=budget, out=out, engine=engine, progress=progress)
     names = [short_name(method) for method in methods]
-    chosen = [run for run in stored.runs if run.method in names and run.seed < seeds]
-    errors = {f"{run.method}, seed {run.seed}": run.error for run in chosen if run.error}
-    runs = Runs(stored.setup, [run for run in chosen if not run.error])
+    selection = [run for run in stored.runs if run.method in names and run.seed < seeds]
+    errors = {f"{run.method}, seed {run.seed}": run.error for run in selection if run.error}
+    runs = Runs(stored.setup, [run for run in selection if not run.error])
     judged = judge(runs, table)
     over_time = {name: judged.of(name) for name in names}
     over_evaluations = {name: by_evaluation(judged.of(name), runs) for name in names}
@@ -163,8 +163,8 @@ def local_search_study(
         over_evaluations={name: anytime(own) for name, own in over_evaluations.items()},
         over_time={name: anytime(own) for name, own in over_time.items()},
         errors=errors,
-        failed=failed_evaluations(chosen),
-        remarks=run_remarks(Runs(stored.setup, chosen), table, names),
+        failed=failed_evaluations(selection),
+        remarks=run_remarks(Runs(stored.setup, selection), table, names),
     )
 
 

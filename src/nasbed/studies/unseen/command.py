@@ -125,7 +125,7 @@ def unseen(
 
     if out is not None:
         check_report(out, format)
-    shown = list(results or [])
+    files = list(results or [])
     if nas is None and (data or file):
         raise InvalidOption("--data and --results need methods to run; name some with --nas")
     if nas is not None:
@@ -161,12 +161,12 @@ def unseen(
         )
         folder = checkpoints or file.with_name(f"{file.name}.checkpoints")
         _measure(plan, data, file, folder, device=device, threads=threads, processes=processes)
-        shown += [file] if file not in shown else []
+        files += [file] if file not in files else []
 
     from nasbed.experiments.unseen.results import read_results
     from nasbed.studies.unseen.study import unseen_study
 
-    study = unseen_study(read_results(shown), epochs=epochs)
+    study = unseen_study(read_results(files), epochs=epochs)
     if out is not None:
         from nasbed.studies.unseen.page import write_unseen_report
 
@@ -226,7 +226,7 @@ def _measure(
     from nasbed.experiments.unseen.runs import measure
     from nasbed.training.devices import chosen_device, threads_used
 
-    where = chosen_device(device)
+    torch_device = chosen_device(device)
     check_results_file(file)
     images = [open_dataset(name) for name in data]
     on_interrupt(lambda: f"the same command resumes from {file} and {checkpoints}")
@@ -239,9 +239,9 @@ def _measure(
 
             engine = LocalEngine(processes)
             count += measure_ahead(
-                data, plan, file, **folders, engine=engine, device=str(where), threads=threads, bar=_tasks
+                data, plan, file, **folders, engine=engine, device=str(torch_device), threads=threads, bar=_tasks
             )
-        count += measure(images, plan, file, **folders, device=where, bar=_bar)
+        count += measure(images, plan, file, **folders, device=torch_device, bar=_bar)
     added = f"{count} result{' was' if count == 1 else 's were'} added to {file}"
     note(added if count else f"{file} has all results already")
 

@@ -53,21 +53,21 @@ def chance_comparisons(results: Sequence[UnseenResult]) -> list[ChanceComparison
     Of several settings of random architectures, the one with the most counts. Diverged trainings are skipped.
     """
     accuracies: dict[Setting, dict[int, dict[int, float]]] = {}
-    about: dict[Setting, UnseenResult] = {}
+    examples: dict[Setting, UnseenResult] = {}
     for result in results:
         if result.search and result.search_seed is not None and result.test_accuracy is not None:
-            about.setdefault(result.setting, result)
+            examples.setdefault(result.setting, result)
             by_seed = accuracies.setdefault(result.setting, {}).setdefault(result.search_seed, {})
             by_seed[result.seed] = round(result.test_accuracy, DIGITS)
     comparisons = []
     for setting, searches in accuracies.items():
-        first = about[setting]
+        first = examples[setting]
         space = str(first.search.get("space"))
         if "space" not in first.search or first.model == random_method(space):
             continue
         references = [
             tuple(round(fmean(values.values()), DIGITS) for _, values in sorted(accuracies[reference].items()))
-            for reference, result in about.items()
+            for reference, result in examples.items()
             if result.model == random_method(space) and result.training == first.training
         ]
         for search_seed, values in sorted(searches.items()):

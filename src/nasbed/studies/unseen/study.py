@@ -125,18 +125,18 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
     if epochs is not None and results and not any(result.epochs == epochs for result in results):
         had = ", ".join(map(str, sorted({result.epochs for result in results})))
         raise InvalidOption(f"no result has {epochs} epochs, there are results of {had}; choose one")
-    chosen: dict[tuple[str, str], list[UnseenResult]] = {}
+    selection: dict[tuple[str, str], list[UnseenResult]] = {}
     for by_seeds in settings.values():
         own = list(by_seeds.values())
         key = own[0].dataset, own[0].model
-        before = chosen.get(key)
-        if before is None or _weight(own) >= _weight(before):
-            own, before = before or [], own
-            chosen[key] = before
+        rival = selection.get(key)
+        if rival is None or _weight(own) >= _weight(rival):
+            own, rival = rival or [], own
+            selection[key] = rival
         if own:
             notes.append(f"{_named(own[0])}, {_counted(len(own))}: of another setting than what is shown")
     cells = {}
-    for key, own in chosen.items():
+    for key, own in selection.items():
         converged = [result for result in own if result.test_accuracy is not None]
         values = [result.test_accuracy for result in converged if result.test_accuracy is not None]
         if not values:

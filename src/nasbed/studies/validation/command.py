@@ -79,7 +79,7 @@ def validate(
     from nasbed.studies.validation.study import ValidationOptions, check_parts
     from nasbed.studies.validation.tables import tables
 
-    chosen = check_parts(_listed(parts))
+    selection = check_parts(_listed(parts))
     try:
         numbers = tuple(int(size) for size in _listed(sizes))
     except ValueError:
@@ -89,14 +89,14 @@ def validate(
     )
     _check_searches(options)
     noted: dict[str, str] = {}
-    validation = _of_artefact(subject, results, chosen, options, out, processes, noted)
+    validation = _of_artefact(subject, results, selection, options, out, processes, noted)
     if validation is None:
         if results is not None:
             raise InvalidOption(f"--results is for a surrogate, {subject} is a table; omit it")
         recipes = _recipes(
             _listed(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
         )
-        validation = _of_table(subject, recipes, chosen, options, out, processes, metric, fidelity, noted)
+        validation = _of_table(subject, recipes, selection, options, out, processes, metric, fidelity, noted)
     write_validation(validation, out, formats=format)
     for part, table in tables(validation).items():
         typer.echo(f"\n{TITLES[part]}")

@@ -108,13 +108,13 @@ def parameter_free_design(
     changed_codes, kinds, ratio_of, repeat_of = [], [], [], []
     for kind in (name for name in places.names if name in places.parameter_free):
         for ratio in ratios:
-            wanted = np.round(ratio * total).astype(np.int64)
-            usable = np.flatnonzero((wanted >= already) & (total > 0))
+            target = np.round(ratio * total).astype(np.int64)
+            usable = np.flatnonzero((target >= already) & (total > 0))
             for repeat in range(repeats):
                 changed = codes[usable].copy()
                 for row, number in enumerate(usable):
                     replaceable = np.flatnonzero(places.present[number] & ~free[number])
-                    replaced = rng.permutation(replaceable)[: wanted[number] - already[number]]
+                    replaced = rng.permutation(replaceable)[: target[number] - already[number]]
                     changed[row, columns[replaced]] = places.names.index(kind)
                 changed_codes.append(changed)
                 kinds += [kind] * len(usable)

@@ -158,9 +158,9 @@ def few_points(
     searched = space(task.space)
     first = np.unique(searched.canonical_codes(task.codes), axis=0, return_index=True)[1]
     distinct = np.sort(first)
-    aside = min(held_out, len(distinct) // 2)
-    allowed = tuple(size for size in sorted(set(sizes)) if size <= len(distinct) - aside)
-    if repeats < 2 or not allowed or aside < 2:
+    test_count = min(held_out, len(distinct) // 2)
+    allowed = tuple(size for size in sorted(set(sizes)) if size <= len(distinct) - test_count)
+    if repeats < 2 or not allowed or test_count < 2:
         raise InvalidOption(
             f"a comparison with few points needs 2 repeats and a table with {min(sizes, default=0)} training "
             f"architectures besides the held-out ones, got {repeats} repeats and {len(distinct)} architectures; "
@@ -177,7 +177,7 @@ def few_points(
     rows = {name: block.astype(np.float64) for name, block in blocks.items()}
     truth = task.truth[distinct]
     order = rng.permutation(len(distinct))
-    test, pool = order[:aside], order[aside:]
+    test, pool = order[:test_count], order[test_count:]
     taus = {(model, variant): np.full((len(allowed), repeats), np.nan) for model in MODELS for variant in VARIANTS}
     for repeat in range(repeats):
         shuffled = rng.permutation(pool)
@@ -188,7 +188,7 @@ def few_points(
                 x = rows[variant]
                 predicted = MODELS[model](x[learnt], truth[learnt], x[test], seed)
                 values[place, repeat] = np.nan_to_num(kendall(truth[test], predicted))
-    return FewPoints(allowed, aside, ENCODING, task.proxies, taus, _gains(taus, rng))
+    return FewPoints(allowed, test_count, ENCODING, task.proxies, taus, _gains(taus, rng))
 
 
 def _gains(taus: Mapping[tuple[str, str], Floats], rng: np.random.Generator) -> dict[tuple[str, str], tuple[Gain, ...]]:

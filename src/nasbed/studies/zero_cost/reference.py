@@ -85,8 +85,8 @@ def _spearman_of_sorted(scores: Floats) -> float:
     return float(1 - 6 * (away * away).sum() / (count * (count * count - 1)))
 
 
-def _interval(drawn: Floats) -> Interval:
-    finite = drawn[~np.isnan(drawn)]
+def _interval(samples: Floats) -> Interval:
+    finite = samples[~np.isnan(samples)]
     if not len(finite):
         return Interval(*[float("nan")] * 3)
     low, high = np.quantile(finite, [0.025, 0.975])

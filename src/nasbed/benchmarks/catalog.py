@@ -73,7 +73,7 @@ def load(name: str | Path) -> Benchmark:
     if isinstance(name, Path) or (path / FILE_NAME).is_file():
         return TabularBenchmark.open(path)
     if name in BENCHMARKS:
-        return _registered(name)
+        return _load_registered(name)
     if name in surrogate_paths():
         return SurrogateBenchmark.open(surrogate_paths()[name])
     entry = PUBLISHED_TABLES.get(name)
@@ -101,7 +101,7 @@ def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:
     return as_table(load(name), f"{rule}, {name} is not a table; {remedy}")
 
 
-def _registered(name: str) -> Benchmark:
+def _load_registered(name: str) -> Benchmark:
     """A benchmark of the registry. Raises where its id is that of a table or surrogate."""
     if name in _stored_names():
         raise DuplicateName(
@@ -161,7 +161,7 @@ def _card_or_damage(name: str) -> Card:
 def card(name: str) -> Card:
     """The card of one benchmark."""
     if name in BENCHMARKS:
-        return _registered_card(name, _registered(name))
+        return _registered_card(name, _load_registered(name))
     if name in surrogate_paths():
         return _surrogate_card(name, surrogate_paths()[name])
     entry = PUBLISHED_TABLES.get(name)
@@ -180,7 +180,7 @@ def card(name: str) -> Card:
         space=info.space,
         architectures=entry.architectures if entry and entry.part else manifest.architectures,
         space_size=_size(benchmark.space),
-        what=entry.summary if entry else _trained(info),
+        what=entry.summary if entry else _table_summary(info),
         present=True,
         get="",
         metrics=tuple(metric.key for metric in info.metrics),
@@ -191,7 +191,7 @@ def card(name: str) -> Card:
     )
 
 
-def _trained(info: TableInfo) -> str:
+def _table_summary(info: TableInfo) -> str:
     """The summary of a table that is not a published one."""
     return f"{info.dataset}, recipe {info.recipe}" if info.recipe else info.dataset
 

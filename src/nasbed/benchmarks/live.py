@@ -84,7 +84,7 @@ class LiveBenchmark(Benchmark):
         self.device = str(chosen_device(device))
         self.threads = checked_threads(threads)
         self._images: TrainingImages = TrainingImages(dataset, recipe, self.device)
-        self._trained: dict[tuple[tuple[int, ...], int, int], TrainingOutcome] = {}
+        self._outcomes: dict[tuple[tuple[int, ...], int, int], TrainingOutcome] = {}
         self._check()
 
     def _check(self) -> None:
@@ -126,9 +126,9 @@ class LiveBenchmark(Benchmark):
         from nasbed.training.loop import train
 
         key = (arch.code, fidelity, seed)
-        if key not in self._trained:
+        if key not in self._outcomes:
             with threads_used(self.threads):
-                self._trained[key] = train(
+                self._outcomes[key] = train(
                     arch,
                     self.dataset,
                     self.recipe,
@@ -137,7 +137,7 @@ class LiveBenchmark(Benchmark):
                     device=self.device,
                     images=self._images,
                 )
-        return self._trained[key]
+        return self._outcomes[key]
 
     # --- for evaluation only -----------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class LiveBenchmark(Benchmark):
 
     def _tests(self) -> dict[tuple[int, ...], list[float]]:
         tests: dict[tuple[int, ...], list[float]] = {}
-        for (code, fidelity, _), outcome in self._trained.items():
+        for (code, fidelity, _), outcome in self._outcomes.items():
             if fidelity == self.fidelities[-1] and outcome.test_accuracy is not None:
                 tests.setdefault(code, []).append(outcome.test_accuracy)
         return tests

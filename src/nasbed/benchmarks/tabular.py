@@ -58,8 +58,8 @@ class TabularBenchmark(Benchmark):
         self._objective = _flat(cache.values[self.objective.key])
         self.fidelities = self._answered_fidelities() if self._gaps else cache.fidelities
         self._highest: dict[str, int] = {}
-        self._held: dict[int, NDArray[np.bool_]] = {}
-        self._found: dict[tuple[int, ...], tuple[int, int]] = {}
+        self._held_masks: dict[int, NDArray[np.bool_]] = {}
+        self._row_cache: dict[tuple[int, ...], tuple[int, int]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """The table and its name: a copy opens the table again by its path and verifies its checksums."""
@@ -101,9 +101,9 @@ class TabularBenchmark(Benchmark):
     def _is_held(self, fidelity: int | None = None) -> NDArray[np.bool_]:
         """Which rows have an answer at a fidelity, by default the highest."""
         budget = self._fidelity(fidelity)
-        if budget not in self._held:
-            self._held[budget] = np.asarray(self._answers(budget).any(axis=1))
-        return self._held[budget]
+        if budget not in self._held_masks:
+            self._held_masks[budget] = np.asarray(self._answers(budget).any(axis=1))
+        return self._held_masks[budget]
 
     @cached_property
     def has_times(self) -> bool:
@@ -147,7 +147,7 @@ class TabularBenchmark(Benchmark):
     def _row(self, arch: Architecture) -> tuple[int, int]:
         """The row and the key of an architecture; results of a lookup are cached."""
         if type(arch) is Architecture and arch.space == self.space.name:
-            return self._found.get(arch.code) or self._find(arch)
+            return self._row_cache.get(arch.code) or self._find(arch)
         return self._find(arch)
 
     def _find(self, arch: Architecture) -> tuple[int, int]:
@@ -159,8 +159,8 @@ class TabularBenchmark(Benchmark):
                 f"{self.name} has {len(self)} architectures, {shorten(self.space.format(arch))} is not one of them; "
                 "sample from benchmark.architectures(), or search the table with :listed after its id"
             )
-        if len(self._found) < MOST_REMEMBERED:
-            self._found[arch.code] = row, code_key(code)
+        if len(self._row_cache) < MOST_REMEMBERED:
+            self._row_cache[arch.code] = row, code_key(code)
         return row, code_key(code)
 
     def _cells(self, row: int, fidelity: int, arch: Architecture) -> Sequence[int]:

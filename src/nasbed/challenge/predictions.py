@@ -70,7 +70,7 @@ def checked_predictions(content: bytes, count: int) -> NDArray[np.int64]:
 
     A number with a point counts where it is whole, a column counts as a row, as in the competition's own scoring.
     """
-    shape, kind, numbers = _unpacked(content)
+    shape, kind, numbers = _read_array(content)
     if shape == (count, 1):
         shape = (count,)
     if shape != (count,):
@@ -87,7 +87,7 @@ def checked_predictions(content: bytes, count: int) -> NDArray[np.int64]:
     return numbers.astype(np.int64).reshape(count)
 
 
-def _unpacked(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], NDArray[Any]]:
+def _read_array(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], NDArray[Any]]:
     """An array of numbers from the bytes of a ``.npy`` file. No memory is allocated beyond the size of the bytes."""
     file = io.BytesIO(content)
     try:

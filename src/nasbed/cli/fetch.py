@@ -57,7 +57,7 @@ def fetch(
     if out is not None:
         check_folder(out, "tables go")
     address = url or _address(source)
-    expected = _expected(source, sha256, unverified)
+    expected = _expected_sha256(source, sha256, unverified)
     on_interrupt(lambda: "the downloaded part is kept; the same command resumes it")
     tables = _fetch(source, address, expected, out, keep)
     print_written(tables, json)
@@ -109,7 +109,7 @@ def _address(source: Source) -> str:
     return source.url
 
 
-def _expected(source: Source, sha256: str | None, unverified: bool) -> str | None:
+def _expected_sha256(source: Source, sha256: str | None, unverified: bool) -> str | None:
     """The SHA-256 that the file must have; ``None`` only if the user said so."""
     if sha256 and unverified:
         raise InvalidOption("a file is either checked or not: give either --sha256 or --unverified")

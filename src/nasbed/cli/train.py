@@ -93,10 +93,10 @@ def train(
     if json:
         print_json(setup | asdict(outcome))
     else:
-        print_fields(setup | _shown(outcome))
+        print_fields(setup | _outcome_fields(outcome))
 
 
-def _shown(outcome: TrainingOutcome) -> dict[str, str]:
+def _outcome_fields(outcome: TrainingOutcome) -> dict[str, str]:
     fields = {"status": outcome.status + (f": {outcome.reason}" if outcome.reason else "")}
     for name, value, unit in (
         ("validation accuracy", outcome.validation_accuracy, "%"),

@@ -101,7 +101,7 @@ class Tables:
                         f"a dictionary maps {', '.join(DATASETS)} to tables, got {shorten(dataset)}; for NATS-Bench's "
                         "own data give the path of its folder"
                     )
-                self._open_tables[dataset.lower()] = self._checked(_open(table))
+                self._open_tables[dataset.lower()] = self._check_space(_open(table))
         else:
             self._find(source)
 
@@ -116,7 +116,9 @@ class Tables:
     def _make_view(self, dataset: str) -> View:
         results = self._table(dataset.lower()) or (self._table("cifar10") if dataset == "cifar10-valid" else None)
         if results is None:
-            raise UnknownName(f"there is no table of {dataset} in {self._described()}; import NATS-Bench's own folder")
+            raise UnknownName(
+                f"there is no table of {dataset} in {self._source_name()}; import NATS-Bench's own folder"
+            )
         splits: tuple[str, ...] = ("train", "validation", "test")
         if dataset == "cifar10-valid" and results.about.name.split("/")[-1] == "cifar10":
             splits = ("train", "validation")
@@ -136,7 +138,7 @@ class Tables:
         if dataset not in self._open_tables and self._family is not None:
             name = f"{self._family}/{dataset}"
             if is_table(tables_folder() / name) or (self._family == "nb201" and dataset != "cifar10-valid"):
-                self._open_tables[dataset] = self._checked(table_by_id(name))
+                self._open_tables[dataset] = self._check_space(table_by_id(name))
         return self._open_tables.get(dataset)
 
     def complete(self) -> Results | None:
@@ -174,9 +176,9 @@ class Tables:
         else:
             tables = [table_by_id(str(source))]
         for results in tables:
-            self._open_tables[self._checked(results).about.name.split("/")[-1]] = results
+            self._open_tables[self._check_space(results).about.name.split("/")[-1]] = results
 
-    def _checked(self, results: Results) -> Results:
+    def _check_space(self, results: Results) -> Results:
         if results.about.space != self.space.name:
             raise BadFile(
                 f"this search space is {self.space.name}, the table {results.about.name} is of {results.about.space}; "
@@ -184,7 +186,7 @@ class Tables:
             )
         return results
 
-    def _described(self) -> str:
+    def _source_name(self) -> str:
         return self._family or ", ".join(results.about.name for results in self._open_tables.values())
 
 

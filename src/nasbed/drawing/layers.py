@@ -36,8 +36,8 @@ def in_layers(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]
             columns[layer].append(len(heights))
             heights.append(0.0)
         chains.append([*chain, number[target]])
-    columns = _uncrossed(columns, [segment for chain in chains for segment in pairwise(chain)])
-    ys, lines = _levelled(columns, chains, heights, lanes_from=len(nodes))
+    columns = _order_columns(columns, [segment for chain in chains for segment in pairwise(chain)])
+    ys, lines = _assign_heights(columns, chains, heights, lanes_from=len(nodes))
 
     starts = [layer_of[source] for source, _ in edges]
     lefts, rights = _column_spans(columns, [sizes[node.id][0] for node in nodes], lines, starts)
@@ -82,7 +82,7 @@ def _layering(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]
     return layer
 
 
-def _uncrossed(columns: list[list[int]], segments: Sequence[tuple[int, int]]) -> list[list[int]]:
+def _order_columns(columns: list[list[int]], segments: Sequence[tuple[int, int]]) -> list[list[int]]:
     """The orders with the fewest crossings, then the shortest edges, then the first column in its input order."""
     count = sum(map(len, columns))
     predecessors, successors = _neighbours(segments)
@@ -179,7 +179,7 @@ class _LinearProgram:
         return [round(float(value), 2) for value in solution.x]
 
 
-def _levelled(
+def _assign_heights(
     columns: _Columns, chains: _Columns, heights: Sequence[float], *, lanes_from: int
 ) -> tuple[list[float], list[list[float]]]:
     """The height of each node, and of each chain in every column that it touches.

@@ -39,8 +39,8 @@ def layout(diagram: Diagram, sizes: Sizes) -> DiagramLayout:
     edges = tuple(dict.fromkeys(diagram.edges))
     order = _topological(diagram, edges)
     if any(node.at is not None for node in diagram.nodes):
-        return _framed(*on_grid(diagram.nodes, edges, sizes))
-    return _framed(*in_layers(diagram.nodes, edges, order, sizes))
+        return _frame(*on_grid(diagram.nodes, edges, sizes))
+    return _frame(*in_layers(diagram.nodes, edges, order, sizes))
 
 
 def _topological(diagram: Diagram, edges: Sequence[Edge]) -> list[str]:
@@ -58,7 +58,7 @@ def _topological(diagram: Diagram, edges: Sequence[Edge]) -> list[str]:
         raise InvalidOption(f"a diagram has no cycle, got {shorten(error.args[1])}; remove an edge") from None
 
 
-def _framed(boxes: Mapping[str, Box], edges: Mapping[Edge, Sequence[Point]]) -> DiagramLayout:
+def _frame(boxes: Mapping[str, Box], edges: Mapping[Edge, Sequence[Point]]) -> DiagramLayout:
     points = [point for line in edges.values() for point in line]
     xs = [x for box in boxes.values() for x in (box.left, box.right)] + [x for x, _ in points]
     ys = [y for box in boxes.values() for y in (box.top, box.bottom)] + [y for _, y in points]

@@ -156,7 +156,7 @@ def _without_time(group: MethodRuns) -> Iterator[str]:
         )
 
 
-def _failed(group: MethodRuns) -> Iterator[str]:
+def _failure_remarks(group: MethodRuns) -> Iterator[str]:
     count = sum(int((run.status == FAILED).sum()) for run in group.runs)
     by_kind = {_QUOTED.sub("", reason): reason for run in reversed(group.runs) for reason in reversed(run.refusals)}
     reasons = list(reversed(by_kind.values()))[:SHOWN_REASONS]
@@ -187,6 +187,6 @@ ON_METHODS: Mapping[str, Callable[[MethodRuns], Iterator[str]]] = {
     "start": _in_start,
     "fidelities": _mixed_fidelities,
     "time": _without_time,
-    "failed": _failed,
+    "failed": _failure_remarks,
     "repeated": _repeating,
 }

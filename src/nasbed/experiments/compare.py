@@ -244,7 +244,7 @@ def compare(
         benchmark_sha256=benchmark_fingerprint(loaded),
         methods=tuple(run_settings),
     )
-    joined = _joined(out, setup, list(run_settings))
+    joined = _merge_setup(out, setup, list(run_settings))
     for line in stored.notes:
         (on_note or _LOG.warning)(line)
     score_pools([guide for guide in guides if guide], loaded, seeds=seeds, engine=engine, progress=scoring_progress)
@@ -368,7 +368,7 @@ def _check_guidance(methods: Sequence[str], guidance: Sequence[Guidance | None])
                 )
 
 
-def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
+def _merge_setup(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
     """The setup of a folder once these runs are added. A folder holds runs of one kind, on one content of a benchmark;
     others would be mixed up with them."""
     if not (out / "setup.json").is_file():

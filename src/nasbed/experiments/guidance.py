@@ -115,16 +115,16 @@ class ProxyFilter:
 
     def __init__(self, scores: ProxyScores) -> None:
         self._scores = scores
-        self._scored: dict[Architecture, float] = {}
+        self._score_by_arch: dict[Architecture, float] = {}
         self.spent_s = 0.0
 
     def __call__(self, candidates: Sequence[Architecture]) -> Architecture:
-        new = [arch for arch in dict.fromkeys(candidates) if arch not in self._scored]
+        new = [arch for arch in dict.fromkeys(candidates) if arch not in self._score_by_arch]
         if new:
             self.spent_s += self._scores.seconds(new)
             scores = self._scores.of(new)
-            self._scored.update(zip(new, np.where(np.isnan(scores), -np.inf, scores).tolist(), strict=True))
-        return max(candidates, key=self._scored.__getitem__)
+            self._score_by_arch.update(zip(new, np.where(np.isnan(scores), -np.inf, scores).tolist(), strict=True))
+        return max(candidates, key=self._score_by_arch.__getitem__)
 
 
 def guided(

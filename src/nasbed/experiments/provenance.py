@@ -94,7 +94,7 @@ def changes(old: Provenance | None, new: Provenance) -> list[str]:
     if old.benchmark != new.benchmark:
         reasons.append("the benchmark has changed")
     if old.source != new.source:
-        reasons.append(f"{_called(new.origin or old.origin)} or a module that it imports has changed")
+        reasons.append(f"{_origin_name(new.origin or old.origin)} or a module that it imports has changed")
     if old.settings != new.settings:
         reasons.append("its settings have changed")
     if old.nasbed != new.nasbed:
@@ -131,7 +131,7 @@ def _stored_changes(run: Run, setup: Setup, benchmark: Benchmark, sources: dict[
             sources[old.origin] = ""
     if old.origin:
         source = sources[old.origin]
-    unknown = [f"{_called(old.origin)} is not here to compare with"] if old.origin and not source else []
+    unknown = [f"{_origin_name(old.origin)} is not here to compare with"] if old.origin and not source else []
     new = Provenance(
         nasbed=nasbed.__version__,
         benchmark=benchmark_fingerprint(benchmark),
@@ -142,7 +142,7 @@ def _stored_changes(run: Run, setup: Setup, benchmark: Benchmark, sources: dict[
     return [*unknown, *changes(old, new)]
 
 
-def _called(origin: str) -> str:
+def _origin_name(origin: str) -> str:
     """A user's file by its name, a plug-in by its id."""
     file, colon, _ = origin.rpartition(":")
     return Path(file).name if colon else origin

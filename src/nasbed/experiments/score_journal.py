@@ -47,7 +47,7 @@ class ScoreJournal(TaskJournal[ScoreKey, Scores]):
             about: what the scores have in common; other than the code of proxies and the version it has to match.
             on_note: called with a line for each proxy whose code has changed, and one for another version.
         """
-        self._about = about
+        self._info = about
         self._recorded = about
         self._stale: set[str] = set()
         super().__init__(journal_of(out), asdict(about), form=_FORMAT)
@@ -62,7 +62,7 @@ class ScoreJournal(TaskJournal[ScoreKey, Scores]):
 
     def inputs_changed(self, before: dict[str, Any], now: dict[str, Any]) -> None:
         self._recorded = ScoresInfo(**before)
-        code, recorded = self._about.code, self._recorded.code
+        code, recorded = self._info.code, self._recorded.code
         self._stale = {name for name in code if recorded.get(name) != code[name]}
 
     def keep(self, key: ScoreKey, result: Scores) -> None:

@@ -49,9 +49,9 @@ class Scorer:
 
         code, seed, proxies = task
         with threads_used(1):
-            return self._scored(Architecture(self.space, code), seed, proxies)
+            return self._score(Architecture(self.space, code), seed, proxies)
 
-    def _scored(self, arch: Architecture, seed: int, proxies: Sequence[str]) -> dict[str, NetworkScore]:
+    def _score(self, arch: Architecture, seed: int, proxies: Sequence[str]) -> dict[str, NetworkScore]:
         from nasbed.networks import build
         from nasbed.proxies import score_all
         from nasbed.training.network_factory import recipe_network

@@ -80,8 +80,8 @@ def score_architectures(
     check_torch()
     check_suffix(out)
     on_note = on_note or _LOG.warning
-    first_info = _checked(archs, dataset, proxies, seeds, batch, recipe)
-    rows, info = _already(out, first_info, on_note)
+    first_info = _check_scores(archs, dataset, proxies, seeds, batch, recipe)
+    rows, info = _existing_rows(out, first_info, on_note)
     engine = engine or LocalEngine()
     with ScoreJournal(out, info, on_note) as journal:
         try:
@@ -136,7 +136,7 @@ def random_architectures(searched: SearchSpace, count: int, rng: np.random.Gener
     return list(unique)
 
 
-def _checked(
+def _check_scores(
     archs: Sequence[Architecture], dataset: str, proxies: Sequence[str], seeds: Sequence[int], batch: int, recipe: str
 ) -> ScoresInfo:
     """What all scores have in common. Raises before any network is scored if scoring would fail for all of them.
@@ -184,7 +184,7 @@ Rows = defaultdict[ScoreKey, Scores]
 """All scores of a file."""
 
 
-def _already(out: Path, info: ScoresInfo, on_note: OnNote) -> tuple[Rows, ScoresInfo]:
+def _existing_rows(out: Path, info: ScoresInfo, on_note: OnNote) -> tuple[Rows, ScoresInfo]:
     """The valid cells of an existing file, and the combined description of old and new scores, which must be of the
     same kind."""
     rows: Rows = defaultdict(dict)
@@ -229,11 +229,11 @@ def _table(info: ScoresInfo, rows: Rows) -> ScoreTable:
         [seed for _, seed in keys],
         {name: [np.nan if cell.value is None else cell.value for cell in column] for name, column in columns.items()},
         seconds={name: [cell.seconds for cell in column] for name, column in columns.items()},
-        no_score=[_joined({name: cell.reason for name, cell in rows[key].items()}) for key in keys],
-        remarks=[_joined({name: cell.remark for name, cell in rows[key].items()}) for key in keys],
+        no_score=[_join_texts({name: cell.reason for name, cell in rows[key].items()}) for key in keys],
+        remarks=[_join_texts({name: cell.remark for name, cell in rows[key].items()}) for key in keys],
     )
 
 
-def _joined(texts: Mapping[str, str]) -> str:
+def _join_texts(texts: Mapping[str, str]) -> str:
     """``name: text`` of those that have one; a semicolon within a text becomes a comma."""
     return "; ".join(f"{name}: {text.replace(';', ',')}" for name, text in texts.items() if text)

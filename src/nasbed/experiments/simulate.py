@@ -153,7 +153,7 @@ class _Log:
         self._codes: list[tuple[int, ...]] = []
         self._fidelity, self._status = array("q"), array("b")
         self._value, self._start_s, self._end_s = array("d"), array("d"), array("d")
-        self._others = [(metric, array("d")) for metric in problem_of(benchmark).others]
+        self._extra_columns = [(metric, array("d")) for metric in problem_of(benchmark).others]
         self._refusals: list[str] = []
         self._random_start: int | None = None
         self._remarks: tuple[str, ...] = ()
@@ -181,7 +181,7 @@ class _Log:
         self._value.append(values.get(self._objective, math.nan) if observation.status is Status.OK else math.nan)
         self._start_s.append(start)
         self._end_s.append(end)
-        for metric, column in self._others:
+        for metric, column in self._extra_columns:
             column.append(values.get(metric, math.nan))
 
     def run(self, method: str, seed: int, error: str, meter: _Meter) -> Run:
@@ -194,7 +194,7 @@ class _Log:
             status=np.array(self._status, dtype=np.int8),
             start_s=np.array(self._start_s, dtype=np.float64),
             end_s=np.array(self._end_s, dtype=np.float64),
-            others={metric.key: np.array(column, dtype=np.float64) for metric, column in self._others},
+            others={metric.key: np.array(column, dtype=np.float64) for metric, column in self._extra_columns},
             error=error,
             thinking_s=meter.thinking,
             scoring_s=meter.scoring,

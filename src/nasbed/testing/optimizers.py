@@ -114,7 +114,7 @@ class OptimizerConformance(ABC):
         problem = problem_on(space("nb201"))
         optimizer = self.make_optimizer(problem, np.random.default_rng(0))
         assert not any(isinstance(value, Benchmark) for value in vars(optimizer).values())
-        assert self.run(problem.space, _tested(1.0)) == self.run(problem.space, _tested(-1.0))
+        assert self.run(problem.space, _answer_with_test(1.0)) == self.run(problem.space, _answer_with_test(-1.0))
 
     def test_a_start_that_it_is_given_is_taken_up(self) -> None:
         """It proposes exactly these architectures, learns their results, and continues with its own proposals."""
@@ -257,7 +257,7 @@ def _every_third_fails(proposal: Proposal) -> Observation:
     return measured(proposal)
 
 
-def _tested(sign: float) -> Answer:
+def _answer_with_test(sign: float) -> Answer:
     def answer(proposal: Proposal) -> Observation:
         observation = measured(proposal)
         values = {**observation.values, TEST_ACCURACY: 50 + sign * (observation["validation_accuracy"] / 4)}

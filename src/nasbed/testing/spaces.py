@@ -227,10 +227,10 @@ class SpaceConformance(ABC):
     def test_junk_is_refused_in_one_line(self) -> None:
         space = self.make_space()
         for text in JUNK:
-            _refused(lambda text=text: space.parse(text))
+            _error_message(lambda text=text: space.parse(text))
         for obj in (None, 3, 2.5, object(), [[[]]], {"a": 1}, b"x"):
-            _refused(lambda obj=obj: space.from_native(obj))
-            _refused(lambda obj=obj: space.parse(obj))
+            _error_message(lambda obj=obj: space.from_native(obj))
+            _error_message(lambda obj=obj: space.parse(obj))
 
     def test_foreign_and_malformed_architectures_are_refused(self) -> None:
         space, archs = self.architectures()
@@ -245,7 +245,7 @@ class SpaceConformance(ABC):
             Architecture(space.name, (*code[:-1], 0.0)),  # type: ignore[arg-type]
             Architecture(space.name, list(code)),  # type: ignore[arg-type]
         ):
-            message = _refused(lambda bad=bad: space.validate(bad))
+            message = _error_message(lambda bad=bad: space.validate(bad))
             assert message
         try:
             space.validate("nonsense")  # type: ignore[arg-type]
@@ -259,7 +259,7 @@ class SpaceConformance(ABC):
             assert twin.format(archs[0]) == space.format(archs[0])
 
 
-def _refused(call: object) -> str:
+def _error_message(call: object) -> str:
     """The one-line message with which a call fails."""
     try:
         result = call()  # type: ignore[operator]

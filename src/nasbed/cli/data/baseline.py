@@ -95,14 +95,14 @@ def baseline(
     if json:
         print_json(plain(asdict(result) | {"published": published_accuracy}))
     else:
-        print_fields(_shown(result, published_accuracy, recipe=chosen_recipe.name))
+        print_fields(_result_fields(result, published_accuracy, recipe=chosen_recipe.name))
 
 
 def _progress_text(loss: float, valid: float | None) -> str:
     return f"loss {loss:.3f}" + (f"  validation {valid:.2f} %" if valid is not None else "")
 
 
-def _shown(result: UnseenResult, published_accuracy: float | None, *, recipe: str) -> dict[str, object]:
+def _result_fields(result: UnseenResult, published_accuracy: float | None, *, recipe: str) -> dict[str, object]:
     """Names and values, without values that were not measured."""
     train, valid, test = result.images
     fields: dict[str, object] = {

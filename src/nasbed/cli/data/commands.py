@@ -81,7 +81,7 @@ def list_(json: Json = False) -> None:
         )
     for name in stored:
         if name not in DATASETS:
-            fields = _described(name)
+            fields = _description(name)
             fields |= {"what": f"made from {fields['made from']}", "classes": len(fields["classes"])}
             listed.append({key: fields[key] for key in ("name", "what", "train", "test", "shape", "classes")})
             listed[-1] |= {"present": True, "get": ""}
@@ -188,7 +188,7 @@ app.command()(baseline)
 
 
 def _print(dataset: Dataset, json: bool) -> None:
-    fields = _described(dataset.name)
+    fields = _description(dataset.name)
     if json:
         print_json(fields)
     else:
@@ -196,7 +196,7 @@ def _print(dataset: Dataset, json: bool) -> None:
         print_fields(fields | lists)
 
 
-def _described(name: str) -> dict[str, Any]:
+def _description(name: str) -> dict[str, Any]:
     import numpy as np
 
     from nasbed.datasets import load

@@ -38,7 +38,7 @@ MEASURED = {
 """What an answer calls a column of the table."""
 
 _OF_COLUMNS = (
-    *("_cache", "_columns", "_parameters", "_status", "_found"),
+    *("_cache", "_columns", "_parameters", "_status", "_row_cache"),
     *("_rows", "fixed_statistics", "computed_statistics"),
 )
 """The attributes of a :class:`NASBench` that hold columns, or are computed from them."""
@@ -87,7 +87,7 @@ class NASBench:
         self._percent = {metric.key for metric in self._results.about.metrics if metric.bounds == (0, 100)}
         self._parameters = np.asarray(values["parameters"]) if "parameters" in values else None
         self._status = np.asarray(self._cache.status)
-        self._found: dict[Compact, int] = {}
+        self._row_cache: dict[Compact, int] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything except the columns: a copy reopens the table and then draws the same repeats."""
@@ -115,7 +115,7 @@ class NASBench:
         if not count:
             raise OutOfDomainError(f"{self.name} has no result of this cell after {trained} of {epochs} epochs")
         repeat = self._random.randint(0, count - 1)
-        data = {**self._fixed_of_spec(model_spec, row), **self._measured(row, trained, repeat)}
+        data = {**self._fixed_of_spec(model_spec, row), **self._measurements(row, trained, repeat)}
         self.training_time_spent += data["training_time"]
         self.total_epochs_spent += trained
         return data
@@ -144,7 +144,7 @@ class NASBench:
     def get_metrics_from_spec(self, model_spec: ModelSpec) -> tuple[Fixed, Computed]:
         """What does not depend on training, and every repeat of every schedule; nothing is counted."""
         row = self._row(model_spec)
-        return self._fixed_of_spec(model_spec, row), self._computed(row)
+        return self._fixed_of_spec(model_spec, row), self._computed_statistics(row)
 
     def get_metrics_from_hash(self, module_hash: str) -> tuple[Fixed, Computed]:
         """The same by module hash, with the published representative's adjacency and operations."""
@@ -156,11 +156,11 @@ class NASBench:
 
     @cached_property
     def fixed_statistics(self) -> Mapping[str, Fixed]:
-        return _ByHash(self._rows, self._fixed)
+        return _ByHash(self._rows, self._fixed_statistics)
 
     @cached_property
     def computed_statistics(self) -> Mapping[str, Computed]:
-        return _ByHash(self._rows, self._computed)
+        return _ByHash(self._rows, self._computed_statistics)
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -183,7 +183,7 @@ class NASBench:
             raise OutOfDomainError(str(error)) from None
         if model_spec.ops is None or model_spec.ops[0] != INPUT or model_spec.ops[-1] != OUTPUT:
             raise OutOfDomainError(f"a cell's operations start with input and end with output, got {model_spec.ops}")
-        row = self._found.get(cell)
+        row = self._row_cache.get(cell)
         if row is None:
             if cell.edges.bit_count() > MAX_EDGES:
                 raise OutOfDomainError(
@@ -194,7 +194,7 @@ class NASBench:
                 raise OutOfDomainError(
                     f"{self.name} has {len(self._cache)} cells, {shorten(model_spec)} is not one of them"
                 )
-            self._found[cell] = row
+            self._row_cache[cell] = row
         return row
 
     def _count(self, row: int, fidelity: int) -> int:
@@ -203,7 +203,7 @@ class NASBench:
             return 0
         return int((self._status[row, self._position[fidelity]] >= 0).sum())
 
-    def _measured(self, row: int, fidelity: int, repeat: int, prefix: str = "") -> dict[str, float]:
+    def _measurements(self, row: int, fidelity: int, repeat: int, prefix: str = "") -> dict[str, float]:
         place = row, self._position[fidelity], repeat
         measured = {}
         for name, key in MEASURED.items():
@@ -219,7 +219,7 @@ class NASBench:
             "trainable_parameters": self._trainable_parameters(row),
         }
 
-    def _fixed(self, row: int) -> Fixed:
+    def _fixed_statistics(self, row: int) -> Fixed:
         matrix, ops = self._space.to_native(self._architecture(row))
         return {
             "module_adjacency": matrix.astype(np.int8),
@@ -239,15 +239,15 @@ class NASBench:
     def _architecture(self, row: int) -> Architecture:
         return Architecture(self._space.name, tuple(self._cache.codes[row].tolist()))
 
-    def _computed(self, row: int) -> Computed:
+    def _computed_statistics(self, row: int) -> Computed:
         computed: Computed = {}
         for epochs in sorted(self.valid_epochs):
             count, halves = self._count(row, epochs), self._count(row, epochs // 2)
             if halves not in (0, count):
                 raise BadFile(f"{self.name} has {halves} half-way results for {count} trainings of {epochs} epochs")
             computed[epochs] = [
-                (self._measured(row, epochs // 2, repeat, "halfway_") if halves else {})
-                | self._measured(row, epochs, repeat, "final_")
+                (self._measurements(row, epochs // 2, repeat, "halfway_") if halves else {})
+                | self._measurements(row, epochs, repeat, "final_")
                 for repeat in range(count)
             ]
         return computed

@@ -96,7 +96,7 @@ def random_walk_autocorrelation(
     """
     from scipy.sparse.csgraph import connected_components
 
-    column = _checked(graph, values, lags=lags, steps=steps, walks=walks)
+    column = _check_walk(graph, values, lags=lags, steps=steps, walks=walks)
     present = np.flatnonzero(~np.isnan(column))
     graph = graph[present][:, present]
     isolated = int((np.diff(graph.indptr) == 0).sum())
@@ -134,7 +134,7 @@ def space_walk_autocorrelation(
     >>> result.correlations.round(1).tolist(), result.reachable, result.total
     ([1.0, -1.0, 1.0, -1.0], 2, 2)
     """
-    column = _checked(graph, values, lags=lags, steps=steps, walks=walks)
+    column = _check_walk(graph, values, lags=lags, steps=steps, walks=walks)
     measured = int((~np.isnan(column)).sum())
     if not graph.nnz or not measured:
         raise InvalidOption(f"a walk needs neighbours and values, got {graph.nnz} links and {measured} values")
@@ -144,7 +144,7 @@ def space_walk_autocorrelation(
     return Autocorrelation(np.arange(lags + 1), correlations, errors, measured - isolated, isolated, measured)
 
 
-def _checked(graph: Any, values: ArrayLike, *, lags: int, steps: int, walks: int) -> NDArray[np.float64]:
+def _check_walk(graph: Any, values: ArrayLike, *, lags: int, steps: int, walks: int) -> NDArray[np.float64]:
     column = np.asarray(values, dtype=np.float64)
     if graph.shape != (len(column), len(column)):
         raise InvalidOption(f"one value for each of the {graph.shape[0]} architectures of a graph, got {len(column)}")

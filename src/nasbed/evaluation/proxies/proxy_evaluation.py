@@ -138,7 +138,7 @@ def judge_proxies(
                 for measure in MEASURES
             },
             against.get(name, {}),
-            missing=_missing(scores),
+            missing=_mean_missing(scores),
             seeds=len(columns[name]),
             empty_seeds=scores.shape[1] - len(columns[name]),
             seconds=task.seconds.get(name, float("nan")),
@@ -167,7 +167,7 @@ def _columns(scores: Floats) -> list[Floats]:
     return [ranked_last(column) for column in scores.T if np.isfinite(column).any()]
 
 
-def _missing(scores: Floats) -> float:
+def _mean_missing(scores: Floats) -> float:
     """How many architectures lack a score, the mean over seeds that have any; all of them where none has."""
     counts = np.isnan(scores).sum(axis=0)
     partial = counts[counts < len(scores)]

@@ -43,11 +43,11 @@ def resampled_headlines(
     for number in range(resamples):
         sample = rng.integers(items, size=items)
         true = by_truth[sample]
-        ranks, centred = _ranks(true), _centred(true)
+        ranks, centred = _ranks(true), _centre_ranks(true)
         best = np.flatnonzero(ranks <= top)
         for place, blocks in enumerate(by_score):
             scored = blocks[sample]
-            values[0, place, number] = _correlation(centred, _centred(scored))
+            values[0, place, number] = _correlation(centred, _centre_ranks(scored))
             if top:
                 values[1, place, number] = spearman(true[best], scored[best])
             if overlap is not None:
@@ -81,7 +81,7 @@ def _ranks(blocks: Blocks) -> Integers:
     return ranks
 
 
-def _centred(blocks: Blocks) -> Floats:
+def _centre_ranks(blocks: Blocks) -> Floats:
     """Mean ranks of equal ones, less the mean of all ranks."""
     sizes = np.bincount(blocks)
     middles: Floats = np.cumsum(sizes) - (sizes + len(blocks)) / 2

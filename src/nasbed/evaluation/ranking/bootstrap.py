@@ -58,7 +58,7 @@ def item_bootstrap(
     (0.8, True)
     """
     true_values, column = checked_columns(truth, scores)
-    resampled = _resampled(true_values, [column], rng, measure, level, resamples)[0]
+    resampled = _resample_measures(true_values, [column], rng, measure, level, resamples)[0]
     return Interval(measure(true_values, column), *_ends(resampled, level))
 
 
@@ -91,14 +91,14 @@ def paired_bootstrap(
     (0.2, True)
     """
     true_values, first, second = checked_columns(truth, scores, other_scores)
-    resampled = np.subtract(*_resampled(true_values, [first, second], rng, measure, level, resamples))
+    resampled = np.subtract(*_resample_measures(true_values, [first, second], rng, measure, level, resamples))
     finite = resampled[~np.isnan(resampled)]
     against = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
     p = min(1.0, 2 * (against + 1) / (len(finite) + 1)) if len(finite) else float("nan")
     return Difference(measure(true_values, first) - measure(true_values, second), *_ends(resampled, level), p)
 
 
-def _resampled(
+def _resample_measures(
     truth: Floats, scorings: list[Floats], rng: np.random.Generator, measure: Measure, level: float, resamples: int
 ) -> Floats:
     """The measure of each scoring on each resample.
@@ -145,7 +145,7 @@ class _WeightedSpearman:
             self.columns.append((order, block, starts))
 
     def __call__(self, counts: Floats) -> Floats:
-        x, y = (self._centred(counts, *column) for column in self.columns)
+        x, y = (self._centre_ranks(counts, *column) for column in self.columns)
         weighted = counts * x
         with np.errstate(invalid="ignore", divide="ignore"):
             correlations: Floats = (weighted * y).sum(axis=1) / np.sqrt(
@@ -154,7 +154,7 @@ class _WeightedSpearman:
         return np.clip(correlations, -1.0, 1.0)
 
     @staticmethod
-    def _centred(counts: Floats, order: Integers, block: Integers, starts: Integers) -> Floats:
+    def _centre_ranks(counts: Floats, order: Integers, block: Integers, starts: Integers) -> Floats:
         """The mean rank of each item's block of equal ones, less the mean of all ranks."""
         sizes = np.add.reduceat(counts[:, order], starts, axis=1)
         ranks: Floats = np.cumsum(sizes, axis=1) - (sizes + counts.sum(axis=1, keepdims=True)) / 2

@@ -168,8 +168,8 @@ class _Collection:
         """Record outcomes until there are no more."""
         for finished in self._journal.finished():
             self._tally.add(finished.trial, finished.evaluation)
-        self._before, self._start = self._tally.done, monotonic()
-        self._planned = self._rounds.most
+        self._initial_count, self._start = self._tally.done, monotonic()
+        self._planned_count = self._rounds.most
         for outcome in outcomes:
             self._end(outcome)
 
@@ -187,7 +187,7 @@ class _Collection:
                 yield task
             while self._open:
                 yield WAIT
-        self._planned = proposed
+        self._planned_count = proposed
 
     def _end(self, outcome: TaskOutcome) -> None:
         if outcome.refusal and not self._trainer_works:
@@ -208,11 +208,11 @@ class _Collection:
             self._progress(
                 CampaignProgress(
                     tally.done,
-                    self._planned,
+                    self._planned_count,
                     tally.diverged,
                     tally.failed,
                     tally.best,
-                    tally.done - self._before,
+                    tally.done - self._initial_count,
                     seconds,
                     tuple(results),
                 )

@@ -66,7 +66,7 @@ class FunctionTrainer(Trainer):
         self._function = function
         self._folder = folder.resolve()
         self._space = space
-        self._found: Function | None = None
+        self._loaded_function: Function | None = None
         self.space = space_of(space, self._folder)
         self.metrics = tuple(metrics)
         objective = next((metric for metric in metrics if metric.split == "validation"), None)
@@ -91,17 +91,17 @@ class FunctionTrainer(Trainer):
     @property
     def function(self) -> Function:
         """The function itself, looked up once a process."""
-        if self._found is None:
+        if self._loaded_function is None:
             source = self._function
             function = object_named(source, folder=self._folder) if isinstance(source, str) else source
             if not callable(function):
                 raise InvalidOption(f"the function of a trainer can be called, {self.name} cannot; check the name")
-            self._found = function
-        return self._found
+            self._loaded_function = function
+        return self._loaded_function
 
     def __getstate__(self) -> dict[str, Any]:
         """Objects from a user's file are looked up again in each process."""
-        state = self.__dict__ | {"_found": None}
+        state = self.__dict__ | {"_loaded_function": None}
         if isinstance(self._space, str):
             del state["space"]
         return state

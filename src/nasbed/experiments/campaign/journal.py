@@ -90,7 +90,7 @@ class Journal(Closeable):
                 journal._connection.execute("PRAGMA journal_mode = WAL")
                 journal._connection.execute("PRAGMA synchronous = FULL")
                 journal._begin(facts)
-                journal._go_on_with(code or {}, accept_changes)
+                journal._check_code(code or {}, accept_changes)
         except BaseException:
             if journal is None:
                 lock.release()
@@ -137,7 +137,7 @@ class Journal(Closeable):
             remedy="put it back or name another file",
         )
 
-    def _go_on_with(self, code: Code, accept_changes: bool) -> None:
+    def _check_code(self, code: Code, accept_changes: bool) -> None:
         self._code = code
         makers = [maker for maker in self.makers() if maker.version and maker.results]
         changed = changed_code(makers[-1].code, code) if makers else []

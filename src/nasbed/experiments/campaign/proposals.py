@@ -64,8 +64,8 @@ class Rounds:
         self._grid = [] if campaign.grid is None else _grid_of(campaign.grid, campaign, trainer)
         self._searched = searched_architectures(campaign, self._space)
         self._random = generator(campaign, FILL)
-        self._finished: dict[Key, FinishedTrial] = {}
-        self._waiting: dict[str, list[Key]] = {name: [] for name in campaign.shares}
+        self._finished_trials: dict[Key, FinishedTrial] = {}
+        self._unanswered: dict[str, list[Key]] = {name: [] for name in campaign.shares}
         self._broken: set[str] = set()
 
     @property
@@ -89,7 +89,7 @@ class Rounds:
             yield current.trials
             first += len(current.trials)
             for finished in self._journal.finished(number):
-                self._finished[finished.trial.key] = finished
+                self._finished_trials[finished.trial.key] = finished
 
     def _plan(self) -> Iterator[Callable[[_Round], None]]:
         campaign, size = self._campaign, self._campaign.round
@@ -127,7 +127,7 @@ class Rounds:
     def _propose_trajectories(self, current: _Round) -> None:
         seed = self._campaign.training_seed
         for method, arch in self._searched:
-            if (arch.code, self._top, seed) not in self._finished:
+            if (arch.code, self._top, seed) not in self._finished_trials:
                 current.add(arch, self._top, seed, method)
         missing = len(self._searched) - len(current.trials)
         if missing:
@@ -140,7 +140,7 @@ class Rounds:
         seed = self._campaign.training_seed
         usable = [
             finished.trial.architecture
-            for finished in sorted(self._finished.values(), key=lambda finished: finished.trial.number)
+            for finished in sorted(self._finished_trials.values(), key=lambda finished: finished.trial.number)
             if finished.trial.method in methods
             and finished.evaluation.status is Status.OK
             and (finished.trial.fidelity, finished.trial.seed) == (self._top, seed)
@@ -150,7 +150,7 @@ class Rounds:
             current.notes.append(f"only {count} architectures ended well and could be repeated")
         for index in sorted(generator(self._campaign, REPEATS).permutation(len(usable))[:count].tolist()):
             for more in range(1, repeats.seeds):
-                if (usable[index].code, self._top, seed + more) not in self._finished:
+                if (usable[index].code, self._top, seed + more) not in self._finished_trials:
                     current.add(usable[index], self._top, seed + more, REPEATS)
 
     # --- shares ------------------------------------------------------------------------------------------------------
@@ -169,12 +169,12 @@ class Rounds:
         self._fill(current, due.total() - len(current.trials))
 
     def _tell(self, name: str) -> None:
-        keys, self._waiting[name] = self._waiting[name], []
+        keys, self._unanswered[name] = self._unanswered[name], []
         if keys:
             self._sources[name].tell([self._observation(key) for key in keys])
 
     def _observation(self, key: Key) -> Observation:
-        finished = self._finished[key]
+        finished = self._finished_trials[key]
         return observed(finished.trial, finished.evaluation, self._trainer.metrics)
 
     def _ask(self, current: _Round, name: str, count: int) -> None:
@@ -202,8 +202,8 @@ class Rounds:
             return False
         seed = self._campaign.training_seed
         key = arch.code, fidelity, seed
-        self._waiting[name].append(key)
-        if key in self._finished or key in current.keys:
+        self._unanswered[name].append(key)
+        if key in self._finished_trials or key in current.keys:
             return False
         current.add(arch, fidelity, seed, name)
         return True
@@ -214,7 +214,7 @@ class Rounds:
             for _ in range(DRAWN_A_TRIAL):
                 arch = self._space.sample(self._random)
                 key = arch.code, self._top, seed
-                if key not in self._finished and key not in current.keys:
+                if key not in self._finished_trials and key not in current.keys:
                     current.add(arch, self._top, seed, FILL)
                     break
             else:

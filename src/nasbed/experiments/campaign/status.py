@@ -102,7 +102,7 @@ def status_of(journal: Journal) -> CampaignStatus:
         name=facts["campaign"]["name"],
         path=journal.path,
         space=facts["space"],
-        planned=_planned(facts, proposed, journal.rounds()),
+        planned=_planned_count(facts, proposed, journal.rounds()),
         proposed=proposed,
         rounds=journal.rounds(),
         by_status={status.value: by_status[status.value] for status in Status},
@@ -120,7 +120,7 @@ def status_of(journal: Journal) -> CampaignStatus:
     )
 
 
-def _planned(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
+def _planned_count(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
     """The number of proposed trials and of those that later rounds would add. A grid and trajectories are proposed
     first, as a whole."""
     campaign = facts["campaign"]

@@ -133,13 +133,13 @@ def tune(
         test_sha256 = split.test_sha256
         test = _known_test(out, best, test_sha256)
         if test is None:
-            test = _tested(replace(job, held_out=split.test), best)
+            test = _test_figures(replace(job, held_out=split.test), best)
         tuned = TuningResult(setup, tuple(sorted(trial_tasks.finished, key=lambda trial: trial.number)), best, test)
         _save_best(out, tuned, test_sha256)
     return tuned
 
 
-def _tested(job: TrialFit, best: TuningTrial) -> dict[str, float]:
+def _test_figures(job: TrialFit, best: TuningTrial) -> dict[str, float]:
     outcome = attempt(job, 0, best.settings)
     if outcome.error:
         raise InvalidOption(f"the winner, trial {best.number}, could not be fitted again: {outcome.error}")

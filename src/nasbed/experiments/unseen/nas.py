@@ -91,7 +91,7 @@ def trained(
     """
     torch_device = chosen_device(device)
     if search.architecture is None:
-        return _diverged(run, search, seed)
+        return _diverged_result(run, search, seed)
     network = network_of(search.architecture, run.dataset, run.recipe)
     initial_weights(network, seed)
     outcome = train_network(
@@ -120,7 +120,7 @@ def trained_together(
     but for rounding, and without checkpoints. Each has its share of the time."""
     torch_device = chosen_device(device)
     successful = [(run, search, seed) for run, search, seed in jobs if search.architecture is not None]
-    results = {place: _diverged(run, search, seed) for place, (run, search, seed) in enumerate(jobs)}
+    results = {place: _diverged_result(run, search, seed) for place, (run, search, seed) in enumerate(jobs)}
     if not successful:
         return list(results.values())
     first = successful[0][0]
@@ -152,7 +152,7 @@ def trained_together(
     return list(results.values())
 
 
-def _diverged(run: NasRun, search: SearchOutcome, seed: int) -> UnseenResult:
+def _diverged_result(run: NasRun, search: SearchOutcome, seed: int) -> UnseenResult:
     return replace(
         run.planned(seed),
         status=Status.DIVERGED,

@@ -146,13 +146,13 @@ class _MeasurementRun:
             return stored_outcome
         if is_random(run.method):
             return searched(run)
-        with self.bar(f"{_called(run)}: search", run.planned(0).search_epochs) as report_epoch:
+        with self.bar(f"{_run_title(run)}: search", run.planned(0).search_epochs) as report_epoch:
             checkpoint, record = run.checkpoint(self.folder), run.record(self.searches)
             return searched(run, device=self.device, checkpoint=checkpoint, record=record, progress=report_epoch)
 
     def _train(self, run: NasRun, search: SearchOutcome, seed: int) -> None:
         planned, checkpoint = run.planned(seed), run.checkpoint(self.folder, seed)
-        with self.bar(f"{_called(run)}: training with seed {seed}", planned.epochs) as report_epoch:
+        with self.bar(f"{_run_title(run)}: training with seed {seed}", planned.epochs) as report_epoch:
             result = trained(
                 run,
                 search,
@@ -203,5 +203,5 @@ def earlier_outcome(run: NasRun, results: Sequence[UnseenResult]) -> SearchOutco
     return None
 
 
-def _called(run: NasRun) -> str:
+def _run_title(run: NasRun) -> str:
     return f"{run.dataset.name}, {run.method} {run.search_seed}"

@@ -102,7 +102,7 @@ def comparison(
     by_test = judged.judge is not None
     regrets = {id(line): line.test_regret if by_test else line.validation_regret for line in judged.trajectories}
     lines = [(line, regrets[id(line)]) for line in judged.trajectories if np.isfinite(regrets[id(line)]).any()]
-    visited, explained = _visited(finished, benchmark.space, rng, points_a_method)
+    visited, explained = _visited_architectures(finished, benchmark.space, rng, points_a_method)
     place = {standing.method: i for i, standing in enumerate(summary.standings())}
     return Comparison(
         summary=summary,
@@ -201,7 +201,7 @@ def _best(runs: Runs, judged: JudgedRuns, by_test: bool, benchmark: Benchmark) -
     return best
 
 
-def _visited(
+def _visited_architectures(
     runs: Runs, space: SearchSpace, rng: np.random.Generator, most: int
 ) -> tuple[list[VisitedArchitectures], tuple[float, float]]:
     parts: list[tuple[str, NDArray[np.int64], Floats, Floats]] = []

@@ -135,7 +135,7 @@ def _sample(count: int) -> Any:
     return np.sort(np.random.default_rng(0).choice(count, MOST_POINTS, replace=False))
 
 
-def _rounded(*columns: Any) -> list[list[float]]:
+def _round_columns(*columns: Any) -> list[list[float]]:
     return [[significant(value, 5) for value in column.tolist()] for column in columns]
 
 
@@ -156,7 +156,7 @@ def _margin(*columns: Any) -> tuple[float, float]:
 def _scatter(data: FitData, metric: Metric) -> Chart:
     sample = _sample(len(data.truth))
     ends = _margin(data.truth, data.predicted)
-    columns = _rounded(data.predicted[sample], data.truth[sample], data.std[sample])
+    columns = _round_columns(data.predicted[sample], data.truth[sample], data.std[sample])
     rows = [{"x": x, "y": y, "std": std} for x, y, std in zip(*columns, strict=True)]
     points = alt.Chart(inline(rows)).mark_point(**_dot()).encode(
         x=_axis("x", f"predicted {metric_label(metric)}", ends),
@@ -169,7 +169,7 @@ def _scatter(data: FitData, metric: Metric) -> Chart:
 def _residuals(data: FitData, metric: Metric) -> Chart:
     sample = _sample(len(data.truth))
     ends = _margin(data.predicted)
-    columns = _rounded(data.predicted[sample], (data.truth - data.predicted)[sample])
+    columns = _round_columns(data.predicted[sample], (data.truth - data.predicted)[sample])
     points = alt.Chart(inline([{"x": x, "y": y} for x, y in zip(*columns, strict=True)])).mark_point(**_dot())
     points = points.encode(
         x=_axis("x", f"predicted {metric_label(metric)}", ends),
@@ -223,7 +223,7 @@ def _runtime(data: FitData) -> Chart:
     columns = data.predicted_runtime_s, data.runtime_s
     low, high = min(float(column.min()) for column in columns), max(float(column.max()) for column in columns)
     ends = low / 1.05, high * 1.05
-    rows = [{"x": x, "y": y} for x, y in zip(*_rounded(*(column[sample] for column in columns)), strict=True)]
+    rows = [{"x": x, "y": y} for x, y in zip(*_round_columns(*(column[sample] for column in columns)), strict=True)]
     points = alt.Chart(inline(rows)).mark_point(**_dot()).encode(
         x=_axis("x", "predicted training time [s]", ends, type="log"),
         y=_axis("y", "measured [s]", ends, type="log"),

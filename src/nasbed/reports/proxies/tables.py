@@ -97,7 +97,7 @@ def short_table(task: JudgedTask) -> NumberTable:
     names = headline_names(task)
     columns = ("proxy", *names.values(), f"best of {task.yardstick.k}")
     rows = tuple(
-        (_cut(proxy.name), *(_marked(proxy, measure) for measure in names), digits(proxy.value("best_rank")))
+        (_cut(proxy.name), *(_marked_text(proxy, measure) for measure in names), digits(proxy.value("best_rank")))
         for proxy in in_order(task)
     )
     return NumberTable(columns, rows)
@@ -107,12 +107,12 @@ def _cut(name: str) -> str:
     return name if len(name) <= WIDEST else f"{name[: WIDEST - 1]}\u2026"
 
 
-def _marked(proxy: JudgedProxy, measure: str) -> str:
+def _marked_text(proxy: JudgedProxy, measure: str) -> str:
     against = proxy.against.get(measure)
-    return _spanned(proxy.measures[measure], 2) + (MARKS[against.verdict] if against else " ")
+    return _interval_text(proxy.measures[measure], 2) + (MARKS[against.verdict] if against else " ")
 
 
-def _spanned(estimate: MeasureEstimate, decimals: int) -> str:
+def _interval_text(estimate: MeasureEstimate, decimals: int) -> str:
     """A value with its interval."""
     if not isfinite(estimate.value):
         return MISSING
@@ -132,7 +132,7 @@ def headline_table(task: JudgedTask) -> NumberTable:
         row = [proxy.name]
         for measure in names:
             estimate, against = proxy.measures[measure], proxy.against.get(measure)
-            row += [_spanned(estimate, 3), *([fixed(estimate.std, 3)] if several else [])]
+            row += [_interval_text(estimate, 3), *([fixed(estimate.std, 3)] if several else [])]
             row.append(f"{against.holm:.2g}{MARKS[against.verdict]}".strip() if against else MISSING)
         rows.append(tuple(row))
     note = (

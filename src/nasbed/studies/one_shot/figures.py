@@ -78,13 +78,13 @@ def _y(title: str, span: tuple[float, float], **axis: Any) -> Any:
 
 
 def _method(study: OneShotStudy, method: WatchedMethod, axes: _TrajectoryAxes) -> Chart:
-    panels = [_predicted(study, method, axes), _supernet(study, method, axes, labelled=not study.kinds)]
+    panels = [_prediction_panel(study, method, axes), _supernet(study, method, axes, labelled=not study.kinds)]
     if study.kinds:
         panels.append(_skips(study, method, axes))
     return alt.vconcat(*panels, spacing=8, title=method.name)
 
 
-def _predicted(study: OneShotStudy, method: WatchedMethod, axes: _TrajectoryAxes) -> Chart:
+def _prediction_panel(study: OneShotStudy, method: WatchedMethod, axes: _TrajectoryAxes) -> Chart:
     y = _y(axes.label, axes.prediction)
     layers = _lines(
         method, lambda search: search.prediction, axes.x(labelled=False), y, PREDICTED, dots=axes.last <= FEW

@@ -120,7 +120,7 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
         elif epochs is None or result.epochs == epochs:
             same = settings.setdefault(result.setting, {})
             if result.seeds in same:
-                notes.append(f"{_named(result)}, {_seeded(result)}: occurs twice, the last counts")
+                notes.append(f"{_setting_name(result)}, {_seed_names(result)}: occurs twice, the last counts")
             same[result.seeds] = result
     if epochs is not None and results and not any(result.epochs == epochs for result in results):
         had = ", ".join(map(str, sorted({result.epochs for result in results})))
@@ -134,13 +134,13 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
             own, rival = rival or [], own
             selection[key] = rival
         if own:
-            notes.append(f"{_named(own[0])}, {_counted(len(own))}: of another setting than what is shown")
+            notes.append(f"{_setting_name(own[0])}, {_seed_count(len(own))}: of another setting than what is shown")
     cells = {}
     for key, own in selection.items():
         converged = [result for result in own if result.test_accuracy is not None]
         values = [result.test_accuracy for result in converged if result.test_accuracy is not None]
         if not values:
-            notes.append(f"{_named(own[0])}: diverged with every seed, {_counted(len(own))}")
+            notes.append(f"{_setting_name(own[0])}: diverged with every seed, {_seed_count(len(own))}")
             continue
         cells[key] = ResultCell(
             dataset=key[0],
@@ -166,15 +166,15 @@ def _weight(own: Sequence[UnseenResult]) -> tuple[int, int, int]:
     return own[0].epochs, own[0].search_epochs, len(own)
 
 
-def _named(result: UnseenResult) -> str:
+def _setting_name(result: UnseenResult) -> str:
     search = f" after {result.search_epochs} of search" if result.search_epochs else ""
     return f"{result.model} on {result.dataset}, {result.epochs} epochs{search}"
 
 
-def _seeded(result: UnseenResult) -> str:
+def _seed_names(result: UnseenResult) -> str:
     search = f"search seed {result.search_seed}, " if result.search_seed is not None else ""
     return f"{search}seed {result.seed}"
 
 
-def _counted(count: int) -> str:
+def _seed_count(count: int) -> str:
     return f"{count} seed{'s' if count > 1 else ''}"

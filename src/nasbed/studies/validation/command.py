@@ -79,13 +79,13 @@ def validate(
     from nasbed.studies.validation.study import ValidationOptions, check_parts
     from nasbed.studies.validation.tables import tables
 
-    selection = check_parts(_listed(parts))
+    selection = check_parts(_split_list(parts))
     try:
-        numbers = tuple(int(size) for size in _listed(sizes))
+        numbers = tuple(int(size) for size in _split_list(sizes))
     except ValueError:
         raise InvalidOption(f"training sizes are comma-separated whole numbers, got {sizes!r}") from None
     options = ValidationOptions(
-        seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_listed(methods)), seeds=seeds, budget=budget
+        seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_split_list(methods)), seeds=seeds, budget=budget
     )
     _check_searches(options)
     noted: dict[str, str] = {}
@@ -94,7 +94,7 @@ def validate(
         if results is not None:
             raise InvalidOption(f"--results is for a surrogate, {subject} is a table; omit it")
         recipes = _recipes(
-            _listed(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
+            _split_list(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
         )
         validation = _of_table(subject, recipes, selection, options, out, processes, metric, fidelity, noted)
     write_validation(validation, out, formats=format)
@@ -251,7 +251,7 @@ def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, 
     return recipes
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 

@@ -203,9 +203,9 @@ def collapse(tasks: Sequence[SampledMeasures], proxies: Sequence[str] = ("params
         )
     good = {proxy: [2 * task.place(GLOBAL, proxy) <= len(task.proxies) for task in usable] for proxy in proxies}
     collapsed = {proxy: [2 * task.place(RBO, proxy) > len(task.proxies) + 1 for task in usable] for proxy in proxies}
-    holds = all(_most(good[proxy]) and _most(collapsed[proxy]) for proxy in proxies)
+    holds = all(_is_majority(good[proxy]) and _is_majority(collapsed[proxy]) for proxy in proxies)
     return Statement(
-        "S5", claim, criterion, HOLDS if holds else FAILS, _placed(usable, proxies), _places(usable, proxies)
+        "S5", claim, criterion, HOLDS if holds else FAILS, _places_text(usable, proxies), _places(usable, proxies)
     )
 
 
@@ -221,8 +221,8 @@ def hidden_strength(tasks: Sequence[SampledMeasures], proxy: str = "ntk") -> Sta
         return Statement("S6", claim, criterion, OPEN, f"No task has scores of {proxy} and enough others.")
     poor = [2 * task.place(GLOBAL, proxy) > len(task.proxies) + 1 for task in usable]
     best = [task.place(RBO, proxy) <= ceil(len(task.proxies) / 4) for task in usable]
-    verdict = HOLDS if _most(poor) and _most(best) else FAILS
-    return Statement("S6", claim, criterion, verdict, _placed(usable, [proxy]), _places(usable, [proxy]))
+    verdict = HOLDS if _is_majority(poor) and _is_majority(best) else FAILS
+    return Statement("S6", claim, criterion, verdict, _places_text(usable, [proxy]), _places(usable, [proxy]))
 
 
 def beyond_range(tasks: Sequence[SampledMeasures]) -> Statement:
@@ -315,7 +315,7 @@ def noisy_truth(tasks: Sequence[SampledMeasures]) -> Statement:
         f"{name}: {ceiling.top_spearman:.2f} within the top, {ceiling.spearman:.2f} over all"
         for name, ceiling in ceilings.items()
     ]
-    verdict = HOLDS if _most([ceiling.top_spearman < 0.5 for ceiling in ceilings.values()]) else FAILS
+    verdict = HOLDS if _is_majority([ceiling.top_spearman < 0.5 for ceiling in ceilings.values()]) else FAILS
     numbers = {
         name: {"all": ceiling.spearman, "top": ceiling.top_spearman, "rbo": ceiling.rbo}
         for name, ceiling in ceilings.items()
@@ -331,7 +331,7 @@ def _small_top(tasks: Sequence[SampledMeasures]) -> str:
     return f"The top has at most {most} architectures, too few to rank."
 
 
-def _placed(tasks: Sequence[SampledMeasures], proxies: Sequence[str]) -> str:
+def _places_text(tasks: Sequence[SampledMeasures], proxies: Sequence[str]) -> str:
     parts = []
     for proxy in proxies:
         places = [
@@ -353,7 +353,7 @@ def _all_proxies(tasks: Sequence[SampledMeasures]) -> list[str]:
     return list(dict.fromkeys(proxy for task in tasks for proxy in task.proxies))
 
 
-def _most(facts: Sequence[bool]) -> bool:
+def _is_majority(facts: Sequence[bool]) -> bool:
     return 2 * sum(facts) > len(facts)
 
 
